@@ -1,0 +1,79 @@
+// An algorithm of distributed training: what happens at the moments of a step, and what it costs.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/bucket.hpp"
+#include "core/cost.hpp"
+#include "core/hierarchy.hpp"
+#include "core/registry.hpp"
+#include "core/worker.hpp"
+
+namespace trigram {
+
+/// Bagua's three axes.
+struct Trigram {
+  enum class Synchrony : std::uint8_t { synchronous, asynchronous } synchrony;
+  enum class Precision : std::uint8_t { full, low } precision;
+  enum class Centrality : std::uint8_t { centralized, decentralized } centrality;
+
+  /// One of ☰ ☱ ☲ ☳ ☴ ☵ ☶ ☷: a whole line for synchronous, full precision, centralized, from the bottom up.
+  std::string symbol() const;
+  /// "synchronous, low precision, centralized".
+  std::string words() const;
+};
+
+/// The run options that an algorithm supports or refuses.
+enum class Option : std::uint8_t { overlap, leader, all_nics };
+inline constexpr Option all_options[] = {Option::overlap, Option::leader, Option::all_nics};
+const char* name_of(Option option);
+
+/// Empty when supported, else the reason why not, as a sentence.
+using Refusal = std::string;
+
+/// What a cost is asked for: one rank's traffic in one step.
+struct CostQuery {
+  Placement place;
+  Hierarchy hierarchy = Hierarchy::none;
+  std::string all_reduce = "ring";
+  std::int64_t step = 0;
+  std::span<const Shape> buckets;  ///< in bucket order
+};
+
+/// The moments of a step, all empty by default. Algorithms hold state in members only, name no backend, look into no
+/// Buffer and use no thread.
+class Algorithm {
+ public:
+  static constexpr const char* registry_kind = "algorithm";
+  virtual ~Algorithm() = default;
+
+  virtual Trigram trigram() const = 0;
+  virtual Refusal refuses(Option) const { return {}; }
+  /// False where results depend on timing (a polled Pending): same-bits tests then hold in the simulator only.
+  virtual bool deterministic() const { return true; }
+  /// True where a bucket may be updated, and after_update called, as soon as its own gradient is complete.
+  virtual bool local_updates() const { return false; }
+  /// True where the algorithm replaces the optimizer (1-bit Adam).
+  virtual bool owns_update() const { return false; }
+  /// Rounds and bytes sent by one rank in one step; equal to what metering counts.
+  virtual Cost cost(const CostQuery& query) const = 0;
+  /// Refuses what no rank should start with, before any does: a topology that has no such size, a biased codec.
+  /// Throws UsageError. `vertices` is the size of the group that the primitive sees.
+  virtual void check(int vertices) const { (void)vertices; }
+
+  virtual void setup(Worker&, std::span<Bucket>) {}       ///< weights are equal on all ranks by then
+  virtual void before_forward(Worker&) {}                 ///< exchanges of weights that hide behind forward and backward start here
+  virtual void gradients_ready(Worker&, Bucket&) {}       ///< as soon as a bucket's gradient is complete
+  virtual void before_update(Worker&) {}                  ///< waits for what the update needs
+  virtual void update(Worker&, Bucket&) {}                ///< only if owns_update()
+  virtual void after_update(Worker&, Bucket&) {}          ///< decentralized and model-averaging methods act here
+  virtual void after_step(Worker&) {}                     ///< weights are whole when it returns
+  virtual void finish(Worker&) {}                         ///< ends what runs in the background; weights are final
+};
+
+using Algorithms = Registry<Algorithm>;
+
+}  // namespace trigram

@@ -1,0 +1,56 @@
+// Where ranks begin.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/registry.hpp"
+#include "core/worker.hpp"
+
+namespace trigram {
+
+/// What a run asks of any backend.
+struct World {
+  int ranks = 1;
+  int bucket_lanes = 1;             ///< lanes that carry buckets; a background lane is added
+  std::string all_reduce = "ring";  ///< a name of AllReduces
+  bool keep_spans = false;          ///< record every span, for a trace
+};
+
+/// What a rank's body returns is bytes, since ranks may be other processes.
+using RankBody = std::function<std::vector<std::byte>(RankRuntime&)>;
+
+/// What a run gave.
+struct Outcome {
+  std::vector<std::vector<std::byte>> results;  ///< by rank
+  double seconds = 0;                           ///< when the last rank ended, on the backend's clock
+  nlohmann::json facts;                         ///< what only the backend knows: fidelity, busiest NIC, versions
+};
+
+/// A place where ranks run. Its parameters (a cluster, a fidelity, a timeout) are its product parameters.
+class Backend {
+ public:
+  static constexpr const char* registry_kind = "backend";
+  virtual ~Backend() = default;
+
+  /// The node of each rank, in rank order and without gaps: what hierarchy and costs are derived from before any
+  /// rank starts. Throws UsageError when the ranks do not fit.
+  virtual std::vector<int> nodes(int ranks) const = 0;
+
+  /// How many ranks this place has when nobody says.
+  virtual int default_ranks() const = 0;
+
+  /// Runs `body` on every rank and returns what each returned. May be called again. The first failing rank's error is
+  /// rethrown with its type and text; nothing hangs.
+  virtual Outcome run(const World& world, const RankBody& body) = 0;
+
+  /// True where time is a model's.
+  virtual bool simulated() const = 0;
+};
+
+using Backends = Registry<Backend>;
+
+}  // namespace trigram

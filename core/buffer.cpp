@@ -1,0 +1,101 @@
+#include "core/buffer.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/error.hpp"
+
+namespace trigram {
+
+std::int64_t size_of(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+    case DType::i32:
+      return 4;
+    case DType::f16:
+    case DType::bf16:
+      return 2;
+    case DType::u8:
+      return 1;
+    case DType::i64:
+      return 8;
+  }
+  throw Error("size_of: not a DType");
+}
+
+std::string_view name_of(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return "f32";
+    case DType::f16:
+      return "f16";
+    case DType::bf16:
+      return "bf16";
+    case DType::u8:
+      return "u8";
+    case DType::i32:
+      return "i32";
+    case DType::i64:
+      return "i64";
+  }
+  throw Error("name_of: not a DType");
+}
+
+std::int64_t part_begin(std::int64_t count, int parts, int index) {
+  return count / parts * index + std::min<std::int64_t>(index, count % parts);
+}
+
+std::int64_t part_count(std::int64_t count, int parts, int index) {
+  return part_begin(count, parts, index + 1) - part_begin(count, parts, index);
+}
+
+namespace {
+
+std::int64_t proportional(std::int64_t position, std::int64_t modelled, std::int64_t count) {
+  if (modelled == count) return position;
+  return static_cast<std::int64_t>(static_cast<__int128>(position) * modelled / count);
+}
+
+}  // namespace
+
+Buffer Buffer::slice(std::int64_t offset, std::int64_t count) const {
+  if (shape_.count == 0) return slice(offset, count, 0);
+  return slice(offset, count,
+               proportional(offset + count, shape_.modelled_count, shape_.count) -
+                   proportional(offset, shape_.modelled_count, shape_.count));
+}
+
+Buffer Buffer::slice(std::int64_t offset, std::int64_t count, std::int64_t modelled_count) const {
+  ensure(offset >= 0 && count >= 0 && offset + count <= shape_.count,
+         "slice [" + std::to_string(offset) + ", " + std::to_string(offset + count) +
+             ") leaves a buffer of " + std::to_string(shape_.count) + " elements");
+  void* address = address_ == nullptr ? nullptr : static_cast<char*>(address_) + offset * size_of(shape_.dtype);
+  return {address, {count, shape_.dtype, modelled_count, shape_.phantom}};
+}
+
+Buffer Buffer::chunk(int index, int parts) const {
+  return slice(part_begin(shape_.count, parts, index), part_count(shape_.count, parts, index),
+               part_count(shape_.modelled_count, parts, index));
+}
+
+Buffer Buffer::as(DType dtype) const {
+  const std::int64_t size = size_of(dtype);
+  const std::int64_t real = shape_.count * size_of(shape_.dtype);
+  ensure(real % size == 0 && modelled_bytes() % size == 0,
+         std::to_string(real) + " bytes are no whole number of " + std::string(name_of(dtype)));
+  return {address_, {real / size, dtype, modelled_bytes() / size, shape_.phantom}};
+}
+
+void* Buffer::raw() const {
+  ensure(!shape_.phantom, "a phantom buffer has no data to look at");
+  return address_;
+}
+
+void* Buffer::checked_address(std::size_t element_size) const {
+  ensure(static_cast<std::int64_t>(element_size) == size_of(shape_.dtype),
+         "a buffer of " + std::string(name_of(shape_.dtype)) + " was read as elements of " +
+             std::to_string(element_size) + " bytes");
+  return raw();
+}
+
+}  // namespace trigram

@@ -1,0 +1,47 @@
+#include "core/codec.hpp"
+
+#include "core/error.hpp"
+
+namespace trigram {
+
+Shape Codec::encoded_shape(const Shape& vector) const {
+  return {vector.phantom ? encoded_bytes(vector.modelled_count) : encoded_bytes(vector.count), DType::u8,
+          encoded_bytes(vector.modelled_count), vector.phantom};
+}
+
+namespace {
+
+void check(const Codec& codec, const char* operation, const Buffer& vector, const Buffer& frame) {
+  const Shape expected = codec.encoded_shape(vector.shape());
+  ensure(vector.dtype() == DType::f32 && frame.dtype() == DType::u8,
+         std::string(operation) + ": a codec turns f32 into u8 frames, got " + std::string(name_of(vector.dtype())) +
+             " and " + std::string(name_of(frame.dtype())));
+  ensure(frame.count() == expected.count && frame.modelled_count() == expected.modelled_count,
+         std::string(operation) + ": the frame has " + std::to_string(frame.count()) + " bytes, this vector needs " +
+             std::to_string(expected.count));
+}
+
+}  // namespace
+
+void Codec::encode(Device& device, Buffer in, Buffer out, const Key& key) const {
+  check(*this, "encode", in, out);
+  const Timeline::Scope scope(device.timeline(), Activity::encode, "encode");
+  device.charge({0, traffic(in.modelled_count()).encode});
+  if (!in.is_phantom() && in.count() > 0) encode_frame(device.kernels(), in, out, key);
+}
+
+void Codec::decode(Device& device, Buffer in, Buffer out, const Key& key) const {
+  check(*this, "decode", out, in);
+  const Timeline::Scope scope(device.timeline(), Activity::decode, "decode");
+  device.charge({0, traffic(out.modelled_count()).decode});
+  if (!in.is_phantom() && out.count() > 0) decode_frame(device.kernels(), in, out, key);
+}
+
+void Codec::decode_add(Device& device, Buffer in, float weight, Buffer out, const Key& key) const {
+  check(*this, "decode_add", out, in);
+  const Timeline::Scope scope(device.timeline(), Activity::decode, "decode_add");
+  device.charge({0, traffic(out.modelled_count()).decode + 4.0 * static_cast<double>(out.modelled_count())});
+  if (!in.is_phantom() && out.count() > 0) decode_add_frame(device.kernels(), in, weight, out, key);
+}
+
+}  // namespace trigram

@@ -1,0 +1,58 @@
+// Fewer bytes for the same vector. A codec never communicates; a method that must is an Algorithm.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/buffer.hpp"
+#include "core/device.hpp"
+#include "core/key.hpp"
+#include "core/registry.hpp"
+
+namespace trigram {
+
+/// What theory may rely on for vectors of a given size d.
+struct CodecProperties {
+  bool unbiased = false;          ///< E C(x) = x
+  bool contraction = false;       ///< E‖C(x) − x‖² ≤ bound·‖x‖² with bound < 1
+  bool shared_indices = false;    ///< all ranks keep the same coordinates: frames may be all-reduced
+  double bound = 0;               ///< ω (unbiased) or 1 − c (contraction): E‖C(x) − x‖² ≤ bound·‖x‖²
+};
+
+/// Bytes of device memory that one operation touches for `count` elements, for the roofline of the modelled GPU.
+struct CodecTraffic {
+  double encode = 0;
+  double decode = 0;
+};
+
+/// Encodes f32 vectors into frames of u8. Products are registered once per kind of device
+/// ("cpu/minmax_uint8") and must give the same bits on every kind.
+class Codec {
+ public:
+  static constexpr const char* registry_kind = "codec";
+  virtual ~Codec() = default;
+
+  /// Exact size of a frame in bytes: a function of the count alone, never of the data. 0 for 0.
+  virtual std::int64_t encoded_bytes(std::int64_t count) const = 0;
+  virtual CodecProperties properties(std::int64_t count) const = 0;
+  virtual CodecTraffic traffic(std::int64_t count) const = 0;
+
+  /// The u8 shape of a frame for a vector of that shape, its modelled size from the vector's modelled count.
+  Shape encoded_shape(const Shape& vector) const;
+
+  /// Writes the frame of `in` (f32) to `out` (u8, encoded_shape). Charges and records the time on `device`.
+  void encode(Device& device, Buffer in, Buffer out, const Key& key) const;
+  /// Overwrites `out` (f32) with the vector of the frame `in`.
+  void decode(Device& device, Buffer in, Buffer out, const Key& key) const;
+  /// out += weight · (the vector of the frame `in`), in one pass.
+  void decode_add(Device& device, Buffer in, float weight, Buffer out, const Key& key) const;
+
+ protected:
+  virtual void encode_frame(Kernels& kernels, Buffer in, Buffer out, const Key& key) const = 0;
+  virtual void decode_frame(Kernels& kernels, Buffer in, Buffer out, const Key& key) const = 0;
+  virtual void decode_add_frame(Kernels& kernels, Buffer in, float weight, Buffer out, const Key& key) const = 0;
+};
+
+using Codecs = Registry<Codec>;
+
+}  // namespace trigram

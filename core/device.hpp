@@ -1,0 +1,113 @@
+// Memory and arithmetic where the data lives. On the simulator every operation also costs simulated time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/buffer.hpp"
+#include "core/kernels.hpp"
+#include "core/timeline.hpp"
+
+namespace trigram {
+
+class Codec;
+
+/// What one kernel launch costs on the modelled GPU: launch + max(flops / peak, bytes / bandwidth).
+struct KernelCost {
+  double flops = 0;
+  double bytes = 0;
+};
+
+/// Owns the memory behind a Buffer; convertible to the view.
+class OwnedBuffer {
+ public:
+  OwnedBuffer() = default;
+  OwnedBuffer(std::shared_ptr<void> memory, const Shape& shape) : memory_(std::move(memory)), view_(memory_.get(), shape) {}
+  operator Buffer() const { return view_; }  // NOLINT(google-explicit-constructor): a view of what it owns
+  const Buffer& view() const { return view_; }
+
+ private:
+  std::shared_ptr<void> memory_;
+  Buffer view_;
+};
+
+/// The device of one lane of one rank. Every public operation checks shapes and types (Error), charges its
+/// cost by the modelled sizes, and computes unless the buffers are phantoms. All operations are ordered on the
+/// lane; the host may look at results only after `download` or `synchronize`.
+class Device {
+ public:
+  Device(std::shared_ptr<Kernels> kernels, Timeline& timeline) : kernels_(std::move(kernels)), timeline_(timeline) {}
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  std::string_view kind() const { return kernels_->kind(); }
+  Timeline& timeline() { return timeline_; }
+  /// The raw arithmetic, for codecs of this kind of device.
+  Kernels& kernels() { return *kernels_; }
+
+  /// Zero-filled memory of that shape; a phantom shape owns nothing.
+  OwnedBuffer allocate(const Shape& shape);
+  void upload(std::span<const std::byte> from, Buffer to);
+  /// Waits for the lane, then copies to the host. Throws Error on a phantom.
+  void download(Buffer from, std::span<std::byte> to);
+  void synchronize() { kernels_->synchronize(); }
+
+  void copy(Buffer from, Buffer to);
+  void fill(Buffer x, double value);
+  void scale(Buffer x, float a);
+  void axpby(float a, Buffer x, float b, Buffer y);
+  void reduce(ReduceOp op, Buffer x, Buffer y);
+  /// y = Σ weights[i]·x[i], added in the order given; y may be one of the x.
+  void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y);
+  void convert(Buffer x, Buffer y);
+  void dot(Buffer x, Buffer y, Buffer result);
+  void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c);
+  void add_bias(Buffer bias, Buffer rows);
+  void column_sums(Buffer rows, Buffer sums);
+  void relu(Buffer x);
+  void relu_backward(Buffer activated, Buffer gradient);
+  void gather_rows(Buffer table, Buffer indices, Buffer rows);
+  void softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss);
+  void count_correct(Buffer logits, Buffer labels, Buffer correct);
+  void sgd(Buffer weights, Buffer gradients, Buffer velocity, const SgdConstants& constants);
+  void adam(Buffer weights, Buffer gradients, Buffer first, Buffer second, const AdamConstants& constants);
+
+  /// The codec registered for this kind of device, from "name:key=value,…".
+  std::unique_ptr<Codec> make_codec(std::string_view spec);
+
+  /// Spends the simulated time of one kernel, or of `seconds` measured elsewhere (a profile's layer).
+  /// Does nothing on a real device and inside Uncharged.
+  void charge(const KernelCost& cost) {
+    if (!uncharged_) spend(cost);
+  }
+  void charge_seconds(double seconds) {
+    if (!uncharged_) spend_seconds(seconds);
+  }
+
+  /// While it lives, operations of this device cost no simulated time: arithmetic that a profile's clock
+  /// or a collective's model already stands for. No blocking call may be made meanwhile.
+  class Uncharged {
+   public:
+    explicit Uncharged(Device& device) : device_(device), before_(device.uncharged_) { device_.uncharged_ = true; }
+    ~Uncharged() { device_.uncharged_ = before_; }
+    Uncharged(const Uncharged&) = delete;
+    Uncharged& operator=(const Uncharged&) = delete;
+
+   private:
+    Device& device_;
+    bool before_;
+  };
+
+ protected:
+  virtual void spend(const KernelCost&) {}
+  virtual void spend_seconds(double /*seconds*/) {}
+
+ private:
+  std::shared_ptr<Kernels> kernels_;
+  Timeline& timeline_;
+  bool uncharged_ = false;
+};
+
+}  // namespace trigram

@@ -1,0 +1,59 @@
+// The H of Bagua's relaxations: exchange inside a node first, between nodes second.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/communicator.hpp"
+#include "core/cost.hpp"
+
+namespace trigram {
+
+class Worker;
+
+/// How a primitive is spread over nodes.
+enum class Hierarchy : std::uint8_t {
+  none,     ///< one flat group
+  leader,   ///< node reduce to its first rank, the primitive among leaders, broadcast in the node
+  all_nics  ///< reduce-scatter in the node, the primitive among ranks of one local rank, all-gather; equal nodes only
+};
+
+/// "none", "leader", "all_nics"; parse throws UsageError.
+std::string_view name_of(Hierarchy hierarchy);
+Hierarchy parse_hierarchy(std::string_view text);
+
+/// How the values of a node become the one that travels between nodes.
+enum class NodeValue : std::uint8_t {
+  weighted_mean,  ///< node sum · nodes / world: the mean over nodes is then the mean over ranks, also for unequal nodes
+  mean            ///< node sum / node size: the node is one vertex of a decentralized method
+};
+
+/// The communicator among which a primitive runs on this rank, and the part of `x` that it holds there: all of x in
+/// the flat group and on leaders, this rank's chunk for all_nics, nothing on a rank that is not a leader.
+struct PrimitiveGroup {
+  Communicator* comm = nullptr;  ///< null on ranks that take no part
+  Buffer part;
+};
+PrimitiveGroup primitive_group(Worker& worker, Buffer x);
+
+/// Number of vertices that the primitive sees: ranks, or nodes.
+int primitive_size(Worker& worker);
+
+/// Runs `primitive` on this rank's part of `x` inside the worker's hierarchy and leaves the result in x on all ranks.
+void hierarchical(Worker& worker, Buffer x, NodeValue value, const std::function<void(Communicator&, Buffer)>& primitive);
+
+/// Where a rank stands in its nodes, for formulas that need no running world.
+struct Placement {
+  int rank = 0, ranks = 1;
+  int node = 0, nodes = 1;
+  int local_rank = 0, node_size = 1;
+};
+Placement placement(const std::vector<int>& node_of_rank, int rank);
+
+/// Cost of `hierarchical` for `rank`: the node's part, plus `primitive(ranks of the group, rank in it, elements)`.
+Cost hierarchical_cost(Hierarchy hierarchy, const Placement& place, std::int64_t count, std::int64_t element_bytes,
+                       const std::function<Cost(int ranks, int rank, std::int64_t count)>& primitive);
+
+}  // namespace trigram

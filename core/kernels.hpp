@@ -1,0 +1,78 @@
+// The arithmetic that a kind of device must bring. Device checks, charges and dispatches; Kernels compute.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/buffer.hpp"
+
+namespace trigram {
+
+/// How two values become one. `mean` is a sum, divided once at the end by the number of ranks.
+enum class ReduceOp : std::uint8_t { sum, mean, min, max };
+
+/// A row-major matrix product C = alpha op(A) op(B) + beta C, op(A) of m×k, op(B) of k×n.
+struct GemmShape {
+  std::int64_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;
+  float alpha = 1.0F, beta = 0.0F;
+};
+
+/// Constants of one SGD step as PyTorch defines them: d = g + weight_decay·w; u = momentum·u + (1 − dampening)·d
+/// (u = d in the first step); w −= lr·(nesterov ? d + momentum·u : u).
+struct SgdConstants {
+  float learning_rate = 0.0F, momentum = 0.0F, dampening = 0.0F, weight_decay = 0.0F;
+  bool nesterov = false, first_step = false;
+};
+
+/// Constants of one Adam step (Kingma & Ba 2015); with `decoupled`, AdamW (Loshchilov & Hutter 2019).
+/// `step` counts from 1 and enters the bias corrections 1 − beta^step.
+struct AdamConstants {
+  float learning_rate = 0.0F, beta1 = 0.9F, beta2 = 0.999F, epsilon = 1e-8F, weight_decay = 0.0F;
+  std::int64_t step = 1;
+  bool decoupled = false;
+};
+
+/// Plain arithmetic on memory of one kind. Implementations are reached through Device, which has checked
+/// every shape and type; no argument is ever a phantom. Sums and norms use one fixed tree, so results
+/// depend on neither address, vector width nor thread count.
+class Kernels {
+ public:
+  virtual ~Kernels() = default;
+
+  /// "cpu" or "cuda": codecs register as "cpu/minmax_uint8".
+  virtual std::string_view kind() const = 0;
+
+  virtual void* allocate(std::size_t bytes) = 0;  ///< zero-filled
+  virtual void release(void* address) = 0;
+  virtual void upload(std::span<const std::byte> from, Buffer to) = 0;
+  virtual void download(Buffer from, std::span<std::byte> to) = 0;
+  virtual void synchronize() = 0;
+
+  virtual void copy(Buffer from, Buffer to) = 0;
+  virtual void fill(Buffer x, double value) = 0;
+  virtual void scale(Buffer x, float a) = 0;                            // x = a·x
+  virtual void axpby(float a, Buffer x, float b, Buffer y) = 0;         // y = a·x + b·y
+  virtual void reduce(ReduceOp op, Buffer x, Buffer y) = 0;             // y = op(y, x), any dtype
+  virtual void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y) = 0;
+  virtual void convert(Buffer x, Buffer y) = 0;                         // between f32, f16, bf16, nearest even
+  virtual void dot(Buffer x, Buffer y, Buffer result) = 0;              // one f32, fixed tree
+
+  virtual void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) = 0;
+  virtual void add_bias(Buffer bias, Buffer rows) = 0;                  // every row += bias
+  virtual void column_sums(Buffer rows, Buffer sums) = 0;
+  virtual void relu(Buffer x) = 0;
+  virtual void relu_backward(Buffer activated, Buffer gradient) = 0;    // gradient = 0 where activated is 0
+  virtual void gather_rows(Buffer table, Buffer indices, Buffer rows) = 0;
+  /// Turns logits (rows × classes) into weight·(softmax − onehot) and writes weight·Σ cross-entropy to `loss`.
+  virtual void softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss) = 0;
+  /// Writes how many rows of logits have their largest entry at the label, as one i64.
+  virtual void count_correct(Buffer logits, Buffer labels, Buffer correct) = 0;
+
+  virtual void sgd(Buffer weights, Buffer gradients, Buffer velocity, const SgdConstants& constants) = 0;
+  virtual void adam(Buffer weights, Buffer gradients, Buffer first, Buffer second, const AdamConstants& constants) = 0;
+};
+
+}  // namespace trigram

@@ -1,0 +1,65 @@
+// Named, typed parameters of a product: "name:key=value,key=value". Reading a parameter declares it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace trigram {
+
+/// The values a user gave and the parameters that the product declared by reading them. A product reads every
+/// parameter in its constructor; whoever made it then calls `reject_unknown`.
+class Params {
+ public:
+  /// One declared parameter, as `trigram list` prints it.
+  struct Declared {
+    std::string key;
+    std::string type;
+    std::string fallback;
+    std::string description;
+  };
+
+  Params() = default;
+  /// Parses "key=value,key=value"; a value may be in parentheses, so that it can hold commas itself.
+  /// `owner` is what messages name, as "algorithm 'qsgd'". Throws UsageError on anything malformed.
+  Params(std::string owner, std::string_view text);
+
+  void set(const std::string& key, const std::string& value) { values_[key] = value; }
+  bool has(const std::string& key) const { return values_.contains(key); }
+  const std::map<std::string, std::string>& values() const { return values_; }
+  const std::string& owner() const { return owner_; }
+
+  /// The value of `key`, or `fallback`. Throws UsageError when the text is not of the type.
+  bool get(const std::string& key, bool fallback, const std::string& description);
+  std::int64_t get(const std::string& key, std::int64_t fallback, const std::string& description);
+  int get(const std::string& key, int fallback, const std::string& description);
+  double get(const std::string& key, double fallback, const std::string& description);
+  std::string get(const std::string& key, const char* fallback, const std::string& description);
+  /// A value with a unit, in that unit's base.
+  double get(const std::string& key, const char* fallback, Unit unit, const std::string& description);
+
+  /// Throws UsageError for the first given key that nobody declared, naming those that exist.
+  void reject_unknown() const;
+  const std::vector<Declared>& declared() const { return declared_; }
+
+ private:
+  const std::string* find(const std::string& key, const char* type, const std::string& fallback, const std::string& description);
+  [[noreturn]] void malformed(const std::string& key, const std::string& text, const std::string& wanted) const;
+
+  std::string owner_ = "parameters";
+  std::map<std::string, std::string> values_;
+  std::vector<Declared> declared_;
+};
+
+/// A product's name and parameters, from "name" or "name:key=value,…".
+struct Spec {
+  std::string name;
+  std::string parameters;
+  static Spec parse(std::string_view text);
+};
+
+}  // namespace trigram

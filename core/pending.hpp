@@ -1,0 +1,35 @@
+// Work that a lane was given and that the caller will want finished later.
+#pragma once
+
+#include <memory>
+
+namespace trigram {
+
+/// The handle that Worker::start returns. A default one is finished already. The destructor waits, and swallows
+/// the body's error, since another is already on its way or the caller chose not to look.
+class Pending {
+ public:
+  /// What a backend knows of one started body.
+  class State {
+   public:
+    virtual ~State() = default;
+    virtual bool done() = 0;
+    virtual void wait() = 0;
+  };
+
+  Pending() = default;
+  explicit Pending(std::unique_ptr<State> state) : state_(std::move(state)) {}
+  Pending(Pending&&) noexcept = default;
+  Pending& operator=(Pending&& other) noexcept;
+  ~Pending();
+
+  /// Whether the body has ended; local, never blocks. An algorithm that polls this is not deterministic on real backends.
+  bool done() const { return state_ == nullptr || state_->done(); }
+  /// Orders the caller after the body and rethrows the body's error. Later calls do nothing.
+  void wait();
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace trigram

@@ -1,0 +1,41 @@
+// D_FP_S and D_LP_S of Bagua (Gan et al., VLDB 2021, arXiv:2107.01499), on any topology, with hierarchy.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/algorithm.hpp"
+#include "core/codec.hpp"
+#include "core/topology.hpp"
+#include "core/worker.hpp"
+
+namespace trigram {
+
+/// D_FP_S: x ← Σ_j W_ij x_j over the neighbours of communication round `round` (counted per communication). With
+/// hierarchy every node is one vertex whose value is the plain mean of its ranks.
+void decentralized_full_precision(Worker& lane, const Topology& topology, std::int64_t round, Buffer x);
+Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& topology, std::int64_t round, const Shape& bucket);
+
+/// D_LP_S by difference compression (DCD-PSGD, Tang et al., NeurIPS 2018, arXiv:1803.06443) on a fixed symmetric
+/// topology: with replicas x̂_j of the neighbours and x̂_i of itself, and t the weights after the local update,
+/// z = t + Σ_j W_ij x̂_j − x̂_i − (x̂_i − W_ii x̂_i … ) is encoded, sent to the neighbours, and added by everyone: x̂ += Q(z), x = x̂_i.
+class DecentralizedLowPrecision {
+ public:
+  /// Replicas start at the bucket's weights, which are equal on all ranks by then.
+  DecentralizedLowPrecision(Worker& worker, const Bucket& bucket, std::shared_ptr<const Codec> codec,
+                            std::shared_ptr<const Topology> topology);
+  /// x ← the mixed, compressed weights; on a lane.
+  void mix(Worker& lane, Buffer x);
+
+ private:
+  void exchange_differences(Worker& lane, Communicator& group, Buffer x);
+
+  std::shared_ptr<const Codec> codec_;
+  std::shared_ptr<const Topology> topology_;
+  int bucket_;
+  OwnedBuffer self_;
+  std::vector<OwnedBuffer> neighbours_;
+};
+Cost decentralized_low_precision_cost(const CostQuery& query, const Topology& topology, const Shape& bucket, const Codec& codec);
+
+}  // namespace trigram

@@ -1,0 +1,65 @@
+// What a lane was busy with, and when: the source of steps.csv's seconds and of trace.json.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace trigram {
+
+/// What a span of time was spent on.
+enum class Activity : std::uint8_t { compute, encode, wire, decode, wait };
+inline constexpr int activity_count = 5;
+
+/// "compute", "encode", "wire", "decode", "wait".
+const char* name_of(Activity activity);
+
+/// One span of a lane, in seconds of the backend's clock.
+struct Span {
+  Activity activity = Activity::compute;
+  const char* name = "";  ///< a literal, as "all_reduce"
+  double begin = 0;
+  double end = 0;
+  std::int64_t bytes = 0;  ///< sent, for wire spans
+};
+
+/// The busy seconds of one lane by activity, and, when asked, every span. One lane writes; totals may be
+/// read by any thread, spans only after the lane has ended.
+class Timeline {
+ public:
+  Timeline(std::function<double()> clock, bool keep_spans) : clock_(std::move(clock)), keep_spans_(keep_spans) {}
+
+  double now() const { return clock_(); }
+  /// Seconds spent so far on `activity`; spans of one activity inside another count for both.
+  double busy(Activity activity) const { return busy_[static_cast<std::size_t>(activity)].load(std::memory_order_relaxed); }
+  const std::vector<Span>& spans() const { return spans_; }
+  void add(const Span& span);
+
+  /// Records a span from its construction to its destruction.
+  class Scope {
+   public:
+    Scope(Timeline& timeline, Activity activity, const char* name, std::int64_t bytes = 0)
+        : timeline_(timeline), span_{activity, name, timeline.now(), 0, bytes} {}
+    ~Scope() {
+      span_.end = timeline_.now();
+      timeline_.add(span_);
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Timeline& timeline_;
+    Span span_;
+  };
+
+ private:
+  std::function<double()> clock_;
+  bool keep_spans_;
+  std::array<std::atomic<double>, activity_count> busy_{};
+  std::vector<Span> spans_;
+};
+
+}  // namespace trigram

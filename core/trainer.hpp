@@ -1,0 +1,94 @@
+// The one training loop, the same on every backend.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/algorithm.hpp"
+#include "core/backend.hpp"
+#include "core/bucket.hpp"
+#include "core/workload.hpp"
+#include "core/worker.hpp"
+
+namespace trigram {
+
+/// Everything that decides what a rank computes. Products are named by specs, so that each rank makes its own.
+struct TrainingOptions {
+  std::string algorithm = "all_reduce";
+  std::string optimizer = "sgd";
+  std::string workload = "mlp";
+  std::int64_t steps = 100;
+  std::int64_t evaluate_every = 0;  ///< steps between evaluations; 0: only before the first and after the last step
+  double learning_rate = 0.1;
+  std::int64_t global_batch = 0;    ///< 0: the workload's own
+  double label_skew = 0;
+  bool validation = false;
+  BucketOptions buckets;
+  Relaxation relaxation;
+  bool record_all = false;          ///< step rows of every rank, else of rank 0
+  bool keep_spans = false;          ///< spans for a trace
+  bool keep_weights = false;        ///< final weights of every rank in its report
+};
+
+/// A row of steps.csv. Seconds are busy seconds on this rank's lanes and may overlap; compute and exposed, both of the
+/// main lane, sum to the step.
+struct StepRow {
+  std::int64_t step = 0;
+  int rank = 0;
+  double time_s = 0;  ///< when the step ended
+  double loss = 0;    ///< of this rank's batch; NaN without one
+  std::int64_t bytes_sent = 0;
+  double compute_s = 0, encode_s = 0, wire_s = 0, decode_s = 0, exposed_s = 0;
+};
+
+/// A row of evals.csv: the weights of all ranks after `step` steps.
+struct EvalRow {
+  std::int64_t step = 0;
+  double time_s = 0;              ///< when the last rank handed in its weights
+  double loss = 0;                ///< objective at the mean model
+  double accuracy = 0;            ///< at the mean model
+  double worst_accuracy = 0;      ///< of the worst rank
+  double consensus_distance = 0;  ///< √(1/n Σ‖x_i − x̄‖²)
+};
+
+/// A span with the lane that it ran on.
+struct LaneSpan {
+  int lane = 0;
+  Activity activity = Activity::compute;
+  std::string name;
+  double begin = 0, end = 0;
+  std::int64_t bytes = 0;
+};
+
+/// What one rank brings home.
+struct RankReport {
+  int rank = 0;
+  std::vector<StepRow> steps;
+  std::vector<EvalRow> evals;  ///< on the rank that completed them
+  std::vector<LaneSpan> spans;
+  std::vector<Cost> cost_by_step;        ///< counted by the meters in each step
+  Cost setup_and_finish;                 ///< counted outside steps
+  std::int64_t local_batch = 0;          ///< 0: an empty shard
+  double training_seconds = 0;           ///< first step's begin to last step's end
+  std::vector<std::vector<float>> weights;  ///< by parameter, if kept
+};
+
+std::vector<std::byte> pack(const RankReport& report);
+RankReport unpack(const std::vector<std::byte>& bytes);
+
+/// Checks that these options can run on that backend: names, keys, sizes, data, hierarchy. Throws UsageError.
+void check(const TrainingOptions& options, const World& world, const Backend& backend);
+
+/// One rank's whole training.
+RankReport train(RankRuntime& runtime, const TrainingOptions& options);
+
+/// check, then train on every rank; reports in rank order.
+struct Training {
+  std::vector<RankReport> ranks;
+  double seconds = 0;
+  nlohmann::json facts;
+};
+Training run_training(Backend& backend, const World& world, const TrainingOptions& options);
+
+}  // namespace trigram

@@ -1,0 +1,36 @@
+#include "core/worker.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace trigram {
+
+Worker::Worker(RankRuntime& runtime, int lane_index, const Relaxation& how)
+    : comm(*runtime.lane(lane_index).comm),
+      node(*runtime.lane(lane_index).node),
+      leaders(*runtime.lane(lane_index).leaders),
+      device(*runtime.lane(lane_index).device),
+      timeline(runtime.lane(lane_index).timeline),
+      relaxation(how),
+      lane(lane_index),
+      runtime_(runtime) {}
+
+int Worker::bucket_lane(int index) const {
+  const int bucket_lanes = std::max(1, runtime_.lanes() - 2);
+  return 1 + index % bucket_lanes;
+}
+
+Pending Worker::start(int lane_index, const Body& body) {
+  ensure(lane == 0, "a lane's body cannot start another lane");
+  Worker frozen(runtime_, lane_index, relaxation);
+  frozen.step = step;
+  frozen.learning_rate = learning_rate;
+  if (relaxation.overlap) {
+    return runtime_.launch(lane_index, [frozen, body]() mutable { body(frozen); });
+  }
+  body(frozen);
+  return Pending();
+}
+
+}  // namespace trigram

@@ -1,0 +1,102 @@
+// One rank's world, as algorithms see it; and what a backend must bring for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/communicator.hpp"
+#include "core/device.hpp"
+#include "core/hierarchy.hpp"
+#include "core/key.hpp"
+#include "core/metered.hpp"
+#include "core/pending.hpp"
+#include "core/timeline.hpp"
+
+namespace trigram {
+
+/// What one lane of one rank owns. Lane 0 is the main lane; lanes 1 … n carry buckets, the last one is for
+/// background methods. Every lane has communicators of its own, so that its messages match its own only.
+struct Lane {
+  Lane(int lane_index, std::function<double()> clock, bool keep_spans) : index(lane_index), timeline(std::move(clock), keep_spans) {}
+
+  int index;
+  Timeline timeline;
+  Meter meter;
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Communicator> comm;     ///< all ranks
+  std::unique_ptr<Communicator> node;     ///< the ranks of this node, in rank order
+  std::unique_ptr<Communicator> leaders;  ///< the ranks with the same local rank, one a node, in node order
+};
+
+/// What a backend brings for one rank: lanes, time, and the few services that are not communication.
+class RankRuntime {
+ public:
+  virtual ~RankRuntime() = default;
+  virtual int lanes() const = 0;
+  virtual Lane& lane(int index) = 0;
+  /// Seconds since training could begin, on the backend's clock (simulated or monotonic).
+  virtual double now() const = 0;
+  /// Runs `body` on a lane after everything issued before; bodies of one lane run in order.
+  virtual Pending launch(int lane, std::function<void()> body) = 0;
+  /// Reduces one host integer over all ranks; in `setup` and `finish` only.
+  virtual std::int64_t agree(std::int64_t value, ReduceOp op) = 0;
+  using Parts = std::vector<std::vector<std::byte>>;
+  /// Out of band: hands in this rank's part of collection `key`. When every rank's part is there, `complete` is
+  /// called once, with the parts in rank order, on one rank. Costs no simulated time and blocks no simulated rank;
+  /// measured clocks are stopped meanwhile.
+  virtual void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) = 0;
+};
+
+/// How this run wants every algorithm to be relaxed by the system: the options O and H, and the random seed.
+struct Relaxation {
+  bool overlap = true;
+  Hierarchy hierarchy = Hierarchy::none;
+  std::uint64_t seed = 0;
+};
+
+/// One rank's world. A lane's body gets a Worker of its own, whose step and constants were frozen at `start`.
+class Worker {
+ public:
+  using Body = std::function<void(Worker&)>;
+
+  Worker(RankRuntime& runtime, int lane, const Relaxation& relaxation);
+
+  Communicator& comm;
+  Communicator& node;
+  Communicator& leaders;
+  Device& device;
+  Timeline& timeline;
+  const Relaxation relaxation;
+  const int lane;
+
+  std::int64_t step = 0;     ///< counts from 0
+  double learning_rate = 0;  ///< of this step
+
+  int rank() const { return comm.rank(); }
+  int world() const { return comm.size(); }
+  double now() const { return runtime_.now(); }
+
+  /// The lane of bucket `index`, and the one for background methods.
+  int bucket_lane(int index) const;
+  int background_lane() const { return runtime_.lanes() - 1; }
+
+  /// The only way to be concurrent. The body uses only the lane Worker that it is given and buffers that nobody else
+  /// touches before `wait()`; every rank starts the same sequence on each lane. With overlap off it runs in place,
+  /// on the same lane's communicators. Throws Error when called from a lane's body.
+  Pending start(int lane, const Body& body);
+
+  /// The random stream of this rank and step for one bucket and phase.
+  Key key(int bucket, Phase phase) const { return {relaxation.seed, step, rank(), bucket, phase}; }
+
+  std::int64_t agree(std::int64_t value, ReduceOp op) { return runtime_.agree(value, op); }
+  RankRuntime& runtime() { return runtime_; }
+
+ private:
+  RankRuntime& runtime_;
+};
+
+}  // namespace trigram

@@ -1,0 +1,69 @@
+// What is trained: real gradients on a Device, or only the time that they would take.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/bucket.hpp"
+#include "core/registry.hpp"
+#include "core/worker.hpp"
+
+namespace trigram {
+
+/// How a workload is spread over ranks; the same for every workload.
+struct Shard {
+  int rank = 0;
+  int world = 1;
+  std::int64_t global_batch = 0;  ///< samples a step over all ranks; 0: the workload's own
+  double label_skew = 0;          ///< Dirichlet concentration; 0: independent and identically distributed
+  std::uint64_t seed = 0;
+  bool validation = false;        ///< score on a split held out of the training set instead of the test set
+};
+
+/// What a set of weights is worth.
+struct Score {
+  double loss = 0;      ///< the global objective over the training set (or the held-out split), regularizer excluded
+  double accuracy = 0;  ///< on the test set or held-out split, in [0, 1]; NaN where the workload has none
+};
+
+/// A model, a profile, or a model on a profile's clock. `open` comes first, on the launching side too, so that a bad
+/// data set or batch fails before any rank starts.
+class Workload {
+ public:
+  static constexpr const char* registry_kind = "workload";
+  virtual ~Workload() = default;
+
+  /// Reads what it needs (data are shared between the ranks of a process) and fixes this rank's share.
+  /// Throws UsageError naming the file, value or size.
+  virtual void open(const Shard& shard) = 0;
+
+  virtual std::vector<Parameter> parameters() const = 0;  ///< in forward order
+  virtual int layers() const = 0;                         ///< backward visits layers−1 … 0
+  virtual bool phantom() const = 0;                       ///< no arithmetic: buffers have a size and no data
+  virtual std::int64_t global_batch() const = 0;          ///< samples a step over all ranks
+  virtual std::int64_t local_batch() const = 0;           ///< of this rank; 0 when its shard is empty
+  virtual std::string description() const = 0;            ///< "mlp 64-32-10 on digits", "mlp's loss on vgg16's clock"
+
+  /// Allocates activations and writes initial weights, the same on every rank.
+  virtual void setup(Worker& worker, std::span<const ParameterView> parameters) = 0;
+  /// The loss of this step's local batch goes to `loss()`. Gradients are scaled so that their mean over ranks is the
+  /// gradient of the global batch's mean loss, whatever the split; an empty shard contributes zero.
+  virtual void forward(Worker& worker) = 0;
+  /// Fills the gradients of one layer.
+  virtual void backward(Worker& worker, int layer) = 0;
+  /// One f32 on the device: this rank's share of the global batch's mean loss, scaled as its gradients; empty for a phantom.
+  virtual Buffer loss() const = 0;
+
+  /// Scores weights given as one host vector per parameter, in the order of `parameters`. Costs no simulated time.
+  /// nullopt where there is nothing to score.
+  virtual std::optional<Score> score(Device& device, const std::vector<std::vector<float>>& weights) = 0;
+};
+
+using Workloads = Registry<Workload>;
+
+}  // namespace trigram
