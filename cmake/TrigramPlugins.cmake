@@ -1,0 +1,11 @@
+# trigram_plugins(PART SOURCES...): an archive whose products register themselves, and so must survive linking whole.
+# Link trigram::PART; never trigram_PART, which the linker would drop.
+function(trigram_plugins part)
+  add_library(trigram_${part} STATIC ${ARGN})
+  add_library(trigram::${part}_archive ALIAS trigram_${part})
+  set_target_properties(trigram_${part} PROPERTIES EXPORT_NAME ${part}_archive)
+  add_library(trigram_${part}_linked INTERFACE)
+  add_library(trigram::${part} ALIAS trigram_${part}_linked)
+  set_target_properties(trigram_${part}_linked PROPERTIES EXPORT_NAME ${part})
+  target_link_libraries(trigram_${part}_linked INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,trigram::${part}_archive>")
+endfunction()
