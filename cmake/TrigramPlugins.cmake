@@ -1,5 +1,5 @@
 # trigram_plugins(PART SOURCES...): an archive whose products register themselves, and so must survive linking whole.
-# Link trigram::PART; never trigram_PART, which the linker would drop.
+# Link trigram::PART everywhere, libraries too; never trigram_PART, which the linker would drop.
 function(trigram_plugins part)
   add_library(trigram_${part} STATIC ${ARGN})
   add_library(trigram::${part}_archive ALIAS trigram_${part})
