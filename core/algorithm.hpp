@@ -60,9 +60,9 @@ class Algorithm {
   virtual bool owns_update() const { return false; }
   /// Rounds and bytes sent by one rank in one step; equal to what metering counts.
   virtual Cost cost(const CostQuery& query) const = 0;
-  /// Refuses what no rank should start with, before any does: a topology that has no such size, a biased codec.
-  /// Throws UsageError. `vertices` is the size of the group that the primitive sees.
-  virtual void check(int vertices) const { (void)vertices; }
+  /// Refuses what no rank should start with: a topology that has no such size, a codec that would diverge. Called once,
+  /// with the place of rank 0, before any rank starts. Throws UsageError.
+  virtual void check(const CostQuery&) const {}
 
   virtual void setup(Worker&, std::span<Bucket>) {}       ///< weights are equal on all ranks by then
   virtual void before_forward(Worker&) {}                 ///< exchanges of weights that hide behind forward and backward start here

@@ -44,4 +44,23 @@ void Codec::decode_add(Device& device, Buffer in, float weight, Buffer out, cons
   if (!in.is_phantom() && out.count() > 0) decode_add_frame(device.kernels(), in, weight, out, key);
 }
 
+std::unique_ptr<Codec> make_codec_model(const std::string& spec) {
+  const std::string name = Spec::parse(spec).name;
+  std::vector<std::string> known;
+  for (const std::string& registered : Codecs::names()) {
+    const std::string without_kind = registered.substr(registered.find('/') + 1);
+    if (without_kind == name) return Codecs::make(registered.substr(0, registered.find('/') + 1) + spec);
+    known.push_back(without_kind);
+  }
+  throw_unknown_name(Codec::registry_kind, name, known);
+}
+
+void require_stable_under_feedback(const Codec& codec, const std::string& spec, std::int64_t count) {
+  const CodecProperties properties = codec.properties(count);
+  require(!properties.unbiased || properties.contraction || properties.bound < 1,
+          "codec '" + spec + "' has a variance bound of " + std::to_string(properties.bound) + " for " +
+              std::to_string(count) + " elements; where its error is fed back it must stay under 1, or it diverges: " +
+              "use more levels, smaller buckets or a contraction");
+}
+
 }  // namespace trigram

@@ -55,4 +55,11 @@ class Codec {
 
 using Codecs = Registry<Codec>;
 
+/// The codec of any kind of device, for what is the same on all: sizes and properties, before any device exists.
+std::unique_ptr<Codec> make_codec_model(const std::string& spec);
+
+/// Throws UsageError when `codec`, being unbiased with a bound of 1 or more for some count, would diverge where its own
+/// error is fed back (residuals, compressed differences).
+void require_stable_under_feedback(const Codec& codec, const std::string& spec, std::int64_t count);
+
 }  // namespace trigram

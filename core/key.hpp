@@ -14,6 +14,7 @@ struct Key {
   std::int64_t step = 0;
   int rank = 0;
   int bucket = 0;
+  int chunk = 0;  ///< part of the bucket, so that chunks encoded alike draw differently
   Phase phase = Phase::worker;
 };
 

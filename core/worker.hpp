@@ -56,6 +56,7 @@ struct Relaxation {
   bool overlap = true;
   Hierarchy hierarchy = Hierarchy::none;
   std::uint64_t seed = 0;
+  int nodes = 1;  ///< nodes that the ranks of this run are on
 };
 
 /// One rank's world. A lane's body gets a Worker of its own, whose step and constants were frozen at `start`.
@@ -90,7 +91,7 @@ class Worker {
   Pending start(int lane, const Body& body);
 
   /// The random stream of this rank and step for one bucket and phase.
-  Key key(int bucket, Phase phase) const { return {relaxation.seed, step, rank(), bucket, phase}; }
+  Key key(int bucket, Phase phase) const { return {relaxation.seed, step, rank(), bucket, 0, phase}; }
 
   std::int64_t agree(std::int64_t value, ReduceOp op) { return runtime_.agree(value, op); }
   RankRuntime& runtime() { return runtime_; }

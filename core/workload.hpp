@@ -25,12 +25,6 @@ struct Shard {
   bool validation = false;        ///< score on a split held out of the training set instead of the test set
 };
 
-/// What a set of weights is worth.
-struct Score {
-  double loss = 0;      ///< the global objective over the training set (or the held-out split), regularizer excluded
-  double accuracy = 0;  ///< on the test set or held-out split, in [0, 1]; NaN where the workload has none
-};
-
 /// A model, a profile, or a model on a profile's clock. `open` comes first, on the launching side too, so that a bad
 /// data set or batch fails before any rank starts.
 class Workload {
@@ -59,9 +53,14 @@ class Workload {
   /// One f32 on the device: this rank's share of the global batch's mean loss, scaled as its gradients; empty for a phantom.
   virtual Buffer loss() const = 0;
 
-  /// Scores weights given as one host vector per parameter, in the order of `parameters`. Costs no simulated time.
-  /// nullopt where there is nothing to score.
-  virtual std::optional<Score> score(Device& device, const std::vector<std::vector<float>>& weights) = 0;
+  /// Weights as evaluation hands them over: one host vector per parameter, in the order of `parameters`.
+  using HostWeights = std::vector<std::vector<float>>;
+
+  /// The global objective at these weights: the mean loss over the training set, or over the held-out split when the
+  /// shard asks for validation. Costs no simulated time. nullopt where nothing has a loss (a profile alone).
+  virtual std::optional<double> objective(Device& device, const HostWeights& weights) = 0;
+  /// Accuracy in [0, 1] on the test set, or on the held-out split; NaN where the workload has none.
+  virtual double accuracy(Device& device, const HostWeights& weights) = 0;
 };
 
 using Workloads = Registry<Workload>;

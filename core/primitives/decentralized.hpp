@@ -17,8 +17,10 @@ void decentralized_full_precision(Worker& lane, const Topology& topology, std::i
 Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& topology, std::int64_t round, const Shape& bucket);
 
 /// D_LP_S by difference compression (DCD-PSGD, Tang et al., NeurIPS 2018, arXiv:1803.06443) on a fixed symmetric
-/// topology: with replicas x̂_j of the neighbours and x̂_i of itself, and t the weights after the local update,
-/// z = t + Σ_j W_ij x̂_j − x̂_i − (x̂_i − W_ii x̂_i … ) is encoded, sent to the neighbours, and added by everyone: x̂ += Q(z), x = x̂_i.
+/// topology. Vertex i keeps replicas x̂_j of its neighbours and x̂_i of itself; t is its weights after the local update:
+///   z = t + Σ_{j≠i} W_ij x̂_j + (W_ii − 2) x̂_i,   so that with exact messages x̂_i + z = Σ_j W_ij x̂_j + (t − x̂_i).
+/// Q(z) travels as one frame to the neighbours; everyone adds it, x̂ += Q(z), and x = x̂_i. Replicas stay equal to what
+/// they replicate, bit for bit.
 class DecentralizedLowPrecision {
  public:
   /// Replicas start at the bucket's weights, which are equal on all ranks by then.
