@@ -39,7 +39,7 @@ struct PrimitiveGroup {
 PrimitiveGroup primitive_group(Worker& worker, Buffer x);
 
 /// Number of vertices that the primitive sees: ranks, or nodes.
-int primitive_size(Worker& worker);
+int primitive_size(const Worker& worker);
 
 /// Runs `primitive` on this rank's part of `x` inside the worker's hierarchy and leaves the result in x on all ranks.
 void hierarchical(Worker& worker, Buffer x, NodeValue value, const std::function<void(Communicator&, Buffer)>& primitive);
@@ -51,6 +51,9 @@ struct Placement {
   int local_rank = 0, node_size = 1;
 };
 Placement placement(const std::vector<int>& node_of_rank, int rank);
+
+/// Number of vertices that a primitive sees under `hierarchy`: ranks, or nodes.
+int vertices(Hierarchy hierarchy, const Placement& place);
 
 /// Cost of `hierarchical` for `rank`: the node's part, plus `primitive(ranks of the group, rank in it, elements)`.
 Cost hierarchical_cost(Hierarchy hierarchy, const Placement& place, std::int64_t count, std::int64_t element_bytes,

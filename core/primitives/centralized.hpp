@@ -1,12 +1,11 @@
 // C_FP_S and C_LP_S of Bagua (Gan et al., VLDB 2021, arXiv:2107.01499), with hierarchy.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <string>
 
 #include "core/algorithm.hpp"
 #include "core/codec.hpp"
+#include "core/primitives/frames.hpp"
 #include "core/worker.hpp"
 
 namespace trigram {
@@ -14,7 +13,7 @@ namespace trigram {
 /// C_FP_S: x ← mean over ranks of x, in full precision, by the run's all-reduce.
 void centralized_full_precision(Worker& worker, Buffer x);
 /// Rounds and bytes of one such call.
-Cost centralized_full_precision_cost(const CostQuery& query, std::int64_t count);
+Cost centralized_full_precision_cost(const CostQuery& query, const Shape& bucket);
 
 /// C_LP_S: scatter-reduce of encoded chunks. Rank j encodes x_j + δ_j in n chunks, c_j = Q(x_j + δ_j), and keeps
 /// δ_j ← x_j + δ_j − c_j; server i adds its chunk of ranks i+1, …, i (mod n), s = mean c_j, encodes Q(s + ε_i), keeps
@@ -23,11 +22,13 @@ Cost centralized_full_precision_cost(const CostQuery& query, std::int64_t count)
 class CentralizedLowPrecision {
  public:
   CentralizedLowPrecision(Worker& worker, const Bucket& bucket, std::shared_ptr<const Codec> codec, bool error_feedback);
-  /// x ← C_LP_S(x), on a lane. `bucket` enters the random key.
+  /// x ← C_LP_S(x), on a lane. The bucket's index enters the random key.
   void average(Worker& lane, Buffer x);
 
  private:
   void scatter_reduce(Worker& lane, Communicator& group, Buffer x);
+  void encode_worker(Worker& lane, Communicator& group, Buffer x, const Frames& frames);
+  void encode_server(Worker& lane, Communicator& group, Buffer mean, Buffer frame);
 
   std::shared_ptr<const Codec> codec_;
   int bucket_;
@@ -35,6 +36,7 @@ class CentralizedLowPrecision {
   OwnedBuffer server_residual_;
   bool error_feedback_;
 };
+/// Rounds and bytes of one such call.
 Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket, const Codec& codec);
 
 }  // namespace trigram

@@ -14,6 +14,7 @@ namespace trigram {
 /// D_FP_S: x ← Σ_j W_ij x_j over the neighbours of communication round `round` (counted per communication). With
 /// hierarchy every node is one vertex whose value is the plain mean of its ranks.
 void decentralized_full_precision(Worker& lane, const Topology& topology, std::int64_t round, Buffer x);
+/// Rounds and bytes of one such call.
 Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& topology, std::int64_t round, const Shape& bucket);
 
 /// D_LP_S by difference compression (DCD-PSGD, Tang et al., NeurIPS 2018, arXiv:1803.06443) on a fixed symmetric
@@ -31,6 +32,7 @@ class DecentralizedLowPrecision {
 
  private:
   void exchange_differences(Worker& lane, Communicator& group, Buffer x);
+  void difference(Worker& lane, int self, const std::vector<int>& peers, Buffer x);
 
   std::shared_ptr<const Codec> codec_;
   std::shared_ptr<const Topology> topology_;
@@ -38,6 +40,7 @@ class DecentralizedLowPrecision {
   OwnedBuffer self_;
   std::vector<OwnedBuffer> neighbours_;
 };
+/// Rounds and bytes of one such call.
 Cost decentralized_low_precision_cost(const CostQuery& query, const Topology& topology, const Shape& bucket, const Codec& codec);
 
 }  // namespace trigram

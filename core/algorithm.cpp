@@ -1,0 +1,34 @@
+#include "core/algorithm.hpp"
+
+#include <array>
+
+#include "core/error.hpp"
+
+namespace trigram {
+
+std::string Trigram::symbol() const {
+  constexpr std::array<const char*, 8> symbols{"☷", "☳", "☵", "☱", "☶", "☲", "☴", "☰"};
+  const std::size_t lines = (synchrony == Synchrony::synchronous ? 1U : 0U) + (precision == Precision::full ? 2U : 0U) +
+                            (centrality == Centrality::centralized ? 4U : 0U);
+  return symbols[lines];
+}
+
+std::string Trigram::words() const {
+  return std::string(synchrony == Synchrony::synchronous ? "synchronous" : "asynchronous") +
+         (precision == Precision::full ? ", full precision" : ", low precision") +
+         (centrality == Centrality::centralized ? ", centralized" : ", decentralized");
+}
+
+const char* name_of(Option option) {
+  switch (option) {
+    case Option::overlap:
+      return "overlap";
+    case Option::leader:
+      return "leader";
+    case Option::all_nics:
+      return "all_nics";
+  }
+  throw Error("not an option");
+}
+
+}  // namespace trigram

@@ -1,0 +1,121 @@
+#include "core/hierarchy.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/worker.hpp"
+
+namespace trigram {
+namespace {
+
+constexpr Hierarchy all_hierarchies[] = {Hierarchy::none, Hierarchy::leader, Hierarchy::all_nics};
+
+/// The node's sum becomes the value that its vertex brings; the factor hides in the node's reduction.
+void scale_to_vertex(Worker& worker, NodeValue value, Buffer part) {
+  const double factor = value == NodeValue::mean ? 1.0 / worker.node.size()
+                                                 : static_cast<double>(worker.relaxation.nodes) / worker.world();
+  const Device::Uncharged free(worker.device);
+  if (factor != 1.0) worker.device.scale(part, static_cast<float>(factor));
+}
+
+void by_leader(Worker& worker, Buffer x, NodeValue value, const std::function<void(Communicator&, Buffer)>& primitive) {
+  worker.node.reduce(x, ReduceOp::sum, 0);
+  if (worker.node.rank() == 0) {
+    scale_to_vertex(worker, value, x);
+    primitive(worker.leaders, x);
+  }
+  worker.node.broadcast(x, 0);
+}
+
+void by_all_nics(Worker& worker, Buffer x, NodeValue value, const std::function<void(Communicator&, Buffer)>& primitive) {
+  worker.node.reduce_scatter(x, ReduceOp::sum);
+  const Buffer part = x.chunk(worker.node.rank(), worker.node.size());
+  scale_to_vertex(worker, value, part);
+  primitive(worker.leaders, part);
+  worker.node.all_gather(x);
+}
+
+}  // namespace
+
+std::string_view name_of(Hierarchy hierarchy) {
+  switch (hierarchy) {
+    case Hierarchy::none:
+      return "none";
+    case Hierarchy::leader:
+      return "leader";
+    case Hierarchy::all_nics:
+      return "all_nics";
+  }
+  throw Error("not a hierarchy");
+}
+
+Hierarchy parse_hierarchy(std::string_view text) {
+  for (const Hierarchy hierarchy : all_hierarchies) {
+    if (name_of(hierarchy) == text) return hierarchy;
+  }
+  throw UsageError("hierarchy '" + std::string(text) + "' is not one of none, leader, all_nics");
+}
+
+PrimitiveGroup primitive_group(Worker& worker, Buffer x) {
+  switch (worker.relaxation.hierarchy) {
+    case Hierarchy::none:
+      return {&worker.comm, x};
+    case Hierarchy::leader:
+      return worker.node.rank() == 0 ? PrimitiveGroup{&worker.leaders, x} : PrimitiveGroup{};
+    case Hierarchy::all_nics:
+      return {&worker.leaders, x.chunk(worker.node.rank(), worker.node.size())};
+  }
+  throw Error("not a hierarchy");
+}
+
+int primitive_size(const Worker& worker) {
+  return worker.relaxation.hierarchy == Hierarchy::none ? worker.world() : worker.relaxation.nodes;
+}
+
+void hierarchical(Worker& worker, Buffer x, NodeValue value, const std::function<void(Communicator&, Buffer)>& primitive) {
+  switch (worker.relaxation.hierarchy) {
+    case Hierarchy::none:
+      return primitive(worker.comm, x);
+    case Hierarchy::leader:
+      return by_leader(worker, x, value, primitive);
+    case Hierarchy::all_nics:
+      return by_all_nics(worker, x, value, primitive);
+  }
+}
+
+Placement placement(const std::vector<int>& node_of_rank, int rank) {
+  Placement place;
+  place.rank = rank;
+  place.ranks = static_cast<int>(node_of_rank.size());
+  place.node = node_of_rank.at(static_cast<std::size_t>(rank));
+  place.nodes = 1 + *std::max_element(node_of_rank.begin(), node_of_rank.end());
+  const auto begin = node_of_rank.begin();
+  place.local_rank = static_cast<int>(std::count(begin, begin + rank, place.node));
+  place.node_size = static_cast<int>(std::count(begin, node_of_rank.end(), place.node));
+  return place;
+}
+
+int vertices(Hierarchy hierarchy, const Placement& place) {
+  return hierarchy == Hierarchy::none ? place.ranks : place.nodes;
+}
+
+Cost hierarchical_cost(Hierarchy hierarchy, const Placement& place, std::int64_t count, std::int64_t element_bytes,
+                       const std::function<Cost(int, int, std::int64_t)>& primitive) {
+  const int local = place.local_rank;
+  switch (hierarchy) {
+    case Hierarchy::none:
+      return primitive(place.ranks, place.rank, count);
+    case Hierarchy::leader: {
+      const std::int64_t bytes = count * element_bytes;
+      const Cost between = local == 0 ? primitive(place.nodes, place.node, count) : Cost{};
+      return reduce_cost(place.node_size, local, bytes, 0) + between + broadcast_cost(place.node_size, local, bytes, 0);
+    }
+    case Hierarchy::all_nics:
+      return reduce_scatter_cost(place.node_size, local, count, element_bytes) +
+             primitive(place.nodes, place.node, part_count(count, place.node_size, local)) +
+             all_gather_cost(place.node_size, local, count, element_bytes);
+  }
+  throw Error("not a hierarchy");
+}
+
+}  // namespace trigram

@@ -1,0 +1,123 @@
+#include "core/primitives/centralized.hpp"
+
+#include <vector>
+
+#include "core/all_reduce.hpp"
+#include "core/primitives/frames.hpp"
+
+namespace trigram {
+namespace {
+
+std::vector<Shape> chunk_shapes(Buffer x, int parts) {
+  std::vector<Shape> shapes;
+  for (int i = 0; i < parts; ++i) shapes.push_back(x.chunk(i, parts).shape());
+  return shapes;
+}
+
+Key chunk_key(const Worker& lane, const Communicator& group, int bucket, int chunk, Phase phase) {
+  Key key = lane.key(bucket, phase);
+  key.rank = group.rank();
+  key.chunk = chunk;
+  return key;
+}
+
+/// e ← u − decode(frame), where `u` is the vector that the frame encodes.
+void keep_error(Device& device, const Codec& codec, Buffer u, Buffer frame, Buffer error, const Key& key) {
+  device.copy(u, error);
+  codec.decode_add(device, frame, -1.0F, error, key);
+}
+
+}  // namespace
+
+void centralized_full_precision(Worker& worker, Buffer x) {
+  hierarchical(worker, x, NodeValue::weighted_mean,
+               [](Communicator& group, Buffer part) { group.all_reduce(part, ReduceOp::mean); });
+}
+
+Cost centralized_full_precision_cost(const CostQuery& query, const Shape& bucket) {
+  const auto all_reduce = AllReduces::make(query.all_reduce);
+  const std::int64_t element = size_of(bucket.dtype);
+  return hierarchical_cost(query.hierarchy, query.place, bucket.modelled_count, element,
+                           [&](int ranks, int rank, std::int64_t count) { return all_reduce->cost(ranks, rank, count, element); });
+}
+
+CentralizedLowPrecision::CentralizedLowPrecision(Worker& worker, const Bucket& bucket, std::shared_ptr<const Codec> codec,
+                                                 bool error_feedback)
+    : codec_(std::move(codec)), bucket_(bucket.index), error_feedback_(error_feedback) {
+  const PrimitiveGroup group = primitive_group(worker, bucket.gradients);
+  if (!error_feedback_ || group.comm == nullptr) return;
+  worker_residual_ = worker.device.allocate(group.part.shape());
+  server_residual_ = worker.device.allocate(group.part.chunk(group.comm->rank(), group.comm->size()).shape());
+}
+
+void CentralizedLowPrecision::average(Worker& lane, Buffer x) {
+  hierarchical(lane, x, NodeValue::weighted_mean,
+               [&](Communicator& group, Buffer part) { scatter_reduce(lane, group, part); });
+}
+
+void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, Buffer x) {
+  const int n = group.size();
+  const int self = group.rank();
+  const std::vector<Shape> chunks = chunk_shapes(x, n);
+  const Frames sent(lane.device, *codec_, chunks);
+  encode_worker(lane, group, x, sent);
+
+  const std::vector<Shape> own(static_cast<std::size_t>(n), chunks[static_cast<std::size_t>(self)]);
+  const Frames received(lane.device, *codec_, own);
+  group.all_to_all(sent.all(), received.all());
+
+  const Buffer mine = x.chunk(self, n);
+  lane.device.fill(mine, 0);
+  for (int k = 1; k <= n; ++k) {
+    const int from = (self + k) % n;
+    Key key = chunk_key(lane, group, bucket_, self, Phase::worker);
+    key.rank = from;
+    codec_->decode_add(lane.device, received[from], 1.0F, mine, key);
+  }
+  lane.device.scale(mine, 1.0F / static_cast<float>(n));
+
+  const Frames gathered(lane.device, *codec_, chunks);
+  encode_server(lane, group, mine, gathered[self]);
+  group.all_gather(gathered.all());
+  for (int server = 0; server < n; ++server) {
+    Key key = chunk_key(lane, group, bucket_, server, Phase::server);
+    key.rank = server;
+    codec_->decode(lane.device, gathered[server], x.chunk(server, n), key);
+  }
+}
+
+void CentralizedLowPrecision::encode_worker(Worker& lane, Communicator& group, Buffer x, const Frames& frames) {
+  const int n = group.size();
+  if (error_feedback_) lane.device.axpby(1.0F, worker_residual_, 1.0F, x);
+  for (int chunk = 0; chunk < n; ++chunk) {
+    const Key key = chunk_key(lane, group, bucket_, chunk, Phase::worker);
+    codec_->encode(lane.device, x.chunk(chunk, n), frames[chunk], key);
+    if (error_feedback_) {
+      keep_error(lane.device, *codec_, x.chunk(chunk, n), frames[chunk], worker_residual_.view().chunk(chunk, n), key);
+    }
+  }
+}
+
+void CentralizedLowPrecision::encode_server(Worker& lane, Communicator& group, Buffer mean, Buffer frame) {
+  const Key key = chunk_key(lane, group, bucket_, group.rank(), Phase::server);
+  if (error_feedback_) lane.device.axpby(1.0F, server_residual_, 1.0F, mean);
+  codec_->encode(lane.device, mean, frame, key);
+  if (error_feedback_) keep_error(lane.device, *codec_, mean, frame, server_residual_, key);
+}
+
+Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket, const Codec& codec) {
+  const auto scatter_reduce = [&](int ranks, int rank, std::int64_t count) {
+    Cost cost;
+    if (ranks == 1) return cost;
+    // All to all sends every chunk but the own; the ring all-gather passes on every chunk but the next rank's.
+    for (int chunk = 0; chunk < ranks; ++chunk) {
+      const std::int64_t frame = codec.encoded_bytes(part_count(count, ranks, chunk));
+      cost.bytes += (chunk != rank ? frame : 0) + (chunk != (rank + 1) % ranks ? frame : 0);
+    }
+    cost.rounds = 1 + (ranks - 1);
+    return cost;
+  };
+  return hierarchical_cost(query.hierarchy, query.place, bucket.modelled_count, size_of(bucket.dtype), scatter_reduce);
+}
+
+}  // namespace trigram

@@ -1,0 +1,124 @@
+#include "core/primitives/decentralized.hpp"
+
+#include "core/error.hpp"
+#include "core/primitives/frames.hpp"
+
+namespace trigram {
+namespace {
+
+/// x ← Σ_j W_ij x_j, added in ascending order of j, i itself included.
+void gossip(Worker& lane, Communicator& group, const Topology& topology, std::int64_t round, Buffer x) {
+  const int self = group.rank();
+  const std::vector<int> from = topology.receives_from(self, round);
+  std::vector<OwnedBuffer> received;
+  std::vector<Transfer> transfers;
+  for (const int peer : topology.sends_to(self, round)) transfers.push_back(Transfer::send_to(peer, x));
+  for (const int peer : from) {
+    transfers.push_back(Transfer::receive_from(peer, received.emplace_back(lane.device.allocate(x.shape()))));
+  }
+  if (transfers.empty()) return;
+  group.exchange(transfers);
+
+  std::vector<Buffer> terms;
+  std::vector<float> weights;
+  const auto add = [&](int vertex, Buffer value) {
+    terms.push_back(value);
+    weights.push_back(static_cast<float>(topology.weight(self, vertex, round)));
+  };
+  std::size_t next = 0;
+  for (; next < from.size() && from[next] < self; ++next) add(from[next], received[next]);
+  add(self, x);
+  for (; next < from.size(); ++next) add(from[next], received[next]);
+  lane.device.weighted_sum(terms, weights, x);
+}
+
+Cost neighbour_cost(const Topology& topology, int rank, std::int64_t round, std::int64_t bytes) {
+  const auto peers = static_cast<std::int64_t>(topology.sends_to(rank, round).size());
+  const bool silent = peers == 0 && topology.receives_from(rank, round).empty();
+  return {silent ? 0 : 1, peers * bytes};
+}
+
+}  // namespace
+
+void decentralized_full_precision(Worker& lane, const Topology& topology, std::int64_t round, Buffer x) {
+  hierarchical(lane, x, NodeValue::mean,
+               [&](Communicator& group, Buffer part) { gossip(lane, group, topology, round, part); });
+}
+
+Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& topology, std::int64_t round,
+                                       const Shape& bucket) {
+  const std::int64_t element = size_of(bucket.dtype);
+  return hierarchical_cost(query.hierarchy, query.place, bucket.modelled_count, element,
+                           [&](int, int rank, std::int64_t count) {
+                             return neighbour_cost(topology, rank, round, count * element);
+                           });
+}
+
+DecentralizedLowPrecision::DecentralizedLowPrecision(Worker& worker, const Bucket& bucket,
+                                                     std::shared_ptr<const Codec> codec,
+                                                     std::shared_ptr<const Topology> topology)
+    : codec_(std::move(codec)), topology_(std::move(topology)), bucket_(bucket.index) {
+  const PrimitiveGroup group = primitive_group(worker, bucket.weights);
+  if (group.comm == nullptr) return;
+  const auto replica = [&] {
+    OwnedBuffer copy = worker.device.allocate(group.part.shape());
+    worker.device.copy(group.part, copy);
+    return copy;
+  };
+  self_ = replica();
+  const std::size_t degree = topology_->receives_from(group.comm->rank(), 0).size();
+  for (std::size_t i = 0; i < degree; ++i) neighbours_.push_back(replica());
+}
+
+void DecentralizedLowPrecision::mix(Worker& lane, Buffer x) {
+  hierarchical(lane, x, NodeValue::mean,
+               [&](Communicator& group, Buffer part) { exchange_differences(lane, group, part); });
+}
+
+void DecentralizedLowPrecision::exchange_differences(Worker& lane, Communicator& group, Buffer x) {
+  const int self = group.rank();
+  const std::vector<int> peers = topology_->receives_from(self, 0);
+  const std::vector<Shape> vectors(peers.size() + 1, x.shape());
+  const Frames frames(lane.device, *codec_, vectors);
+  const Buffer own = frames[static_cast<int>(peers.size())];
+  Key key = lane.key(bucket_, Phase::worker);
+  key.rank = self;
+  difference(lane, self, peers, x);
+  codec_->encode(lane.device, x, own, key);
+
+  std::vector<Transfer> transfers;
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    transfers.push_back(Transfer::send_to(peers[i], own));
+    transfers.push_back(Transfer::receive_from(peers[i], frames[static_cast<int>(i)]));
+  }
+  if (!transfers.empty()) group.exchange(transfers);
+
+  codec_->decode_add(lane.device, own, 1.0F, self_, key);
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    key.rank = peers[i];
+    codec_->decode_add(lane.device, frames[static_cast<int>(i)], 1.0F, neighbours_[i], key);
+  }
+  lane.device.copy(self_, x);
+}
+
+void DecentralizedLowPrecision::difference(Worker& lane, int self, const std::vector<int>& peers, Buffer x) {
+  std::vector<Buffer> terms{x};
+  std::vector<float> weights{1.0F};
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    terms.push_back(neighbours_[i]);
+    weights.push_back(static_cast<float>(topology_->weight(self, peers[i], 0)));
+  }
+  terms.push_back(self_);
+  weights.push_back(static_cast<float>(topology_->weight(self, self, 0) - 2.0));
+  lane.device.weighted_sum(terms, weights, x);
+}
+
+Cost decentralized_low_precision_cost(const CostQuery& query, const Topology& topology, const Shape& bucket,
+                                      const Codec& codec) {
+  return hierarchical_cost(query.hierarchy, query.place, bucket.modelled_count, size_of(bucket.dtype),
+                           [&](int, int rank, std::int64_t count) {
+                             return neighbour_cost(topology, rank, 0, codec.encoded_bytes(count));
+                           });
+}
+
+}  // namespace trigram
