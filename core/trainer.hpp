@@ -77,6 +77,9 @@ struct RankReport {
 std::vector<std::byte> pack(const RankReport& report);
 RankReport unpack(const std::vector<std::byte>& bytes);
 
+/// This rank's workload with its share of the data. Throws UsageError.
+std::unique_ptr<Workload> open_workload(const TrainingOptions& options, int rank, int world);
+
 /// Checks that these options can run on that backend: names, keys, sizes, data, hierarchy. Throws UsageError.
 void check(const TrainingOptions& options, const World& world, const Backend& backend);
 
@@ -89,6 +92,6 @@ struct Training {
   double seconds = 0;
   nlohmann::json facts;
 };
-Training run_training(Backend& backend, const World& world, const TrainingOptions& options);
+Training run_training(Backend& backend, const World& world, TrainingOptions options);
 
 }  // namespace trigram

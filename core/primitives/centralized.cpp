@@ -120,4 +120,10 @@ Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket,
   return hierarchical_cost(query.hierarchy, query.place, bucket.modelled_count, size_of(bucket.dtype), scatter_reduce);
 }
 
+void require_stable_scatter_reduce(const CostQuery& query, const Codec& codec, const std::string& spec) {
+  for (const Shape& bucket : query.buckets) {
+    require_stable_under_feedback(codec, spec, part_count(bucket.modelled_count, vertices(query.hierarchy, query.place), 0));
+  }
+}
+
 }  // namespace trigram

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "core/algorithm.hpp"
 #include "core/codec.hpp"
@@ -38,5 +39,9 @@ class CentralizedLowPrecision {
 };
 /// Rounds and bytes of one such call.
 Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket, const Codec& codec);
+
+/// Throws UsageError when `codec` would diverge under error feedback for some chunk of these buckets (see
+/// require_stable_under_feedback).
+void require_stable_scatter_reduce(const CostQuery& query, const Codec& codec, const std::string& spec);
 
 }  // namespace trigram

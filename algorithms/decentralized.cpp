@@ -1,0 +1,86 @@
+// Decentralized SGD (D-PSGD): weights are mixed with those of the neighbours, every `every` steps, on any topology.
+//   mix=before: x ← W x − γ g(x), the exchange of a snapshot hiding behind forward and backward;
+//   mix=after:  x ← W (x − γ g(x)), each bucket's exchange hiding behind the rest of backward.
+//   rounds 1, bytes degree · S a rank and exchange.
+#include "core/bucketwise.hpp"
+#include "core/primitives/decentralized.hpp"
+
+namespace trigram {
+namespace {
+
+class Decentralized final : public Algorithm {
+ public:
+  explicit Decentralized(Params& params)
+      : topology_spec_(params.get("topology", "ring", "who exchanges with whom")),
+        every_(read_every(params, 1)),
+        mix_(params.get("mix", "before", "mix weights before or after the update")) {
+    require(mix_ == "before" || mix_ == "after", params.owner() + ": mix=" + mix_ + " is not before or after");
+  }
+
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::decentralized};
+  }
+  bool local_updates() const override { return mix_ == "after"; }
+
+  Cost cost(const CostQuery& query) const override {
+    if (query.step % every_ != 0) return {};
+    const auto topology = make_topology(topology_spec_, vertices(query.hierarchy, query.place));
+    return sum_over_buckets(query, [&](const Shape& bucket) {
+      return decentralized_full_precision_cost(query, *topology, query.step / every_, bucket);
+    });
+  }
+
+  void check(const CostQuery& query) const override { make_topology(topology_spec_, vertices(query.hierarchy, query.place)); }
+
+  void setup(Worker& worker, std::span<Bucket> buckets) override {
+    topology_ = make_topology(topology_spec_, primitive_size(worker));
+    buckets_ = buckets;
+    if (mix_ == "after") return;
+    for (const Bucket& bucket : buckets) snapshots_.push_back(worker.device.allocate(bucket.weights.shape()));
+  }
+
+  void before_forward(Worker& worker) override {
+    if (mix_ == "after" || worker.step % every_ != 0) return;
+    for (const Bucket& bucket : buckets_) {
+      const Buffer snapshot = snapshots_[static_cast<std::size_t>(bucket.index)];
+      worker.device.copy(bucket.weights, snapshot);
+      start_mix(worker, bucket, snapshot);
+    }
+  }
+
+  void before_update(Worker& worker) override {
+    pending_.wait();
+    if (mix_ == "after" || worker.step % every_ != 0) return;
+    for (const Bucket& bucket : buckets_) {
+      worker.device.copy(snapshots_[static_cast<std::size_t>(bucket.index)], bucket.weights);
+    }
+  }
+
+  void after_update(Worker& worker, Bucket& bucket) override {
+    if (mix_ == "after" && worker.step % every_ == 0) start_mix(worker, bucket, bucket.weights);
+  }
+  void after_step(Worker&) override { pending_.wait(); }
+
+ private:
+  void start_mix(Worker& worker, const Bucket& bucket, Buffer weights) {
+    pending_.start(worker, bucket, [this, weights](Worker& lane) {
+      decentralized_full_precision(lane, *topology_, lane.step / every_, weights);
+    });
+  }
+
+  std::string topology_spec_;
+  std::int64_t every_;
+  std::string mix_;
+  std::unique_ptr<const Topology> topology_;
+  std::span<Bucket> buckets_;
+  std::vector<OwnedBuffer> snapshots_;
+  PendingBuckets pending_;
+};
+
+const Algorithms::Registration registration(
+    "decentralized",
+    {"mix weights with neighbours", "Lian et al., Can decentralized algorithms outperform centralized algorithms?, NeurIPS 2017, arXiv:1705.09056"},
+    [](Params& params) { return std::make_unique<Decentralized>(params); });
+
+}  // namespace
+}  // namespace trigram

@@ -1,0 +1,60 @@
+// Low-precision decentralized SGD (DCD-PSGD): after its local update each rank sends its neighbours the encoded difference
+// to the mixed weights; everyone keeps replicas of its neighbours. Any symmetric topology with fixed neighbours.
+//   rounds 1, bytes degree · encoded(S) a rank; hides behind the rest of backward.
+#include "core/bucketwise.hpp"
+#include "core/primitives/decentralized.hpp"
+
+namespace trigram {
+namespace {
+
+class LowPrecisionDecentralized final : public WeightMethod {
+ public:
+  explicit LowPrecisionDecentralized(Params& params)
+      : codec_(params.get("codec", "minmax_uint8", "how differences are encoded")),
+        topology_(params.get("topology", "ring", "who exchanges with whom; symmetric and fixed")),
+        model_(make_codec_model(codec_)) {}
+
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::decentralized};
+  }
+
+  Cost cost(const CostQuery& query) const override {
+    const auto topology = make_topology(topology_, vertices(query.hierarchy, query.place));
+    return sum_over_buckets(query, [&](const Shape& bucket) {
+      return decentralized_low_precision_cost(query, *topology, bucket, *model_);
+    });
+  }
+
+  void check(const CostQuery& query) const override {
+    const auto topology = make_topology(topology_, vertices(query.hierarchy, query.place));
+    require(!topology->directed() && topology->period() == 1,
+            "low_precision_decentralized keeps replicas of its neighbours, so topology=" + topology_ +
+                " must be symmetric and the same in every step, as ring, torus, hypercube, complete or star are");
+    for (const Shape& bucket : query.buckets) require_stable_under_feedback(*model_, codec_, bucket.modelled_count);
+  }
+
+  void setup(Worker& worker, std::span<Bucket> buckets) override {
+    const std::shared_ptr<const Codec> codec = worker.device.make_codec(codec_);
+    const std::shared_ptr<const Topology> topology = make_topology(topology_, primitive_size(worker));
+    for (const Bucket& bucket : buckets) mixes_.emplace_back(worker, bucket, codec, topology);
+  }
+
+ private:
+  bool communicates(std::int64_t) const override { return true; }
+  void exchange(Worker& lane, Bucket& bucket) override {
+    mixes_[static_cast<std::size_t>(bucket.index)].mix(lane, bucket.weights);
+  }
+
+  std::string codec_;
+  std::string topology_;
+  std::unique_ptr<const Codec> model_;
+  std::vector<DecentralizedLowPrecision> mixes_;
+};
+
+const Algorithms::Registration registration(
+    "low_precision_decentralized",
+    {"gossip encoded differences of weights", "Tang et al., Communication compression for decentralized training, NeurIPS 2018, arXiv:1803.06443"},
+    [](Params& params) { return std::make_unique<LowPrecisionDecentralized>(params); });
+
+}  // namespace
+}  // namespace trigram

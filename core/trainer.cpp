@@ -1,0 +1,162 @@
+#include "core/trainer.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "core/evaluation.hpp"
+#include "core/optimizer.hpp"
+
+namespace trigram {
+namespace {
+
+/// What one rank's lanes had done by some moment.
+struct Progress {
+  double time = 0;
+  double compute = 0, encode = 0, wire = 0, decode = 0;
+  Cost sent;
+
+  static Progress of(RankRuntime& runtime) {
+    Progress progress;
+    progress.time = runtime.now();
+    progress.compute = runtime.lane(0).timeline.busy(Activity::compute);
+    for (int i = 0; i < runtime.lanes(); ++i) {
+      const Lane& lane = runtime.lane(i);
+      progress.encode += lane.timeline.busy(Activity::encode);
+      progress.wire += lane.timeline.busy(Activity::wire);
+      progress.decode += lane.timeline.busy(Activity::decode);
+      progress.sent += lane.meter.total();
+    }
+    return progress;
+  }
+};
+
+Cost difference(Cost after, Cost before) { return {after.rounds - before.rounds, after.bytes - before.bytes}; }
+
+/// One rank's products and the loop over them.
+class Trainer {
+ public:
+  Trainer(RankRuntime& runtime, const TrainingOptions& options)
+      : runtime_(runtime),
+        options_(options),
+        worker_(runtime, 0, options.relaxation),
+        algorithm_(Algorithms::make(options.algorithm)),
+        optimizer_(Optimizers::make(options.optimizer)),
+        workload_(open_workload(options, worker_.rank(), worker_.world())),
+        parameters_(workload_->parameters()),
+        store_(worker_.device, parameters_, plan_buckets(parameters_, options.buckets, workload_->phantom())) {}
+
+  RankReport run() {
+    report_.rank = worker_.rank();
+    report_.local_batch = workload_->local_batch();
+    workload_->setup(worker_, store_.parameters());
+    optimizer_->setup(worker_, store_.buckets());
+    algorithm_->setup(worker_, store_.buckets());
+    evaluate_after(0);
+    const Progress start = Progress::of(runtime_);
+    Progress before = start;
+    for (worker_.step = 0; worker_.step < options_.steps; ++worker_.step) {
+      step();
+      before = record(before);
+      const std::int64_t done = worker_.step + 1;
+      if (options_.evaluate_every > 0 && done % options_.evaluate_every == 0 && done < options_.steps) evaluate_after(done);
+    }
+    report_.training_seconds = before.time - start.time;
+    algorithm_->finish(worker_);
+    report_.setup_and_finish = start.sent + difference(Progress::of(runtime_).sent, before.sent);
+    evaluate_after(options_.steps);
+    if (options_.keep_weights) report_.weights = download_weights(worker_.device, store_.parameters());
+    if (options_.keep_spans) keep_spans();
+    return std::move(report_);
+  }
+
+ private:
+  void step() {
+    worker_.learning_rate = options_.learning_rate;
+    algorithm_->before_forward(worker_);
+    {
+      const Timeline::Scope scope(worker_.timeline, Activity::compute, "forward");
+      workload_->forward(worker_);
+    }
+    std::size_t complete = 0;
+    for (int layer = workload_->layers() - 1; layer >= 0; --layer) {
+      {
+        const Timeline::Scope scope(worker_.timeline, Activity::compute, "backward");
+        workload_->backward(worker_, layer);
+      }
+      for (; complete < buckets().size() && buckets()[complete].first_layer >= layer; ++complete) {
+        algorithm_->gradients_ready(worker_, buckets()[complete]);
+        if (updates_early()) update(buckets()[complete]);
+      }
+    }
+    algorithm_->before_update(worker_);
+    if (!updates_early()) {
+      for (Bucket& bucket : buckets()) update(bucket);
+    }
+    algorithm_->after_step(worker_);
+  }
+
+  bool updates_early() const { return options_.relaxation.overlap && algorithm_->local_updates(); }
+
+  void update(Bucket& bucket) {
+    if (algorithm_->owns_update()) {
+      algorithm_->update(worker_, bucket);
+    } else {
+      const Timeline::Scope scope(worker_.timeline, Activity::compute, "update");
+      optimizer_->update(worker_, bucket);
+    }
+    algorithm_->after_update(worker_, bucket);
+  }
+
+  Progress record(const Progress& before) {
+    const Progress now = Progress::of(runtime_);
+    const Cost sent = difference(now.sent, before.sent);
+    report_.cost_by_step.push_back(sent);
+    if (worker_.rank() == 0 || options_.record_all) {
+      StepRow row{worker_.step, worker_.rank(), now.time, loss(), sent.bytes};
+      row.compute_s = now.compute - before.compute;
+      row.encode_s = now.encode - before.encode;
+      row.wire_s = now.wire - before.wire;
+      row.decode_s = now.decode - before.decode;
+      row.exposed_s = now.time - before.time - row.compute_s;
+      report_.steps.push_back(row);
+    }
+    return now;
+  }
+
+  double loss() {
+    if (workload_->phantom() || workload_->local_batch() == 0) return std::numeric_limits<double>::quiet_NaN();
+    float value = 0;
+    worker_.device.download(workload_->loss(), std::as_writable_bytes(std::span(&value, 1)));
+    return value;
+  }
+
+  void evaluate_after(std::int64_t steps) {
+    evaluate(worker_, *workload_, store_.parameters(), steps, [this](const EvalRow& row) { report_.evals.push_back(row); });
+  }
+
+  void keep_spans() {
+    for (int i = 0; i < runtime_.lanes(); ++i) {
+      for (const Span& span : runtime_.lane(i).timeline.spans()) {
+        report_.spans.push_back({i, span.activity, span.name, span.begin, span.end, span.bytes});
+      }
+    }
+  }
+
+  std::vector<Bucket>& buckets() { return store_.buckets(); }
+
+  RankRuntime& runtime_;
+  const TrainingOptions& options_;
+  Worker worker_;
+  std::unique_ptr<Algorithm> algorithm_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<Workload> workload_;
+  std::vector<Parameter> parameters_;
+  BucketStore store_;
+  RankReport report_;
+};
+
+}  // namespace
+
+RankReport train(RankRuntime& runtime, const TrainingOptions& options) { return Trainer(runtime, options).run(); }
+
+}  // namespace trigram

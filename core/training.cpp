@@ -1,0 +1,76 @@
+// From options to reports: everything is checked here, before any rank starts.
+#include <algorithm>
+
+#include "core/all_reduce.hpp"
+#include "core/error.hpp"
+#include "core/optimizer.hpp"
+#include "core/trainer.hpp"
+
+namespace trigram {
+namespace {
+
+void check_numbers(const TrainingOptions& options, const World& world) {
+  require(world.ranks >= 1, std::to_string(world.ranks) + " ranks cannot train; ask for 1 or more");
+  require(world.bucket_lanes >= 1, std::to_string(world.bucket_lanes) + " bucket lanes are too few; ask for 1 or more");
+  require(options.steps >= 1, std::to_string(options.steps) + " steps are too few; ask for 1 or more");
+  require(options.evaluate_every >= 0, "evaluations every " + std::to_string(options.evaluate_every) + " steps: ask for 0 or more");
+  require(options.learning_rate >= 0, "a learning rate of " + std::to_string(options.learning_rate) + " is negative");
+}
+
+void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options, const std::vector<int>& nodes) {
+  const auto refuse = [&](Option option) {
+    const Refusal reason = algorithm.refuses(option);
+    require(reason.empty(), "algorithm '" + options.algorithm + "' refuses " + name_of(option) + ": " + reason);
+  };
+  if (options.relaxation.overlap) refuse(Option::overlap);
+  if (options.relaxation.hierarchy == Hierarchy::leader) refuse(Option::leader);
+  if (options.relaxation.hierarchy != Hierarchy::all_nics) return;
+  refuse(Option::all_nics);
+  const Placement first = placement(nodes, 0);
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    const Placement place = placement(nodes, static_cast<int>(rank));
+    require(place.node_size == first.node_size,
+            "hierarchy all_nics needs equal nodes, but node 0 has " + std::to_string(first.node_size) + " ranks and node " +
+                std::to_string(place.node) + " has " + std::to_string(place.node_size) + "; use leader");
+  }
+}
+
+std::vector<Shape> bucket_shapes(const Workload& workload, const BucketOptions& options) {
+  std::vector<Shape> shapes;
+  for (const auto& bucket : plan_buckets(workload.parameters(), options, workload.phantom()).buckets) {
+    shapes.push_back(bucket.shape);
+  }
+  return shapes;
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> open_workload(const TrainingOptions& options, int rank, int world) {
+  auto workload = Workloads::make(options.workload);
+  workload->open({rank, world, options.global_batch, options.label_skew, options.relaxation.seed, options.validation});
+  return workload;
+}
+
+void check(const TrainingOptions& options, const World& world, const Backend& backend) {
+  check_numbers(options, world);
+  AllReduces::make(world.all_reduce);
+  Optimizers::make(options.optimizer);
+  const auto algorithm = Algorithms::make(options.algorithm);
+  const std::vector<int> nodes = backend.nodes(world.ranks);
+  check_relaxation(*algorithm, options, nodes);
+  const auto workload = open_workload(options, 0, world.ranks);
+  const std::vector<Shape> shapes = bucket_shapes(*workload, options.buckets);
+  algorithm->check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, shapes});
+}
+
+Training run_training(Backend& backend, const World& world, TrainingOptions options) {
+  check(options, world, backend);
+  const std::vector<int> nodes = backend.nodes(world.ranks);
+  options.relaxation.nodes = 1 + *std::max_element(nodes.begin(), nodes.end());
+  const Outcome outcome = backend.run(world, [&](RankRuntime& runtime) { return pack(train(runtime, options)); });
+  Training training{{}, outcome.seconds, outcome.facts};
+  for (const auto& bytes : outcome.results) training.ranks.push_back(unpack(bytes));
+  return training;
+}
+
+}  // namespace trigram
