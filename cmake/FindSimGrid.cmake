@@ -1,8 +1,9 @@
-# SimGrid as Debian packages it, without CMake files of its own. Defines SimGrid::SimGrid.
+# SimGrid as Debian packages it, without CMake files of its own. Defines SimGrid::SimGrid. Installed with the package
+# too: what links SimGrid names this target, and so no path of the building machine.
 find_path(SimGrid_INCLUDE_DIR simgrid/s4u.hpp)
 find_library(SimGrid_LIBRARY simgrid)
-if(SimGrid_INCLUDE_DIR AND EXISTS "${SimGrid_INCLUDE_DIR}/simgrid/config.h")
-  file(STRINGS "${SimGrid_INCLUDE_DIR}/simgrid/config.h" _version REGEX "SIMGRID_VERSION_(MAJOR|MINOR) ")
+if(SimGrid_INCLUDE_DIR AND EXISTS "${SimGrid_INCLUDE_DIR}/simgrid/version.h")
+  file(STRINGS "${SimGrid_INCLUDE_DIR}/simgrid/version.h" _version REGEX "SIMGRID_VERSION_(MAJOR|MINOR) ")
   string(REGEX REPLACE ".*MAJOR ([0-9]+).*MINOR ([0-9]+).*" "\\1.\\2" SimGrid_VERSION "${_version}")
 endif()
 include(FindPackageHandleStandardArgs)

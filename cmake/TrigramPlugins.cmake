@@ -7,5 +7,6 @@ function(trigram_plugins part)
   add_library(trigram_${part}_linked INTERFACE)
   add_library(trigram::${part} ALIAS trigram_${part}_linked)
   set_target_properties(trigram_${part}_linked PROPERTIES EXPORT_NAME ${part})
+  # The namespaced name, since this expression is exported as it stands.
   target_link_libraries(trigram_${part}_linked INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,trigram::${part}_archive>")
 endfunction()

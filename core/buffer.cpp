@@ -51,9 +51,11 @@ std::int64_t part_count(std::int64_t count, int parts, int index) {
 
 namespace {
 
+__extension__ using int128 = __int128;
+
 std::int64_t proportional(std::int64_t position, std::int64_t modelled, std::int64_t count) {
   if (modelled == count) return position;
-  return static_cast<std::int64_t>(static_cast<__int128>(position) * modelled / count);
+  return static_cast<std::int64_t>(static_cast<int128>(position) * modelled / count);
 }
 
 }  // namespace

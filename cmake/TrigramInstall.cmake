@@ -1,0 +1,32 @@
+# `cmake --install`: the program, its data, core's headers, and a package with one component a part.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trigram)
+
+# In the order of their dependencies; the config file includes those that are installed.
+set(parts core kernels_cpu sim algorithms workloads)
+foreach(part IN LISTS parts)
+  if(TARGET trigram_${part})
+    set(targets trigram_${part} trigram_${part}_linked)
+    if(part STREQUAL core)
+      list(APPEND targets trigram_flags)
+    endif()
+    install(TARGETS ${targets} EXPORT trigram_${part} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT trigram_${part} NAMESPACE trigram:: FILE trigram-${part}.cmake DESTINATION ${package_dir})
+  endif()
+endforeach()
+
+install(TARGETS trigram_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trigram FILES_MATCHING PATTERN *.hpp)
+# Under the same paths as in the source tree, so that the program looks for both alike.
+foreach(folder clusters studies data workloads plots)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/experiments/${folder})
+    install(DIRECTORY experiments/${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/experiments
+            PATTERN *.cpp EXCLUDE PATTERN *.hpp EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN CMakeLists.txt EXCLUDE)
+  endif()
+endforeach()
+
+configure_package_config_file(cmake/trigram-config.cmake.in trigram-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(trigram-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/trigram-config.cmake ${PROJECT_BINARY_DIR}/trigram-config-version.cmake
+              cmake/FindSimGrid.cmake
+        DESTINATION ${package_dir})
