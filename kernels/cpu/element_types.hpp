@@ -1,0 +1,44 @@
+// From a DType at run time to an element type at compile time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "core/buffer.hpp"
+#include "core/error.hpp"
+#include "kernels/scalar.hpp"
+
+namespace trigram {
+
+/// Calls body(std::type_identity<T>()) with the element type of a floating dtype.
+template <class Body>
+void with_floating(DType dtype, const Body& body) {
+  switch (dtype) {
+    case DType::f32:
+      return body(std::type_identity<float>());
+    case DType::f16:
+      return body(std::type_identity<scalar::F16>());
+    case DType::bf16:
+      return body(std::type_identity<scalar::BF16>());
+    default:
+      throw Error("no floating-point type: " + std::string(name_of(dtype)));
+  }
+}
+
+/// Calls body(std::type_identity<T>()) with the element type of any dtype.
+template <class Body>
+void with_any(DType dtype, const Body& body) {
+  switch (dtype) {
+    case DType::u8:
+      return body(std::type_identity<std::uint8_t>());
+    case DType::i32:
+      return body(std::type_identity<std::int32_t>());
+    case DType::i64:
+      return body(std::type_identity<std::int64_t>());
+    default:
+      return with_floating(dtype, body);
+  }
+}
+
+}  // namespace trigram

@@ -1,0 +1,54 @@
+// Arithmetic on host memory, on one core.
+#pragma once
+
+#include <memory>
+
+#include "core/kernels.hpp"
+#include "kernels/cpu/vectorised.hpp"
+
+namespace trigram {
+
+/// Kernels of kind "cpu": stateless, so one object may serve every rank and thread.
+class CpuKernels final : public Kernels {
+ public:
+  explicit CpuKernels(Instructions instructions) : instructions_(instructions) {}
+  /// What codecs and operations run with; the bits do not depend on it.
+  Instructions instructions() const { return instructions_; }
+
+  std::string_view kind() const override { return "cpu"; }
+
+  void* allocate(std::size_t bytes) override;
+  void release(void* address) override;
+  void upload(std::span<const std::byte> from, Buffer to) override;
+  void download(Buffer from, std::span<std::byte> to) override;
+  void synchronize() override {}
+
+  void copy(Buffer from, Buffer to) override;
+  void fill(Buffer x, double value) override;
+  void scale(Buffer x, float a) override;
+  void axpby(float a, Buffer x, float b, Buffer y) override;
+  void reduce(ReduceOp op, Buffer x, Buffer y) override;
+  void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y) override;
+  void convert(Buffer x, Buffer y) override;
+  void dot(Buffer x, Buffer y, Buffer result) override;
+
+  void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) override;
+  void add_bias(Buffer bias, Buffer rows) override;
+  void column_sums(Buffer rows, Buffer sums) override;
+  void relu(Buffer x) override;
+  void relu_backward(Buffer activated, Buffer gradient) override;
+  void gather_rows(Buffer table, Buffer indices, Buffer rows) override;
+  void softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss) override;
+  void count_correct(Buffer logits, Buffer labels, Buffer correct) override;
+
+  void sgd(Buffer weights, Buffer gradients, Buffer velocity, const SgdConstants& constants) override;
+  void adam(Buffer weights, Buffer gradients, Buffer first, Buffer second, const AdamConstants& constants) override;
+
+ private:
+  Instructions instructions_;
+};
+
+/// The kernels of this processor, with its widest instructions.
+std::shared_ptr<Kernels> cpu_kernels();
+
+}  // namespace trigram

@@ -1,0 +1,140 @@
+// What happens to one element: rules that every kind of device shares, so that all give the same bits.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "core/kernels.hpp"
+
+#ifdef __CUDACC__
+#define TRIGRAM_RULE __host__ __device__ __forceinline__
+#else
+#define TRIGRAM_RULE [[gnu::always_inline]] inline
+#endif
+
+namespace trigram::scalar {
+
+/// Sums and norms: element i of a block of `tree_block` goes to lane i mod `tree_lanes`, in order; lanes are halved
+/// (l += l + lanes/2) until one is left; block sums are added in pairs, level by level. Terms are f64.
+inline constexpr int tree_lanes = 32;
+inline constexpr std::int64_t tree_block = 4096;
+
+/// IEEE binary16 and bfloat16 as they lie in memory.
+struct F16 {
+  std::uint16_t bits;
+};
+struct BF16 {
+  std::uint16_t bits;
+};
+
+inline constexpr std::uint32_t sign_mask = 0x80000000U;
+inline constexpr std::uint32_t magnitude_mask = 0x7fffffffU;
+inline constexpr std::uint32_t infinity_bits = 0x7f800000U;
+
+TRIGRAM_RULE std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
+TRIGRAM_RULE float from_bits(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+/// |x| as an integer: magnitudes compare as integers do, infinity and NaN above all numbers.
+TRIGRAM_RULE std::uint32_t magnitude(float x) { return bits_of(x) & magnitude_mask; }
+
+/// To binary16, nearest even. Overflow gives infinity, a NaN stays one with the upper bits of its payload.
+TRIGRAM_RULE F16 to_f16(float x) {
+  const std::uint32_t sign = (bits_of(x) & sign_mask) >> 16U;
+  const std::uint32_t size = magnitude(x);
+  // Under 2^-14 a step is 2^-24, which is one unit in the last place of 0.5: the addition rounds.
+  const std::uint32_t small = bits_of(from_bits(size) + 0.5F) - bits_of(0.5F);
+  // Exponent biases differ by 112; half a unit of the kept bits is added, or just under it when they are even.
+  const std::uint32_t normal = (size + 0xfffU + ((size >> 13U) & 1U) - (112U << 23U)) >> 13U;
+  const std::uint32_t nan = 0x7e00U | ((size >> 13U) & 0x3ffU);
+  std::uint32_t half = size < 0x38800000U ? small : normal;
+  half = size >= 0x47800000U ? 0x7c00U : half;
+  half = size > infinity_bits ? nan : half;
+  return {static_cast<std::uint16_t>(sign | half)};
+}
+
+TRIGRAM_RULE float to_f32(F16 x) {
+  const std::uint32_t sign = (x.bits & 0x8000U) << 16U;
+  const std::uint32_t size = x.bits & 0x7fffU;
+  const std::uint32_t small = bits_of(static_cast<float>(static_cast<std::int32_t>(size)) * 0x1p-24F);
+  const std::uint32_t normal = (size << 13U) + (112U << 23U);
+  std::uint32_t wide = size < 0x400U ? small : normal;
+  wide = size >= 0x7c00U ? (size << 13U) | infinity_bits : wide;
+  return from_bits(sign | wide);
+}
+
+/// To bfloat16, nearest even. A NaN stays one.
+TRIGRAM_RULE BF16 to_bf16(float x) {
+  const std::uint32_t bits = bits_of(x);
+  const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U;
+  return {static_cast<std::uint16_t>(magnitude(x) > infinity_bits ? (bits >> 16U) | 0x40U : rounded)};
+}
+
+TRIGRAM_RULE float to_f32(BF16 x) { return from_bits(static_cast<std::uint32_t>(x.bits) << 16U); }
+TRIGRAM_RULE float to_f32(float x) { return x; }
+
+TRIGRAM_RULE void store(float x, float& to) { to = x; }
+TRIGRAM_RULE void store(float x, F16& to) { to = to_f16(x); }
+TRIGRAM_RULE void store(float x, BF16& to) { to = to_bf16(x); }
+
+/// Nearest whole number, ties to even, without the processor's rounding instruction.
+TRIGRAM_RULE float round_half_even(float x) {
+  const float shift = from_bits(bits_of(0x1p23F) | (bits_of(x) & sign_mask));
+  return magnitude(x) < bits_of(0x1p23F) ? (x + shift) - shift : x;
+}
+
+/// The one of two values that a reduction by min or max keeps; a NaN wins, wherever it stands.
+template <class T>
+TRIGRAM_RULE T smaller(T y, T x) {
+  return x < y || x != x ? x : y;
+}
+template <class T>
+TRIGRAM_RULE T larger(T y, T x) {
+  return x > y || x != x ? x : y;
+}
+
+/// One SGD step of one element (see SgdConstants); `velocity` is used with momentum only.
+TRIGRAM_RULE void sgd(float& weight, float gradient, const SgdConstants& constants) {
+  weight -= constants.learning_rate * (gradient + constants.weight_decay * weight);
+}
+TRIGRAM_RULE void sgd(float& weight, float gradient, float& velocity, const SgdConstants& constants) {
+  const float direction = gradient + constants.weight_decay * weight;
+  const float moved = constants.momentum * velocity + (1.0F - constants.dampening) * direction;
+  velocity = constants.first_step ? direction : moved;
+  weight -= constants.learning_rate * (constants.nesterov ? direction + constants.momentum * velocity : velocity);
+}
+
+/// What an Adam step needs beside its constants, computed once in f64: bias corrections 1 − βᵗ among them.
+struct AdamFactors {
+  float gradient_decay = 0, weight_factor = 1;
+  float beta1 = 0, rest1 = 1, beta2 = 0, rest2 = 1;
+  float step_size = 0, root_correction = 1, epsilon = 0;
+};
+
+inline AdamFactors adam_factors(const AdamConstants& constants) {
+  const double beta1 = constants.beta1;
+  const double beta2 = constants.beta2;
+  const auto step = static_cast<double>(constants.step);
+  const double decay = static_cast<double>(constants.learning_rate) * constants.weight_decay;
+  AdamFactors factors;
+  factors.gradient_decay = constants.decoupled ? 0.0F : constants.weight_decay;
+  factors.weight_factor = constants.decoupled ? static_cast<float>(1.0 - decay) : 1.0F;
+  factors.beta1 = constants.beta1;
+  factors.rest1 = static_cast<float>(1.0 - beta1);
+  factors.beta2 = constants.beta2;
+  factors.rest2 = static_cast<float>(1.0 - beta2);
+  factors.step_size = static_cast<float>(constants.learning_rate / (1.0 - std::pow(beta1, step)));
+  factors.root_correction = static_cast<float>(std::sqrt(1.0 - std::pow(beta2, step)));
+  factors.epsilon = constants.epsilon;
+  return factors;
+}
+
+/// m = β₁m + (1−β₁)g; v = β₂v + (1−β₂)g²; w −= lr/(1−β₁ᵗ) · m / (√v/√(1−β₂ᵗ) + ε).
+TRIGRAM_RULE void adam(float& weight, float gradient, float& first, float& second, const AdamFactors& factors) {
+  const float direction = gradient + factors.gradient_decay * weight;
+  first = factors.beta1 * first + factors.rest1 * direction;
+  second = factors.beta2 * second + factors.rest2 * (direction * direction);
+  const float root = std::sqrt(second) / factors.root_correction + factors.epsilon;
+  weight = factors.weight_factor * weight - factors.step_size * (first / root);
+}
+
+}  // namespace trigram::scalar
