@@ -20,4 +20,7 @@ class AllReduce {
 
 using AllReduces = Registry<AllReduce>;
 
+/// The all-reduce of that name, made once and kept: cheap enough for every call. Throws UsageError for an unknown name.
+const AllReduce& all_reduce_named(const std::string& name);
+
 }  // namespace trigram

@@ -47,7 +47,8 @@ class Communicator {
   virtual void exchange(std::span<const Transfer> transfers) = 0;
   void exchange(std::initializer_list<Transfer> transfers) { exchange(std::span(transfers.begin(), transfers.size())); }
 
-  /// The group of the ranks that give the same color, ordered by (key, rank); collective, in `setup` only.
+  /// The group of the ranks that give the same color, ordered by (key, rank); collective, in `setup` only. It uses the
+  /// parent's all-reduce: implementations call use_all_reduce(all_reduce_name()) on what they return.
   virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
 
   /// Whether this backend overrides the collective instead of using the body below.
