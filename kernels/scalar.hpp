@@ -92,6 +92,42 @@ TRIGRAM_RULE T larger(T y, T x) {
   return x > y || x != x ? x : y;
 }
 
+/// The grid of minmax_uint8 between two values; `constant` where no grid fits in f32: all values are alike, or NaN.
+struct MinMaxGrid {
+  float scale = 0, lower = 0, upper = 0;
+  bool constant = false;
+};
+
+/// s = 255 / (max − min + 1e-7), U = rint(max·s), L = U − 255.
+TRIGRAM_RULE MinMaxGrid minmax_grid(float smallest, float largest) {
+  MinMaxGrid grid;
+  grid.scale = 255.0F / (largest - smallest + 1e-7F);
+  grid.upper = round_half_even(largest * grid.scale);
+  grid.lower = grid.upper - 255.0F;
+  grid.constant = magnitude(grid.upper) >= infinity_bits;
+  return grid;
+}
+
+TRIGRAM_RULE std::uint8_t minmax_level(float x, const MinMaxGrid& grid) {
+  const float rounded = round_half_even(x * grid.scale);
+  const float level = (rounded < grid.upper ? rounded : grid.upper) - grid.lower;
+  const float raised = level > 0.0F ? level : 0.0F;
+  return static_cast<std::uint8_t>(static_cast<std::int32_t>(raised < 255.0F ? raised : 255.0F));
+}
+
+TRIGRAM_RULE float minmax_value(std::uint8_t level, const MinMaxGrid& grid) {
+  return (static_cast<float>(level) + grid.lower) / grid.scale;
+}
+
+/// The level of QSGD: |x|/norm·levels, rounded up with the probability of its fraction where `draw` is uniform on
+/// [0, 1). A norm that is not above 0 gives level 0.
+TRIGRAM_RULE std::uint32_t qsgd_level(float x, float norm, float levels, float draw) {
+  const float exact = norm > 0.0F ? from_bits(magnitude(x)) / norm * levels : 0.0F;
+  const auto below = static_cast<float>(static_cast<std::int32_t>(exact));
+  const float level = below + (draw < exact - below ? 1.0F : 0.0F);
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(level < levels ? level : levels));
+}
+
 /// One SGD step of one element (see SgdConstants); `velocity` is used with momentum only.
 TRIGRAM_RULE void sgd(float& weight, float gradient, const SgdConstants& constants) {
   weight -= constants.learning_rate * (gradient + constants.weight_decay * weight);
