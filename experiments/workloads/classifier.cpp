@@ -1,0 +1,105 @@
+// Training and scoring of classifiers.
+#include "experiments/workloads/classifier.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "experiments/workloads/network_score.hpp"
+
+namespace trigram {
+namespace {
+
+/// With validation, the last sixth of the training set is held out, as 10,000 of 60,000.
+constexpr std::int64_t held_out_part = 6;
+
+}  // namespace
+
+Classifier::Classifier(std::string name, std::vector<std::int64_t> hidden, Params& params)
+    : name_(std::move(name)),
+      data_(params.get("data", "digits", "data set: digits, fashion_mnist, (idx:...) or (csv:...)")),
+      hidden_(std::move(hidden)),
+      batch_(params.get("batch", std::int64_t{256}, "samples a step over all ranks, unless the run says")),
+      score_samples_(params.get("score_samples", std::int64_t{0},
+                                "the objective is taken over the first so many samples; 0: over all")) {
+  require(batch_ > 0, params.owner() + ": batch=" + std::to_string(batch_) + " is not positive");
+  require(score_samples_ >= 0, params.owner() + ": score_samples=" + std::to_string(score_samples_) + " is negative");
+}
+
+void Classifier::open(const Shard& shard) {
+  dataset_ = shared_dataset(data_);
+  shard_ = shard;
+  require(shard.global_batch >= 0, "a global batch of " + std::to_string(shard.global_batch) + " samples is negative");
+  global_batch_ = shard.global_batch > 0 ? shard.global_batch : batch_;
+  const std::int64_t all = dataset_->train.count();
+  trained_ = shard.validation ? all - all / held_out_part : all;
+  require(!shard.validation || trained_ < all, "data set '" + dataset_->name + "' with " + std::to_string(all) +
+                                                   " training samples is too small to hold some out");
+  const std::span labels(dataset_->train.labels.data(), static_cast<std::size_t>(trained_));
+  batches_ = std::make_unique<Batches>(labels, dataset_->classes, shard, global_batch_);
+  std::vector<std::int64_t> widths{dataset_->features};
+  widths.insert(widths.end(), hidden_.begin(), hidden_.end());
+  widths.push_back(dataset_->classes);
+  network_ = Network(widths);
+}
+
+void Classifier::setup(Worker& worker, std::span<const ParameterView> parameters) {
+  views_.assign(parameters.begin(), parameters.end());
+  weights_.clear();
+  const HostWeights initial = network_.initial(shard_.seed);
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    weights_.push_back(views_[i].weights);
+    worker.device.upload(std::as_bytes(std::span(initial[i])), views_[i].weights);
+  }
+  network_.allocate(worker.device, local_batch(), true);
+  labels_ = worker.device.allocate(Shape::of(local_batch(), DType::i32));
+  loss_ = worker.device.allocate(Shape::of(1, DType::f32));
+}
+
+void Classifier::load_batch(Device& device, std::int64_t step) {
+  host_features_.clear();
+  host_labels_.clear();
+  for (const std::int64_t sample : batches_->indices(step)) {
+    const auto row = dataset_->train.features.begin() + sample * dataset_->features;
+    host_features_.insert(host_features_.end(), row, row + dataset_->features);
+    host_labels_.push_back(dataset_->train.labels[static_cast<std::size_t>(sample)]);
+  }
+  device.upload(std::as_bytes(std::span(host_features_)), network_.input());
+  device.upload(std::as_bytes(std::span(host_labels_)), labels_);
+}
+
+void Classifier::forward(Worker& worker) {
+  if (local_batch() == 0) return worker.device.fill(loss_, 0);
+  load_batch(worker.device, worker.step);
+  network_.forward(worker.device, weights_, local_batch());
+  // The mean over ranks of world/global_batch · Σ over the local batch is the mean over the global batch.
+  const float weight = static_cast<float>(shard_.world) / static_cast<float>(global_batch_);
+  worker.device.softmax_cross_entropy(network_.logits(), labels_, weight, loss_);
+}
+
+void Classifier::backward(Worker& worker, int layer) {
+  const ParameterView& weight = views_[2 * static_cast<std::size_t>(layer)];
+  const ParameterView& bias = views_[2 * static_cast<std::size_t>(layer) + 1];
+  if (local_batch() == 0) {
+    worker.device.fill(weight.gradients, 0);
+    return worker.device.fill(bias.gradients, 0);
+  }
+  network_.backward(worker.device, layer, weight.weights, weight.gradients, bias.gradients);
+}
+
+Classifier::Range Classifier::held_out() const {
+  if (shard_.validation) return {&dataset_->train, trained_, dataset_->train.count()};
+  return {&dataset_->test, 0, dataset_->test.count()};
+}
+
+std::optional<double> Classifier::objective(Device& device, const HostWeights& weights) {
+  Range range = shard_.validation ? held_out() : Range{&dataset_->train, 0, trained_};
+  if (score_samples_ > 0) range.end = std::min(range.end, range.begin + score_samples_);
+  return network_score(device, network_, weights, *range.samples, range.begin, range.end).mean_loss;
+}
+
+double Classifier::accuracy(Device& device, const HostWeights& weights) {
+  const Range range = held_out();
+  return network_score(device, network_, weights, *range.samples, range.begin, range.end).accuracy;
+}
+
+}  // namespace trigram

@@ -1,0 +1,67 @@
+// A feed-forward network that learns a labelled data set: softmax regression and multilayer perceptrons.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/params.hpp"
+#include "core/workload.hpp"
+#include "experiments/workloads/batches.hpp"
+#include "experiments/workloads/dataset.hpp"
+#include "experiments/workloads/network.hpp"
+
+namespace trigram {
+
+/// Cross-entropy of a network's softmax. Each step's batch is put together on the host from samples that all ranks of
+/// the process share, and uploaded: no rank, simulated or on a GPU, holds a data set of its own, and a batch is small
+/// beside the gradients that follow it. Uploads cost no simulated time, as a loader that works ahead would not.
+class Classifier : public Workload {
+ public:
+  /// Declares data, batch and score_samples; `hidden` are the widths between features and classes.
+  Classifier(std::string name, std::vector<std::int64_t> hidden, Params& params);
+
+  void open(const Shard& shard) override;
+  std::vector<Parameter> parameters() const override { return network_.parameters(); }
+  int layers() const override { return network_.layers(); }
+  bool phantom() const override { return false; }
+  std::int64_t global_batch() const override { return global_batch_; }
+  std::int64_t local_batch() const override { return batches_->local_batch(); }
+  std::string description() const override { return name_ + " " + network_.shape() + " on " + dataset_->name; }
+
+  void setup(Worker& worker, std::span<const ParameterView> parameters) override;
+  void forward(Worker& worker) override;
+  void backward(Worker& worker, int layer) override;
+  Buffer loss() const override { return loss_; }
+
+  std::optional<double> objective(Device& device, const HostWeights& weights) override;
+  double accuracy(Device& device, const HostWeights& weights) override;
+
+ private:
+  /// A run of samples of the data set.
+  struct Range {
+    const Samples* samples;
+    std::int64_t begin, end;
+  };
+  Range held_out() const;
+  void load_batch(Device& device, std::int64_t step);
+
+  std::string name_, data_;
+  std::vector<std::int64_t> hidden_;
+  std::int64_t batch_, score_samples_;
+
+  std::shared_ptr<const Dataset> dataset_;
+  Shard shard_;
+  std::int64_t global_batch_ = 0;
+  std::int64_t trained_ = 0;  ///< training samples before the held-out ones
+  std::unique_ptr<Batches> batches_;
+  Network network_{{}};
+
+  std::vector<ParameterView> views_;
+  std::vector<Buffer> weights_;
+  OwnedBuffer labels_, loss_;
+  std::vector<float> host_features_;
+  std::vector<std::int32_t> host_labels_;
+};
+
+}  // namespace trigram

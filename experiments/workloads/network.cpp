@@ -1,0 +1,83 @@
+// Forward and backward of a feed-forward network.
+#include "experiments/workloads/network.hpp"
+
+#include <cmath>
+
+#include "core/random.hpp"
+
+namespace trigram {
+
+std::vector<Parameter> Network::parameters() const {
+  std::vector<Parameter> parameters;
+  for (int layer = 0; layer < layers(); ++layer) {
+    const std::string name = "layer" + std::to_string(layer);
+    const std::int64_t weights = in(layer)*out(layer);
+    parameters.push_back({name + ".weight", weights, weights, layer, true, DType::f32});
+    parameters.push_back({name + ".bias", out(layer), out(layer), layer, false, DType::f32});
+  }
+  return parameters;
+}
+
+std::string Network::shape() const {
+  std::string text;
+  for (const std::int64_t width : widths_) text += (text.empty() ? "" : "-") + std::to_string(width);
+  return text;
+}
+
+std::vector<std::vector<float>> Network::initial(std::uint64_t seed) const {
+  std::vector<std::vector<float>> values;
+  for (int layer = 0; layer < layers(); ++layer) {
+    const bool last = layer + 1 == layers();
+    const auto fan = static_cast<double>(last ? in(layer) + out(layer) : in(layer));
+    const auto bound = static_cast<float>(std::sqrt(6.0 / fan));
+    const Philox stream({.seed = seed, .bucket = layer, .phase = Phase::weights});
+    std::vector<float>& weights = values.emplace_back(static_cast<std::size_t>(in(layer)*out(layer)));
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = bound * (2.0F * stream.uniform(i) - 1.0F);
+    values.emplace_back(static_cast<std::size_t>(out(layer)), 0.0F);
+  }
+  return values;
+}
+
+void Network::allocate(Device& device, std::int64_t rows, bool with_gradients) {
+  rows_ = rows;
+  activations_.clear();
+  gradients_.clear();
+  for (const std::int64_t width : widths_) activations_.push_back(device.allocate(Shape::of(rows * width, DType::f32)));
+  if (!with_gradients) return;
+  for (int layer = 0; layer < layers(); ++layer) {
+    gradients_.push_back(device.allocate(Shape::of(layer == 0 ? 0 : rows * in(layer), DType::f32)));
+  }
+}
+
+Buffer Network::activation(int layer) const {
+  return activations_[static_cast<std::size_t>(layer)].view().slice(0, rows_ * in(layer));
+}
+
+Buffer Network::gradient(int layer) const {
+  return layer == layers() ? logits() : gradients_[static_cast<std::size_t>(layer)].view();
+}
+
+void Network::forward(Device& device, std::span<const Buffer> weights, std::int64_t rows) {
+  rows_ = rows;
+  for (int layer = 0; layer < layers(); ++layer) {
+    const Buffer weight = weights[2 * static_cast<std::size_t>(layer)];
+    const Buffer bias = weights[2 * static_cast<std::size_t>(layer) + 1];
+    const Buffer result = activation(layer + 1);
+    device.gemm({.m = rows_, .n = out(layer), .k = in(layer)}, activation(layer), weight, result);
+    device.add_bias(bias, result);
+    if (layer + 1 < layers()) device.relu(result);
+  }
+}
+
+void Network::backward(Device& device, int layer, Buffer weight, Buffer weight_gradient, Buffer bias_gradient) {
+  const Buffer above = gradient(layer + 1);
+  // dW = xᵀ·dz, db = Σ rows of dz, dx = dz·Wᵀ where the ReLU below let something through.
+  device.gemm({.m = in(layer), .n = out(layer), .k = rows_, .transpose_a = true}, activation(layer), above,
+              weight_gradient);
+  device.column_sums(above, bias_gradient);
+  if (layer == 0) return;
+  device.gemm({.m = rows_, .n = in(layer), .k = out(layer), .transpose_b = true}, above, weight, gradient(layer));
+  device.relu_backward(activation(layer), gradient(layer));
+}
+
+}  // namespace trigram

@@ -1,0 +1,62 @@
+// A network's sizes and times without its arithmetic.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/params.hpp"
+#include "core/workload.hpp"
+#include "experiments/workloads/profile_table.hpp"
+
+namespace trigram {
+
+/// A profile: phantom parameters, and compute that only takes time. Time comes from the table's measured layers, from
+/// one measured (or given) compute time of a step, spread over layers by their FLOPs with `forward_fraction` of it in
+/// forward, or from the roofline of the modelled GPU. Measured time grows in proportion to the samples of a GPU.
+class Profile : public Workload {
+ public:
+  /// Declares batch, compute and forward_fraction. A table without layers is allowed until `open`.
+  Profile(ProfileTable table, Params& params);
+
+  const std::string& name() const { return table_.name; }
+  /// Takes the time of the whole forward pass.
+  void spend_forward(Device& device) const;
+  /// Takes the time of one layer's backward pass.
+  void spend_backward(Device& device, int layer) const;
+
+  void open(const Shard& shard) override;
+  std::vector<Parameter> parameters() const override { return table_.parameters; }
+  int layers() const override { return static_cast<int>(table_.layers.size()); }
+  bool phantom() const override { return true; }
+  std::int64_t global_batch() const override { return global_batch_; }
+  std::int64_t local_batch() const override { return local_batch_; }
+  std::string description() const override;
+
+  void setup(Worker&, std::span<const ParameterView>) override {}
+  void forward(Worker& worker) override { spend_forward(worker.device); }
+  void backward(Worker& worker, int layer) override { spend_backward(worker.device, layer); }
+  Buffer loss() const override { return {}; }
+  std::optional<double> objective(Device&, const HostWeights&) override { return std::nullopt; }
+  double accuracy(Device&, const HostWeights&) override;
+
+ private:
+  /// How layers get their time.
+  enum class Clock : std::uint8_t { measured_layers, measured_step, roofline };
+
+  void choose_clock(const std::string& compute, const Params& params);
+  void spread_over_layers();
+  /// This rank's batch over the one that times are for.
+  double local_batches() const;
+  KernelCost roofline(std::size_t layer, double flops_a_sample, double passes) const;
+
+  ProfileTable table_;
+  std::vector<double> layer_parameters_;
+  std::int64_t batch_;
+  Clock clock_ = Clock::roofline;
+  double step_seconds_ = 0;  ///< of `batch_` samples
+  double forward_fraction_;
+  std::int64_t global_batch_ = 0;
+  std::int64_t local_batch_ = 0;
+};
+
+}  // namespace trigram

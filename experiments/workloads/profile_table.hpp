@@ -1,0 +1,45 @@
+// Tables of layers: what a network costs without computing it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/bucket.hpp"
+
+namespace trigram {
+
+/// One layer: its tensors and what one sample costs.
+struct ProfileLayer {
+  std::string name;
+  double forward_flops = 0;
+  double backward_flops = 0;
+  double activations = 0;      ///< elements that it puts out for one sample
+  double forward_seconds = 0;  ///< measured, of the table's whole batch; 0 where only FLOPs are known
+  double backward_seconds = 0;
+};
+
+/// A network as a table. A file is lines "# key: value" (summary, source, batch, and compute: measured seconds of a
+/// step's forward and backward together, as "0.53s"), a line of column names, then one line a tensor:
+///   layer,tensor,parameters,decays  and  forward_flops [backward_flops] [activations]  or  forward_ms,backward_ms
+/// Rows of one layer follow each other, and their costs add up; an empty field is 0. Backward FLOPs are twice the
+/// forward ones where the column is missing.
+struct ProfileTable {
+  std::string name;  ///< the file's, without its ending
+  std::string summary;
+  std::string source;
+  std::int64_t batch = 1;  ///< samples a GPU that measured times are for
+  std::optional<double> compute_seconds;
+  std::vector<ProfileLayer> layers;
+  std::vector<Parameter> parameters;  ///< in forward order, count 0
+
+  std::int64_t total_parameters() const;
+  bool has_measured_layers() const;
+};
+
+/// Reads a table. Throws UsageError with file and line for unknown keys or columns, fields that are no numbers, layers
+/// that are torn apart, or a table without parameters.
+ProfileTable read_profile_table(const std::string& path);
+
+}  // namespace trigram

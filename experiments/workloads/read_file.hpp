@@ -1,0 +1,12 @@
+// Whole files, compressed or not.
+#pragma once
+
+#include <string>
+
+namespace trigram {
+
+/// The bytes of a file; gzip is recognised by its content and undone. Throws UsageError naming the file when it cannot
+/// be read or its compressed stream is cut short or damaged.
+std::string read_file(const std::string& path);
+
+}  // namespace trigram

@@ -1,0 +1,17 @@
+// Where the files that come with Trigram lie: in the source tree, or where they were installed.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace trigram {
+
+/// The places that hold experiments' files, best first: the source tree that was built, share/trigram/experiments
+/// beside the running program, the same under the install prefix. Some may not exist.
+std::vector<std::filesystem::path> shipped_roots();
+
+/// The file or folder `relative` (as "data/digits.csv.gz") in the first root that has it.
+/// Throws UsageError naming every place that was tried.
+std::filesystem::path shipped_file(const std::filesystem::path& relative);
+
+}  // namespace trigram
