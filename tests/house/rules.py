@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""House rules that no compiler checks, one line a violation: borders between folders, size and form of files, names
+of products, the catalogue, the README. Run by ctest; by hand: tests/house/rules.py [ROOT]."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+POSIX = r"(sys|netinet|arpa)/\w+\.h|(unistd|fcntl|signal|poll|pwd|termios|zlib)\.h"
+CONCURRENCY = {"thread", "mutex", "shared_mutex", "condition_variable", "future", "atomic", "semaphore", "barrier",
+               "latch", "stop_token"}
+
+# Folder: (our own folders that it may include, outside headers that it may include beside the standard library).
+BORDERS = {
+    "core": (("core",), r"nlohmann/.*|Random123/.*"),
+    "algorithms": (("core",), r"nothing"),
+    "kernels/cpu": (("core", "kernels/scalar.hpp", "kernels/cpu"), r"Eigen/.*|immintrin\.h|cpuid\.h"),
+    "kernels": (("core", "kernels"), r"nothing"),
+    "backends/sim": (("core", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
+    "experiments": (("core", "experiments"), r"nlohmann/.*|boost/program_options.*|Eigen/.*|" + POSIX),
+}
+# One file each, where a folder needs more: eigenvalues of a mixing matrix; files that appear whole or not at all.
+EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "core/report_file.cpp": POSIX}
+
+CODE = (".cpp", ".hpp", ".cu")
+MAX_LINES = 400
+FORBIDDEN_NAMES = {"util", "utils", "common", "helper", "helpers", "manager", "misc"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+REGISTRATION = re.compile(r'\b(\w+)::Registration\s+\w+\s*[({]\s*"([^"]+)"')
+SILENT_FOLDERS = ("core/", "algorithms/", "kernels/", "backends/")
+
+
+def project_files(root):
+    """Paths of all files of the project, from git where there is one."""
+    listing = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
+    if listing.returncode == 0:
+        paths = listing.stdout.splitlines()
+    else:
+        paths = [str(p.relative_to(root)) for p in root.rglob("*") if p.is_file() and p.parts[len(root.parts)] != "build"]
+    return sorted(p for p in paths if (root / p).is_file())
+
+
+def lines_of(root, path):
+    return (root / path).read_text(encoding="utf-8").splitlines()
+
+
+def code_files(paths):
+    return [p for p in paths if p.endswith(CODE)]
+
+
+def check_borders(root, paths):
+    for path in code_files(paths):
+        folder = next((f for f in BORDERS if path.startswith(f + "/")), None)
+        for number, line in enumerate(lines_of(root, path), 1):
+            found = INCLUDE.match(line)
+            if not found:
+                continue
+            quote, header = found.groups()
+            where = f"{path}:{number}: "
+            if quote == '"' and not (root / header).is_file():
+                yield where + f'"{header}" is no file from the root of the project'
+            elif folder and quote == '"' and not header.startswith(BORDERS[folder][0]):
+                yield where + f"{folder} may include {', '.join(BORDERS[folder][0])}, not {header}"
+            elif folder and quote == "<" and not allowed_outside(folder, path, header):
+                yield where + f"{folder} may not include <{header}>"
+
+
+def allowed_outside(folder, path, header):
+    if re.fullmatch(EXCEPTIONS.get(path, "nothing"), header):
+        return True
+    if folder == "algorithms" and header in CONCURRENCY:
+        return False
+    is_standard = re.fullmatch(r"[a-z0-9_]+", header)
+    return bool(is_standard or re.fullmatch(BORDERS[folder][1], header))
+
+
+def check_form(root, paths):
+    for path in paths:
+        stems = {Path(part).stem.lower() for part in Path(path).parts}
+        for stem in stems & FORBIDDEN_NAMES:
+            yield f"{path}: '{stem}' says nothing; name the file or folder after what it does"
+    for path in code_files(paths):
+        lines = lines_of(root, path)
+        if len(lines) > MAX_LINES:
+            yield f"{path}: {len(lines)} lines; at most {MAX_LINES}: split it"
+        if not lines or not lines[0].startswith("// "):
+            yield f"{path}:1: opens without a comment that says what the file is for"
+
+
+def check_words(root, paths):
+    for path in paths:
+        if path == "tests/house/rules.py" or not path.endswith(CODE + (".py", ".md", ".txt", ".cmake", ".cfg", ".json")):
+            continue
+        for number, line in enumerate(lines_of(root, path), 1):
+            for word in re.findall(r"\bTODO\b|\bFIXME\b|\bXXX\b", line):
+                yield f"{path}:{number}: {word}: do it or decide against it"
+            if re.search(r"(?<![\w.])/(work|home|root|tmp/build)/", line):
+                yield f"{path}:{number}: a path of one machine"
+
+
+def check_silence(root, paths):
+    """Library code throws: it prints nothing, exits nowhere, and reads the environment in backends only."""
+    speech = re.compile(r"std::(cout|cerr|clog|exit|abort|quick_exit)\b|(?<![\w:.>])(printf|puts|exit|abort)\(")
+    for path in code_files(paths):
+        if not path.startswith(SILENT_FOLDERS):
+            continue
+        for number, line in enumerate(lines_of(root, path), 1):
+            code = line.split("//")[0]
+            if found := speech.search(code):
+                yield f"{path}:{number}: library code throws; it never calls {found.group(0).rstrip('(')}"
+            if "getenv" in code and not path.startswith("backends/"):
+                yield f"{path}:{number}: the environment is read in experiments and backends only"
+
+
+def registrations(root, paths):
+    """(path, kind, name) of every product outside the tests."""
+    for path in code_files(paths):
+        if not path.startswith("tests/"):
+            for kind, name in REGISTRATION.findall((root / path).read_text(encoding="utf-8")):
+                yield path, kind, name
+
+
+def check_products(root, paths):
+    for path, kind, name in registrations(root, paths):
+        stem = Path(path).stem
+        folder = Path(path).parent.name
+        expected = {stem, folder if kind == "Backends" else stem, stem.removeprefix("data_")}
+        if name.split("/")[-1] not in expected:
+            yield f"{path}: registers '{name}'; a product's file carries its name"
+
+
+def check_catalogue(root, paths):
+    catalogue = root / "algorithms" / "README.md"
+    text = catalogue.read_text(encoding="utf-8") if catalogue.is_file() else ""
+    listed = set(re.findall(r"^\|\s*\[?`(\w+)`", text, re.MULTILINE))
+    registered = {name for path, kind, name in registrations(root, paths) if kind == "Algorithms"}
+    for name in sorted(registered - listed):
+        yield f"algorithms/README.md: '{name}' has no row"
+    for name in sorted(listed - registered):
+        yield f"algorithms/README.md: '{name}' has a row and no file"
+
+
+def check_readme(root, _):
+    shown = re.search(r"`(algorithms/\w+\.cpp)`.*?```cpp\n(.*?)```", (root / "README.md").read_text("utf-8"), re.DOTALL)
+    if not shown:
+        yield "README.md: shows no algorithm file"
+    elif shown.group(2) != (root / shown.group(1)).read_text("utf-8"):
+        yield f"README.md: its copy of {shown.group(1)} differs from the file"
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
+    paths = project_files(root)
+    checks = (check_borders, check_form, check_words, check_silence, check_products, check_catalogue, check_readme)
+    violations = [violation for check in checks for violation in check(root, paths)]
+    print("\n".join(violations) or f"{len(code_files(paths))} source files keep the house rules")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

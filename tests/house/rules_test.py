@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Proves that every house rule notices what it forbids, on small trees made for it, and passes a tree that keeps all."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+RULES = Path(__file__).with_name("rules.py")
+ALGORITHM = '// An algorithm.\nconst Algorithms::Registration registration("mean", {"average"});\n'
+GOOD = {
+    "core/buffer.hpp": "// A view.\n",
+    "algorithms/mean.cpp": ALGORITHM,
+    "algorithms/README.md": "| name |\n|---|\n| `mean` |\n",
+    "README.md": f"A whole file, `algorithms/mean.cpp`:\n```cpp\n{ALGORITHM}```\n",
+}
+
+
+def complaints(changes):
+    """What the rules print about the good tree with some files replaced."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in (GOOD | changes).items():
+            place = Path(folder) / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+        result = subprocess.run([sys.executable, "-B", RULES, folder], capture_output=True, text=True)
+        return result.stdout if result.returncode else ""
+
+
+class RulesTest(unittest.TestCase):
+    def expect(self, path, text, words):
+        self.assertIn(words, complaints({path: text}))
+
+    def test_a_good_tree_passes(self):
+        self.assertEqual(complaints({}), "")
+
+    def test_borders(self):
+        own = {"core/buffer.hpp": "// A view.\n", "backends/sim/link.hpp": "// A link.\n"}
+        crossing = own | {"algorithms/mean.cpp": ALGORITHM + '#include "backends/sim/link.hpp"\n'}
+        self.assertIn("algorithms may include core, not backends/sim/link.hpp", complaints(crossing))
+        self.expect("core/a.cpp", "// A.\n#include <simgrid/s4u.hpp>\n", "core may not include <simgrid/s4u.hpp>")
+        self.expect("core/a.cpp", "// A.\n#include <Eigen/Core>\n", "core may not include <Eigen/Core>")
+        self.assertEqual(complaints({"core/topology.cpp": "// A.\n#include <Eigen/Core>\n"}), "")
+        self.expect("core/a.cpp", '// A.\n#include "buffer.hpp"\n', "is no file from the root")
+        self.expect("algorithms/a.cpp", "// A.\n#include <mutex>\n", "algorithms may not include <mutex>")
+        self.expect("experiments/a.cpp", "// A.\n#include <boost/format.hpp>\n", "experiments may not include")
+
+    def test_form(self):
+        self.expect("core/a.cpp", "// A.\n" + "int a;\n" * 400, "401 lines; at most 400")
+        self.expect("core/a.cpp", "int a;\n", "opens without a comment")
+        self.expect("core/utils/a.cpp", "// A.\n", "'utils' says nothing")
+        self.expect("core/helpers.cpp", "// A.\n", "'helpers' says nothing")
+
+    def test_words(self):
+        self.expect("core/a.cpp", "// A.\nint a;  // TODO: b\n", "core/a.cpp:2: TODO")
+        self.expect("docs/a.md", "see /home/me/a\n", "docs/a.md:1: a path of one machine")
+
+    def test_silence(self):
+        self.expect("core/a.cpp", "// A.\nvoid a() { std::cout << 1; }\n", "never calls std::cout")
+        self.expect("core/a.cpp", "// A.\nvoid a() { exit(1); }\n", "never calls exit")
+        self.expect("core/a.cpp", '// A.\nauto a = std::getenv("A");\n', "the environment is read")
+
+    def test_products(self):
+        self.expect("core/a.cpp", '// A.\nconst Codecs::Registration r("cpu/b", {"b"});\n', "registers 'cpu/b'")
+        self.expect("algorithms/sum.cpp", ALGORITHM.replace("mean", "sum"), "'sum' has no row")
+        self.expect("algorithms/README.md", "| `mean` |\n| `sum` |\n", "'sum' has a row and no file")
+
+    def test_readme(self):
+        self.expect("README.md", "nothing\n", "shows no algorithm file")
+        self.expect("README.md", GOOD["README.md"].replace("average", "mean"), "differs from the file")
+
+
+if __name__ == "__main__":
+    unittest.main()

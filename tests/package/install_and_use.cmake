@@ -1,0 +1,34 @@
+# Installs the build to a fresh prefix, then configures, builds and runs the downstream project against it.
+# Needs BUILD, SOURCE (this folder), WORK (scratch), GENERATOR, COMPILER and BUILD_TYPE.
+file(REMOVE_RECURSE ${WORK})
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(failed)
+    message(FATAL_ERROR "failed: ${ARGN}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+
+# What is installed must stand alone: no path of the source or build tree, and no library by its place on this machine.
+file(GLOB exported ${WORK}/prefix/lib*/cmake/trigram/*.cmake ${WORK}/prefix/lib*/*/cmake/trigram/*.cmake)
+foreach(file IN LISTS exported)
+  file(READ ${file} text)
+  foreach(path ${BUILD} ${TREE} libsimgrid.so)
+    string(FIND "${text}" "${path}" place)
+    if(NOT place EQUAL -1)
+      message(FATAL_ERROR "${file} names ${path}")
+    endif()
+  endforeach()
+endforeach()
+
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${WORK}/build/downstream)
+if(NOT output MATCHES "^4 ranks, [0-9.]+ simulated seconds, half the step\n$" OR output MATCHES " 0\\.0* simulated")
+  message(FATAL_ERROR "downstream said: ${output}")
+endif()
+
+run(${WORK}/prefix/bin/trigram --version)

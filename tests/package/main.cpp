@@ -1,0 +1,52 @@
+// Trains a quadratic on four simulated ranks with the project's own algorithm, and checks what came out.
+#include <cstdio>
+#include <exception>
+
+#include "core/backend.hpp"
+#include "core/trainer.hpp"
+
+namespace {
+
+using namespace trigram;
+
+Training train_with(const char* algorithm) {
+  World world;
+  world.ranks = 4;
+  TrainingOptions options;
+  options.algorithm = algorithm;
+  options.workload = "quadratic";
+  options.steps = 1;
+  options.learning_rate = 0.1;
+  options.keep_weights = true;
+  return run_training(*Backends::make("sim"), world, options);
+}
+
+/// Weights start at 0, so that after one step they are proportional to the damping, exactly for a power of two.
+bool halves(const Training& half, const Training& whole) {
+  bool moved = false;
+  for (std::size_t rank = 0; rank < whole.ranks.size(); ++rank) {
+    const auto& expected = whole.ranks[rank].weights;
+    const auto& found = half.ranks[rank].weights;
+    for (std::size_t tensor = 0; tensor < expected.size(); ++tensor) {
+      for (std::size_t i = 0; i < expected[tensor].size(); ++i) {
+        if (found[tensor][i] != 0.5F * expected[tensor][i]) return false;
+        moved = moved || found[tensor][i] != 0;
+      }
+    }
+  }
+  return moved;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    const Training whole = train_with("damped_average");
+    const Training half = train_with("damped_average:damping=0.5");
+    std::printf("%zu ranks, %.9f simulated seconds, %s\n", half.ranks.size(), half.seconds,
+                halves(half, whole) ? "half the step" : "another step");
+  } catch (const std::exception& error) {
+    std::printf("failed: %s\n", error.what());
+    return 1;
+  }
+}
