@@ -1,0 +1,56 @@
+// Messages from one rank to another inside a process, in order.
+#include "tests/support/channel.hpp"
+
+#include <utility>
+
+namespace trigram {
+
+std::uint64_t Channel::post(Message message) {
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(std::move(message));
+  changed_.notify_all();
+  return ++posted_;
+}
+
+bool Channel::wait_taken(std::uint64_t ticket, Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  const bool in_time = changed_.wait_until(lock, deadline, [&] { return released_ || taken_ >= ticket; });
+  if (taken_ >= ticket) return true;
+  if (released_) throw Released();
+  return in_time;
+}
+
+bool Channel::take(Message& message, Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_until(lock, deadline, [&] { return released_ || !waiting_.empty(); })) return false;
+  if (waiting_.empty()) throw Released();
+  message = std::move(waiting_.front());
+  waiting_.pop_front();
+  ++taken_;
+  changed_.notify_all();
+  return true;
+}
+
+void Channel::release() {
+  const std::lock_guard lock(mutex_);
+  released_ = true;
+  changed_.notify_all();
+}
+
+std::shared_ptr<Channel> Channels::find(const std::string& group, int sender, int receiver) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Channel>& channel = channels_[{group, sender, receiver}];
+  if (channel == nullptr) {
+    channel = std::make_shared<Channel>();
+    if (released_) channel->release();
+  }
+  return channel;
+}
+
+void Channels::release() {
+  const std::lock_guard lock(mutex_);
+  released_ = true;
+  for (const auto& [place, channel] : channels_) channel->release();
+}
+
+}  // namespace trigram
