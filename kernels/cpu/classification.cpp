@@ -14,8 +14,10 @@ namespace {
 
 std::int64_t label_at(const Buffer& labels, std::int64_t row, std::int64_t classes) {
   const std::int64_t label = index_at(labels, row);
-  ensure(label >= 0 && label < classes, "label " + std::to_string(label) + " of row " + std::to_string(row) +
-                                            " is none of " + std::to_string(classes) + " classes");
+  if (label < 0 || label >= classes) {
+    throw Error("label " + std::to_string(label) + " of row " + std::to_string(row) + " is none of " +
+                std::to_string(classes) + " classes");
+  }
   return label;
 }
 

@@ -43,6 +43,10 @@ class MinMaxUint8 final : public CpuCodec<MinMaxUint8> {
     const scalar::MinMaxGrid grid = scalar::minmax_grid(range.smallest, range.largest);
     if (grid.constant) {
       std::fill_n(levels, count, std::uint8_t{0});
+    } else if (grid.small) {
+      vectorised(instructions, [=]() TRIGRAM_INLINE {
+        for (std::int64_t i = 0; i < count; ++i) levels[i] = scalar::minmax_small_level(values[i], grid);
+      });
     } else {
       vectorised(instructions, [=]() TRIGRAM_INLINE {
         for (std::int64_t i = 0; i < count; ++i) levels[i] = scalar::minmax_level(values[i], grid);

@@ -54,8 +54,10 @@ void CpuKernels::gather_rows(Buffer table, Buffer indices, Buffer rows) {
   auto* to = static_cast<char*>(rows.raw());
   for (std::int64_t row = 0; row < indices.count(); ++row) {
     const std::int64_t index = index_at(indices, row);
-    ensure(index >= 0 && index < known, "gather_rows: index " + std::to_string(index) + " at " + std::to_string(row) +
-                                            " leaves a table of " + std::to_string(known) + " rows");
+    if (index < 0 || index >= known) {
+      throw Error("gather_rows: index " + std::to_string(index) + " at " + std::to_string(row) + " leaves a table of " +
+                  std::to_string(known) + " rows");
+    }
     std::memcpy(to + row * bytes, from + index * bytes, static_cast<std::size_t>(bytes));
   }
 }

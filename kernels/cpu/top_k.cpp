@@ -38,6 +38,11 @@ Threshold select(const float* values, std::int64_t count, std::int64_t k) {
   return found;
 }
 
+[[noreturn]] void throw_foreign(std::int32_t index, std::int64_t count) {
+  throw Error("top_k: a frame names element " + std::to_string(index) + " of " + std::to_string(count) +
+              "; it is no frame of this codec");
+}
+
 class TopK final : public CpuCodec<TopK> {
  public:
   explicit TopK(Params& params) : kept_(params) {}
@@ -76,8 +81,7 @@ class TopK final : public CpuCodec<TopK> {
     if constexpr (std::is_same_v<Sink, Overwrite>) std::fill_n(values, count, 0.0F);
     for (std::int64_t j = 0; j < k; ++j) {
       const auto index = load<std::int32_t>(frame + 4 * j);
-      ensure(index >= 0 && index < count, "top_k: a frame names element " + std::to_string(index) + " of " +
-                                              std::to_string(count) + "; it is no frame of this codec");
+      if (index < 0 || index >= count) throw_foreign(index, count);
       sink(load<float>(frame + 4 * (k + j)), values[index]);
     }
   }

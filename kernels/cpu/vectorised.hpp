@@ -19,14 +19,15 @@ inline Instructions best_instructions() {
 
 #if defined(__x86_64__)
 template <class Body>
-[[gnu::target("avx2")]] inline void run_avx2(const Body& body) {
+[[gnu::target("avx2")]] inline void run_avx2(Body body) {
   body();
 }
 #endif
 
-/// Runs `body`, a lambda marked always_inline, as compiled for `instructions`.
+/// Runs `body`, a lambda marked always_inline, as compiled for `instructions`. It is passed by value, so that no store
+/// can change what it holds and its loops become vectors.
 template <class Body>
-void vectorised(Instructions instructions, const Body& body) {
+void vectorised(Instructions instructions, Body body) {
 #if defined(__x86_64__)
   if (instructions == Instructions::avx2) {
     run_avx2(body);
