@@ -18,7 +18,7 @@ endforeach()
 install(TARGETS trigram_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trigram FILES_MATCHING PATTERN *.hpp)
 # share/trigram mirrors experiments/ of the source tree, so that a file is looked for in both by one name.
-foreach(folder clusters studies data workloads plots)
+foreach(folder clusters studies data workloads plot)
   if(EXISTS ${PROJECT_SOURCE_DIR}/experiments/${folder})
     install(DIRECTORY experiments/${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram
             PATTERN *.cpp EXCLUDE PATTERN *.hpp EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN CMakeLists.txt EXCLUDE)

@@ -58,13 +58,14 @@ class Trainer {
       step();
       before = record(before);
       const std::int64_t done = worker_.step + 1;
+      if (options_.on_step && worker_.rank() == 0) options_.on_step(done);
       if (options_.evaluate_every > 0 && done % options_.evaluate_every == 0 && done < options_.steps) evaluate_after(done);
     }
     report_.training_seconds = before.time - start.time;
     algorithm_->finish(worker_);
     report_.setup_and_finish = start.sent + difference(Progress::of(runtime_).sent, before.sent);
     evaluate_after(options_.steps);
-    if (options_.keep_weights) report_.weights = download_weights(worker_.device, store_.parameters());
+    if (options_.keep_weights && !workload_->phantom()) report_.weights = download_weights(worker_.device, store_.parameters());
     if (options_.keep_spans) keep_spans();
     return std::move(report_);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct TrainingOptions {
   bool record_all = false;          ///< step rows of every rank, else of rank 0
   bool keep_spans = false;          ///< spans for a trace
   bool keep_weights = false;        ///< final weights of every rank in its report
+  std::function<void(std::int64_t done)> on_step;  ///< if set, called on rank 0 after every step
 };
 
 /// A row of steps.csv. Seconds are busy seconds on this rank's lanes and may overlap; compute and exposed, both of the

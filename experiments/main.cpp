@@ -1,1 +1,67 @@
-int main() {}
+// The program: hands the command line to a subcommand and turns every error into one message and an exit code.
+#include <exception>
+#include <iomanip>
+#include <iostream>
+
+#include "core/error.hpp"
+#include "experiments/build_facts.hpp"
+#include "experiments/subcommand.hpp"
+
+namespace trigram {
+namespace {
+
+constexpr int usage_exit = 2;
+
+const std::vector<const Subcommand*> subcommands = {&run_subcommand, &study_subcommand, &bench_subcommand,
+                                                    &list_subcommand, &plot_subcommand};
+
+void print_help(std::ostream& out) {
+  out << "trigram " << build_version()
+      << ": system relaxations of distributed training\n\nusage: trigram SUBCOMMAND [flags]\n\n";
+  for (const Subcommand* subcommand : subcommands) {
+    out << "  " << std::left << std::setw(8) << subcommand->name << subcommand->summary << "\n";
+  }
+  out << "\nflags:\n  --help     this text; after a subcommand, all of its flags with defaults and an example\n"
+         "  --version  the version of this build\n\nexample: trigram run --algorithm bytegrad --steps 50\n";
+}
+
+std::string names() {
+  std::string all;
+  for (const Subcommand* subcommand : subcommands) all += (all.empty() ? "" : ", ") + std::string(subcommand->name);
+  return all;
+}
+
+int dispatch(const Arguments& arguments) {
+  if (arguments.empty()) {
+    print_help(std::cerr);
+    return usage_exit;
+  }
+  const std::string& word = arguments.front();
+  if (word == "--help" || word == "-h" || word == "help") {
+    print_help(std::cout);
+    return 0;
+  }
+  if (word == "--version") {
+    std::cout << "trigram " << build_version() << "\n";
+    return 0;
+  }
+  for (const Subcommand* subcommand : subcommands) {
+    if (word == subcommand->name) return subcommand->run({arguments.begin() + 1, arguments.end()});
+  }
+  throw UsageError("unknown subcommand '" + word + "'; there are: " + names());
+}
+
+}  // namespace
+}  // namespace trigram
+
+int main(int count, char** words) {
+  try {
+    return trigram::dispatch(trigram::Arguments(words + 1, words + count));
+  } catch (const trigram::UsageError& error) {
+    std::cerr << "trigram: " << error.what() << "\n";
+    return trigram::usage_exit;
+  } catch (const std::exception& error) {
+    std::cerr << "trigram: " << error.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,175 @@
+// Tables, trace and summary of a run.
+#include "core/report.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace trigram {
+namespace {
+
+std::string text_of(double value) {
+  char text[32];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value);
+  return {text, end};
+}
+
+/// Durations of rank 0's steps; the first, which fills pipelines, only where there is no other.
+std::vector<double> iteration_seconds(const RankReport& report) {
+  std::vector<double> seconds;
+  for (std::size_t i = 1; i < report.steps.size(); ++i)
+    seconds.push_back(report.steps[i].time_s - report.steps[i - 1].time_s);
+  if (seconds.empty()) seconds.push_back(report.training_seconds);
+  return seconds;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Bytes that one rank sent in its first `steps` steps.
+double bytes_until(const RankReport& report, std::int64_t steps) {
+  const std::size_t end = std::min(report.cost_by_step.size(), static_cast<std::size_t>(steps));
+  double bytes = 0;
+  for (std::size_t i = 0; i < end; ++i) bytes += static_cast<double>(report.cost_by_step[i].bytes);
+  return bytes;
+}
+
+double samples_per_second(const std::vector<RankReport>& ranks) {
+  double rate = 0;
+  for (const RankReport& report : ranks) {
+    if (report.training_seconds <= 0) continue;
+    rate += static_cast<double>(report.local_batch) * static_cast<double>(report.cost_by_step.size()) /
+            report.training_seconds;
+  }
+  return rate;
+}
+
+nlohmann::json breakdown(const RankReport& report) {
+  StepRow sum;
+  for (const StepRow& row : report.steps) {
+    sum.compute_s += row.compute_s;
+    sum.encode_s += row.encode_s;
+    sum.wire_s += row.wire_s;
+    sum.decode_s += row.decode_s;
+    sum.exposed_s += row.exposed_s;
+  }
+  const double steps = std::max<double>(1, static_cast<double>(report.steps.size()));
+  return {{"compute_s", sum.compute_s / steps},
+          {"encode_s", sum.encode_s / steps},
+          {"wire_s", sum.wire_s / steps},
+          {"decode_s", sum.decode_s / steps},
+          {"exposed_s", sum.exposed_s / steps}};
+}
+
+nlohmann::json event(const RankReport& report, const LaneSpan& span) {
+  constexpr double microseconds = 1e6;
+  return {{"name", span.name},
+          {"cat", name_of(span.activity)},
+          {"ph", "X"},
+          {"pid", report.rank},
+          {"tid", span.lane},
+          {"ts", span.begin * microseconds},
+          {"dur", (span.end - span.begin) * microseconds},
+          {"args", {{"bytes", span.bytes}}}};
+}
+
+nlohmann::json name_event(const char* what, int rank, int lane, const std::string& name) {
+  return {{"name", what}, {"ph", "M"}, {"pid", rank}, {"tid", lane}, {"args", {{"name", name}}}};
+}
+
+}  // namespace
+
+std::string steps_csv(const std::vector<RankReport>& ranks) {
+  std::string text = "step,rank,time_s,loss,bytes_sent,compute_s,encode_s,wire_s,decode_s,exposed_s\n";
+  for (const RankReport& report : ranks) {
+    for (const StepRow& row : report.steps) {
+      text += std::to_string(row.step) + "," + std::to_string(row.rank) + "," + text_of(row.time_s) + "," +
+              text_of(row.loss) + "," + std::to_string(row.bytes_sent);
+      for (const double seconds : {row.compute_s, row.encode_s, row.wire_s, row.decode_s, row.exposed_s})
+        text += "," + text_of(seconds);
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+std::vector<EvalRow> evaluations(const std::vector<RankReport>& ranks) {
+  std::vector<EvalRow> rows;
+  for (const RankReport& report : ranks) rows.insert(rows.end(), report.evals.begin(), report.evals.end());
+  std::sort(rows.begin(), rows.end(), [](const EvalRow& a, const EvalRow& b) { return a.step < b.step; });
+  return rows;
+}
+
+std::string evals_csv(const std::vector<RankReport>& ranks) {
+  std::string text = "step,time_s,loss,accuracy,worst_accuracy,consensus_distance\n";
+  for (const EvalRow& row : evaluations(ranks)) {
+    text += std::to_string(row.step);
+    for (const double value : {row.time_s, row.loss, row.accuracy, row.worst_accuracy, row.consensus_distance})
+      text += "," + text_of(value);
+    text += "\n";
+  }
+  return text;
+}
+
+double mean_bytes_until(const std::vector<RankReport>& ranks, std::int64_t steps) {
+  double bytes = 0;
+  for (const RankReport& report : ranks) bytes += bytes_until(report, steps);
+  return bytes / static_cast<double>(ranks.size());
+}
+
+std::string trace_json(const std::vector<RankReport>& ranks) {
+  nlohmann::json events = nlohmann::json::array();
+  for (const RankReport& report : ranks) {
+    int lanes = 1;
+    for (const LaneSpan& span : report.spans) lanes = std::max(lanes, span.lane + 1);
+    events.push_back(name_event("process_name", report.rank, 0, "rank " + std::to_string(report.rank)));
+    for (int lane = 0; lane < lanes; ++lane) {
+      events.push_back(name_event("thread_name", report.rank, lane,
+                                  lane == 0 ? "compute" : "communication " + std::to_string(lane)));
+    }
+    for (const LaneSpan& span : report.spans) events.push_back(event(report, span));
+  }
+  return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+}
+
+nlohmann::json summarize(const Training& training) {
+  const std::vector<RankReport>& ranks = training.ranks;
+  const std::vector<double> seconds = iteration_seconds(ranks.front());
+  const auto steps = static_cast<std::int64_t>(ranks.front().cost_by_step.size());
+  double largest = 0, slowest = 0;
+  for (const RankReport& report : ranks) {
+    largest = std::max(largest, bytes_until(report, steps));
+    slowest = std::max(slowest, report.training_seconds);
+  }
+  const double divisor = std::max<double>(1, static_cast<double>(steps));
+  const std::vector<EvalRow> scores = evaluations(ranks);
+  nlohmann::json summary = {{"iteration_s", median(seconds)},
+                            {"iteration_mean_s", mean(seconds)},
+                            {"iteration_slowest_rank_s", slowest / divisor},
+                            {"samples_per_s", samples_per_second(ranks)},
+                            {"bytes_per_step_mean", mean_bytes_until(ranks, steps) / divisor},
+                            {"bytes_per_step_largest", largest / divisor},
+                            {"busiest_nic", training.facts.value("busiest_nic", nlohmann::json())},
+                            {"simulated_s", training.seconds},
+                            {"empty_shards", std::count_if(ranks.begin(), ranks.end(),
+                                                           [](const RankReport& r) { return r.local_batch == 0; })},
+                            {"breakdown", breakdown(ranks.front())}};
+  for (const char* key : {"loss", "accuracy", "worst_accuracy", "consensus_distance"}) summary[key] = nullptr;
+  if (scores.empty()) return summary;
+  const EvalRow& last = scores.back();
+  summary["loss"] = last.loss;
+  summary["accuracy"] = last.accuracy;
+  summary["worst_accuracy"] = last.worst_accuracy;
+  summary["consensus_distance"] = last.consensus_distance;
+  return summary;
+}
+
+}  // namespace trigram

@@ -1,0 +1,15 @@
+// What this program was built from and with, for run.json and --version.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace trigram {
+
+/// "0.1.0".
+std::string build_version();
+
+/// Version, revision, compiler, flags and build type.
+nlohmann::json build_facts();
+
+}  // namespace trigram

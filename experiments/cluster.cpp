@@ -1,0 +1,18 @@
+// Reads clusters from files.
+#include "experiments/cluster.hpp"
+
+#include "experiments/places.hpp"
+#include "experiments/settings.hpp"
+
+namespace trigram {
+
+Params read_cluster(const std::string& text) {
+  const Spec spec = Spec::parse(text);
+  const std::filesystem::path file = find_config("clusters", "cluster", spec.name);
+  const Params above("cluster '" + text + "'", spec.parameters);
+  Params cluster("cluster '" + spec.name + "' (" + file.string() + ")", "");
+  for (const auto& [key, value] : layered(read_settings(file), above.values())) cluster.set(key, value);
+  return cluster;
+}
+
+}  // namespace trigram

@@ -1,0 +1,14 @@
+// Clusters: files of a backend's parameters, named or by path.
+#pragma once
+
+#include <string>
+
+#include "core/params.hpp"
+
+namespace trigram {
+
+/// The parameters that "NAME|FILE[:key=value,…]" stands for: those of the file, with the ones after the colon in their
+/// place. Messages name the file. Throws UsageError for an unknown name, a missing file, a malformed line or key.
+Params read_cluster(const std::string& text);
+
+}  // namespace trigram

@@ -1,0 +1,16 @@
+// Numbers and grids of numbers, as study files write them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trigram {
+
+/// A whole text as a number. Throws UsageError.
+double parse_number(const std::string& text);
+
+/// Words as they are, except "FIRST:LAST:STEP" of three numbers, which becomes every value from FIRST to LAST.
+/// Throws UsageError for a step that never arrives.
+std::vector<std::string> expand_grid(const std::vector<std::string>& words);
+
+}  // namespace trigram

@@ -1,0 +1,120 @@
+// The flags of a run, declared by reading them.
+#include "experiments/run_config.hpp"
+
+#include "core/error.hpp"
+#include "experiments/cluster.hpp"
+
+namespace trigram {
+namespace {
+
+void read_place(Params& flags, RunConfig& config) {
+  config.backend = flags.get("backend", "sim", "where ranks run (trigram list backends)");
+  const std::string cluster = flags.get(
+      "cluster", "two_by_four", "NAME or FILE, with :key=value,... in place of its own (trigram list clusters)");
+  const int per_node = flags.get("ranks-per-node", 0, "ranks of a node; 0: as many as the cluster's nodes have");
+  const std::string fidelity =
+      flags.get("fidelity", "", "how a simulation counts messages: exact or fluid; empty: the cluster's own");
+  config.world.ranks = flags.get("ranks", 0, "number of ranks; 0: as many as the cluster has");
+  require(config.world.ranks >= 0, flags.owner() + ": ranks=" + std::to_string(config.world.ranks) + " is less than 0");
+  config.world.all_reduce =
+      flags.get("all-reduce", "ring", "the algorithm behind all_reduce (trigram list all-reduces)");
+  config.world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets");
+  if (!cluster.empty()) config.cluster = read_cluster(cluster);
+  if (per_node != 0) config.cluster.set("ranks_per_node", std::to_string(per_node));
+  if (!fidelity.empty()) config.cluster.set("fidelity", fidelity);
+}
+
+std::string read_workload(Params& flags) {
+  const std::string workload = flags.get("workload", "mlp", "what is trained (trigram list workloads)");
+  const std::string profile = flags.get("profile", "", "a profile whose sizes and times a model borrows, as vgg16");
+  return profile.empty() ? workload : "on_profile:model=(" + workload + "),profile=(" + profile + ")";
+}
+
+void read_training(Params& flags, TrainingOptions& training) {
+  training.algorithm = flags.get("algorithm", "all_reduce", "how ranks agree (trigram list algorithms)");
+  training.workload = read_workload(flags);
+  training.optimizer = flags.get("optimizer", "sgd", "how gradients change weights (trigram list optimizers)");
+  training.learning_rate = flags.get("lr", 0.1, "learning rate");
+  training.steps = flags.get("steps", std::int64_t{100}, "training steps");
+  training.global_batch =
+      flags.get("global-batch", std::int64_t{0}, "samples a step over all ranks; 0: the workload's own");
+  training.label_skew =
+      flags.get("label-skew", 0.0, "Dirichlet concentration of labels over ranks; 0: identically distributed");
+  training.validation = flags.get("validation", false, "score on a split held out of the training set");
+  training.evaluate_every =
+      flags.get("evaluate-every", std::int64_t{0}, "steps between evaluations; 0: first and last only");
+  training.relaxation.seed =
+      static_cast<std::uint64_t>(flags.get("seed", std::int64_t{1}, "seed of everything random"));
+  training.relaxation.overlap = flags.get("overlap", true, "communicate beside backward where the algorithm can");
+  training.relaxation.hierarchy = parse_hierarchy(flags.get("hierarchy", "none", "none, leader or all_nics"));
+  training.buckets.bytes = static_cast<std::int64_t>(
+      flags.get("bucket-size", "10MiB", Unit::bytes, "a bucket is closed at this size; 0: a bucket a parameter"));
+  training.buckets.alignment = flags.get("bucket-alignment", std::int64_t{1}, "elements to which buckets are padded");
+}
+
+void read_record(Params& flags, RunConfig& config) {
+  const std::string record = flags.get("record", "rank0", "rows of steps.csv: rank0 or all");
+  require(record == "rank0" || record == "all", flags.owner() + ": record=" + record + " is neither rank0 nor all");
+  config.training.record_all = record == "all";
+  config.trace = flags.get("trace", false, "write trace.json, for Perfetto or chrome://tracing");
+  config.training.keep_spans = config.world.keep_spans = config.trace;
+  config.out = flags.get("out", "results/run", "folder of the result files");
+  config.progress = flags.get("progress", false, "show steps on standard error while they pass");
+}
+
+void read_all(Params& flags, RunConfig& config) {
+  read_place(flags, config);
+  read_training(flags, config.training);
+  read_record(flags, config);
+}
+
+/// Flags that change no result.
+bool only_reports(const std::string& flag) { return flag == "out" || flag == "progress"; }
+
+}  // namespace
+
+RunConfig::RunConfig(const std::string& owner, const Settings& given) {
+  Params flags(owner, "");
+  for (const auto& [key, value] : given) flags.set(key, value);
+  read_all(flags, *this);
+  flags.reject_unknown();
+  for (const Params::Declared& flag : flags.declared()) {
+    settings[flag.key] = flags.has(flag.key) ? given.at(flag.key) : flag.fallback;
+  }
+}
+
+std::unique_ptr<Backend> RunConfig::make_backend() const {
+  Params parameters = cluster;
+  return Backends::make(backend, parameters);
+}
+
+std::string RunConfig::identity() const {
+  std::string text;
+  for (const auto& [key, value] : settings) {
+    if (!only_reports(key)) text += key + "=" + value + "\n";
+  }
+  for (const auto& [key, value] : cluster.values()) text += "cluster." + key + "=" + value + "\n";
+  return text;
+}
+
+const std::vector<Params::Declared>& run_flags() {
+  static const std::vector<Params::Declared> flags = [] {
+    Params none("trigram run", "cluster=");
+    RunConfig unused("trigram run", {{"cluster", ""}});
+    read_all(none, unused);
+    std::vector<Params::Declared> declared = none.declared();
+    declared.push_back({"config", "text", "", "a file of the same flags as key = value lines; flags win over it"});
+    return declared;
+  }();
+  return flags;
+}
+
+Settings run_defaults() {
+  Settings defaults;
+  for (const Params::Declared& flag : run_flags()) {
+    if (flag.key != "config") defaults[flag.key] = flag.fallback;
+  }
+  return defaults;
+}
+
+}  // namespace trigram

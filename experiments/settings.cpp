@@ -1,0 +1,60 @@
+// A configuration as text, in layers.
+#include "experiments/settings.hpp"
+
+#include "core/error.hpp"
+#include "core/params.hpp"
+#include "experiments/config_file.hpp"
+
+namespace trigram {
+namespace {
+
+/// A value that holds the syntax's own characters goes in parentheses.
+std::string quoted(const std::string& value) {
+  return value.find_first_of(",=():") == std::string::npos ? value : "(" + value + ")";
+}
+
+}  // namespace
+
+Settings layered(const Settings& below, const Settings& above) {
+  Settings all = above;
+  all.insert(below.begin(), below.end());
+  return all;
+}
+
+Settings read_settings(const std::filesystem::path& path) {
+  Settings settings;
+  for (const ConfigEntry& entry : read_config_file(path)) {
+    require(entry.section.empty(), place_of(path, entry) + "section [" + entry.section + "] in a file of plain keys");
+    require(settings.emplace(entry.key, entry.value).second,
+            place_of(path, entry) + "'" + entry.key + "' is given twice");
+  }
+  return settings;
+}
+
+std::string with_parameter(const std::string& text, const std::string& key, const std::string& value) {
+  const Spec spec = Spec::parse(text);
+  Params parameters("'" + spec.name + "'", spec.parameters);
+  parameters.set(key, value);
+  std::string merged = spec.name;
+  for (const auto& [name, set] : parameters.values())
+    merged += (merged == spec.name ? ":" : ",") + name + "=" + quoted(set);
+  return merged;
+}
+
+Settings resolved(const Settings& settings, const Settings& defaults) {
+  Settings whole = defaults;
+  for (const auto& [key, value] : settings) {
+    if (key.find('.') == std::string::npos) whole[key] = value;
+  }
+  for (const auto& [key, value] : settings) {
+    const std::size_t dot = key.find('.');
+    if (dot == std::string::npos) continue;
+    const std::string flag = key.substr(0, dot);
+    require(whole.contains(flag) && !whole[flag].empty(),
+            "'" + key + "' sets a parameter of --" + flag + ", which is no flag or has no value");
+    whole[flag] = with_parameter(whole[flag], key.substr(dot + 1), value);
+  }
+  return whole;
+}
+
+}  // namespace trigram

@@ -1,0 +1,26 @@
+// A configuration as text: flag names and values, in layers, before anything is made of them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace trigram {
+
+/// Flag → value. A key "FLAG.PARAMETER" ("cluster.nic_bandwidth") sets one parameter inside that flag's spec.
+using Settings = std::map<std::string, std::string>;
+
+/// `above` wins over `below`.
+Settings layered(const Settings& below, const Settings& above);
+
+/// The "key = value" lines of a file without sections. Throws UsageError for a malformed line, a section, or a key
+/// given twice, naming the line.
+Settings read_settings(const std::filesystem::path& path);
+
+/// "name:key=old,…" with key=value in place of, or after, what is there.
+std::string with_parameter(const std::string& spec, const std::string& key, const std::string& value);
+
+/// Every "FLAG.PARAMETER" merged into FLAG's spec. Throws UsageError where FLAG itself has no value.
+Settings resolved(const Settings& settings, const Settings& defaults);
+
+}  // namespace trigram

@@ -1,0 +1,207 @@
+// Reads studies: every section has one reader, found by its name.
+#include "experiments/study_file.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "experiments/config_file.hpp"
+#include "experiments/grid.hpp"
+
+namespace trigram {
+namespace {
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> all;
+  for (std::string word; stream >> word;) all.push_back(word);
+  return all;
+}
+
+/// The product of Name in "[kind.Name]".
+template <class Named>
+Named& named(std::vector<Named>& all, const std::string& name) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Named& one) { return one.name == name; });
+  if (found != all.end()) return *found;
+  all.emplace_back();
+  all.back().name = name;
+  return all.back();
+}
+
+/// Sets one of the keys that a section knows; the message of an unknown key lists them.
+using Setters = std::map<std::string, std::function<void(const std::string&)>>;
+
+void set(const Setters& setters, const ConfigEntry& entry) {
+  const auto found = setters.find(entry.key);
+  std::string known;
+  for (const auto& [key, setter] : setters) known += " " + key;
+  require(found != setters.end(), "[" + entry.section + "] has no key '" + entry.key + "'; it takes:" + known);
+  found->second(entry.value);
+}
+
+template <class Value>
+std::function<void(const std::string&)> text_into(Value& place) {
+  return [&place](const std::string& text) { place = text; };
+}
+
+std::function<void(const std::string&)> number_into(double& place) {
+  return [&place](const std::string& text) { place = parse_number(text); };
+}
+
+template <class Part>
+Part& part_of(std::optional<Part>& part) {
+  if (!part) part.emplace();
+  return *part;
+}
+
+void read_target(Target& target, const std::filesystem::path& study, const ConfigEntry& entry) {
+  const auto aim = [&](const std::string& text) {
+    const std::size_t colon = text.find(':');
+    require(colon != std::string::npos, "aim = " + text + " is no range; write LOW:HIGH");
+    target.aim_low = parse_number(text.substr(0, colon));
+    target.aim_high = parse_number(text.substr(colon + 1));
+  };
+  set({{"file", [&](const std::string& text) { target.file = study.parent_path() / text; }},
+       {"x", text_into(target.x)},
+       {"series", text_into(target.series)},
+       {"value", text_into(target.value)},
+       {"axis", text_into(target.axis)},
+       {"unit", text_into(target.unit)},
+       {"aim", aim}},
+      entry);
+}
+
+void read_selection(Selection& selection, const ConfigEntry& entry) {
+  set({{"choose", text_into(selection.flag)},
+       {"from", [&](const std::string& text) { selection.grid = words(text); }},
+       {"by", text_into(selection.by)},
+       {"seeds", [&](const std::string& text) { selection.seeds = words(text); }}},
+      entry);
+}
+
+void read_calibration(Calibration& calibration, const ConfigEntry& entry) {
+  if (entry.key == "rows") {
+    calibration.rows = words(entry.value);
+  } else {
+    calibration.grids.push_back({entry.key, expand_grid(words(entry.value))});
+  }
+}
+
+void read_entry(Study& study, const ConfigEntry& entry) {
+  const std::size_t dot = entry.section.find('.');
+  const std::string kind = entry.section.substr(0, dot);
+  const std::string name = dot == std::string::npos ? "" : entry.section.substr(dot + 1);
+  require((kind == "row" || kind == "variant") == !name.empty(), "[" + entry.section + "] is no section of a study");
+  const std::map<std::string, std::function<void()>> sections = {
+      {"study",
+       [&] {
+         set({{"title", text_into(study.title)},
+              {"notes", [&](const std::string& text) { study.notes = study.file.parent_path() / text; }}},
+             entry);
+       }},
+      {"run", [&] { study.run[entry.key] = entry.value; }},
+      {"sweep",
+       [&] {
+         study.sweep.push_back({entry.key, expand_grid(words(entry.value))});
+       }},
+      {"row",
+       [&] {
+         Row& row = named(study.rows, name);
+         (entry.key == "series" ? row.series : row.settings[entry.key]) = entry.value;
+       }},
+      {"variant",
+       [&] {
+         Variant& variant = named(study.variants, name);
+         if (entry.key == "rows")
+           variant.rows = words(entry.value);
+         else
+           variant.settings[entry.key] = entry.value;
+       }},
+      {"measure",
+       [&] {
+         set({{"value", text_into(study.measure.value)},
+              {"scale", number_into(study.measure.scale)},
+              {"label", text_into(study.measure.label)}},
+             entry);
+       }},
+      {"target", [&] { read_target(part_of(study.target), study.file, entry); }},
+      {"calibrate", [&] { read_calibration(part_of(study.calibration), entry); }},
+      {"selection", [&] { read_selection(part_of(study.selection), entry); }},
+      {"goal", [&] {
+         set({{"loss", number_into(part_of(study.goal).loss)}}, entry);
+       }}};
+  const auto section = sections.find(kind);
+  require(section != sections.end(), "[" + entry.section +
+                                         "] is no section of a study; there are study, run, sweep, row.NAME, "
+                                         "variant.NAME, measure, target, calibrate, selection and goal");
+  section->second();
+}
+
+void require_rows(const Study& study, const std::vector<std::string>& names, const std::string& section) {
+  for (const std::string& name : names) {
+    const bool known =
+        std::any_of(study.rows.begin(), study.rows.end(), [&](const Row& row) { return row.name == name; });
+    require(known, "[" + section + "] names row '" + name + "', which the study does not have");
+  }
+}
+
+void check_target(const Study& study) {
+  const Target& target = *study.target;
+  for (const auto& [key, value] : std::map<std::string, std::string>{{"file", target.file.filename()},
+                                                                     {"x", target.x},
+                                                                     {"series", target.series},
+                                                                     {"value", target.value},
+                                                                     {"axis", target.axis}}) {
+    require(!value.empty(), "[target] lacks '" + key + "'");
+  }
+  const bool swept =
+      std::any_of(study.sweep.begin(), study.sweep.end(), [&](const Axis& axis) { return axis.key == target.axis; });
+  require(swept, "[target] axis = " + target.axis + " is not in [sweep]");
+}
+
+void check(const Study& study) {
+  for (const Axis& axis : study.sweep) require(!axis.values.empty(), "[sweep] " + axis.key + " has no values");
+  for (const Variant& variant : study.variants) require_rows(study, variant.rows, "variant." + variant.name);
+  if (study.target) check_target(study);
+  if (study.calibration) {
+    require(study.target.has_value(), "[calibrate] needs a [target]");
+    require(!study.calibration->rows.empty() && !study.calibration->grids.empty(),
+            "[calibrate] needs rows and at least one parameter");
+    require_rows(study, study.calibration->rows, "calibrate");
+  }
+  if (study.selection) {
+    const Selection& selection = *study.selection;
+    require(!selection.flag.empty() && !selection.grid.empty() && !selection.seeds.empty(),
+            "[selection] needs choose, from and seeds");
+  }
+}
+
+}  // namespace
+
+Study read_study(const std::filesystem::path& file) {
+  Study study;
+  study.file = file;
+  study.name = file.stem().string();
+  study.title = study.name;
+  for (const ConfigEntry& entry : read_config_file(file)) {
+    try {
+      read_entry(study, entry);
+    } catch (const UsageError& error) {
+      throw UsageError(place_of(file, entry) + error.what());
+    }
+  }
+  if (study.rows.empty()) study.rows.push_back({"all", "", {}});
+  for (Row& row : study.rows) {
+    if (row.series.empty()) row.series = row.name;
+  }
+  try {
+    check(study);
+  } catch (const UsageError& error) {
+    throw UsageError(file.string() + ": " + error.what());
+  }
+  return study;
+}
+
+}  // namespace trigram

@@ -1,0 +1,87 @@
+// A study as its file describes it: fixed flags, what is swept, and what the outcome is compared with.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/settings.hpp"
+
+namespace trigram {
+
+/// One key and the values that it takes.
+struct Axis {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+/// [row.NAME]: one system under study. Rows of one series are drawn and compared as one curve.
+struct Row {
+  std::string name;
+  std::string series;
+  Settings settings;
+};
+
+/// [variant.NAME]: all rows, or those listed, once more with other flags; reported beside, never among, the main runs.
+struct Variant {
+  std::string name;
+  std::vector<std::string> rows;  ///< empty: all
+  Settings settings;
+};
+
+/// [measure]: what a run comes down to, `value` being a path in run.json.
+struct Measure {
+  std::string value = "summary.iteration_s";
+  double scale = 1;
+  std::string label = "iteration time (s)";
+};
+
+/// [target]: published points. A row's series meets the published series of its name; `axis` meets column `x`.
+struct Target {
+  std::filesystem::path file;
+  std::string x, series, value;      ///< columns
+  std::string axis;                  ///< the swept key that x is
+  std::string unit;                  ///< what axis values carry after the number of column x: "Gbps"
+  double aim_low = 0, aim_high = 0;  ///< range of x that has an aim; points outside are printed apart
+};
+
+/// [calibrate]: parameters found before the main runs by the mean absolute relative error of `rows` against the target.
+struct Calibration {
+  std::vector<std::string> rows;
+  std::vector<Axis> grids;
+};
+
+/// [selection]: one flag chosen for each row from a grid on the validation split, then run with fresh seeds.
+struct Selection {
+  std::string flag;
+  std::vector<std::string> grid;
+  std::string by = "summary.loss";  ///< smaller is better
+  std::vector<std::string> seeds;
+};
+
+/// [goal]: the loss that a run is to reach; time and bytes to get there are reported.
+struct Goal {
+  double loss = 0;
+};
+
+/// A whole study.
+struct Study {
+  std::string name, title;
+  std::filesystem::path file;
+  std::optional<std::filesystem::path> notes;
+  Settings run;
+  std::vector<Axis> sweep;
+  std::vector<Row> rows;  ///< at least one
+  std::vector<Variant> variants;
+  Measure measure;
+  std::optional<Target> target;
+  std::optional<Calibration> calibration;
+  std::optional<Selection> selection;
+  std::optional<Goal> goal;
+};
+
+/// Reads a study. Throws UsageError naming file, line and key for anything unknown, missing or malformed.
+Study read_study(const std::filesystem::path& file);
+
+}  // namespace trigram

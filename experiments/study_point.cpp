@@ -1,0 +1,65 @@
+// Expands a study into runs.
+#include "experiments/study_point.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace trigram {
+namespace {
+
+std::vector<Settings> product(const std::vector<Axis>& axes) {
+  std::vector<Settings> all = {{}};
+  for (const Axis& axis : axes) {
+    std::vector<Settings> longer;
+    for (const Settings& some : all) {
+      for (const std::string& value : axis.values) longer.push_back(layered(some, {{axis.key, value}}));
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+bool takes_part(const Variant& variant, const Row& row) {
+  return variant.rows.empty() || std::find(variant.rows.begin(), variant.rows.end(), row.name) != variant.rows.end();
+}
+
+void add_row(const Study& study, const Settings& found, const Row& row, const Variant& variant,
+             std::vector<StudyPoint>& points) {
+  for (const Settings& axes : product(study.sweep)) {
+    const Settings base = layered(layered(study.run, found), axes);
+    points.push_back(
+        {row.name, row.series, variant.name, axes, layered(layered(base, row.settings), variant.settings)});
+  }
+}
+
+}  // namespace
+
+std::vector<StudyPoint> main_points(const Study& study, const Settings& found) {
+  std::vector<StudyPoint> points;
+  for (const Row& row : study.rows) add_row(study, found, row, Variant{}, points);
+  return points;
+}
+
+std::vector<StudyPoint> variant_points(const Study& study, const Settings& found) {
+  std::vector<StudyPoint> points;
+  for (const Variant& variant : study.variants) {
+    for (const Row& row : study.rows) {
+      if (takes_part(variant, row)) add_row(study, found, row, variant, points);
+    }
+  }
+  return points;
+}
+
+double value_at(const nlohmann::json& run, const std::string& path) {
+  std::string pointer = "/" + path;
+  std::replace(pointer.begin(), pointer.end(), '.', '/');
+  const nlohmann::json::json_pointer place(pointer);
+  const bool number = run.contains(place) && run[place].is_number();
+  return number ? run[place].get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+double measured(const Study& study, const StudyResult& result) {
+  return study.measure.scale * value_at(result.run, study.measure.value);
+}
+
+}  // namespace trigram

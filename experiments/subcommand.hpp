@@ -1,0 +1,25 @@
+// The subcommands of the program: each is one source file that defines one of these.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trigram {
+
+/// What follows the subcommand's name on the command line.
+using Arguments = std::vector<std::string>;
+
+/// One word of the program. `run` returns the exit code and throws what it cannot do.
+struct Subcommand {
+  const char* name;
+  const char* summary;
+  int (*run)(const Arguments& arguments);
+};
+
+extern const Subcommand run_subcommand;
+extern const Subcommand study_subcommand;
+extern const Subcommand bench_subcommand;
+extern const Subcommand list_subcommand;
+extern const Subcommand plot_subcommand;
+
+}  // namespace trigram

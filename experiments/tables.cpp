@@ -1,0 +1,119 @@
+// Tables of measures and of the way to a goal.
+#include "experiments/tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "experiments/goal.hpp"
+
+namespace trigram {
+namespace {
+
+using Cells = std::vector<std::vector<std::string>>;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::string median_and_range(const std::vector<double>& values) {
+  if (values.empty()) return "-";
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const std::string middle = short_number(median(values));
+  return values.size() == 1 ? middle : middle + " [" + short_number(*low) + ", " + short_number(*high) + "]";
+}
+
+/// The rows in the order of the study, with their results by the value of the first axis ("" without one).
+using ByAxis = std::map<std::string, std::vector<const StudyResult*>>;
+
+std::string first_axis_value(const Study& study, const StudyResult& result) {
+  return study.sweep.empty() ? "" : result.point.axes.at(study.sweep.front().key);
+}
+
+ByAxis results_of(const Study& study, const Row& row, const std::vector<StudyResult>& results) {
+  ByAxis by_axis;
+  for (const StudyResult& result : results) {
+    if (result.point.row == row.name) by_axis[first_axis_value(study, result)].push_back(&result);
+  }
+  return by_axis;
+}
+
+std::vector<std::string> axis_values(const Study& study) {
+  return study.sweep.empty() ? std::vector<std::string>{""} : study.sweep.front().values;
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  if (std::isnan(value)) return "-";
+  constexpr int digits = 4;
+  std::ostringstream text;
+  text.precision(digits);
+  text << value;
+  return text.str();
+}
+
+std::string aligned(const Cells& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (std::size_t line = 0; line < rows.size(); ++line) {
+    for (std::size_t i = 0; i < rows[line].size(); ++i) {
+      const std::string pad(widths[i] - rows[line][i].size(), ' ');
+      text += i == 0 ? rows[line][i] + pad : "  " + pad + rows[line][i];
+    }
+    text += "\n";
+    std::size_t width = 0;
+    for (const std::size_t one : widths) width += one + 2;
+    if (line == 0) text += std::string(width - 2, '-') + "\n";
+  }
+  return text;
+}
+
+std::string measure_table(const Study& study, const std::vector<StudyResult>& results) {
+  Cells rows = {{study.measure.label}};
+  for (const std::string& value : axis_values(study)) rows[0].push_back(value.empty() ? "median" : value);
+  for (const Row& row : study.rows) {
+    ByAxis by_axis = results_of(study, row, results);
+    rows.push_back({row.name});
+    for (const std::string& value : axis_values(study)) {
+      std::vector<double> values;
+      for (const StudyResult* result : by_axis[value]) values.push_back(measured(study, *result));
+      rows.back().push_back(values.empty() ? "-" : short_number(median(values)));
+    }
+  }
+  return aligned(rows);
+}
+
+std::string goal_table(const Study& study, const std::vector<StudyResult>& results) {
+  const std::string axis = study.sweep.empty() ? "" : study.sweep.front().key;
+  Cells rows = {{"loss <= " + short_number(study.goal->loss), axis, "runs", "never", "time (s): median [range]",
+                 "MB a rank: median [range]", "final loss", "final accuracy"}};
+  constexpr double megabyte = 1e6;
+  for (const Row& row : study.rows) {
+    ByAxis by_axis = results_of(study, row, results);
+    for (const std::string& value : axis_values(study)) {
+      std::vector<double> seconds, bytes, losses, accuracies;
+      for (const StudyResult* result : by_axis[value]) {
+        losses.push_back(value_at(result->run, "summary.loss"));
+        accuracies.push_back(value_at(result->run, "summary.accuracy"));
+        const auto there = reached(*study.goal, result->run);
+        if (!there) continue;
+        seconds.push_back(there->seconds);
+        bytes.push_back(there->bytes / megabyte);
+      }
+      rows.push_back({row.name, value, std::to_string(losses.size()), std::to_string(losses.size() - seconds.size()),
+                      median_and_range(seconds), median_and_range(bytes), short_number(median(losses)),
+                      short_number(median(accuracies))});
+    }
+  }
+  return aligned(rows);
+}
+
+}  // namespace trigram
