@@ -12,7 +12,7 @@ ALGORITHM = '// An algorithm.\nconst Algorithms::Registration registration("mean
 GOOD = {
     "core/buffer.hpp": "// A view.\n",
     "algorithms/mean.cpp": ALGORITHM,
-    "algorithms/README.md": "| name |\n|---|\n| `mean` |\n",
+    "algorithms/README.md": "| Algorithm |\n|---|\n| `mean` |\n\n## mean\n",
     "README.md": f"A whole file, `algorithms/mean.cpp`:\n```cpp\n{ALGORITHM}```\n",
 }
 
@@ -48,7 +48,7 @@ class RulesTest(unittest.TestCase):
 
     def test_form(self):
         self.expect("core/a.cpp", "// A.\n" + "int a;\n" * 400, "401 lines; at most 400")
-        self.expect("core/a.cpp", "int a;\n", "opens without a comment")
+        self.expect("core/a.cpp", "int a;\n", "opens neither with")
         self.expect("core/utils/a.cpp", "// A.\n", "'utils' says nothing")
         self.expect("core/helpers.cpp", "// A.\n", "'helpers' says nothing")
 
@@ -64,7 +64,8 @@ class RulesTest(unittest.TestCase):
     def test_products(self):
         self.expect("core/a.cpp", '// A.\nconst Codecs::Registration r("cpu/b", {"b"});\n', "registers 'cpu/b'")
         self.expect("algorithms/sum.cpp", ALGORITHM.replace("mean", "sum"), "'sum' has no row")
-        self.expect("algorithms/README.md", "| `mean` |\n| `sum` |\n", "'sum' has a row and no file")
+        self.expect("algorithms/sum.cpp", ALGORITHM.replace("mean", "sum"), "'sum' has no section")
+        self.expect("algorithms/README.md", "| Algorithm |\n|---|\n| `sum` |\n", "'sum' has a row and no file")
 
     def test_readme(self):
         self.expect("README.md", "nothing\n", "shows no algorithm file")
