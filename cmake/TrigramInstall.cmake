@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trigram)
 
 # In the order of their dependencies; the config file includes those that are installed.
-set(parts core kernels_cpu sim algorithms workloads)
+set(parts core kernels_cpu sim mpi algorithms workloads)
 foreach(part IN LISTS parts)
   if(TARGET trigram_${part})
     set(targets trigram_${part} trigram_${part}_linked)
@@ -18,12 +18,8 @@ endforeach()
 install(TARGETS trigram_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trigram FILES_MATCHING PATTERN *.hpp)
 # share/trigram mirrors experiments/ of the source tree, so that a file is looked for in both by one name.
-foreach(folder clusters studies data workloads plot)
-  if(EXISTS ${PROJECT_SOURCE_DIR}/experiments/${folder})
-    install(DIRECTORY experiments/${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram
-            PATTERN *.cpp EXCLUDE PATTERN *.hpp EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN CMakeLists.txt EXCLUDE)
-  endif()
-endforeach()
+install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram
+        PATTERN *.cpp EXCLUDE PATTERN *.hpp EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN CMakeLists.txt EXCLUDE)
 
 configure_package_config_file(cmake/trigram-config.cmake.in trigram-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(trigram-config-version.cmake COMPATIBILITY SameMinorVersion)
