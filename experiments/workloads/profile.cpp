@@ -112,4 +112,15 @@ KernelCost Profile::roofline(std::size_t layer, double flops_a_sample, double pa
 
 double Profile::accuracy(Device&, const HostWeights&) { return std::numeric_limits<double>::quiet_NaN(); }
 
+namespace {
+
+const Workloads::Registration registered("profile", {"sizes and times of a network in a table of layers, by path"},
+                                         [](Params& params) {
+                                           const std::string path = params.get("file", "", "the table, in CSV");
+                                           ProfileTable table;
+                                           if (!path.empty()) table = read_profile_table(path);
+                                           return std::make_unique<Profile>(std::move(table), params);
+                                         });
+
+}  // namespace
 }  // namespace trigram
