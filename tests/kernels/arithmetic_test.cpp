@@ -1,0 +1,213 @@
+// Operations of a Device on host memory against plain arithmetic.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/error.hpp"
+#include "kernels/scalar.hpp"
+#include "tests/kernels/test_device.hpp"
+
+namespace trigram {
+namespace {
+
+using Floats = std::vector<float>;
+
+class Arithmetic : public testing::Test {
+ protected:
+  TestDevice device_;
+  OwnedBuffer one_ = device_.allocate(Shape::of(1, DType::f32));
+};
+
+TEST_F(Arithmetic, ElementwiseOperations) {
+  const OwnedBuffer x = device_.hold({1, 2, 3});
+  const OwnedBuffer y = device_.hold({10, 20, 30});
+  device_.axpby(2, x, 0.5F, y);
+  EXPECT_EQ(device_.values(y), (Floats{7, 14, 21}));
+  device_.scale(y, -1);
+  EXPECT_EQ(device_.values(y), (Floats{-7, -14, -21}));
+  device_.copy(x, y);
+  EXPECT_EQ(device_.values(y), (Floats{1, 2, 3}));
+  device_.fill(y, 4);
+  EXPECT_EQ(device_.values(y), (Floats{4, 4, 4}));
+}
+
+TEST_F(Arithmetic, WeightedSumAddsInTheOrderGiven) {
+  const OwnedBuffer large = device_.hold(Floats(2000, 1e8F));
+  const OwnedBuffer one = device_.hold(Floats(2000, 1.0F));
+  const OwnedBuffer minus = device_.hold(Floats(2000, -1e8F));
+  const std::vector<float> weights = {1, 1, 1};
+  device_.weighted_sum(std::vector<Buffer>{large, minus, one}, weights, one);
+  EXPECT_EQ(device_.values(one), Floats(2000, 1.0F));
+  device_.weighted_sum(std::vector<Buffer>{large, one, minus}, weights, minus);
+  EXPECT_EQ(device_.values(minus), Floats(2000, 0.0F));
+}
+
+template <class T>
+void expect_reductions(TestDevice& device, DType dtype, const std::vector<T>& x, const std::vector<T>& y) {
+  const auto result = [&](ReduceOp op) {
+    const OwnedBuffer out = device.hold(y, dtype);
+    device.reduce(op, device.hold(x, dtype), out);
+    return device.values<T>(out);
+  };
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_EQ(result(ReduceOp::sum)[i], static_cast<T>(x[i] + y[i]));
+    EXPECT_EQ(result(ReduceOp::mean)[i], static_cast<T>(x[i] + y[i]));
+    EXPECT_EQ(result(ReduceOp::min)[i], std::min(x[i], y[i]));
+    EXPECT_EQ(result(ReduceOp::max)[i], std::max(x[i], y[i]));
+  }
+}
+
+TEST_F(Arithmetic, ReducesEveryType) {
+  expect_reductions<float>(device_, DType::f32, {1.5F, -2, 7}, {0.25F, 3, 7});
+  expect_reductions<std::uint8_t>(device_, DType::u8, {1, 200, 7}, {2, 100, 7});
+  expect_reductions<std::int32_t>(device_, DType::i32, {-5, 1 << 20, 7}, {3, 1 << 20, 7});
+  expect_reductions<std::int64_t>(device_, DType::i64, {-5, 1LL << 40, 7}, {3, 1LL << 40, 7});
+}
+
+// 2049 lies between two f16 values and 257 between two bf16 values: the sum is rounded once, to even.
+TEST_F(Arithmetic, ReducesHalvesInF32AndRoundsOnce) {
+  const std::vector<std::uint16_t> f16 = {scalar::to_f16(2048).bits}, f16_one = {scalar::to_f16(1).bits};
+  OwnedBuffer sum = device_.hold(f16, DType::f16);
+  device_.reduce(ReduceOp::sum, device_.hold(f16_one, DType::f16), sum);
+  EXPECT_EQ(device_.values<std::uint16_t>(sum), f16);
+  const std::vector<std::uint16_t> bf16 = {scalar::to_bf16(256).bits}, bf16_one = {scalar::to_bf16(1).bits};
+  sum = device_.hold(bf16, DType::bf16);
+  device_.reduce(ReduceOp::sum, device_.hold(bf16_one, DType::bf16), sum);
+  EXPECT_EQ(device_.values<std::uint16_t>(sum), bf16);
+}
+
+TEST_F(Arithmetic, MinAndMaxKeepANaNOfEitherSide) {
+  const float nan = std::nanf("");
+  for (const ReduceOp op : {ReduceOp::min, ReduceOp::max}) {
+    const OwnedBuffer y = device_.hold({nan, 1});
+    device_.reduce(op, device_.hold({1, nan}), y);
+    for (const float value : device_.values(y)) EXPECT_TRUE(std::isnan(value));
+  }
+}
+
+TEST_F(Arithmetic, ConvertsBetweenFloatingTypes) {
+  const OwnedBuffer half = device_.allocate(Shape::of(3, DType::f16));
+  const OwnedBuffer brain = device_.allocate(Shape::of(3, DType::bf16));
+  const OwnedBuffer back = device_.allocate(Shape::of(3, DType::f32));
+  device_.convert(device_.hold({0.5F, -3, 1.0F / 3.0F}), half);
+  device_.convert(half, brain);
+  device_.convert(brain, back);
+  EXPECT_EQ(device_.values(back), (Floats{0.5F, -3, 0.333984375F}));
+}
+
+TEST_F(Arithmetic, DotDependsOnNoAddressAndNoInstructions) {
+  TestDevice portable(Instructions::portable);
+  for (const std::int64_t count : {0, 1, 33, 4097, 100003}) {
+    const Floats x = random_vector(count, 1);
+    device_.dot(device_.hold(x), device_.hold(x), one_);
+    const float expected = device_.values(one_)[0];
+    EXPECT_NEAR(expected, squared_norm(x), 1e-7 * squared_norm(x));
+    for (const std::int64_t offset : {1, 3, 8}) {
+      const OwnedBuffer room = portable.allocate(Shape::of(count + offset, DType::f32));
+      const Buffer moved = room.view().slice(offset, count);
+      portable.copy(portable.hold(x), moved);
+      portable.dot(moved, moved, one_);
+      EXPECT_EQ(portable.values(one_)[0], expected) << count << " at " << offset;
+    }
+  }
+}
+
+TEST_F(Arithmetic, GemmIsTheMatrixProductInEveryLayout) {
+  const std::int64_t m = 5, n = 7, k = 11;
+  const Floats a = random_vector(m * k, 1), b = random_vector(k * n, 2), c = random_vector(m * n, 3);
+  for (const bool ta : {false, true}) {
+    for (const bool tb : {false, true}) {
+      const OwnedBuffer result = device_.hold(c);
+      device_.gemm({m, n, k, ta, tb, 2.0F, 0.5F}, device_.hold(a), device_.hold(b), result);
+      const Floats values = device_.values(result);
+      for (std::int64_t i = 0; i < m; ++i) {
+        for (std::int64_t j = 0; j < n; ++j) {
+          double sum = 0;
+          for (std::int64_t l = 0; l < k; ++l) {
+            sum += static_cast<double>(a[static_cast<std::size_t>(ta ? l * m + i : i * k + l)]) *
+                   static_cast<double>(b[static_cast<std::size_t>(tb ? j * k + l : l * n + j)]);
+          }
+          const auto place = static_cast<std::size_t>(i * n + j);
+          EXPECT_NEAR(values[place], 2 * sum + 0.5 * static_cast<double>(c[place]), 1e-5);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Arithmetic, GemmWithoutInnerElementsScalesTheResult) {
+  const OwnedBuffer empty = device_.allocate(Shape::of(0, DType::f32));
+  const OwnedBuffer c = device_.hold({1, 2});
+  device_.gemm({1, 2, 0, false, false, 1.0F, 3.0F}, empty, empty, c);
+  EXPECT_EQ(device_.values(c), (Floats{3, 6}));
+}
+
+TEST_F(Arithmetic, RowsAndActivations) {
+  const OwnedBuffer rows = device_.hold({1, -2, 3, -4, 5, -6});
+  device_.add_bias(device_.hold({1, 1, 1}), rows);
+  EXPECT_EQ(device_.values(rows), (Floats{2, -1, 4, -3, 6, -5}));
+  const OwnedBuffer sums = device_.allocate(Shape::of(3, DType::f32));
+  device_.column_sums(rows, sums);
+  EXPECT_EQ(device_.values(sums), (Floats{-1, 5, -1}));
+  device_.relu(rows);
+  EXPECT_EQ(device_.values(rows), (Floats{2, 0, 4, 0, 6, 0}));
+  const OwnedBuffer gradient = device_.hold({1, 1, 1, 1, 1, 1});
+  device_.relu_backward(rows, gradient);
+  EXPECT_EQ(device_.values(gradient), (Floats{1, 0, 1, 0, 1, 0}));
+  const OwnedBuffer picked = device_.allocate(Shape::of(4, DType::f32));
+  const std::vector<std::int32_t> indices = {2, 0};
+  device_.gather_rows(rows, device_.hold(indices, DType::i32), picked);
+  EXPECT_EQ(device_.values(picked), (Floats{6, 0, 2, 0}));
+  const std::vector<std::int32_t> outside = {0, 3};
+  EXPECT_THROW(device_.gather_rows(rows, device_.hold(outside, DType::i32), picked), Error);
+}
+
+// Equal logits: loss ln 3 and softmax 1/3; logits of 1000 apart overflow no exponential.
+TEST_F(Arithmetic, SoftmaxCrossEntropyIsStable) {
+  const OwnedBuffer logits = device_.hold({5, 5, 5, 1000, 0, 0});
+  const std::vector<std::int64_t> labels = {1, 2};
+  device_.softmax_cross_entropy(logits, device_.hold(labels, DType::i64), 0.5F, one_);
+  EXPECT_NEAR(device_.values(one_)[0], 0.5 * (std::log(3.0) + 1000.0), 1e-3);
+  const Floats expected = {0.5F / 3, -1.0F / 3, 0.5F / 3, 0.5F, 0, -0.5F};
+  const Floats gradient = device_.values(logits);
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(gradient[i], expected[i], 1e-6);
+}
+
+TEST_F(Arithmetic, AnEmptyBatchHasLossZero) {
+  device_.fill(one_, 7);
+  const OwnedBuffer none = device_.allocate(Shape::of(0, DType::f32));
+  const OwnedBuffer labels = device_.allocate(Shape::of(0, DType::i32));
+  device_.softmax_cross_entropy(none, labels, 1.0F, one_);
+  EXPECT_EQ(device_.values(one_)[0], 0.0F);
+  const OwnedBuffer sums = device_.hold({7, 7});
+  device_.column_sums(none, sums);
+  EXPECT_EQ(device_.values(sums), (Floats{0, 0}));
+}
+
+TEST_F(Arithmetic, CountsCorrectRows) {
+  const OwnedBuffer correct = device_.allocate(Shape::of(1, DType::i64));
+  const std::vector<std::int32_t> labels = {1, 0, 1};
+  device_.count_correct(device_.hold({0, 1, 0, 1, 0, std::nanf("")}), device_.hold(labels, DType::i32), correct);
+  EXPECT_EQ(device_.values<std::int64_t>(correct)[0], 1);
+  const std::vector<std::int32_t> wrong = {1, 0, 2};
+  EXPECT_THROW(device_.count_correct(device_.hold(Floats(6)), device_.hold(wrong, DType::i32), correct), Error);
+}
+
+TEST_F(Arithmetic, BuffersThatDoNotFitAreRefused) {
+  const OwnedBuffer three = device_.hold({1, 2, 3});
+  const OwnedBuffer two = device_.hold({1, 2});
+  const OwnedBuffer bytes = device_.allocate(Shape::of(3, DType::u8));
+  EXPECT_THROW(device_.copy(three, two), Error);
+  EXPECT_THROW(device_.axpby(1, three, 1, two), Error);
+  EXPECT_THROW(device_.reduce(ReduceOp::sum, three, bytes), Error);
+  EXPECT_THROW(device_.scale(bytes, 2), Error);
+  EXPECT_THROW(device_.dot(three, three, two), Error);
+  EXPECT_THROW(device_.add_bias(two, three), Error);
+  EXPECT_THROW(device_.gemm({2, 2, 2, false, false, 1, 0}, three, three, three), Error);
+  EXPECT_THROW(device_.upload({}, three), Error);
+  EXPECT_THROW(device_.adam(three, three, three, three, {.step = 0}), Error);
+}
+
+}  // namespace
+}  // namespace trigram

@@ -1,0 +1,160 @@
+// The error of each codec against its closed form, and unbiasedness by statistics.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/codec.hpp"
+#include "tests/kernels/test_device.hpp"
+
+namespace trigram {
+namespace {
+
+class CodecErrors : public testing::Test {
+ protected:
+  TestDevice device_;
+
+  std::vector<float> round_trip(const std::string& spec, const std::vector<float>& x, const Key& key = {}) {
+    return device_.round_trip(*device_.make_codec(spec), x, key);
+  }
+
+  /// The error ‖C(x) − x‖² over `draws` keys: mean and its standard error. Also checks that every element's mean is x
+  /// where `unbiased`: over d ≤ 64 elements, six standard errors are passed with probability under 2e-7.
+  struct Statistics {
+    double mean = 0;
+    double standard_error = 0;
+  };
+  Statistics measure(const std::string& spec, const std::vector<float>& x, bool unbiased, int draws = 4000) {
+    std::vector<double> sum(x.size()), squares(x.size());
+    double total = 0, total_squares = 0;
+    for (int step = 0; step < draws; ++step) {
+      const std::vector<float> decoded = round_trip(spec, x, {.seed = 1, .step = step});
+      const double error = squared_distance(x, decoded);
+      total += error;
+      total_squares += error * error;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        sum[i] += static_cast<double>(decoded[i]);
+        squares[i] += static_cast<double>(decoded[i]) * static_cast<double>(decoded[i]);
+      }
+    }
+    for (std::size_t i = 0; i < x.size() && unbiased; ++i) {
+      const double mean = sum[i] / draws;
+      const double deviation = std::sqrt(std::max(0.0, squares[i] / draws - mean * mean) / draws);
+      EXPECT_NEAR(mean, static_cast<double>(x[i]), 6 * deviation + 1e-6) << spec << " element " << i;
+    }
+    const double mean = total / draws;
+    return {mean, std::sqrt(std::max(0.0, total_squares / draws - mean * mean) / draws)};
+  }
+};
+
+/// (‖x‖/s)² Σ f(1 − f), f = frac(s|x|/‖x‖).
+double qsgd_variance(const std::vector<float>& x, double norm, double levels) {
+  double sum = 0;
+  for (const float value : x) {
+    const double exact = levels * std::abs(static_cast<double>(value)) / norm;
+    const double fraction = exact - std::floor(exact);
+    sum += fraction * (1 - fraction);
+  }
+  return norm * norm / (levels * levels) * sum;
+}
+
+TEST_F(CodecErrors, QsgdIsUnbiasedWithItsVariance) {
+  const std::vector<float> x = random_vector(64, 2);
+  const double norm = std::sqrt(squared_norm(x));
+  double largest = 0;
+  for (const float value : x) largest = std::max(largest, std::abs(static_cast<double>(value)));
+  for (const int levels : {1, 4, 127}) {
+    const std::string spec = "qsgd:levels=" + std::to_string(levels);
+    const Statistics two = measure(spec, x, true);
+    EXPECT_NEAR(two.mean, qsgd_variance(x, norm, levels), 5 * two.standard_error + 1e-6) << levels;
+    EXPECT_LE(two.mean, device_.make_codec(spec)->properties(64).bound * norm * norm) << levels;
+    const Statistics max = measure(spec + ",norm=max", x, true);
+    EXPECT_NEAR(max.mean, qsgd_variance(x, largest, levels), 5 * max.standard_error + 1e-6) << levels;
+    EXPECT_LE(max.mean, device_.make_codec(spec + ",norm=max")->properties(64).bound * norm * norm) << levels;
+  }
+}
+
+TEST_F(CodecErrors, QsgdOfOneLevelErrsByTheProductOfNorms) {
+  const std::vector<float> x = random_vector(48, 4);
+  const Statistics error = measure("qsgd:levels=1,bucket_size=0", x, true);
+  EXPECT_NEAR(error.mean, std::sqrt(squared_norm(x)) * one_norm(x) - squared_norm(x), 5 * error.standard_error);
+}
+
+TEST_F(CodecErrors, TernGradIsQsgdOfOneLevelAndTheMaxNorm) {
+  const std::vector<float> x = random_vector(48, 5);
+  double largest = 0;
+  for (const float value : x) largest = std::max(largest, std::abs(static_cast<double>(value)));
+  const Statistics error = measure("qsgd:levels=1,bucket_size=0,norm=max", x, true);
+  EXPECT_NEAR(error.mean, largest * one_norm(x) - squared_norm(x), 5 * error.standard_error);
+}
+
+TEST_F(CodecErrors, QsgdWithoutRandomnessRoundsToNearest) {
+  const std::vector<float> x = {1.0F, -0.26F, 0.24F, 0.74F, -0.76F, 0.0F};
+  EXPECT_EQ(round_trip("qsgd:levels=2,norm=max,stochastic=off", x),
+            (std::vector<float>{1.0F, -0.5F, 0.0F, 0.5F, -1.0F, 0.0F}));
+}
+
+TEST_F(CodecErrors, QsgdBucketsHaveNormsOfTheirOwn) {
+  const std::vector<float> x = {3e4F, 0, 0, 1e-4F, 0, 0};
+  EXPECT_EQ(round_trip("qsgd:bucket_size=3", x)[3], 1e-4F);
+  EXPECT_EQ(round_trip("qsgd:bucket_size=3", x)[0], 3e4F);
+}
+
+TEST_F(CodecErrors, OneBitLosesTheSquareOfTheOneNorm) {
+  for (const std::int64_t count : {1, 7, 1000, 100003}) {
+    const std::vector<float> x = random_vector(count, 6);
+    const double expected = squared_norm(x) - one_norm(x) * one_norm(x) / static_cast<double>(count);
+    EXPECT_NEAR(squared_distance(x, round_trip("one_bit", x)), expected, 1e-6 * squared_norm(x)) << count;
+  }
+  EXPECT_EQ(round_trip("one_bit", {0.0F, -3.0F, -0.0F}), (std::vector<float>{1.0F, -1.0F, 1.0F}));
+}
+
+TEST_F(CodecErrors, TopKLosesTheSmallestSquares) {
+  const std::vector<float> x = random_vector(5001, 7);
+  std::vector<double> squares;
+  for (const float value : x) squares.push_back(static_cast<double>(value) * static_cast<double>(value));
+  std::sort(squares.begin(), squares.end());
+  for (const int k : {1, 50, 2500, 5001}) {
+    double lost = 0;
+    for (int i = 0; i < 5001 - k; ++i) lost += squares[static_cast<std::size_t>(i)];
+    EXPECT_NEAR(squared_distance(x, round_trip("top_k:k=" + std::to_string(k), x)), lost, 1e-9 * squared_norm(x)) << k;
+  }
+}
+
+TEST_F(CodecErrors, TopKPrefersTheLowerIndexAmongEquals) {
+  EXPECT_EQ(round_trip("top_k:k=3", {1, -2, 2, -2, 2, 5}), (std::vector<float>{0, -2, 2, 0, 0, 5}));
+}
+
+TEST_F(CodecErrors, RandomKKeepsEveryElementAlikeOften) {
+  for (const std::int64_t count : {60, 61, 64}) {  // k divides d, and not
+    const std::vector<float> x = random_vector(count, 8);
+    const double ratio = static_cast<double>(count) / 10.0;
+    const Statistics scaled = measure("random_k:k=10", x, true);
+    EXPECT_NEAR(scaled.mean, (ratio - 1) * squared_norm(x), 5 * scaled.standard_error) << count;
+    const Statistics plain = measure("random_k:k=10,scaled=off", x, false);
+    EXPECT_NEAR(plain.mean, (1 - 1 / ratio) * squared_norm(x), 5 * plain.standard_error) << count;
+  }
+}
+
+TEST_F(CodecErrors, RandomKKeepsKDifferentElementsTheSameOnAllRanks) {
+  const std::vector<float> ones(101, 1.0F);
+  for (int step = 0; step < 200; ++step) {
+    const std::vector<float> kept = round_trip("random_k:k=40,scaled=off", ones, {.step = step});
+    EXPECT_EQ(std::count(kept.begin(), kept.end(), 1.0F), 40);
+    EXPECT_EQ(round_trip("random_k:k=40,scaled=off", ones, {.step = step, .rank = 5}), kept);
+  }
+}
+
+TEST_F(CodecErrors, HalvesRoundByHalfAUnit) {
+  const std::vector<float> x = random_vector(4096, 9);
+  const std::vector<float> fp16 = round_trip("fp16", x);
+  const std::vector<float> bf16 = round_trip("bf16", x);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_LE(std::abs(fp16[i] - x[i]), std::max(0x1p-11F * std::abs(x[i]), 0x1p-25F));
+    EXPECT_LE(std::abs(bf16[i] - x[i]), 0x1p-8F * std::abs(x[i]));
+  }
+  EXPECT_EQ(round_trip("identity", x), x);
+}
+
+}  // namespace
+}  // namespace trigram
