@@ -1,7 +1,6 @@
 // Reads configuration files with Boost.Program_options, which gives values; a scan of the lines gives places.
 #include "experiments/config_file.hpp"
 
-#include <boost/algorithm/string/trim.hpp>
 #include <boost/program_options.hpp>
 #include <fstream>
 #include <sstream>
@@ -12,6 +11,12 @@ namespace trigram {
 namespace {
 
 namespace po = boost::program_options;
+
+std::string trimmed(const std::string& text) {
+  constexpr const char* blanks = " \t\r";
+  const std::size_t begin = text.find_first_not_of(blanks);
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
 
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -29,13 +34,13 @@ std::vector<ConfigEntry> scan(const std::filesystem::path& path, const std::stri
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    line = boost::trim_copy(line.substr(0, line.find('#')));
+    line = trimmed(line.substr(0, line.find('#')));
     if (line.empty()) continue;
     if (line.front() == '[' && line.back() == ']') {
-      section = boost::trim_copy(line.substr(1, line.size() - 2));
+      section = trimmed(line.substr(1, line.size() - 2));
       continue;
     }
-    const ConfigEntry place{section, boost::trim_copy(line.substr(0, line.find('='))), "", number};
+    const ConfigEntry place{section, trimmed(line.substr(0, line.find('='))), "", number};
     require(line.find('=') != std::string::npos && !place.key.empty(),
             place_of(path, place) + "'" + line + "' is no entry; write key = value, or [section]");
     places.push_back(place);
@@ -52,7 +57,7 @@ std::string place_of(const std::filesystem::path& path, const ConfigEntry& entry
 std::string opening_comment(const std::filesystem::path& path) {
   const std::string text = read_text(path);
   if (!text.starts_with('#')) return {};
-  return boost::trim_copy(text.substr(1, text.find('\n') - 1));
+  return trimmed(text.substr(1, text.find('\n') - 1));
 }
 
 std::vector<ConfigEntry> read_config_file(const std::filesystem::path& path) {

@@ -1,0 +1,156 @@
+"""Pictures of a study: its measure against what it sweeps, learning curves, and where time goes."""
+
+import collections
+import statistics
+
+import matplotlib.pyplot as plt
+
+import style
+import tables
+
+ACTIVITIES = [("compute_s", "compute"), ("exposed_s", "exposed")]
+
+
+def series_of(study):
+    """The series in the order of the study, without repeats."""
+    return list(dict.fromkeys(row["series"] for row in study["rows"]))
+
+
+def main_runs(runs):
+    return [run for run in runs if not run["variant"]]
+
+
+def draw_sweep(folder, study, runs):
+    """The measure against the first swept key, published points as markers and ours as lines."""
+    if not study["axes"] or len(study["axes"][0]["values"]) < 2:
+        return []
+    axis = study["axes"][0]
+    xs = [tables.leading_number(value) for value in axis["values"]]
+    if None in xs:
+        return []
+    series = series_of(study)
+    colours, markers = style.colours_of(series), style.markers_of(series)
+    published = collections.defaultdict(list)
+    for point in study["published"]:
+        published[point["series"]].append((point["x"], point["value"]))
+    figure, axes = plt.subplots()
+    seen = []
+    for name in series:
+        values = collections.defaultdict(list)
+        for run in runs:
+            if run["series"] == name and not run["variant"]:
+                values[tables.leading_number(run[axis["key"]])].append(tables.number(run["measure"]))
+        line = sorted((x, statistics.median(y)) for x, y in values.items())
+        marker = {} if published[name] else {"marker": markers[name], "ms": 5}
+        axes.plot([x for x, _ in line], [y for _, y in line], color=colours[name], label=style.readable(name), **marker)
+        axes.plot([x for x, _ in published[name]], [y for _, y in published[name]], markers[name], color=colours[name], ms=6,
+                  markerfacecolor="none", markeredgewidth=1.3)
+        seen += [y for _, y in line] + [y for _, y in published[name]]
+    if style.spans_decades(xs):
+        axes.set_xscale("log")
+        style.plain_log(axes.xaxis, xs)
+    if style.spans_decades(seen):
+        axes.set_yscale("log")
+        style.plain_log(axes.yaxis)
+    unit = axis["values"][0].lstrip("0123456789.")
+    axes.set_xlabel(f"{style.readable(axis['key'].split('.')[-1])}{f' ({unit})' if unit.isalpha() else ''}")
+    axes.set_ylabel(study["measure"]["label"])
+    axes.set_title(study["title"])
+    if study["published"]:
+        axes.plot([], [], "o", color="grey", markerfacecolor="none", label="published points")
+    style.legend_outside(axes)
+    return style.save(figure, folder, study["name"])
+
+
+def curves_by_row(folder, runs):
+    """Row and other swept values → the curves of its seeds."""
+    curves = collections.defaultdict(list)
+    for run in runs:
+        curves[run["row"]].append(tables.curve_of(folder / run["folder"]))
+    return curves
+
+
+def band(curves, key):
+    """Median and range over runs of `key`, with median time and bytes, at each evaluation that all runs have."""
+    points = []
+    for same in zip(*curves):
+        values = [point[key] for point in same if point[key] is not None]
+        if values:
+            points.append({"time_s": statistics.median(p["time_s"] for p in same), "bytes_mean": statistics.median(p["bytes_mean"] for p in same),
+                           "middle": statistics.median(values), "low": min(values), "high": max(values)})
+    return points
+
+
+def draw_learning(folder, study, runs, name, title):
+    """Loss and accuracy against time and bytes: medians as lines, ranges over seeds as bands."""
+    curves = curves_by_row(folder, runs)
+    keys = [key for key in ("loss", "accuracy") if any(band(c, key) for c in curves.values())]
+    if not keys or all(len(c) < 3 for some in curves.values() for c in some):
+        return []
+    colours = style.colours_of([row["name"] for row in study["rows"]])
+    divisor, unit = style.bytes_unit(max(c[-1]["bytes_mean"] for some in curves.values() for c in some))
+    figure, grid = plt.subplots(len(keys), 2, figsize=(10, 3.4 * len(keys)), squeeze=False, sharey="row", sharex="col")
+    for row, key in zip(grid, keys):
+        for label, some in curves.items():
+            points = band(some, key)
+            for axes, x, scale in ((row[0], "time_s", 1), (row[1], "bytes_mean", divisor)):
+                at = [p[x] / scale for p in points]
+                axes.plot(at, [p["middle"] for p in points], color=colours[label], label=style.readable(label))
+                axes.fill_between(at, [p["low"] for p in points], [p["high"] for p in points], color=colours[label], alpha=0.18, linewidth=0)
+        if key == "loss" and "goal" in study:
+            for axes in row:
+                axes.axhline(study["goal"]["loss"], color="grey", linestyle=":", linewidth=1)
+        if key == "loss" and style.spans_decades([p["middle"] for some in curves.values() for p in band(some, key)]):
+            row[0].set_yscale("log")
+            style.plain_log(row[0].yaxis)
+        row[0].set_ylabel(key)
+    grid[-1][0].set_xlabel("simulated time (s)")
+    grid[-1][1].set_xlabel(f"sent by a rank, mean ({unit})")
+    style.legend_outside(grid[0][1])
+    figure.suptitle(title, x=0.02, ha="left")
+    figure.tight_layout()
+    return style.save(figure, folder, name)
+
+
+def draw_all_learning(folder, study, runs):
+    """One picture of curves for each value of the first swept key."""
+    if not study["axes"]:
+        return draw_learning(folder, study, runs, "curves", study["title"])
+    paths = []
+    key = study["axes"][0]["key"]
+    for value in study["axes"][0]["values"]:
+        some = [run for run in runs if run[key] == value]
+        safe = "".join(c if c.isalnum() or c in ".-" else "_" for c in value)
+        paths += draw_learning(folder, study, some, f"curves_{safe}", f"{study['title']}, {key} = {value}")
+    return paths
+
+
+def draw_breakdown(folder, study, runs):
+    """Compute and exposed seconds of a step, a bar a row, at the ends of the first swept key."""
+    values = study["axes"][0]["values"] if study["axes"] else [None]
+    ends = list(dict.fromkeys([values[0], values[-1]]))
+    figure, grid = plt.subplots(1, len(ends), figsize=(4.8 * len(ends) + 1, 0.36 * len(study["rows"]) + 1.6), squeeze=False, sharey=True)
+    names = [row["name"] for row in study["rows"]]
+    for axes, value in zip(grid[0], ends):
+        left = dict.fromkeys(names, 0.0)
+        for i, (key, label) in enumerate(ACTIVITIES):
+            seconds = collections.defaultdict(list)
+            for run in runs:
+                if value is None or run[study["axes"][0]["key"]] == value:
+                    seconds[run["row"]].append(tables.json_of(folder / run["folder"] / "run.json")["summary"]["breakdown"][key])
+            widths = [statistics.median(seconds[name]) if seconds[name] else 0.0 for name in names]
+            axes.barh([style.readable(name) for name in names], widths, left=[left[name] for name in names], color=style.COLOURS[i], label=label)
+            left = {name: left[name] + width for name, width in zip(names, widths)}
+        axes.set_title("" if value is None else f"{study['axes'][0]['key']} = {value}")
+        axes.set_xlabel("seconds a step, rank 0")
+        axes.grid(axis="y", visible=False)
+    grid[0][0].invert_yaxis()
+    style.legend_outside(grid[0][-1])
+    figure.tight_layout()
+    return style.save(figure, folder, "breakdown")
+
+
+def draw(folder):
+    study = tables.json_of(folder / "study.json")
+    runs = main_runs(tables.rows_of(folder / "runs.csv"))
+    return draw_sweep(folder, study, runs) + draw_all_learning(folder, study, runs) + draw_breakdown(folder, study, runs)

@@ -1,0 +1,73 @@
+// The program from outside: help, lists, and one clear message with exit code 2 for whatever cannot be.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/backend.hpp"
+#include "experiments/run_config.hpp"
+#include "tests/experiments/program_rig.hpp"
+
+namespace trigram {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Refused {
+  const char* arguments;
+  const char* message;
+};
+
+class RefusedCommand : public ::testing::TestWithParam<Refused> {};
+
+TEST_P(RefusedCommand, SaysWhyOnOneLineAndEndsWith2) {
+  const Scratch scratch;
+  const Ended ended =
+      program(std::string(GetParam().arguments) +
+              (std::string(GetParam().arguments).starts_with("run") ? " --out " + (scratch / "out").string() : ""));
+  EXPECT_EQ(ended.code, 2) << ended.text;
+  EXPECT_THAT(ended.text, HasSubstr(GetParam().message));
+  EXPECT_EQ(std::count(ended.text.begin(), ended.text.end(), '\n'), 1) << ended.text;
+  EXPECT_FALSE(std::filesystem::exists(scratch / "out/run.json"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, RefusedCommand,
+    ::testing::Values(
+        Refused{"fly", "unknown subcommand 'fly'"}, Refused{"run --wings 2", "--wings"},
+        Refused{"run --steps ten", "steps=ten is not a whole number"}, Refused{"run --steps 1 --steps 2", "steps"},
+        Refused{"run here", "word without a flag"}, Refused{"run --cluster moon", "unknown cluster 'moon'"},
+        Refused{"run --cluster ./none.cfg", "none.cfg"}, Refused{"run --bucket-size 10", "10"},
+        Refused{"run --bucket-size 10furlongs", "10furlongs"}, Refused{"run --hierarchy pyramid", "pyramid"},
+        Refused{"run --record some", "neither rank0 nor all"}, Refused{"run --ranks -3", "-3"},
+        Refused{"run --config none.cfg", "none.cfg"}, Refused{"list birds", "unknown kind 'birds'"},
+        Refused{"study", "name a study"}, Refused{"study moon", "unknown study 'moon'"},
+        Refused{"bench --op fly", "unknown operation 'fly'"}, Refused{"bench --factor 1", "never arrives"},
+        Refused{"bench --min-size 1MiB --max-size 1KiB", "are none"},
+        Refused{"plot /", "neither run.json nor study.json"}));
+
+TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
+  const Ended ended = program("run --help");
+  EXPECT_EQ(ended.code, 0);
+  for (const Params::Declared& flag : run_flags()) {
+    EXPECT_THAT(ended.text, HasSubstr("--" + flag.key));
+    if (!flag.fallback.empty()) EXPECT_THAT(ended.text, HasSubstr("[" + flag.fallback + "]"));
+  }
+  EXPECT_THAT(ended.text, HasSubstr("example: trigram run"));
+  for (const char* subcommand : {"study", "bench", "list", "plot"})
+    EXPECT_THAT(program(std::string(subcommand) + " --help").text, HasSubstr("example: trigram"));
+}
+
+TEST(Command, ListShowsEveryKind) {
+  const Ended ended = program("list");
+  EXPECT_EQ(ended.code, 0) << ended.text;
+  for (const char* word : {"backends", "algorithms", "codecs", "topologies", "workloads", "optimizers", "all-reduces",
+                           "clusters", "studies"}) {
+    EXPECT_THAT(ended.text, HasSubstr(std::string(word) + "\n"));
+  }
+  EXPECT_THAT(program("list algorithms").text,
+              ::testing::AllOf(HasSubstr("☰"), HasSubstr("all_reduce"), HasSubstr("options: overlap")));
+}
+
+}  // namespace
+}  // namespace trigram

@@ -1,0 +1,97 @@
+// Result files from hand-made reports.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "core/error.hpp"
+#include "core/report.hpp"
+#include "tests/experiments/program_rig.hpp"
+
+namespace trigram {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Two ranks, three steps that end at 5, 6 and 9 seconds; rank 1 is half as fast and sends twice the bytes.
+Training training() {
+  Training made;
+  made.seconds = 20;
+  made.ranks.resize(2);
+  for (int rank = 0; rank < 2; ++rank) {
+    RankReport& report = made.ranks[static_cast<std::size_t>(rank)];
+    report.rank = rank;
+    report.local_batch = 4;
+    report.training_seconds = rank == 0 ? 9 : 18;
+    report.cost_by_step = {{1, 10 * (rank + 1)}, {1, 20 * (rank + 1)}, {1, 30 * (rank + 1)}};
+  }
+  made.ranks[0].steps = {
+      {0, 0, 5, 2.5, 10, 1, 0, 3, 0, 4}, {1, 0, 6, 1.5, 20, 0.5, 0, 0, 0, 0.5}, {2, 0, 9, 1, 30, 1, 0, 0, 0, 2}};
+  made.ranks[1].evals = {{3, 9, 0.25, 0.9, 0.8, 0.125}};
+  made.ranks[0].evals = {{0, 0, 2.5, 0.1, 0.1, 0}};
+  return made;
+}
+
+TEST(Report, SummarizesByHand) {
+  const nlohmann::json summary = summarize(training());
+  EXPECT_DOUBLE_EQ(summary["iteration_s"], 2);  // of 1 and 3; the first step is left out
+  EXPECT_DOUBLE_EQ(summary["iteration_mean_s"], 2);
+  EXPECT_DOUBLE_EQ(summary["iteration_slowest_rank_s"], 6);
+  EXPECT_DOUBLE_EQ(summary["samples_per_s"], 4 * 3 / 9.0 + 4 * 3 / 18.0);
+  EXPECT_DOUBLE_EQ(summary["bytes_per_step_mean"], 30);
+  EXPECT_DOUBLE_EQ(summary["bytes_per_step_largest"], 40);
+  EXPECT_DOUBLE_EQ(summary["loss"], 0.25);
+  EXPECT_DOUBLE_EQ(summary["accuracy"], 0.9);
+  EXPECT_EQ(summary["empty_shards"], 0);
+  EXPECT_DOUBLE_EQ(mean_bytes_until(training().ranks, 2), 45);
+}
+
+TEST(Report, TablesHaveTheirColumns) {
+  EXPECT_THAT(
+      steps_csv(training().ranks),
+      ::testing::StartsWith(
+          "step,rank,time_s,loss,bytes_sent,compute_s,encode_s,wire_s,decode_s,exposed_s\n0,0,5,2.5,10,1,0,3,0,4\n"));
+  EXPECT_EQ(evals_csv(training().ranks),
+            "step,time_s,loss,accuracy,worst_accuracy,consensus_distance\n0,0,2.5,0.1,0.1,0\n3,9,0.25,0.9,0.8,0.125\n");
+}
+
+TEST(Report, TraceIsChromes) {
+  Training made = training();
+  made.ranks[1].spans = {{2, Activity::wire, "all_reduce", 1.5, 2, 64}};
+  const auto trace = nlohmann::json::parse(trace_json(made.ranks));
+  const nlohmann::json& span = trace["traceEvents"].back();
+  EXPECT_EQ(span["ph"], "X");
+  EXPECT_EQ(span["pid"], 1);
+  EXPECT_EQ(span["tid"], 2);
+  EXPECT_DOUBLE_EQ(span["ts"], 1.5e6);
+  EXPECT_DOUBLE_EQ(span["dur"], 0.5e6);
+  EXPECT_EQ(span["args"]["bytes"], 64);
+}
+
+TEST(Report, AFileIsWholeOrAsItWas) {
+  const Scratch scratch;
+  write_file(scratch / "a", "old");
+  const rlimit before = [] {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_FSIZE, &limit);
+    return limit;
+  }();
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{1000, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &small);  // a write beyond it fails, as on a full disk
+  EXPECT_THROW(write_file(scratch / "a", std::string(5000, 'x')), UsageError);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(text_of(scratch / "a"), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 1);
+}
+
+TEST(Report, NamesAFolderThatCannotBe) {
+  const Scratch scratch;
+  scratch.file("file", "");
+  EXPECT_THAT([&] { require_writable(scratch / "file/inside"); },
+              ::testing::ThrowsMessage<UsageError>(HasSubstr("file/inside")));
+}
+
+}  // namespace
+}  // namespace trigram

@@ -1,0 +1,61 @@
+// Runs the program as a person would, in a folder that disappears.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace trigram {
+
+/// A folder for one test.
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "trigram_test_XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~Scratch() { std::filesystem::remove_all(path_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  std::filesystem::path file(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+    return path_ / name;
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// What a command gave: exit code, and both streams in one text.
+struct Ended {
+  int code = -1;
+  std::string text;
+};
+
+inline Ended program(const std::string& arguments) {
+  FILE* pipe = ::popen((std::string(TRIGRAM_PROGRAM) + " " + arguments + " 2>&1").c_str(), "r");
+  Ended ended;
+  char part[4096];
+  for (std::size_t count = 0; (count = std::fread(part, 1, sizeof part, pipe)) > 0;) ended.text.append(part, count);
+  const int status = ::pclose(pipe);
+  ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return ended;
+}
+
+}  // namespace trigram

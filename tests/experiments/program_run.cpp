@@ -1,0 +1,156 @@
+// Whole runs and studies in the simulator, on a quadratic so that they are short.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/backend.hpp"
+#include "tests/experiments/program_rig.hpp"
+
+namespace trigram {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Simulated : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  }
+  Scratch scratch;
+  std::string short_run = "run --workload quadratic --steps 4 --evaluate-every 2 --lr 0.01 ";
+};
+
+std::vector<std::vector<double>> numbers(const std::filesystem::path& csv) {
+  std::istringstream lines(text_of(csv));
+  std::string line;
+  std::getline(lines, line);
+  std::vector<std::vector<double>> rows;
+  while (std::getline(lines, line)) {
+    std::istringstream cells(line);
+    rows.emplace_back();
+    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(std::stod(cell));
+  }
+  return rows;
+}
+
+TEST_F(Simulated, WritesItsFiles) {
+  const Ended ended = program(short_run + "--record all --trace --out " + (scratch / "a").string());
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  const auto run = nlohmann::json::parse(text_of(scratch / "a/run.json"));
+  EXPECT_EQ(run["configuration"]["flags"]["steps"], "4");
+  EXPECT_EQ(run["configuration"]["ranks"], 8);
+  for (const char* key : {"iteration_s", "samples_per_s", "bytes_per_step_mean", "bytes_per_step_largest", "loss",
+                          "simulated_s", "wall_s"}) {
+    EXPECT_TRUE(run["summary"][key].is_number()) << key;
+  }
+  EXPECT_EQ(numbers(scratch / "a/evals.csv").size(), 3U);
+  const auto rows = numbers(scratch / "a/steps.csv");
+  ASSERT_EQ(rows.size(), 4U * 8U);
+  EXPECT_FALSE(nlohmann::json::parse(text_of(scratch / "a/trace.json"))["traceEvents"].empty());
+}
+
+TEST_F(Simulated, ComputeAndExposedSecondsAreTheStep) {
+  ASSERT_EQ(program(short_run + "--out " + (scratch / "a").string()).code, 0);
+  const auto rows = numbers(scratch / "a/steps.csv");
+  ASSERT_EQ(rows.size(), 4U);
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    EXPECT_NEAR(rows[i][5] + rows[i][9], rows[i][2] - rows[i - 1][2], 1e-12);
+}
+
+TEST_F(Simulated, FlagsWinOverTheFile) {
+  const auto file = scratch.file("a.cfg", "steps = 9\nlr = 0.02\ncluster.nic_bandwidth = 3Gbps\n");
+  ASSERT_EQ(
+      program("run --workload quadratic --steps 2 --config " + file.string() + " --out " + (scratch / "a").string())
+          .code,
+      0);
+  const auto run = nlohmann::json::parse(text_of(scratch / "a/run.json"));
+  EXPECT_EQ(run["configuration"]["flags"]["steps"], "2");
+  EXPECT_EQ(run["configuration"]["flags"]["lr"], "0.02");
+  EXPECT_EQ(run["configuration"]["cluster"]["nic_bandwidth"], "3Gbps");
+}
+
+TEST_F(Simulated, AFolderThatCannotBeIsRefusedBeforeTraining) {
+  scratch.file("file", "");
+  const Ended ended = program(short_run + "--steps 4 --out " + (scratch / "file/a").string());
+  EXPECT_EQ(ended.code, 2) << ended.text;
+  const Ended once = program("run --workload quadratic --out " + (scratch / "file/a").string());
+  EXPECT_EQ(once.code, 2);
+  EXPECT_THAT(once.text, HasSubstr("file/a"));
+}
+
+TEST_F(Simulated, BenchMeetsTheClosedFormOnOneGpuANode) {
+  const std::string cluster =
+      " --cluster two_by_four:nodes=4,gpus_per_node=1 --max-size 1MiB --factor 4 --out " + (scratch / "b.csv").string();
+  for (const char* op : {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", "gather",
+                         "scatter", "exchange"}) {
+    ASSERT_EQ(program(std::string("bench --op ") + op + cluster).code, 0);
+    for (const auto& row : numbers(scratch / "b.csv"))
+      EXPECT_LT(std::abs(row[7]), 1e-4) << op << " of " << row[0] << " bytes";
+  }
+}
+
+const char* const study_text = R"([run]
+workload = quadratic
+steps = 2
+[sweep]
+cluster.nic_bandwidth = 1Gbps 2Gbps
+[row.all_reduce]
+algorithm = all_reduce
+[row.decentralized]
+algorithm = decentralized
+)";
+
+TEST_F(Simulated, AStudyContinuesWhereItWas) {
+  const auto file = scratch.file("s.cfg", study_text);
+  const std::string command = "study " + file.string() + " --plot off --out " + (scratch / "s").string();
+  const Ended first = program(command);
+  ASSERT_EQ(first.code, 0) << first.text;
+  EXPECT_EQ(numbers(scratch / "s/runs.csv").size(), 4U);
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(scratch / "s/runs")) folders.push_back(entry.path());
+  ASSERT_EQ(folders.size(), 4U);
+  std::filesystem::remove(folders[0] / "run.json");
+  const auto kept = std::filesystem::last_write_time(folders[1] / "run.json");
+  const Ended second = program(command);
+  EXPECT_THAT(second.text, HasSubstr("1/1 runs"));
+  EXPECT_TRUE(std::filesystem::exists(folders[0] / "run.json"));
+  EXPECT_EQ(std::filesystem::last_write_time(folders[1] / "run.json"), kept);
+}
+
+TEST_F(Simulated, AStudyThatNamesWhatIsNotThereEndsWith2) {
+  const auto file = scratch.file("s.cfg", "[run]\nalgorithm = telepathy\n");
+  const Ended ended = program("study " + file.string() + " --out " + (scratch / "s").string());
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.text, HasSubstr("unknown algorithm 'telepathy'"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "s/runs.csv"));
+}
+
+TEST_F(Simulated, AnInterruptedStudyLeavesWhatCanBeContinued) {
+  std::string text = study_text;
+  text.replace(text.find("steps = 2"), 9, "steps = 20000");
+  const auto file = scratch.file("s.cfg", text);
+  const std::string program_path = TRIGRAM_PROGRAM;
+  const std::string command =
+      "exec " + program_path + " study " + file.string() + " --plot off --out " + (scratch / "s").string();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::execl("/bin/sh", "sh", "-c", (command + " 2>/dev/null >/dev/null").c_str(), nullptr);
+    ::_exit(127);
+  }
+  while (!std::filesystem::exists(scratch / "s/runs")) ::usleep(1000);
+  ::kill(pid, SIGINT);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_FALSE(std::filesystem::exists(scratch / "s/runs.csv"));
+  text.replace(text.find("steps = 20000"), 13, "steps = 2");
+  scratch.file("s.cfg", text);
+  EXPECT_EQ(program("study " + file.string() + " --plot off --out " + (scratch / "s").string()).code, 0);
+}
+
+}  // namespace
+}  // namespace trigram

@@ -1,0 +1,69 @@
+// Configuration files, layers of settings, and grids.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "experiments/config_file.hpp"
+#include "experiments/grid.hpp"
+#include "experiments/settings.hpp"
+#include "tests/experiments/program_rig.hpp"
+
+namespace trigram {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TEST(ConfigFile, KeepsSectionsKeysAndLines) {
+  const Scratch scratch;
+  const auto file = scratch.file(
+      "a.cfg", "# what it is\nplain = 1\n\n[variant.forward_0.25]\ncluster.nic_bandwidth = 1Gbps # wire\n");
+  const auto entries = read_config_file(file);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].key, "plain");
+  EXPECT_EQ(entries[0].line, 2);
+  EXPECT_EQ(entries[1].section, "variant.forward_0.25");
+  EXPECT_EQ(entries[1].key, "cluster.nic_bandwidth");
+  EXPECT_EQ(entries[1].value, "1Gbps");
+  EXPECT_EQ(entries[1].line, 5);
+  EXPECT_EQ(opening_comment(file), "what it is");
+}
+
+TEST(ConfigFile, NamesTheLineThatIsNoEntry) {
+  const Scratch scratch;
+  const auto file = scratch.file("a.cfg", "nodes = 2\nnonsense\n");
+  EXPECT_THAT([&] { read_config_file(file); }, ThrowsMessage<UsageError>(HasSubstr("a.cfg:2: 'nonsense'")));
+  EXPECT_THAT([&] { read_config_file(scratch / "none.cfg"); }, ThrowsMessage<UsageError>(HasSubstr("none.cfg")));
+}
+
+TEST(Settings, RefuseAKeyGivenTwice) {
+  const Scratch scratch;
+  const auto file = scratch.file("a.cfg", "nodes = 2\nnodes = 3\n");
+  EXPECT_THAT([&] { read_settings(file); }, ThrowsMessage<UsageError>(HasSubstr("a.cfg:2: 'nodes' is given twice")));
+}
+
+TEST(Settings, AParameterReplacesTheOneInsideASpec) {
+  EXPECT_EQ(with_parameter("mlp", "hidden", "64"), "mlp:hidden=64");
+  EXPECT_EQ(with_parameter("c:a=1,b=2", "a", "3"), "c:a=3,b=2");
+  EXPECT_EQ(with_parameter("c:a=(x:y=1,z=2)", "b", "1:2"), "c:a=(x:y=1,z=2),b=(1:2)");
+}
+
+TEST(Settings, DottedKeysWinOverTheSpecWhateverTheLayer) {
+  const Settings whole = resolved({{"cluster.nic_bandwidth", "1Gbps"}, {"cluster", "big:nic_bandwidth=2Gbps"}},
+                                  {{"cluster", "small"}, {"lr", "1"}});
+  EXPECT_EQ(whole.at("cluster"), "big:nic_bandwidth=1Gbps");
+  EXPECT_EQ(whole.at("lr"), "1");
+  EXPECT_EQ(whole.size(), 2U);
+  EXPECT_THROW(resolved({{"nothing.x", "1"}}, {}), UsageError);
+}
+
+TEST(Grid, ExpandsRangesOfNumbersOnly) {
+  EXPECT_THAT(expand_grid({"0.8:0.83:0.01"}), ElementsAre("0.8", "0.81", "0.82", "0.83"));
+  EXPECT_THAT(expand_grid({"16Gbps", "5:8", "a:b:c"}), ElementsAre("16Gbps", "5:8", "a:b:c"));
+  EXPECT_THROW(expand_grid({"1:2:0"}), UsageError);
+  EXPECT_THROW(expand_grid({"2:1:0.1"}), UsageError);
+}
+
+}  // namespace
+}  // namespace trigram
