@@ -1,0 +1,36 @@
+// The one way to block an actor: SimGrid switches stacks inside a thread, C++ keeps its exception state per thread.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <exception>
+#include <utility>
+
+namespace __cxxabiv1 {  // NOLINT: the ABI's own type, which its header leaves incomplete
+struct __cxa_eh_globals {
+  void* caughtExceptions;
+  unsigned int uncaughtExceptions;
+};
+}  // namespace __cxxabiv1
+
+namespace trigram::sim {
+
+/// Runs `operation`, which may switch to other actors, with an exception state of its own; so an actor that blocks
+/// inside a catch clause neither sees nor disturbs the exceptions of others. Every blocking call goes through here.
+template <class Operation>
+void blocking(Operation&& operation) {
+  __cxxabiv1::__cxa_eh_globals* globals = __cxxabiv1::__cxa_get_globals();
+  const __cxxabiv1::__cxa_eh_globals mine = *globals;
+  *globals = {};
+  std::exception_ptr error;
+  try {
+    std::forward<Operation>(operation)();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  globals = __cxxabiv1::__cxa_get_globals();
+  *globals = mine;
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace trigram::sim

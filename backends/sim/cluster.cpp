@@ -1,0 +1,203 @@
+// Reads a cluster from parameters and says which of them cannot matter.
+#include "backends/sim/cluster.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "core/error.hpp"
+
+namespace trigram::sim {
+
+namespace {
+
+double positive(double value, const std::string& key) {
+  require(value > 0, "'" + key + "' must be above 0");
+  return value;
+}
+
+bool choose(const std::string& text, const std::string& key, const std::string& no, const std::string& yes) {
+  require(text == no || text == yes, "'" + key + "' is " + no + " or " + yes + ", not '" + text + "'");
+  return text == yes;
+}
+
+std::vector<std::string> given(const Params& params, std::initializer_list<const char*> keys) {
+  std::vector<std::string> found;
+  std::copy_if(keys.begin(), keys.end(), std::back_inserter(found), [&](const char* key) { return params.has(key); });
+  return found;
+}
+
+void refuse(const std::vector<std::string>& keys, const std::string& reason) {
+  require(keys.empty(), keys.empty() ? "" : "'" + keys.front() + "' cannot influence " + reason + "; leave it out");
+}
+
+void warn(std::vector<std::string>& warnings, const std::vector<std::string>& keys, const std::string& reason) {
+  for (const std::string& key : keys) warnings.push_back("'" + key + "' has no influence: " + reason);
+}
+
+}  // namespace
+
+Cluster::Cluster(Params& params) {
+  read_run(params);
+  read_nodes(params);
+  read_links(params);
+  read_topology(params);
+  read_gpu(params);
+  read_events(params);
+  check_targets();
+}
+
+void Cluster::read_run(Params& params) {
+  fluid =
+      choose(params.get("fidelity", "exact", "exact: every message is a flow; fluid: a collective is one flow a rank"),
+             "fidelity", "exact", "fluid");
+  timeout =
+      positive(params.get("timeout", "3600s", Unit::seconds, "simulated time that one operation may block"), "timeout");
+  platform =
+      params.get("platform", "", "a SimGrid platform XML file instead of nodes and links; its hosts in order are GPUs");
+  require(platform.empty() || std::filesystem::is_regular_file(platform),
+          "platform file '" + platform + "' does not exist");
+  ranks_per_node = params.get("ranks_per_node", 0, "ranks that make a node; 0: all its GPUs, one on a platform file");
+  require(ranks_per_node >= 0, "'ranks_per_node' must not be negative");
+}
+
+void Cluster::read_nodes(Params& params) {
+  const int nodes = params.get("nodes", 2, "number of nodes");
+  const std::string text = params.get("gpus_per_node", "4", "GPUs of each node: one number, or one a node: 4 8 8");
+  if (!platform.empty()) refuse(given(params, {"nodes", "gpus_per_node"}), "a platform file");
+  require(nodes >= 1 && nodes <= 1 << 20, "'nodes' must be at least 1, not " + std::to_string(nodes));
+  for (const std::string& word : words(text)) gpus.push_back(parse_index(word, text));
+  if (gpus.size() == 1) gpus.assign(static_cast<std::size_t>(nodes), gpus.front());
+  require(!params.has("nodes") || gpus.size() == static_cast<std::size_t>(nodes),
+          "'gpus_per_node' names " + std::to_string(gpus.size()) + " nodes, 'nodes' says " + std::to_string(nodes));
+  require(!gpus.empty() && *std::min_element(gpus.begin(), gpus.end()) > 0, "every node needs at least one GPU");
+  require(ranks_per_node == 0 || !platform.empty() || ranks_per_node <= *std::min_element(gpus.begin(), gpus.end()),
+          "'ranks_per_node' is more than a node has GPUs");
+}
+
+void Cluster::read_links(Params& params) {
+  const double wire =
+      positive(params.get("nic_bandwidth", "25Gbps", Unit::bytes_per_second, "of a NIC, one way"), "nic_bandwidth");
+  const double efficiency = params.get("nic_efficiency", 1.0, "share of nic_bandwidth that payload can use");
+  require(efficiency > 0 && efficiency <= 1, "'nic_efficiency' must be above 0 and at most 1");
+  const double cap =
+      params.get("nic_cap", "0", Unit::bytes_per_second, "most that the protocol reaches on a NIC; 0: no cap");
+  nic_bandwidth = cap > 0 ? std::min(wire * efficiency, cap) : wire * efficiency;
+  nic_latency = params.get("nic_latency", "10us", Unit::seconds, "of a message between nodes, end to end");
+  nic_per_gpu = choose(params.get("nic", "node", "node: the GPUs of a node share one NIC; gpu: each has its own"),
+                       "nic", "node", "gpu");
+  node_bandwidth =
+      positive(params.get("node_bandwidth", "150GB/s", Unit::bytes_per_second, "of a GPU inside its node, one way"),
+               "node_bandwidth");
+  node_latency = params.get("node_latency", "3us", Unit::seconds, "of a message inside a node, end to end");
+  given_nic_keys_ = given(params, {"nic_bandwidth", "nic_efficiency", "nic_cap", "nic_latency", "nic"});
+  given_node_keys_ = given(params, {"node_bandwidth", "node_latency"});
+  if (platform.empty()) return;
+  refuse(given_nic_keys_, "a platform file");
+  refuse(given_node_keys_, "a platform file");
+}
+
+void Cluster::read_topology(Params& params) {
+  fat_tree =
+      choose(params.get("topology", "star", "star: one switch that never limits; fat_tree: leaf switches under a core"),
+             "topology", "star", "fat_tree");
+  leaf_nodes = params.get("leaf_nodes", 8, "fat_tree: nodes under one leaf switch");
+  oversubscription = params.get("oversubscription", 1.0,
+                                "fat_tree: NIC bandwidth under a leaf over that of its uplinks, which act as one");
+  core_latency = params.get("core_latency", "0", Unit::seconds, "fat_tree: added to nic_latency between leaves");
+  given_leaf_keys_ = given(params, {"leaf_nodes", "oversubscription", "core_latency"});
+  if (!platform.empty()) refuse(given(params, {"topology"}), "a platform file");
+  if (!fat_tree) refuse(given_leaf_keys_, "a star");
+  require(leaf_nodes >= 1, "'leaf_nodes' must be at least 1");
+  positive(oversubscription, "oversubscription");
+}
+
+void Cluster::read_gpu(Params& params) {
+  gpu_flops = positive(params.get("gpu_flops", "15.7TFLOPS", Unit::flops, "peak of a GPU"), "gpu_flops");
+  gpu_memory_bandwidth =
+      positive(params.get("gpu_memory_bandwidth", "900GB/s", Unit::bytes_per_second, "of a GPU's memory"),
+               "gpu_memory_bandwidth");
+  kernel_launch = params.get("kernel_launch", "5us", Unit::seconds, "time to start a kernel");
+}
+
+void Cluster::read_events(Params& params) {
+  slow = parse_slow(params.get("slow", "", "ranks whose GPU takes longer: rank:factor …"));
+  changes = parse_changes(params.get("changes", "",
+                                     "what changes from a time on: time/quantity/target/value … with nic_bandwidth, "
+                                     "nic_latency of a node, node_bandwidth, node_latency, slow of a rank"));
+  faults = parse_faults(
+      params.get("faults", "", "what fails at a time: time/part/target … with nic, node (a node) or gpu (a rank)"));
+  background = parse_background(
+      params.get("background", "", "endless traffic of others between nodes: from>to or from>to/rate …"));
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.time < b.time; });
+}
+
+void Cluster::check_targets() const {
+  if (!platform.empty()) return;
+  const int nodes = static_cast<int>(gpus.size());
+  const int ranks = default_ranks();
+  const auto check = [](int target, int bound, const std::string& what, const std::string& key) {
+    require(target < bound, "'" + key + "' names " + what + " " + std::to_string(target) + "; the cluster has " +
+                                std::to_string(bound) + ", counted from 0");
+  };
+  for (const Slow& one : slow) check(one.rank, ranks, "rank", "slow");
+  for (const Change& change : changes) {
+    const bool of_nic =
+        change.quantity == Change::Quantity::nic_bandwidth || change.quantity == Change::Quantity::nic_latency;
+    check(change.target, of_nic ? nodes : ranks, of_nic ? "node" : "rank", "changes");
+  }
+  for (const Fault& fault : faults)
+    check(fault.target, fault.part == Fault::Part::gpu ? ranks : nodes,
+          fault.part == Fault::Part::gpu ? "rank" : "node", "faults");
+  for (const Background& flow : background) check(std::max(flow.from, flow.to), nodes, "node", "background");
+}
+
+int Cluster::ranks_on(std::size_t node) const { return ranks_per_node > 0 ? ranks_per_node : gpus[node]; }
+
+int Cluster::default_ranks() const {
+  if (!platform.empty()) return 0;
+  int ranks = 0;
+  for (std::size_t node = 0; node < gpus.size(); ++node) ranks += ranks_on(node);
+  return ranks;
+}
+
+std::vector<int> Cluster::nodes_of(int ranks) const {
+  require(ranks >= 1, "a run needs at least one rank, not " + std::to_string(ranks));
+  std::vector<int> nodes;
+  if (!platform.empty()) {
+    for (int rank = 0; rank < ranks; ++rank) nodes.push_back(rank / std::max(1, ranks_per_node));
+    return nodes;
+  }
+  require(ranks <= default_ranks(), std::to_string(ranks) + " ranks do not fit: the cluster has room for " +
+                                        std::to_string(default_ranks()) + "; raise 'nodes' or 'gpus_per_node'");
+  for (std::size_t node = 0; node < gpus.size(); ++node) {
+    for (int i = 0; i < ranks_on(node) && static_cast<int>(nodes.size()) < ranks; ++i)
+      nodes.push_back(static_cast<int>(node));
+  }
+  return nodes;
+}
+
+std::vector<std::string> Cluster::warnings(int ranks) const {
+  std::vector<std::string> all;
+  const std::vector<int> nodes = nodes_of(ranks);
+  const int used = nodes.back() + 1;
+  if (used == 1) warn(all, given_nic_keys_, "all ranks are on one node");
+  if (used == ranks) warn(all, given_node_keys_, "every node has one rank");
+  if (fat_tree && used <= leaf_nodes) warn(all, given_leaf_keys_, "all nodes are under one leaf");
+  const auto beyond = [&](int target, int bound, const std::string& key) {
+    if (target >= bound)
+      all.push_back("'" + key + "' names " + std::to_string(target) + ", which this run of " + std::to_string(ranks) +
+                    " ranks does not use");
+  };
+  for (const Slow& one : slow) beyond(one.rank, ranks, "slow");
+  for (const Change& change : changes) {
+    const bool of_nic =
+        change.quantity == Change::Quantity::nic_bandwidth || change.quantity == Change::Quantity::nic_latency;
+    beyond(change.target, of_nic ? used : ranks, "changes");
+  }
+  for (const Fault& fault : faults) beyond(fault.target, fault.part == Fault::Part::gpu ? ranks : used, "faults");
+  for (const Background& flow : background) beyond(std::max(flow.from, flow.to), used, "background");
+  return all;
+}
+
+}  // namespace trigram::sim

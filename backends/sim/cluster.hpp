@@ -1,0 +1,59 @@
+// The cluster that a simulation models, as its parameters describe it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/sim/events.hpp"
+#include "core/params.hpp"
+
+namespace trigram::sim {
+
+/// Nodes of GPUs behind NICs. Bandwidths in bytes per second one way (every link is full duplex), times in seconds.
+/// Traffic inside a node crosses the node links of both GPUs, traffic between nodes the NICs of both ends.
+struct Cluster {
+  explicit Cluster(Params& params);
+
+  std::vector<int> gpus;        ///< by node
+  bool nic_per_gpu = false;     ///< else one NIC, shared by the GPUs of a node
+  double nic_bandwidth = 0;     ///< usable: min(bandwidth · efficiency, cap)
+  double nic_latency = 0;       ///< of a message between two nodes, end to end
+  double node_bandwidth = 0;    ///< of a GPU inside its node
+  double node_latency = 0;      ///< of a message inside a node, end to end
+  bool fat_tree = false;        ///< leaf switches under a core, else one switch that never limits
+  int leaf_nodes = 0;           ///< nodes under one leaf switch
+  double oversubscription = 1;  ///< NIC bandwidth under a leaf over the bandwidth of its uplinks
+  double core_latency = 0;      ///< added between leaves
+  double gpu_flops = 0;
+  double gpu_memory_bandwidth = 0;
+  double kernel_launch = 0;
+  std::vector<Slow> slow;
+  std::vector<Change> changes;
+  std::vector<Fault> faults;
+  std::vector<Background> background;
+  std::string platform;    ///< a SimGrid platform file instead of nodes and links; empty: none
+  int ranks_per_node = 0;  ///< 0: all GPUs of a node (one rank a node on a platform file)
+  bool fluid = false;
+  double timeout = 0;  ///< simulated seconds that one operation may block
+
+  /// Where each rank lives; ranks fill nodes in order. Throws UsageError when they do not fit.
+  std::vector<int> nodes_of(int ranks) const;
+  /// All GPUs; on a platform file its hosts are counted by whoever has read it, and this is 0.
+  int default_ranks() const;
+  /// Given keys that cannot influence a run of so many ranks, as sentences.
+  std::vector<std::string> warnings(int ranks) const;
+
+ private:
+  void read_nodes(Params& params);
+  void read_links(Params& params);
+  void read_topology(Params& params);
+  void read_gpu(Params& params);
+  void read_events(Params& params);
+  void read_run(Params& params);
+  void check_targets() const;
+  int ranks_on(std::size_t node) const;
+
+  std::vector<std::string> given_nic_keys_, given_node_keys_, given_leaf_keys_;
+};
+
+}  // namespace trigram::sim

@@ -1,0 +1,203 @@
+// exchange: matches both ends, moves the bytes, and lets SimGrid time the flow.
+#include "backends/sim/communicator.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/sim/blocking.hpp"
+#include "backends/sim/simulation.hpp"
+#include "core/error.hpp"
+
+namespace trigram::sim {
+
+namespace {
+
+namespace sg = simgrid::s4u;
+
+/// Larger batches pass through a window: SimGrid searches an actor's outstanding activities one by one.
+constexpr std::size_t all_at_once = 128;
+constexpr std::size_t window = 32;
+
+/// SimGrid hands over a pointer that nobody reads: bytes are copied at the match.
+void* unread_payload = nullptr;
+
+int distance(int from, int to, int n) { return (to - from + n) % n; }
+
+std::string size_text(const Buffer& buffer) {
+  return std::to_string(buffer.modelled_bytes()) + " bytes" + (buffer.is_phantom() ? " (phantom)" : "");
+}
+
+}  // namespace
+
+/// The flows of one exchange that have not ended yet.
+class SimCommunicator::Outstanding {
+ public:
+  explicit Outstanding(std::vector<Posted>& posted) : posted_(posted) { posted_.clear(); }
+  ~Outstanding() {
+    // While an actor unwinds, its flows are nobody's: SimGrid complains about a started one that is let go.
+    for (; first_ < posted_.size(); ++first_) posted_[first_].comm.detach();
+    posted_.clear();
+  }
+  Outstanding(const Outstanding&) = delete;
+  Outstanding& operator=(const Outstanding&) = delete;
+
+  void add(Posted posted) { posted_.push_back(std::move(posted)); }
+  std::size_t size() const { return posted_.size() - first_; }
+  Posted& oldest() { return posted_[first_]; }
+  void drop_oldest() { posted_[first_++].comm.reset(); }
+
+ private:
+  std::vector<Posted>& posted_;
+  std::size_t first_ = 0;
+};
+
+SimCommunicator::SimCommunicator(std::shared_ptr<Group> group, int rank, Device& device, bool fluid)
+    : group_(std::move(group)), rank_(rank), device_(device), fluid_(fluid), simulation_(group_->simulation()) {}
+
+void SimCommunicator::exchange(std::span<const Transfer> transfers) {
+  check(transfers);
+  if (transfers.empty()) return;
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "exchange", *group_,
+                        transfers);
+  blocking([&] {
+    Outstanding outstanding(posted_);
+    if (transfers.size() <= all_at_once) {
+      for (const Transfer& transfer : transfers) post(transfer, outstanding);
+    } else {
+      for (const Transfer& transfer : in_window_order(transfers)) {
+        post(transfer, outstanding);
+        for (; outstanding.size() > window; outstanding.drop_oldest()) finish(outstanding.oldest());
+      }
+    }
+    for (; outstanding.size() > 0; outstanding.drop_oldest()) finish(outstanding.oldest());
+  });
+  check_self_complete(transfers);
+}
+
+void SimCommunicator::check(std::span<const Transfer> transfers) const {
+  for (const Transfer& transfer : transfers) {
+    require(transfer.peer >= 0 && transfer.peer < size(), "rank " + std::to_string(transfer.peer) +
+                                                              " is no rank of a group of " + std::to_string(size()) +
+                                                              "; ranks count from 0");
+  }
+}
+
+// In order of distance, then of position, sends and receives alternate: of all unfinished messages of a group, those
+// of the least distance and position are then posted at both ends, so that a window never waits for itself.
+std::vector<Transfer> SimCommunicator::in_window_order(std::span<const Transfer> transfers) const {
+  struct Place {
+    int distance;
+    int position;
+    const Transfer* transfer;
+  };
+  std::vector<int> sends(static_cast<std::size_t>(size())), receives(static_cast<std::size_t>(size()));
+  std::vector<Place> places;
+  for (const Transfer& transfer : transfers) {
+    const bool send = transfer.direction == Transfer::Direction::send;
+    int& position = (send ? sends : receives)[static_cast<std::size_t>(transfer.peer)];
+    places.push_back({send ? distance(rank_, transfer.peer, size()) : distance(transfer.peer, rank_, size()),
+                      position++, &transfer});
+  }
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return a.distance != b.distance ? a.distance < b.distance : a.position < b.position;
+  });
+  std::vector<Transfer> ordered;
+  for (const Place& place : places) ordered.push_back(*place.transfer);
+  return ordered;
+}
+
+void SimCommunicator::post(const Transfer& transfer, Outstanding& outstanding) {
+  const bool send = transfer.direction == Transfer::Direction::send;
+  simulation_.require_alive(group_->member(rank_), group_->member(transfer.peer));
+  Channel& channel = send ? group_->channel(rank_, transfer.peer) : group_->channel(transfer.peer, rank_);
+  match(channel, transfer);
+  if (transfer.peer == rank_) return;
+  if (send) {
+    simulation_.count(group_->member(rank_), group_->member(transfer.peer), transfer.buffer.modelled_bytes());
+    outstanding.add({channel.mailbox->put_async(this, static_cast<std::uint64_t>(transfer.buffer.modelled_bytes())),
+                     transfer.peer});
+  } else {
+    outstanding.add({channel.mailbox->get_async<void>(&unread_payload), transfer.peer});
+  }
+}
+
+void SimCommunicator::match(Channel& channel, const Transfer& transfer) {
+  const bool send = transfer.direction == Transfer::Direction::send;
+  if (channel.next == channel.waiting.size()) {
+    channel.waiting.clear();
+    channel.next = 0;
+    channel.sends_wait = send;
+  }
+  if (channel.sends_wait == send) {
+    channel.waiting.push_back(transfer.buffer);
+    return;
+  }
+  const Buffer other = channel.waiting[channel.next++];
+  if (send) {
+    deliver(transfer.buffer, other, rank_, transfer.peer);
+  } else {
+    deliver(other, transfer.buffer, transfer.peer, rank_);
+  }
+}
+
+void SimCommunicator::deliver(Buffer from, Buffer to, int sender, int receiver) const {
+  const bool same = from.modelled_bytes() == to.modelled_bytes() && from.is_phantom() == to.is_phantom() &&
+                    from.bytes() == to.bytes();
+  if (!same) {
+    throw Error("rank " + std::to_string(group_->member(sender)) + " sends " + size_text(from) + " where rank " +
+                std::to_string(group_->member(receiver)) + " receives " + size_text(to) +
+                "; both ends of a message must agree");
+  }
+  if (from.bytes() > 0) std::memmove(to.raw(), from.raw(), static_cast<std::size_t>(from.bytes()));
+}
+
+void SimCommunicator::finish(Posted& posted) {
+  try {
+    posted.comm->wait();
+  } catch (const simgrid::NetworkFailureException&) {
+    const int peer = group_->member(posted.peer);
+    simulation_.require_alive(group_->member(rank_), peer);
+    throw BackendError(simulation_.lost(group_->member(rank_), peer, "a link between them failed"));
+  } catch (const simgrid::Exception& error) {
+    throw BackendError(simulation_.lost(group_->member(rank_), group_->member(posted.peer), error.what()));
+  }
+}
+
+void SimCommunicator::check_self_complete(std::span<const Transfer> transfers) {
+  if (std::none_of(transfers.begin(), transfers.end(), [&](const Transfer& t) { return t.peer == rank_; })) return;
+  const Channel& own = group_->channel(rank_, rank_);
+  ensure(own.next == own.waiting.size(), "rank " + std::to_string(group_->member(rank_)) +
+                                             " has one end of a message to itself in an exchange without the other");
+}
+
+std::unique_ptr<Communicator> SimCommunicator::split(int color, int key) {
+  Meeting& meeting = group_->meeting();
+  meeting.colors[static_cast<std::size_t>(rank_)] = {color, key};
+  const auto make_groups = [&] {
+    std::map<int, std::vector<std::pair<int, int>>> by_color;  // key and rank
+    for (int r = 0; r < size(); ++r) {
+      const auto [its_color, its_key] = meeting.colors[static_cast<std::size_t>(r)];
+      by_color[its_color].emplace_back(its_key, r);
+    }
+    for (auto& [its_color, ranks] : by_color) {
+      std::sort(ranks.begin(), ranks.end());
+      std::vector<int> members;
+      for (const auto& [its_key, r] : ranks) members.push_back(group_->member(r));
+      const auto made = std::make_shared<Group>(simulation_, std::move(members), group_->lane());
+      for (const auto& [its_key, r] : ranks) meeting.groups[static_cast<std::size_t>(r)] = made;
+    }
+  };
+  {
+    const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "split", *group_);
+    blocking([&] { group_->meet(make_groups); });
+  }
+  std::shared_ptr<Group> mine = std::move(meeting.groups[static_cast<std::size_t>(rank_)]);
+  const auto& members = mine->members();
+  const int new_rank =
+      static_cast<int>(std::find(members.begin(), members.end(), group_->member(rank_)) - members.begin());
+  auto made = std::make_unique<SimCommunicator>(std::move(mine), new_rank, device_, fluid_);
+  made->use_all_reduce(all_reduce_name());
+  return made;
+}
+
+}  // namespace trigram::sim

@@ -1,0 +1,63 @@
+// Messages between simulated ranks: every one is a flow of SimGrid, or a collective is one flow a rank.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backends/sim/group.hpp"
+#include "core/communicator.hpp"
+
+namespace trigram::sim {
+
+/// One rank of a group. With `fluid`, ring all-reduce, reduce-scatter, all-gather of equal parts and all-to-all are
+/// sets of concurrent flows with the volume and latency of all their rounds; their numbers are those of the rounds.
+class SimCommunicator final : public Communicator {
+ public:
+  SimCommunicator(std::shared_ptr<Group> group, int rank, Device& device, bool fluid);
+
+  int rank() const override { return rank_; }
+  int size() const override { return group_->size(); }
+  Device& device() override { return device_; }
+  void exchange(std::span<const Transfer> transfers) override;
+  std::unique_ptr<Communicator> split(int color, int key) override;
+
+  bool performs(Collective collective) const override;
+  void all_reduce(Buffer x, ReduceOp op) override;
+  void reduce_scatter(Buffer x, ReduceOp op) override;
+  void all_gather(Buffer x) override;
+  void all_gather(std::span<const Buffer> parts) override;
+  void all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) override;
+
+ private:
+  struct Posted {
+    simgrid::s4u::CommPtr comm;
+    int peer;
+  };
+  class Outstanding;
+
+  void check(std::span<const Transfer> transfers) const;
+  void post(const Transfer& transfer, Outstanding& outstanding);
+  void match(Channel& channel, const Transfer& transfer);
+  void deliver(Buffer from, Buffer to, int sender, int receiver) const;
+  void finish(Posted& posted);
+  std::vector<Transfer> in_window_order(std::span<const Transfer> transfers) const;
+  void check_self_complete(std::span<const Transfer> transfers);
+
+  /// Throws when a rank of the group is gone.
+  void enter();
+  void check_same_size(Buffer x) const;
+  /// Volume from this rank to the next, and the latency of the rounds beyond the first, then leave together.
+  void ring_flow(std::int64_t sent, std::int64_t received, int rounds);
+  void reduce_chunks(ReduceOp op);
+  void gather_chunks();
+  void deliver_all() const;
+
+  std::shared_ptr<Group> group_;
+  int rank_;
+  Device& device_;
+  bool fluid_;
+  Simulation& simulation_;
+  std::vector<Posted> posted_;
+};
+
+}  // namespace trigram::sim

@@ -1,0 +1,230 @@
+// Collectives as sets of concurrent flows: O(ranks) of them instead of O(ranks²), the same numbers to the bit.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "backends/sim/blocking.hpp"
+#include "backends/sim/communicator.hpp"
+#include "backends/sim/simulation.hpp"
+#include "core/collectives/reduction.hpp"
+#include "core/error.hpp"
+
+namespace trigram::sim {
+
+namespace {
+
+Buffer flow_of(std::int64_t bytes) { return {nullptr, Shape{bytes, DType::u8, bytes, true}}; }
+
+/// Modelled bytes of all chunks of x but one.
+std::int64_t without_chunk(Buffer x, int chunk, int n) {
+  return x.modelled_bytes() - x.chunk(chunk, n).modelled_bytes();
+}
+
+/// A ring of equal parts is one flow; one large part would pass from rank to rank, round after round.
+bool nearly_equal(std::span<const Buffer> parts) {
+  std::int64_t least = parts.front().modelled_bytes(), most = least;
+  for (const Buffer& part : parts) {
+    least = std::min(least, part.modelled_bytes());
+    most = std::max(most, part.modelled_bytes());
+  }
+  return most - least <= most / 1000 + size_of(DType::i64);
+}
+
+void copy_bytes(Buffer from, Buffer to) {
+  if (from.bytes() > 0 && from.raw() != to.raw())
+    std::memmove(to.raw(), from.raw(), static_cast<std::size_t>(from.bytes()));
+}
+
+bool has_fluid_form(Collective collective, const std::string& all_reduce) {
+  switch (collective) {
+    case Collective::all_reduce:
+      return all_reduce == "ring";
+    case Collective::reduce_scatter:
+    case Collective::all_gather:
+    case Collective::all_to_all:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
+}  // namespace
+
+bool SimCommunicator::performs(Collective collective) const {
+  const bool fluid = fluid_ && size() > 1 && has_fluid_form(collective, all_reduce_name());
+  simulation_.note(collective, fluid);
+  return fluid;
+}
+
+void SimCommunicator::enter() {
+  if (!simulation_.any_dead()) return;
+  for (const int member : group_->members()) simulation_.require_alive(group_->member(rank_), member);
+}
+
+void SimCommunicator::check_same_size(Buffer x) const {
+  const Buffer& first = group_->meeting().buffers.front();
+  if (x.modelled_bytes() == first.modelled_bytes() && x.is_phantom() == first.is_phantom() &&
+      x.bytes() == first.bytes())
+    return;
+  throw Error("rank " + std::to_string(group_->member(rank_)) + " brings " + std::to_string(x.modelled_bytes()) +
+              " bytes to a collective, rank " + std::to_string(group_->member(0)) + " brings " +
+              std::to_string(first.modelled_bytes()) + "; all ranks must agree");
+}
+
+void SimCommunicator::all_reduce(Buffer x, ReduceOp op) {
+  if (!performs(Collective::all_reduce)) return Communicator::all_reduce(x, op);
+  enter();
+  group_->meeting().buffers[at(rank_)] = x;
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_reduce", *group_);
+  blocking([&] {
+    group_->meet([&] {
+      reduce_chunks(op);
+      gather_chunks();
+    });
+  });
+  check_same_size(x);
+  const int n = size();
+  // Reduce-scatter keeps a rank's own chunk and brings it; all-gather leaves out the next rank's.
+  const auto volume = [&](int sender) { return without_chunk(x, sender, n) + without_chunk(x, (sender + 1) % n, n); };
+  ring_flow(volume(rank_), volume((rank_ + n - 1) % n), 2 * (n - 1));
+}
+
+void SimCommunicator::reduce_scatter(Buffer x, ReduceOp op) {
+  if (!performs(Collective::reduce_scatter)) return Communicator::reduce_scatter(x, op);
+  enter();
+  group_->meeting().buffers[at(rank_)] = x;
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "reduce_scatter",
+                        *group_);
+  blocking([&] { group_->meet([&] { reduce_chunks(op); }); });
+  check_same_size(x);
+  const int n = size();
+  ring_flow(without_chunk(x, rank_, n), without_chunk(x, (rank_ + n - 1) % n, n), n - 1);
+}
+
+void SimCommunicator::all_gather(Buffer x) {
+  if (!performs(Collective::all_gather)) return Communicator::all_gather(x);
+  enter();
+  group_->meeting().buffers[at(rank_)] = x;
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_gather", *group_);
+  blocking([&] { group_->meet([&] { gather_chunks(); }); });
+  check_same_size(x);
+  const int n = size();
+  ring_flow(without_chunk(x, (rank_ + 1) % n, n), without_chunk(x, rank_, n), n - 1);
+}
+
+void SimCommunicator::all_gather(std::span<const Buffer> parts) {
+  const int n = size();
+  ensure(parts.size() == at(n), "all_gather needs one buffer a rank");
+  if (!fluid_ || n == 1 || !nearly_equal(parts)) {
+    simulation_.note(Collective::all_gather, false);
+    return Communicator::all_gather(parts);
+  }
+  simulation_.note(Collective::all_gather, true);
+  enter();
+  Meeting& meeting = group_->meeting();
+  meeting.send[at(rank_)] = parts;
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_gather", *group_);
+  blocking([&] {
+    group_->meet([&] {
+      for (int from = 0; from < n; ++from) {
+        for (int to = 0; to < n; ++to)
+          deliver(meeting.send[at(from)][at(from)], meeting.send[at(to)][at(from)], from, to);
+      }
+    });
+  });
+  std::int64_t total = 0;
+  for (const Buffer& part : parts) total += part.modelled_bytes();
+  ring_flow(total - parts[at((rank_ + 1) % n)].modelled_bytes(), total - parts[at(rank_)].modelled_bytes(), n - 1);
+}
+
+void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) {
+  const int n = size();
+  ensure(send.size() == at(n) && receive.size() == at(n), "all_to_all needs one buffer a rank");
+  if (!performs(Collective::all_to_all)) return Communicator::all_to_all(send, receive);
+  enter();
+  Meeting& meeting = group_->meeting();
+  meeting.send[at(rank_)] = send;
+  meeting.receive[at(rank_)] = receive;
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_to_all", *group_);
+  blocking([&] { group_->meet([&] { deliver_all(); }); });
+  const auto bytes_to_node = [&](int sender, const std::vector<int>& ranks) {
+    std::int64_t bytes = 0;
+    for (const int r : ranks) bytes += r == sender ? 0 : meeting.send[at(sender)][at(r)].modelled_bytes();
+    return bytes;
+  };
+  // A flow to another node goes to the rank with this local rank (counted round), the flow inside the node to the next.
+  const auto receiver = [&](int sender, const std::vector<int>& ranks) {
+    const int place = group_->local_rank(sender);
+    const bool own = ranks[at(place) % ranks.size()] == sender;
+    return ranks[at(place + (own ? 1 : 0)) % ranks.size()];
+  };
+  std::vector<Transfer> transfers;
+  const int own_node = group_->node_of(rank_);
+  const std::vector<int>& mine = group_->by_node()[at(own_node)];
+  const int nodes = static_cast<int>(group_->by_node().size());
+  for (int step = 0; step < nodes; ++step) {
+    const std::vector<int>& to = group_->by_node()[at((own_node + step) % nodes)];
+    if (receiver(rank_, to) != rank_)
+      transfers.push_back(Transfer::send_to(receiver(rank_, to), flow_of(bytes_to_node(rank_, to))));
+    for (const int sender : group_->by_node()[at((own_node - step + nodes) % nodes)]) {
+      if (sender == rank_ || receiver(sender, mine) != rank_) continue;
+      transfers.push_back(Transfer::receive_from(sender, flow_of(bytes_to_node(sender, mine))));
+    }
+  }
+  exchange(transfers);
+  blocking([&] { group_->meet([] {}); });
+}
+
+void SimCommunicator::ring_flow(std::int64_t sent, std::int64_t received, int rounds) {
+  const int n = size();
+  const int next = (rank_ + 1) % n;
+  const std::array transfers{Transfer::send_to(next, flow_of(sent)),
+                             Transfer::receive_from((rank_ + n - 1) % n, flow_of(received))};
+  exchange(transfers);
+  blocking([&] {
+    if (rounds > 1) {
+      simgrid::s4u::this_actor::sleep_for((rounds - 1) *
+                                          simulation_.platform().latency(group_->member(rank_), group_->member(next)));
+    }
+    group_->meet([] {});
+  });
+}
+
+// As the rounds do: chunk i = x_{i+1} + x_{i+2} + … + x_i, held by the rank that adds last.
+void SimCommunicator::reduce_chunks(ReduceOp op) {
+  const std::vector<Buffer>& x = group_->meeting().buffers;
+  const int n = size();
+  for (const Buffer& buffer : x) check_same_size(buffer);
+  if (x.front().is_phantom()) return;
+  const ReduceOp sum_or_op = op == ReduceOp::mean ? ReduceOp::sum : op;
+  for (int chunk = 0; chunk < n; ++chunk) {
+    for (int step = 2; step <= n; ++step) {
+      const Buffer held = x[at((chunk + step) % n)].chunk(chunk, n);
+      if (held.count() == 0) continue;
+      device_.kernels().reduce(sum_or_op, x[at((chunk + step - 1) % n)].chunk(chunk, n), held);
+    }
+    finish_mean(*this, op, x[at(chunk)].chunk(chunk, n));
+  }
+}
+
+void SimCommunicator::gather_chunks() {
+  const std::vector<Buffer>& x = group_->meeting().buffers;
+  const int n = size();
+  for (const Buffer& buffer : x) check_same_size(buffer);
+  if (x.front().is_phantom()) return;
+  for (int chunk = 0; chunk < n; ++chunk) {
+    for (int to = 0; to < n; ++to) copy_bytes(x[at(chunk)].chunk(chunk, n), x[at(to)].chunk(chunk, n));
+  }
+}
+
+void SimCommunicator::deliver_all() const {
+  const Meeting& meeting = group_->meeting();
+  for (int from = 0; from < size(); ++from) {
+    for (int to = 0; to < size(); ++to)
+      deliver(meeting.send[at(from)][at(to)], meeting.receive[at(to)][at(from)], from, to);
+  }
+}
+
+}  // namespace trigram::sim

@@ -1,0 +1,52 @@
+// Makes channels when they are first used.
+#include "backends/sim/group.hpp"
+
+#include <map>
+#include <string>
+
+#include "backends/sim/simulation.hpp"
+
+namespace trigram::sim {
+
+namespace {
+
+/// Mailboxes are found by name once, and have a number for a name.
+simgrid::s4u::Mailbox* new_mailbox() {
+  static std::int64_t made = 0;
+  return simgrid::s4u::Mailbox::by_name(std::to_string(made++));
+}
+
+}  // namespace
+
+Group::Group(Simulation& simulation, std::vector<int> members, int lane)
+    : simulation_(simulation), members_(std::move(members)), lane_(lane), channels_(members_.size()) {
+  const std::size_t n = members_.size();
+  meeting_.gate = simgrid::s4u::Barrier::create(static_cast<unsigned>(n));
+  meeting_.buffers.resize(n);
+  meeting_.send.resize(n);
+  meeting_.receive.resize(n);
+  meeting_.colors.resize(n);
+  meeting_.groups.resize(n);
+  std::map<int, std::vector<int>> nodes;
+  for (std::size_t rank = 0; rank < n; ++rank) {
+    nodes[simulation.platform().node_of_rank[static_cast<std::size_t>(members_[rank])]].push_back(
+        static_cast<int>(rank));
+  }
+  node_of_.resize(n);
+  local_rank_.resize(n);
+  for (const auto& [node, ranks] : nodes) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      node_of_[static_cast<std::size_t>(ranks[i])] = static_cast<int>(by_node_.size());
+      local_rank_[static_cast<std::size_t>(ranks[i])] = static_cast<int>(i);
+    }
+    by_node_.push_back(ranks);
+  }
+}
+
+Channel& Group::channel(int from, int to) {
+  Channel& channel = channels_[static_cast<std::size_t>(from)][to];
+  if (channel.mailbox == nullptr) channel.mailbox = new_mailbox();
+  return channel;
+}
+
+}  // namespace trigram::sim

@@ -1,0 +1,74 @@
+// The ranks of a communicator on one lane, and what they share: channels and meetings.
+#pragma once
+
+#include <memory>
+#include <simgrid/s4u.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "core/communicator.hpp"
+
+namespace trigram::sim {
+
+class Simulation;
+
+/// The messages from one rank of a group to another: matched in order. Bytes are copied when both ends are there;
+/// SimGrid sees sizes only.
+struct Channel {
+  simgrid::s4u::Mailbox* mailbox = nullptr;
+  std::vector<Buffer> waiting;  ///< of the end that is ahead
+  std::size_t next = 0;         ///< first of `waiting` that is not matched yet
+  bool sends_wait = false;
+};
+
+/// A rendezvous of the group's ranks in a collective.
+struct Meeting {
+  simgrid::s4u::BarrierPtr gate;
+  int arrived = 0;
+  std::vector<Buffer> buffers;                         ///< by rank
+  std::vector<std::span<const Buffer>> send, receive;  ///< by rank
+  std::vector<std::pair<int, int>> colors;             ///< of a split, by rank: color and key
+  std::vector<std::shared_ptr<class Group>> groups;    ///< of a split, by rank
+};
+
+/// Shared by the communicators of its ranks.
+class Group {
+ public:
+  Group(Simulation& simulation, std::vector<int> members, int lane);
+
+  int size() const { return static_cast<int>(members_.size()); }
+  /// The world's rank of a member.
+  int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
+  const std::vector<int>& members() const { return members_; }
+  int lane() const { return lane_; }
+  Simulation& simulation() { return simulation_; }
+
+  Channel& channel(int from, int to);
+  Meeting& meeting() { return meeting_; }
+  /// Blocks until every rank is here; the last to come runs `last` first. Costs no simulated time.
+  template <class Last>
+  void meet(Last&& last) {
+    if (++meeting_.arrived == size()) {
+      meeting_.arrived = 0;
+      last();
+    }
+    meeting_.gate->wait();
+  }
+  /// The members on each node, in node order; nodes without members are left out.
+  const std::vector<std::vector<int>>& by_node() const { return by_node_; }
+  /// The index in by_node of a member's node.
+  int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
+  /// The place of a member among those of its node.
+  int local_rank(int rank) const { return local_rank_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  Simulation& simulation_;
+  std::vector<int> members_;
+  int lane_;
+  std::vector<std::unordered_map<int, Channel>> channels_;  ///< by sender, then receiver
+  Meeting meeting_;
+  std::vector<std::vector<int>> by_node_;
+  std::vector<int> node_of_, local_rank_;
+};
+
+}  // namespace trigram::sim

@@ -1,0 +1,166 @@
+// Lanes as long-lived actors, each with a queue of bodies.
+#include "backends/sim/runtime.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+
+#include "backends/sim/blocking.hpp"
+#include "backends/sim/communicator.hpp"
+#include "backends/sim/device.hpp"
+#include "backends/sim/simulation.hpp"
+#include "core/error.hpp"
+#include "core/metered.hpp"
+
+namespace trigram::sim {
+
+namespace sg = simgrid::s4u;
+
+/// One started body.
+struct Runtime::Task {
+  std::function<void()> body;
+  bool done = false;
+  std::exception_ptr error;
+};
+
+/// The actor of a lane and what it still has to do.
+struct Runtime::Stream {
+  std::deque<std::shared_ptr<Task>> queue;
+  sg::SemaphorePtr work = sg::Semaphore::create(0);
+  sg::SemaphorePtr ended = sg::Semaphore::create(0);
+  bool waited_for = false;
+};
+
+namespace {
+
+class LanePending final : public Pending::State {
+ public:
+  LanePending(std::shared_ptr<Runtime::Task> task, Runtime::Stream& stream) : task_(std::move(task)), stream_(stream) {}
+
+  bool done() override;
+  void wait() override;
+
+ private:
+  std::shared_ptr<Runtime::Task> task_;
+  Runtime::Stream& stream_;
+};
+
+bool LanePending::done() {
+  // Polling takes an instant, so that a rank that polls in a loop lets the lane's actor run.
+  blocking([] { sg::this_actor::yield(); });
+  return task_->done;
+}
+
+void LanePending::wait() {
+  // A rank that unwinds ends the run in this instant; nothing that it waited for would come.
+  if (std::uncaught_exceptions() > 0) return;
+  blocking([&] {
+    while (!task_->done) {
+      stream_.waited_for = true;
+      stream_.ended->acquire();
+    }
+  });
+  if (task_->error) std::rethrow_exception(task_->error);
+}
+
+/// Ranks of the world by what `color` says of them, in rank order; the same group for all of a color.
+template <class Color>
+std::vector<std::shared_ptr<Group>> groups_by(Simulation& simulation, int lane, Color&& color) {
+  std::map<int, std::vector<int>> members;
+  for (int rank = 0; rank < simulation.ranks(); ++rank) members[color(rank)].push_back(rank);
+  std::vector<std::shared_ptr<Group>> groups(static_cast<std::size_t>(simulation.ranks()));
+  for (const auto& [its_color, ranks] : members) {
+    const auto group = std::make_shared<Group>(simulation, ranks, lane);
+    for (const int rank : ranks) groups[static_cast<std::size_t>(rank)] = group;
+  }
+  return groups;
+}
+
+std::unique_ptr<Communicator> make_communicator(Simulation& simulation, const std::shared_ptr<Group>& group, int rank,
+                                                Lane& lane) {
+  const auto& members = group->members();
+  const int rank_in_group = static_cast<int>(std::lower_bound(members.begin(), members.end(), rank) - members.begin());
+  auto inner = std::make_unique<SimCommunicator>(group, rank_in_group, *lane.device, simulation.cluster().fluid);
+  inner->use_all_reduce(simulation.world().all_reduce);
+  auto outer = metered(std::move(inner), lane.meter, lane.timeline);
+  outer->use_all_reduce(simulation.world().all_reduce);
+  return outer;
+}
+
+}  // namespace
+
+LaneGroups::LaneGroups(Simulation& simulation, int lane) {
+  const std::vector<int>& node = simulation.platform().node_of_rank;
+  all = groups_by(simulation, lane, [](int) { return 0; }).front();
+  node_of_rank = groups_by(simulation, lane, [&](int rank) { return node[static_cast<std::size_t>(rank)]; });
+  std::vector<int> local(node.size(), 0);
+  for (std::size_t rank = 1; rank < node.size(); ++rank)
+    local[rank] = node[rank] == node[rank - 1] ? local[rank - 1] + 1 : 0;
+  leaders_of_rank = groups_by(simulation, lane, [&](int rank) { return local[static_cast<std::size_t>(rank)]; });
+}
+
+Runtime::Runtime(Simulation& simulation, int rank, const std::vector<LaneGroups>& groups)
+    : simulation_(simulation), rank_(rank) {
+  for (int index = 0; index < simulation.lanes(); ++index) {
+    auto made = std::make_unique<Lane>(
+        index, [] { return sg::Engine::get_clock(); }, simulation.world().keep_spans);
+    made->device = make_device(simulation.cluster(), made->timeline);
+    const LaneGroups& of_lane = groups[static_cast<std::size_t>(index)];
+    made->comm = make_communicator(simulation, of_lane.all, rank, *made);
+    made->node = make_communicator(simulation, of_lane.node_of_rank[static_cast<std::size_t>(rank)], rank, *made);
+    made->leaders = make_communicator(simulation, of_lane.leaders_of_rank[static_cast<std::size_t>(rank)], rank, *made);
+    lanes_.push_back(std::move(made));
+    streams_.emplace_back();
+  }
+}
+
+Runtime::~Runtime() = default;
+
+Lane& Runtime::lane(int index) { return *lanes_.at(static_cast<std::size_t>(index)); }
+
+double Runtime::now() const { return simulation_.now(); }
+
+Pending Runtime::launch(int lane, std::function<void()> body) {
+  ensure(lane > 0 && lane < lanes(), "there is no lane " + std::to_string(lane) + " to start on");
+  std::unique_ptr<Stream>& stream = streams_[static_cast<std::size_t>(lane)];
+  auto task = std::make_shared<Task>();
+  task->body = std::move(body);
+  blocking([&] {
+    if (stream == nullptr) {
+      stream = std::make_unique<Stream>();
+      sg::Host* host = simulation_.platform().hosts[static_cast<std::size_t>(rank_)];
+      sg::Actor::create("lane", host, [this, s = stream.get()] { serve(*s); })->daemonize();
+    }
+    stream->queue.push_back(task);
+    stream->work->release();
+  });
+  return Pending(std::make_unique<LanePending>(task, *stream));
+}
+
+void Runtime::serve(Stream& stream) {
+  for (;;) {
+    stream.work->acquire();
+    const std::shared_ptr<Task> task = std::move(stream.queue.front());
+    stream.queue.pop_front();
+    try {
+      task->body();
+    } catch (const simgrid::ForcefulKillException&) {
+      if (!simulation_.failing()) simulation_.bury(rank_);
+      throw;
+    } catch (...) {
+      task->error = std::current_exception();
+      simulation_.remember(task->error);
+    }
+    task->body = nullptr;
+    task->done = true;
+    if (std::exchange(stream.waited_for, false)) stream.ended->release();
+  }
+}
+
+std::int64_t Runtime::agree(std::int64_t value, ReduceOp op) { return simulation_.agree(value, op); }
+
+void Runtime::collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) {
+  simulation_.collect(rank_, key, std::move(part), complete);
+}
+
+}  // namespace trigram::sim

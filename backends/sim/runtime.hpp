@@ -1,0 +1,48 @@
+// What a simulated rank brings for its worker: lanes that are actors, and time.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <simgrid/s4u.hpp>
+#include <vector>
+
+#include "backends/sim/group.hpp"
+#include "core/worker.hpp"
+
+namespace trigram::sim {
+
+class Simulation;
+
+/// The groups of all ranks on one lane, for the three communicators of its ranks.
+struct LaneGroups {
+  LaneGroups(Simulation& simulation, int lane);
+  std::shared_ptr<Group> all;
+  std::vector<std::shared_ptr<Group>> node_of_rank, leaders_of_rank;  ///< by rank of the world
+};
+
+/// One rank. Its lanes become actors when they are first used.
+class Runtime final : public RankRuntime {
+ public:
+  Runtime(Simulation& simulation, int rank, const std::vector<LaneGroups>& groups);
+  ~Runtime() override;
+
+  int lanes() const override { return static_cast<int>(lanes_.size()); }
+  Lane& lane(int index) override;
+  double now() const override;
+  Pending launch(int lane, std::function<void()> body) override;
+  std::int64_t agree(std::int64_t value, ReduceOp op) override;
+  void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
+
+  struct Task;
+  struct Stream;
+
+ private:
+  void serve(Stream& stream);
+
+  Simulation& simulation_;
+  int rank_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::unique_ptr<Stream>> streams_;
+};
+
+}  // namespace trigram::sim

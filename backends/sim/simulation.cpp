@@ -1,0 +1,168 @@
+// Starts the ranks, gathers what they bring home, and reports the first failure.
+#include "backends/sim/simulation.hpp"
+
+#include <simgrid/version.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "backends/sim/blocking.hpp"
+#include "backends/sim/group.hpp"
+#include "backends/sim/runtime.hpp"
+#include "core/error.hpp"
+
+namespace trigram::sim {
+
+namespace sg = simgrid::s4u;
+
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g s", seconds);
+  return text;
+}
+
+Simulation::Simulation(const Cluster& cluster, const World& world)
+    : cluster_(cluster), world_(world), lanes_(2 + std::max(1, world.bucket_lanes)), platform_(cluster, world.ranks) {
+  const auto n = static_cast<std::size_t>(world.ranks);
+  stations_.resize(n * static_cast<std::size_t>(lanes_));
+  dead_since_.assign(n, std::numeric_limits<double>::infinity());
+  sent_.assign(static_cast<std::size_t>(platform_.nics()), 0);
+  received_ = sent_;
+  agreement_ = sg::Barrier::create(static_cast<unsigned>(world.ranks));
+  std::vector<LaneGroups> groups;
+  for (int lane = 0; lane < lanes_; ++lane) groups.emplace_back(*this, lane);
+  for (int rank = 0; rank < world.ranks; ++rank) runtimes_.push_back(std::make_unique<Runtime>(*this, rank, groups));
+}
+
+Simulation::~Simulation() = default;
+
+Outcome Simulation::run(const RankBody& body) {
+  outcome_.results.resize(static_cast<std::size_t>(ranks()));
+  start_ranks(body);
+  start_watchdog();
+  start_events();
+  start_background();
+  sg::Engine::get_instance()->run();
+  if (failure_) std::rethrow_exception(failure_);
+  for (int rank = 0; rank < ranks(); ++rank) {
+    if (dead(rank)) {
+      throw BackendError("the host of rank " + std::to_string(rank) + " failed at " +
+                         seconds_text(dead_since_[static_cast<std::size_t>(rank)]) +
+                         " (simulated), before the rank had ended; its peers did not need it any more");
+    }
+  }
+  if (ended_ < ranks()) throw_if_stuck();
+  outcome_.facts = facts();
+  return std::move(outcome_);
+}
+
+void Simulation::start_ranks(const RankBody& body) {
+  for (int rank = 0; rank < ranks(); ++rank) {
+    sg::Actor::create("rank", platform_.hosts[static_cast<std::size_t>(rank)],
+                      [this, rank, &body] { run_rank(rank, body); });
+  }
+}
+
+void Simulation::run_rank(int rank, const RankBody& body) {
+  std::exception_ptr error;
+  try {
+    outcome_.results[static_cast<std::size_t>(rank)] = body(*runtimes_[static_cast<std::size_t>(rank)]);
+    outcome_.seconds = std::max(outcome_.seconds, now());
+    ++ended_;
+  } catch (const simgrid::ForcefulKillException&) {
+    if (!failing()) bury(rank);
+    throw;
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error) fail(error);
+}
+
+void Simulation::fail(std::exception_ptr error) {
+  if (failing()) return;
+  failure_ = error;
+  sg::Actor::kill_all();
+}
+
+void Simulation::remember(std::exception_ptr error) {
+  if (!remembered_) remembered_ = error;
+}
+
+void Simulation::bury(int rank) {
+  any_dead_ = true;
+  double& since = dead_since_[static_cast<std::size_t>(rank)];
+  since = std::min(since, now());
+}
+
+void Simulation::throw_if_dead(int rank, int peer) const {
+  if (!dead(peer)) return;
+  throw BackendError(lost(rank, peer,
+                          "the host of rank " + std::to_string(peer) + " failed at " +
+                              seconds_text(dead_since_[static_cast<std::size_t>(peer)])));
+}
+
+std::string Simulation::lost(int rank, int peer, const std::string& why) const {
+  return "rank " + std::to_string(rank) + " lost rank " + std::to_string(peer) + " at " + seconds_text(now()) +
+         " (simulated): " + why;
+}
+
+std::int64_t Simulation::agree(std::int64_t value, ReduceOp op) {
+  if (agreed_ranks_ == 0) {
+    agreeing_ = value;
+  } else if (op == ReduceOp::min) {
+    agreeing_ = std::min(agreeing_, value);
+  } else if (op == ReduceOp::max) {
+    agreeing_ = std::max(agreeing_, value);
+  } else {
+    agreeing_ += value;
+  }
+  if (++agreed_ranks_ == ranks()) {
+    agreed_ranks_ = 0;
+    agreed_ = op == ReduceOp::mean ? agreeing_ / ranks() : agreeing_;
+  }
+  blocking([&] { agreement_->wait(); });
+  return agreed_;
+}
+
+void Simulation::collect(int rank, std::int64_t key, std::vector<std::byte> part,
+                         const std::function<void(RankRuntime::Parts)>& complete) {
+  Collection& collection = collections_[key];
+  collection.parts.resize(static_cast<std::size_t>(ranks()));
+  collection.parts[static_cast<std::size_t>(rank)] = std::move(part);
+  if (++collection.handed_in < ranks()) return;
+  RankRuntime::Parts parts = std::move(collection.parts);
+  collections_.erase(key);
+  complete(std::move(parts));
+}
+
+nlohmann::json Simulation::facts() const {
+  nlohmann::json facts;
+  facts["fidelity"] = cluster_.fluid ? "fluid" : "exact";
+  facts["fluid_collectives"] = nlohmann::json::array();
+  facts["exact_collectives"] = nlohmann::json::array();
+  for (std::size_t i = 0; i < exact_.size(); ++i) {
+    if (fluid_[i]) facts["fluid_collectives"].push_back(name_of(static_cast<Collective>(i)));
+    if (exact_[i]) facts["exact_collectives"].push_back(name_of(static_cast<Collective>(i)));
+  }
+  facts["busiest_nic"] = busiest_nic();
+  facts["simgrid"] = std::to_string(SIMGRID_VERSION_MAJOR) + "." + std::to_string(SIMGRID_VERSION_MINOR);
+  std::vector<std::string> warnings = cluster_.warnings(ranks());
+  warnings.insert(warnings.end(), platform_.warnings.begin(), platform_.warnings.end());
+  facts["warnings"] = warnings;
+  return facts;
+}
+
+nlohmann::json Simulation::busiest_nic() const {
+  std::size_t busiest = 0;
+  const auto load = [&](std::size_t nic) { return std::max(sent_[nic], received_[nic]); };
+  for (std::size_t nic = 1; nic < sent_.size(); ++nic) {
+    if (load(nic) > load(busiest)) busiest = nic;
+  }
+  nlohmann::json facts{
+      {"bytes_sent", sent_[busiest]}, {"bytes_received", received_[busiest]}, {"bytes", load(busiest)}};
+  if (cluster_.nic_per_gpu && cluster_.platform.empty()) facts["rank"] = busiest;
+  facts["node"] = cluster_.nic_per_gpu ? platform_.node_of_rank[busiest] : static_cast<int>(busiest);
+  return facts;
+}
+
+}  // namespace trigram::sim

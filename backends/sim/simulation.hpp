@@ -1,0 +1,148 @@
+// One simulated run, inside its process: the ranks, who waits for whom, and what ends it.
+#pragma once
+
+#include <array>
+#include <exception>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/sim/cluster.hpp"
+#include "backends/sim/platform.hpp"
+#include "core/backend.hpp"
+
+namespace trigram::sim {
+
+class Group;
+class Runtime;
+
+/// What one actor is blocked in, for the watchdog and for whoever reports a lost peer.
+struct Station {
+  double since = -1;  ///< simulated seconds; negative while it runs
+  const char* operation = "";
+  const Group* group = nullptr;
+  std::span<const Transfer> transfers;  ///< of an exchange; a rendezvous waits for its whole group
+  bool blocked() const { return since >= 0; }
+};
+
+/// Everything the actors share. SimGrid runs one actor at a time, so there are no locks.
+class Simulation {
+ public:
+  Simulation(const Cluster& cluster, const World& world);
+  ~Simulation();
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  /// Runs every rank to its end. Rethrows the first failure; throws BackendError for a host that failed or a deadlock.
+  Outcome run(const RankBody& body);
+
+  const Cluster& cluster() const { return cluster_; }
+  const World& world() const { return world_; }
+  Platform& platform() { return platform_; }
+  int ranks() const { return world_.ranks; }
+  int lanes() const { return lanes_; }
+  double now() const { return simgrid::s4u::Engine::get_clock(); }
+
+  /// Ends the run with this error, unless another came first, and releases all other actors. For actors only, outside
+  /// of any catch clause.
+  void fail(std::exception_ptr error);
+  bool failing() const { return failure_ != nullptr; }
+  /// An error of a lane that its rank has not asked for yet; it explains a standstill better than the standstill does.
+  void remember(std::exception_ptr error);
+
+  Station& station(int rank, int lane) { return stations_[static_cast<std::size_t>(rank * lanes_ + lane)]; }
+  /// Remembers that a rank's host is gone.
+  void bury(int rank);
+  /// Throws BackendError when `peer`'s host has failed.
+  void require_alive(int rank, int peer) const {
+    if (any_dead_) throw_if_dead(rank, peer);
+  }
+  bool any_dead() const { return any_dead_; }
+  bool dead(int rank) const {
+    return dead_since_[static_cast<std::size_t>(rank)] < std::numeric_limits<double>::infinity();
+  }
+
+  /// Counts a message for the NICs that it crosses.
+  void count(int from, int to, std::int64_t bytes) {
+    const std::vector<int>& node = platform_.node_of_rank;
+    if (node[static_cast<std::size_t>(from)] == node[static_cast<std::size_t>(to)]) return;
+    sent_[static_cast<std::size_t>(platform_.nic_of(from))] += bytes;
+    received_[static_cast<std::size_t>(platform_.nic_of(to))] += bytes;
+  }
+  /// Notes that a collective ran, and as what.
+  void note(Collective collective, bool fluid) {
+    (fluid ? fluid_ : exact_)[static_cast<std::size_t>(collective)] = true;
+  }
+
+  std::int64_t agree(std::int64_t value, ReduceOp op);
+  void collect(int rank, std::int64_t key, std::vector<std::byte> part,
+               const std::function<void(RankRuntime::Parts)>& complete);
+
+  /// "rank 3 lost rank 4 at 0.5 s (simulated): …".
+  std::string lost(int rank, int peer, const std::string& why) const;
+
+ private:
+  struct Collection {
+    RankRuntime::Parts parts;
+    int handed_in = 0;
+  };
+
+  void start_ranks(const RankBody& body);
+  void run_rank(int rank, const RankBody& body);
+  void start_watchdog();
+  void watch();
+  double oldest_deadline() const;
+  [[noreturn]] void throw_if_stuck() const;
+  void start_events();
+  void strike(const Fault& fault);
+  void report_waiting_for(const std::vector<int>& gone);
+  bool waits_for(const Station& station, int peer) const;
+  void start_background();
+  void throw_if_dead(int rank, int peer) const;
+  std::string describe(int rank, int lane) const;
+  nlohmann::json facts() const;
+  nlohmann::json busiest_nic() const;
+
+  const Cluster& cluster_;
+  World world_;
+  int lanes_;
+  Platform platform_;
+  std::vector<Station> stations_;
+  std::vector<std::unique_ptr<Runtime>> runtimes_;
+  std::vector<double> dead_since_;
+  bool any_dead_ = false;
+  std::exception_ptr failure_;
+  std::exception_ptr remembered_;
+  std::vector<std::int64_t> sent_, received_;
+  std::array<bool, 9> exact_{}, fluid_{};
+  std::map<std::int64_t, Collection> collections_;
+  simgrid::s4u::BarrierPtr agreement_;
+  int agreed_ranks_ = 0;
+  std::int64_t agreeing_ = 0, agreed_ = 0;
+  Outcome outcome_;
+  int ended_ = 0;
+};
+
+/// Marks an actor as blocked while it lives.
+class Blocked {
+ public:
+  Blocked(Simulation& simulation, Station& station, const char* operation, const Group& group,
+          std::span<const Transfer> transfers = {})
+      : station_(station), before_(station) {
+    station_ = {simulation.now(), operation, &group, transfers};
+  }
+  ~Blocked() { station_ = before_; }
+  Blocked(const Blocked&) = delete;
+  Blocked& operator=(const Blocked&) = delete;
+
+ private:
+  Station& station_;
+  Station before_;
+};
+
+/// "0.5 s".
+std::string seconds_text(double seconds);
+
+}  // namespace trigram::sim
