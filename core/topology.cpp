@@ -19,16 +19,21 @@ Eigen::MatrixXd mixing_matrix(const Topology& topology, std::int64_t step) {
   return mixing;
 }
 
+/// Of a symmetric matrix, in absolute value.
+double largest_eigenvalue(const Eigen::MatrixXd& symmetric) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric, Eigen::EigenvaluesOnly);
+  return solver.eigenvalues().cwiseAbs().maxCoeff();
+}
+
 }  // namespace
 
-// W is doubly stochastic, so J takes away exactly the eigenvalue 1 of the mean. For a normal W the singular values of
-// W − J are the absolute eigenvalues that remain, so that one rule serves both cases: the root of the largest
-// eigenvalue of (W − J)ᵀ(W − J).
+// W is doubly stochastic, so J takes away exactly the eigenvalue 1 of the mean. Where W is symmetric the eigenvalues of
+// W − J remain; elsewhere its singular values, which for a normal W are the absolute eigenvalues.
 double spectral_gap(const Topology& topology, std::int64_t step) {
   const int n = topology.size();
   const Eigen::MatrixXd deviation = mixing_matrix(topology, step) - Eigen::MatrixXd::Constant(n, n, 1.0 / n);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> squares(deviation.transpose() * deviation, Eigen::EigenvaluesOnly);
-  return 1.0 - std::sqrt(std::max(0.0, squares.eigenvalues().maxCoeff()));
+  if (topology.directed()) return 1.0 - std::sqrt(largest_eigenvalue(deviation.transpose() * deviation));
+  return 1.0 - largest_eigenvalue(deviation);
 }
 
 std::unique_ptr<Topology> make_topology(const std::string& spec, int size) {

@@ -1,7 +1,7 @@
 // One-peer exponential graph: in step t vertex i sends to i + 2^(t mod ⌈log₂ n⌉) alone, weights 1/2. For n a power of
-// two any log₂ n consecutive steps give the exact mean. One step alone: eigenvalues (1 + ω^offset)/2, gap 0 once
-// 2·offset and n have a common factor that the product over the period removes. Ying et al., "Exponential graph is
-// provably efficient for decentralized deep training", NeurIPS 2021, arXiv:2110.13363.
+// two any log₂ n consecutive steps give the exact mean. A step of distance b has the absolute eigenvalues |cos(πkb/n)|,
+// so its gap is 0 where b > 1 divides n: only the product over the period mixes.
+// Ying et al., NeurIPS 2021, arXiv:2110.13363.
 #include <algorithm>
 #include <bit>
 
