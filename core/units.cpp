@@ -63,10 +63,11 @@ double parse_quantity(std::string_view text, Unit unit) {
 }
 
 std::string format_quantity(double value, Unit unit) {
+  // Bytes by powers of 1000, rates in bits as networks state them.
+  const std::string_view unused = unit == Unit::bytes_per_second ? "B" : "i";
   const Suffix* best = &suffixes(unit).front();
   for (const Suffix& suffix : suffixes(unit)) {
-    const bool binary = suffix.text.find('i') != std::string_view::npos;
-    if (binary || suffix.text.find("b") != std::string_view::npos || suffix.text.find('/') != std::string_view::npos) continue;
+    if (suffix.text.find(unused) != std::string_view::npos) continue;
     const double scaled = value / suffix.factor;
     const double best_scaled = value / best->factor;
     if (scaled >= 1 && (best_scaled < 1 || scaled < best_scaled)) best = &suffix;
