@@ -17,7 +17,9 @@ std::vector<Shape> chunk_shapes(Buffer x, int parts) {
 Key chunk_key(const Worker& lane, const Communicator& group, int bucket, int chunk, Phase phase) {
   Key key = lane.key(bucket, phase);
   key.rank = group.rank();
-  key.chunk = chunk;
+  // With all_nics a node's ranks are in groups of their own, whose chunks are other elements of the bucket.
+  const bool part_of_node = lane.relaxation.hierarchy == Hierarchy::all_nics;
+  key.chunk = part_of_node ? lane.node.rank() * group.size() + chunk : chunk;
   return key;
 }
 

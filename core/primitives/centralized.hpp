@@ -26,6 +26,10 @@ class CentralizedLowPrecision {
   /// x ← C_LP_S(x), on a lane. The bucket's index enters the random key.
   void average(Worker& lane, Buffer x);
 
+  /// δ of this rank, of its part in the group, and ε of its chunk; empty without error feedback.
+  Buffer worker_residual() const { return worker_residual_; }
+  Buffer server_residual() const { return server_residual_; }
+
  private:
   void scatter_reduce(Worker& lane, Communicator& group, Buffer x);
   void encode_worker(Worker& lane, Communicator& group, Buffer x, const Frames& frames);

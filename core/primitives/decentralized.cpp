@@ -83,6 +83,8 @@ void DecentralizedLowPrecision::exchange_differences(Worker& lane, Communicator&
   const Buffer own = frames[static_cast<int>(peers.size())];
   Key key = lane.key(bucket_, Phase::worker);
   key.rank = self;
+  // With all_nics a node's ranks are in groups of their own, which hold other elements of the bucket.
+  key.chunk = lane.relaxation.hierarchy == Hierarchy::all_nics ? lane.node.rank() : 0;
   difference(lane, self, peers, x);
   codec_->encode(lane.device, x, own, key);
 
