@@ -12,7 +12,9 @@ class AsyncAverage final : public Algorithm {
  public:
   explicit AsyncAverage(Params& params)
       : every_(read_every(params, 1)),
-        warmup_(params.get("warmup", std::int64_t{0}, "first steps, which average gradients instead")) {}
+        warmup_(params.get("warmup", std::int64_t{0}, "first steps, which average gradients instead")) {
+    require(warmup_ >= 0, params.owner() + ": warmup=" + std::to_string(warmup_) + " is a negative number of steps");
+  }
 
   Trigram trigram() const override {
     return {Trigram::Synchrony::asynchronous, Trigram::Precision::full, Trigram::Centrality::centralized};

@@ -7,12 +7,18 @@
 namespace trigram {
 namespace {
 
+/// The codec that these parameters ask for; they are declared in the order of reading.
+std::string codec_spec(Params& params) {
+  const int levels = params.get("levels", 255, "quantization levels of a magnitude");
+  const int bucket_size = params.get("bucket_size", 512, "elements that share a norm");
+  const std::string norm = params.get("norm", "max", "norm of a bucket: 2 or max");
+  return "qsgd:levels=" + std::to_string(levels) + ",bucket_size=" + std::to_string(bucket_size) + ",norm=(" + norm + ")";
+}
+
 class Qsgd final : public GradientMethod {
  public:
   explicit Qsgd(Params& params)
-      : codec_("qsgd:levels=" + std::to_string(params.get("levels", 255, "quantization levels of a magnitude")) +
-               ",bucket_size=" + std::to_string(params.get("bucket_size", 512, "elements that share a norm")) +
-               ",norm=" + params.get("norm", "max", "norm of a bucket: 2 or max")),
+      : codec_(codec_spec(params)),
         error_feedback_(params.get("error_feedback", false, "keep worker and server residuals")),
         model_(make_codec_model(codec_)) {}
 
