@@ -1,5 +1,6 @@
 // From options to reports: everything is checked here, before any rank starts.
 #include <algorithm>
+#include <cmath>
 
 #include "core/all_reduce.hpp"
 #include "core/error.hpp"
@@ -14,7 +15,8 @@ void check_numbers(const TrainingOptions& options, const World& world) {
   require(world.bucket_lanes >= 1, std::to_string(world.bucket_lanes) + " bucket lanes are too few; ask for 1 or more");
   require(options.steps >= 1, std::to_string(options.steps) + " steps are too few; ask for 1 or more");
   require(options.evaluate_every >= 0, "evaluations every " + std::to_string(options.evaluate_every) + " steps: ask for 0 or more");
-  require(options.learning_rate >= 0, "a learning rate of " + std::to_string(options.learning_rate) + " is negative");
+  require(std::isfinite(options.learning_rate) && options.learning_rate >= 0,
+          "a learning rate of " + std::to_string(options.learning_rate) + " cannot be used; give a finite one of 0 or more");
 }
 
 void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options, const std::vector<int>& nodes) {
