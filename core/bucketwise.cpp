@@ -14,11 +14,6 @@ void PendingBuckets::wait() {
   for (Pending& pending : pending_) pending.wait();
 }
 
-void PendingBuckets::wait(int bucket_index) {
-  const auto index = static_cast<std::size_t>(bucket_index);
-  if (index < pending_.size()) pending_[index].wait();
-}
-
 void GradientMethod::gradients_ready(Worker& worker, Bucket& bucket) {
   pending_.start(worker, bucket, [this, &bucket](Worker& lane) { exchange(lane, bucket); });
 }

@@ -14,7 +14,6 @@ class PendingBuckets {
   void start(Worker& worker, const Bucket& bucket, const Worker::Body& body);
   /// Waits for all, in the order of their start.
   void wait();
-  void wait(int bucket_index);
 
  private:
   std::vector<Pending> pending_;
