@@ -1,0 +1,208 @@
+// Profiles: published sizes, time that adds up, a model's slices on a profile's clock, and damaged tables.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/experiments/workloads_rig.hpp"
+
+namespace trigram {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::Rig;
+
+std::int64_t modelled(const std::vector<Parameter>& parameters) {
+  std::int64_t total = 0;
+  for (const Parameter& parameter : parameters) total += parameter.modelled_count;
+  return total;
+}
+
+TEST(Profile, Vgg16HasThePublishedSizeAndWork) {
+  Rig rig("vgg16:compute=roofline,batch=1");
+  EXPECT_TRUE(rig.workload->phantom());
+  EXPECT_EQ(rig.workload->layers(), 16);
+  EXPECT_EQ(rig.parameters.size(), 32U);
+  EXPECT_EQ(modelled(rig.parameters), 138357544);
+  for (const Parameter& parameter : rig.parameters) EXPECT_EQ(parameter.count, 0);
+  // Forward of one image is 15.47 G multiply-adds, backward twice that.
+  rig.workload->forward(rig.worker);
+  EXPECT_NEAR(rig.runtime.device().work.flops, 2 * 15.47e9, 0.01e9 * 2);
+  rig.compute(0);
+  EXPECT_NEAR(rig.runtime.device().work.flops, 4 * 2 * 15.47e9, 8 * 0.01e9);
+  EXPECT_EQ(rig.runtime.device().seconds, 0);
+}
+
+TEST(Profile, BertLargeHasThePublishedSize) {
+  Rig rig("bert_large");
+  const std::int64_t width = 1024;
+  const std::int64_t inner = 4096;
+  const std::int64_t embeddings = (30522 + 512 + 2 + 2) * width;
+  const std::int64_t block = 4 * (width * width + width) + 2 * width * inner + inner + width + 2 * 2 * width;
+  EXPECT_EQ(modelled(rig.parameters), embeddings + 24 * block + width * width + width);
+  EXPECT_EQ(modelled(rig.parameters), 335141888);
+  EXPECT_EQ(rig.parameters.size(), 5U + 24 * 16 + 2);
+  EXPECT_EQ(rig.workload->layers(), 1 + 2 * 24 + 1);
+}
+
+TEST(Profile, MeasuredTimeIsSpreadWithOneThirdForward) {
+  Rig rig("bert_large", {.world = 128});
+  EXPECT_EQ(rig.workload->global_batch(), 128 * 6);
+  EXPECT_EQ(rig.workload->local_batch(), 6);
+  rig.workload->forward(rig.worker);
+  EXPECT_NEAR(rig.runtime.device().seconds, 0.53 / 3, 1e-12);
+  rig.runtime.device().seconds = 0;
+  for (int layer = rig.workload->layers() - 1; layer >= 0; --layer) rig.workload->backward(rig.worker, layer);
+  EXPECT_NEAR(rig.runtime.device().seconds, 0.53 * 2 / 3, 1e-12);
+  // All blocks are alike: each feed-forward takes 2·2·S·w·4w of a block's 24·S·w² + 4·S²·w FLOPs.
+  rig.runtime.device().seconds = 0;
+  rig.workload->backward(rig.worker, 2);
+  const double share = 16.0 * 384 * 1024 * 1024 / (24.0 * 384 * 1024 * 1024 + 4.0 * 384 * 384 * 1024);
+  EXPECT_NEAR(rig.runtime.device().seconds, 0.53 * 2 / 3 / 24 * share, 1e-5);
+  EXPECT_FALSE(rig.workload->objective(rig.runtime.device(), {}).has_value());
+  EXPECT_TRUE(std::isnan(rig.workload->accuracy(rig.runtime.device(), {})));
+}
+
+TEST(Profile, ComputeAndBatchCanBeGiven) {
+  const auto seconds = [](const std::string& spec, const Shard& shard = {}) {
+    Rig rig(spec, shard);
+    rig.compute(0);
+    return rig.runtime.device().seconds;
+  };
+  EXPECT_NEAR(seconds("bert_large:compute=0.8s"), 0.8, 1e-12);
+  EXPECT_NEAR(seconds("bert_large:batch=12"), 1.06, 1e-12);
+  EXPECT_NEAR(seconds("bert_large", {.world = 2, .global_batch = 6}), 0.265, 1e-12);
+  EXPECT_NEAR(seconds("vgg16"), 32 / (144 * 15.7 / 10.6), 1e-3);
+  Rig quarter("bert_large:forward_fraction=0.25");
+  quarter.workload->forward(quarter.worker);
+  EXPECT_NEAR(quarter.runtime.device().seconds, 0.53 / 4, 1e-12);
+  EXPECT_THROW(Workloads::make("vgg16:compute=roofline,forward_fraction=0.5"), UsageError);
+  EXPECT_THROW(Workloads::make("vgg16:compute=fast"), UsageError);
+  EXPECT_THROW(Workloads::make("vgg16:forward_fraction=1.5"), UsageError);
+  EXPECT_THROW(Rig("vgg16", {.label_skew = 1}), UsageError);
+  EXPECT_THROW(Rig("profile"), UsageError);
+}
+
+class Tables : public ::testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(path_); }
+  std::string spec(const std::string& text) {
+    std::ofstream(path_) << text;
+    return "profile:file=" + path_;
+  }
+  std::string error(const std::string& text) {
+    try {
+      Rig rig(spec(text));
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "(no UsageError)";
+  }
+  std::string path_ =
+      (std::filesystem::temp_directory_path() / ("trigram_table_" + std::to_string(::getpid()) + ".csv")).string();
+};
+
+TEST_F(Tables, MeasuredLayersKeepTheirTimes) {
+  Rig rig(spec(
+      "# batch: 4\nlayer,tensor,parameters,decays,forward_ms,backward_ms\na,w,10,1,1,2\na,b,2,0,,\nb,w,5,1,3,8\n"));
+  EXPECT_EQ(rig.workload->local_batch(), 4);
+  rig.workload->backward(rig.worker, 1);
+  EXPECT_NEAR(rig.runtime.device().seconds, 8e-3, 1e-15);
+  rig.compute(0);
+  EXPECT_NEAR(rig.runtime.device().seconds, 22e-3, 1e-15);
+  EXPECT_EQ(rig.parameters[1].name, "a.b");
+  EXPECT_FALSE(rig.parameters[1].decays);
+  EXPECT_EQ(rig.parameters[2].layer, 1);
+}
+
+TEST_F(Tables, DamageIsNamedWithFileAndLine) {
+  const std::string head = "layer,tensor,parameters,decays,forward_flops\n";
+  EXPECT_THAT(error("layer,tensor,parameters,decays\n"), HasSubstr("costs are missing"));
+  EXPECT_THAT(error("layer,tensor,decays,forward_flops\n"),
+              AllOf(HasSubstr("line 1"), HasSubstr("'parameters' is missing")));
+  EXPECT_THAT(error("layer,tensor,size\n"), AllOf(HasSubstr("line 1"), HasSubstr("unknown column 'size'")));
+  EXPECT_THAT(error(head + "a,w,ten,1,5\n"), AllOf(HasSubstr("line 2"), HasSubstr("'ten'")));
+  EXPECT_THAT(error(head + "a,w,1.5,1,5\n"), AllOf(HasSubstr("line 2"), HasSubstr("whole number")));
+  EXPECT_THAT(error(head + "a,w,10,1\n"), AllOf(HasSubstr("line 2"), HasSubstr("4 fields where 5")));
+  EXPECT_THAT(error(head + "a,w,10,2,5\n"), AllOf(HasSubstr("line 2"), HasSubstr("decays")));
+  EXPECT_THAT(error(head + "a,w,1,1,5\nb,w,1,1,5\na,b,1,1,5\n"), AllOf(HasSubstr("line 4"), HasSubstr("'a'")));
+  EXPECT_THAT(error("# bach: 3\n" + head), AllOf(HasSubstr("line 1"), HasSubstr("'bach'")));
+  EXPECT_THAT(error("# batch: 0\n" + head), AllOf(HasSubstr("line 1"), HasSubstr("positive")));
+  EXPECT_THAT(error(head), HasSubstr("no parameters"));
+  EXPECT_THAT(error(head + "a,w,10,1,5\n"), HasSubstr("compute=roofline"));
+}
+
+TEST(OnProfile, CutsTheModelInProportion) {
+  const auto check = [](const std::string& spec, std::int64_t model_count, std::int64_t profile_count) {
+    const Rig rig(spec);
+    std::int64_t count = 0;
+    std::int64_t costs = 0;
+    for (const Parameter& parameter : rig.parameters) {
+      count += parameter.count;
+      costs += parameter.modelled_count;
+      EXPECT_EQ(count, model_count * costs / profile_count) << parameter.name;
+    }
+    EXPECT_EQ(count, model_count);
+    EXPECT_EQ(costs, profile_count);
+    EXPECT_FALSE(rig.workload->phantom());
+  };
+  check("on_profile:model=(mlp:hidden=16),profile=vgg16", 64 * 16 + 16 + 16 * 10 + 10, 138357544);
+  check("on_profile:model=softmax,profile=bert_large", 64 * 10 + 10, 335141888);
+}
+
+TEST(OnProfile, TrainsLikeTheModelAndTakesTheProfilesTime) {
+  const Shard shard{.global_batch = 32, .seed = 9};
+  Rig model("mlp:hidden=12x9", shard);
+  Rig both("on_profile:model=(mlp:hidden=12x9),profile=(vgg16:compute=0.2s)", shard, {.bytes = 0});
+  const auto flat = [](const Workload::HostWeights& weights) {
+    std::vector<float> all;
+    for (const auto& tensor : weights) all.insert(all.end(), tensor.begin(), tensor.end());
+    return all;
+  };
+  EXPECT_EQ(flat(model.weights()), flat(both.weights()));
+  for (int step = 0; step < 5; ++step) {
+    model.train(step, 0.1F);
+    both.worker.step = step;
+    const double before = both.runtime.device().seconds;
+    both.workload->forward(both.worker);
+    for (int layer = both.workload->layers() - 1; layer >= 0; --layer) {
+      both.workload->backward(both.worker, layer);
+      // Buckets are updated as backward goes: later gradients must still be those of the old weights.
+      for (Bucket& bucket : both.store->buckets()) {
+        if (bucket.first_layer != layer) continue;
+        const Device::Uncharged uncharged(both.worker.device);
+        both.worker.device.axpby(-0.1F, bucket.gradients, 1, bucket.weights);
+      }
+    }
+    EXPECT_NEAR(both.runtime.device().seconds - before, 0.2, 1e-12);
+  }
+  EXPECT_EQ(flat(model.weights()), flat(both.weights()));
+  EXPECT_EQ(both.runtime.device().work.flops, 0) << "the model's arithmetic is free";
+  EXPECT_EQ(both.host(both.workload->loss()), model.host(model.workload->loss()));
+  EXPECT_EQ(both.workload->objective(both.worker.device, both.weights()),
+            model.workload->objective(model.worker.device, model.weights()));
+  EXPECT_EQ(both.workload->accuracy(both.worker.device, both.weights()),
+            model.workload->accuracy(model.worker.device, model.weights()));
+  EXPECT_EQ(both.workload->description(), "mlp 64-12-9-10 on digits: its loss on vgg16's clock");
+}
+
+TEST(OnProfile, RefusesProductsOfTheWrongKind) {
+  EXPECT_THROW(Workloads::make("on_profile:model=vgg16"), UsageError);
+  EXPECT_THROW(Workloads::make("on_profile:profile=mlp"), UsageError);
+  EXPECT_THROW(Workloads::make("on_profile:model=on_profile"), UsageError);
+}
+
+TEST(OnProfile, AnEmptyShardGivesZeroAndTakesTime) {
+  Rig rig("on_profile:model=softmax,profile=vgg16", {.rank = 3, .world = 4, .global_batch = 3});
+  EXPECT_EQ(rig.workload->local_batch(), 0);
+  EXPECT_EQ(rig.compute(0), 0);
+  EXPECT_THAT(rig.gradients(), ::testing::Each(0.0F));
+  EXPECT_GT(rig.runtime.device().seconds, 0);
+}
+
+}  // namespace
+}  // namespace trigram

@@ -1,0 +1,129 @@
+// One rank without a network: enough of a world to train a workload in a test.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/workload.hpp"
+#include "kernels/cpu/kernels.hpp"
+
+namespace trigram::testing {
+
+/// Computes on the CPU and adds up what it is charged.
+class MeteredDevice : public Device {
+ public:
+  explicit MeteredDevice(Timeline& timeline) : Device(cpu_kernels(), timeline) {}
+  double seconds = 0;
+  KernelCost work;
+
+ private:
+  void spend(const KernelCost& cost) override {
+    work.flops += cost.flops;
+    work.bytes += cost.bytes;
+  }
+  void spend_seconds(double spent) override { seconds += spent; }
+};
+
+/// A rank that talks to nobody, whatever world it says it is in.
+class SilentCommunicator : public Communicator {
+ public:
+  SilentCommunicator(int rank, int size, Device& device) : rank_(rank), size_(size), device_(device) {}
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  Device& device() override { return device_; }
+  void exchange(std::span<const Transfer>) override { throw Error("this rank is alone"); }
+  std::unique_ptr<Communicator> split(int, int) override { throw Error("this rank is alone"); }
+
+ private:
+  int rank_, size_;
+  Device& device_;
+};
+
+/// A world of which only one rank exists.
+class LoneRuntime : public RankRuntime {
+ public:
+  LoneRuntime(int rank, int size)
+      : lane_(
+            0, [] { return 0.0; }, false) {
+    lane_.device = std::make_unique<MeteredDevice>(lane_.timeline);
+    for (auto* comm : {&lane_.comm, &lane_.node, &lane_.leaders}) {
+      *comm = std::make_unique<SilentCommunicator>(rank, size, *lane_.device);
+    }
+  }
+  int lanes() const override { return 1; }
+  Lane& lane(int) override { return lane_; }
+  double now() const override { return 0; }
+  Pending launch(int, std::function<void()> body) override {
+    body();
+    return {};
+  }
+  std::int64_t agree(std::int64_t value, ReduceOp) override { return value; }
+  void collect(std::int64_t, std::vector<std::byte>, const std::function<void(Parts)>&) override {}
+  MeteredDevice& device() { return static_cast<MeteredDevice&>(*lane_.device); }
+
+ private:
+  Lane lane_;
+};
+
+/// A workload opened, bucketed and set up on one rank.
+class Rig {
+ public:
+  explicit Rig(const std::string& spec, const Shard& shard = {}, const BucketOptions& options = {})
+      : runtime(shard.rank, shard.world), worker(runtime, 0, {}), workload(Workloads::make(spec)) {
+    workload->open(shard);
+    parameters = workload->parameters();
+    store = std::make_unique<BucketStore>(runtime.device(), parameters,
+                                          plan_buckets(parameters, options, workload->phantom()));
+    workload->setup(worker, store->parameters());
+    runtime.device().seconds = 0;
+    runtime.device().work = {};
+  }
+
+  /// Forward and backward of one step; returns this rank's loss.
+  float compute(std::int64_t step) {
+    worker.step = step;
+    workload->forward(worker);
+    for (int layer = workload->layers() - 1; layer >= 0; --layer) workload->backward(worker, layer);
+    return workload->phantom() ? 0 : host(workload->loss()).front();
+  }
+
+  /// One step of plain SGD.
+  void train(std::int64_t step, float learning_rate) {
+    compute(step);
+    for (Bucket& bucket : store->buckets()) runtime.device().axpby(-learning_rate, bucket.gradients, 1, bucket.weights);
+  }
+
+  std::vector<float> host(Buffer x) {
+    std::vector<float> values(static_cast<std::size_t>(x.count()));
+    runtime.device().download(x, std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+  Workload::HostWeights weights() {
+    Workload::HostWeights all;
+    for (const ParameterView& view : store->parameters()) all.push_back(host(view.weights));
+    return all;
+  }
+
+  /// Gradients of all parameters, end to end.
+  std::vector<float> gradients() {
+    std::vector<float> all;
+    for (const ParameterView& view : store->parameters()) {
+      const std::vector<float> one = host(view.gradients);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
+
+  LoneRuntime runtime;
+  Worker worker;
+  std::unique_ptr<Workload> workload;
+  std::vector<Parameter> parameters;
+  std::unique_ptr<BucketStore> store;
+};
+
+}  // namespace trigram::testing
