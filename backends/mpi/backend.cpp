@@ -1,0 +1,80 @@
+// The backend 'mpi': one process a rank, started by mpirun or srun.
+#include <cstdint>
+
+#include "backends/mpi/bootstrap.hpp"
+#include "backends/mpi/runtime.hpp"
+#include "backends/mpi/session.hpp"
+#include "core/error.hpp"
+#include "core/registry.hpp"
+
+namespace trigram::mpi {
+namespace {
+
+class MpiBackend final : public Backend {
+ public:
+  explicit MpiBackend(Params& params)
+      : ranks_per_node_(params.get("ranks_per_node", 0, "ranks of a node; 0: those that share memory")),
+        collectives_(
+            params.get("collectives", "own", "own: bit-identical to the simulator; vendor: the MPI library's")),
+        timeout_(params.get("timeout", "300s", Unit::seconds,
+                            "how long an exchange may wait before the job ends; 0: forever")) {
+    require(ranks_per_node_ >= 0,
+            params.owner() + ": ranks_per_node=" + std::to_string(ranks_per_node_) + " is less than 0");
+    require(collectives_ == "own" || collectives_ == "vendor",
+            params.owner() + ": collectives=" + collectives_ + " is neither own nor vendor");
+  }
+
+  int default_ranks() const override { return Session::join().ranks(); }
+
+  std::vector<int> nodes(int ranks) const override {
+    const Session& session = Session::join();
+    require(ranks == session.ranks(), "the run asks for " + std::to_string(ranks) + " ranks, but MPI started " +
+                                          std::to_string(session.ranks()) +
+                                          "; start it with: " + launch_command(ranks));
+    if (ranks_per_node_ == 0) return session.node_of_rank();
+    std::vector<int> node_of_rank;
+    for (int rank = 0; rank < ranks; ++rank) node_of_rank.push_back(rank / ranks_per_node_);
+    return node_of_rank;
+  }
+
+  bool simulated() const override { return false; }
+
+  Outcome run(const World& world, const RankBody& body) override {
+    const Session& session = Session::join();
+    const Placement place = placement(nodes(world.ranks), session.rank());
+    MpiRuntime runtime(world, {collectives_ == "vendor", timeout_, place});
+    try {
+      runtime.begin();
+      const std::vector<std::byte> result = body(runtime);
+      return outcome(runtime, result, place);
+    } catch (...) {
+      runtime.fail(std::current_exception());
+      throw;
+    }
+  }
+
+ private:
+  Outcome outcome(MpiRuntime& runtime, const std::vector<std::byte>& result, const Placement& place) const {
+    constexpr double nanosecond = 1e-9;
+    const auto ended = static_cast<std::int64_t>(runtime.now() / nanosecond);
+    const Session& session = Session::join();
+    Outcome outcome;
+    outcome.results = runtime.exchange_results(result);
+    outcome.seconds = static_cast<double>(runtime.agree(ended, ReduceOp::max)) * nanosecond;
+    outcome.facts = {{"library", session.library()},
+                     {"launcher", session.launcher()},
+                     {"nodes", place.nodes},
+                     {"collectives", collectives_}};
+    return outcome;
+  }
+
+  int ranks_per_node_;
+  std::string collectives_;
+  double timeout_;
+};
+
+const Backends::Registration registration("mpi", {"a CPU cluster: one process a rank, started by mpirun or srun"},
+                                          [](Params& params) { return std::make_unique<MpiBackend>(params); });
+
+}  // namespace
+}  // namespace trigram::mpi

@@ -1,0 +1,20 @@
+// What the launcher says in the environment; the only file of this backend that reads it.
+#pragma once
+
+#include <string>
+
+namespace trigram::mpi {
+
+/// Who started this process as one of several.
+struct Launch {
+  std::string launcher;  ///< "mpirun" or "srun"; empty where nobody says so
+  int processes = 0;     ///< how many it started; 0: unknown
+};
+
+/// Reads the variables of Open MPI, PMI and Slurm.
+Launch launch_from_environment();
+
+/// The command that starts `ranks` processes on one machine, for messages.
+std::string launch_command(int ranks);
+
+}  // namespace trigram::mpi

@@ -1,0 +1,19 @@
+#include "backends/mpi/check.hpp"
+
+#include <mpi.h>
+
+#include <array>
+
+#include "core/error.hpp"
+
+namespace trigram::mpi {
+
+void check(int code, const std::string& operation) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw BackendError(operation + " failed: " + std::string(text.data(), static_cast<std::size_t>(length)));
+}
+
+}  // namespace trigram::mpi

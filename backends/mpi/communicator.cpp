@@ -1,0 +1,169 @@
+#include "backends/mpi/communicator.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "backends/mpi/check.hpp"
+#include "backends/mpi/real_data.hpp"
+#include "core/error.hpp"
+
+namespace trigram::mpi {
+namespace {
+
+/// MPI counts in int.
+constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
+
+std::vector<int> ranks_in_world(MPI_Comm comm) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  std::vector<int> own(static_cast<std::size_t>(size));
+  std::iota(own.begin(), own.end(), 0);
+  std::vector<int> world(own.size());
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group world_group = MPI_GROUP_NULL;
+  MPI_Comm_group(comm, &group);
+  MPI_Comm_group(MPI_COMM_WORLD, &world_group);
+  MPI_Group_translate_ranks(group, size, own.data(), world_group, world.data());
+  MPI_Group_free(&group);
+  MPI_Group_free(&world_group);
+  return world;
+}
+
+bool is_receive(const Transfer& transfer) { return transfer.direction == Transfer::Direction::receive; }
+
+/// A receive that nobody answers must not be written to after its buffer is gone.
+void abandon(MPI_Request& request) {
+  if (request == MPI_REQUEST_NULL) return;
+  MPI_Cancel(&request);
+  MPI_Request_free(&request);
+}
+
+}  // namespace
+
+/// A transfer, or a part of one that MPI can count.
+struct MpiCommunicator::Piece {
+  bool receive;
+  int peer;
+  void* address;
+  std::int64_t bytes;
+};
+
+MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::string name, std::shared_ptr<const LaneContext> lane)
+    : comm_(comm), name_(std::move(name)), lane_(std::move(lane)), world_ranks_(ranks_in_world(comm)) {
+  MPI_Comm_rank(comm_, &rank_);
+  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+}
+
+MpiCommunicator::~MpiCommunicator() {
+  // Others may still be waiting in it, and freeing is collective.
+  if (!lane_->failure.raised()) MPI_Comm_free(&comm_);
+}
+
+void MpiCommunicator::exchange(std::span<const Transfer> transfers) {
+  if (transfers.empty()) return;
+  ++sequence_;
+  const std::vector<Piece> pieces = cut(transfers);
+  std::vector<MPI_Request> requests(pieces.size(), MPI_REQUEST_NULL);
+  try {
+    std::ranges::transform(pieces, requests.begin(), [this](const Piece& piece) { return post(piece); });
+    wait_for(pieces, requests);
+  } catch (...) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (pieces[i].receive) abandon(requests[i]);
+    }
+    throw;
+  }
+}
+
+/// Receives come first, so that what arrives finds its place.
+std::vector<MpiCommunicator::Piece> MpiCommunicator::cut(std::span<const Transfer> transfers) const {
+  std::vector<Piece> pieces;
+  pieces.reserve(transfers.size());
+  for (const bool receives : {true, false}) {
+    for (const Transfer& transfer : transfers) {
+      const Buffer& buffer = transfer.buffer;
+      if (is_receive(transfer) != receives) continue;
+      require(transfer.peer >= 0 && transfer.peer < size(), "rank " + std::to_string(transfer.peer) +
+                                                                " is no rank of a group of " + std::to_string(size()) +
+                                                                "; ranks count from 0");
+      require_data(buffer);
+      auto* address = buffer.bytes() == 0 ? nullptr : static_cast<std::byte*>(buffer.raw());
+      std::int64_t rest = buffer.bytes();
+      do {
+        const std::int64_t bytes = std::min(rest, piece_bytes);
+        pieces.push_back({receives, transfer.peer, address, bytes});
+        if (address != nullptr) address += bytes;
+        rest -= bytes;
+      } while (rest > 0);
+    }
+  }
+  return pieces;
+}
+
+MPI_Request MpiCommunicator::post(const Piece& piece) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int bytes = static_cast<int>(piece.bytes);
+  if (piece.receive) {
+    check(MPI_Irecv(piece.address, bytes, MPI_BYTE, piece.peer, 0, comm_, &request), "MPI_Irecv");
+  } else {
+    check(MPI_Isend(piece.address, bytes, MPI_BYTE, piece.peer, 0, comm_, &request), "MPI_Isend");
+  }
+  return request;
+}
+
+void MpiCommunicator::wait_for(std::span<const Piece> pieces, std::span<MPI_Request> requests) const {
+  const Subject subject{[this] { return describe("exchange"); }, [&](std::size_t i) { return describe(pieces[i]); }};
+  require_sizes(pieces, wait_all(requests, *lane_, subject));
+}
+
+void MpiCommunicator::require_sizes(std::span<const Piece> pieces, std::span<const MPI_Status> statuses) const {
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (!pieces[i].receive) continue;
+    int arrived = 0;
+    MPI_Get_count(&statuses[i], MPI_BYTE, &arrived);
+    if (arrived == pieces[i].bytes) continue;
+    throw Error(describe("exchange") + ": " + std::to_string(arrived) + " bytes arrived for " + describe(pieces[i]) +
+                "; both ends must name the same size");
+  }
+}
+
+std::string MpiCommunicator::describe(const std::string& operation) const {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return "rank " + std::to_string(rank) + ", " + lane_->name + ", " + name_ + ": " + operation + " number " +
+         std::to_string(sequence_);
+}
+
+std::string MpiCommunicator::describe(const Piece& piece) const {
+  return std::string(piece.receive ? "a receive" : "a send") + " of " + std::to_string(piece.bytes) + " bytes " +
+         (piece.receive ? "from" : "to") + " rank " +
+         std::to_string(world_ranks_[static_cast<std::size_t>(piece.peer)]);
+}
+
+void MpiCommunicator::finish(MPI_Request request, const std::string& operation) {
+  ++sequence_;
+  const Subject subject{[&] { return describe(operation); },
+                        [this](std::size_t) { return "the other " + std::to_string(size() - 1) + " ranks"; }};
+  wait_all(std::span(&request, 1), *lane_, subject);
+}
+
+std::unique_ptr<Communicator> MpiCommunicator::split(int color, int key) {
+  MPI_Comm part = MPI_COMM_NULL;
+  check(MPI_Comm_split(comm_, dense(color), key, &part), "MPI_Comm_split");
+  auto communicator = like_this(part);
+  communicator->use_all_reduce(all_reduce_name());
+  return communicator;
+}
+
+/// MPI takes no negative color: the place of `color` among all that were given.
+int MpiCommunicator::dense(int color) const {
+  std::vector<int> colors(world_ranks_.size());
+  check(MPI_Allgather(&color, 1, MPI_INT, colors.data(), 1, MPI_INT, comm_), "MPI_Allgather");
+  return static_cast<int>(std::ranges::count_if(colors, [&](int other) { return other < color; }));
+}
+
+std::unique_ptr<Communicator> MpiCommunicator::like_this(MPI_Comm comm) const {
+  return std::make_unique<MpiCommunicator>(comm, "a group split from " + name_, lane_);
+}
+
+}  // namespace trigram::mpi

@@ -1,0 +1,18 @@
+// Our types and operations in MPI's words.
+#pragma once
+
+#include <mpi.h>
+
+#include "core/buffer.hpp"
+#include "core/kernels.hpp"
+
+namespace trigram::mpi {
+
+/// Whether MPI can reduce this buffer: it knows the type and can count the elements.
+bool reducible(const Buffer& x);
+/// MPI_FLOAT for f32, … Throws Error where MPI has no such type.
+MPI_Datatype datatype(DType dtype);
+/// A mean is a sum first.
+MPI_Op operation(ReduceOp op);
+
+}  // namespace trigram::mpi

@@ -1,0 +1,22 @@
+// What the communicators of one lane share.
+#pragma once
+
+#include <string>
+
+#include "backends/mpi/failure.hpp"
+#include "core/device.hpp"
+
+namespace trigram::mpi {
+
+/// Shared by them; the rank's failure and the lane's device outlive them all.
+struct LaneContext {
+  LaneContext(std::string lane_name, double seconds, Failure& of_rank, Device& of_lane)
+      : name(std::move(lane_name)), timeout(seconds), failure(of_rank), device(of_lane) {}
+
+  std::string name;  ///< "main lane", "lane 1 (buckets 0, 2, ...)", "background lane"
+  double timeout;    ///< seconds that one operation may wait; 0: forever
+  Failure& failure;
+  Device& device;
+};
+
+}  // namespace trigram::mpi

@@ -1,0 +1,55 @@
+// One process as one rank: its lanes, its clock, and what it settles with the others.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/mpi/clock.hpp"
+#include "backends/mpi/control.hpp"
+#include "backends/mpi/failure.hpp"
+#include "backends/mpi/lane_thread.hpp"
+#include "core/backend.hpp"
+
+namespace trigram::mpi {
+
+/// How the ranks of a run communicate.
+struct RuntimeOptions {
+  bool vendor_collectives = false;
+  double timeout = 0;  ///< seconds that one operation may wait; 0: forever
+  Placement place;     ///< of this rank
+};
+
+/// Lives for one run. Making it is collective: every lane gets communicators of its own, before training starts.
+class MpiRuntime final : public RankRuntime {
+ public:
+  MpiRuntime(const World& world, const RuntimeOptions& options);
+  ~MpiRuntime() override;
+  MpiRuntime(const MpiRuntime&) = delete;
+  MpiRuntime& operator=(const MpiRuntime&) = delete;
+
+  int lanes() const override { return static_cast<int>(lanes_.size()); }
+  Lane& lane(int index) override;
+  double now() const override { return clock_.now(); }
+  Pending launch(int lane, std::function<void()> body) override;
+  std::int64_t agree(std::int64_t value, ReduceOp op) override { return control_.agree(value, op); }
+  /// Blocks all ranks until `complete` has returned on rank 0; each rank's clock stands still meanwhile.
+  void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
+
+  /// All ranks enter, and their clocks start together.
+  void begin();
+  /// Every rank's bytes, on every rank.
+  Parts exchange_results(const std::vector<std::byte>& own) { return control_.all_gather(own); }
+  /// The first error of this rank, which releases its lanes.
+  void fail(std::exception_ptr error) { failure_.report(std::move(error)); }
+
+ private:
+  struct OwnLane;
+
+  Failure failure_;
+  Clock clock_;
+  Control control_;
+  std::vector<std::unique_ptr<OwnLane>> lanes_;
+};
+
+}  // namespace trigram::mpi

@@ -1,0 +1,84 @@
+#include "backends/mpi/session.hpp"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "backends/mpi/bootstrap.hpp"
+#include "backends/mpi/check.hpp"
+#include "core/error.hpp"
+
+namespace trigram::mpi {
+namespace {
+
+// The process that joined: a forked child is no member of the job.
+pid_t member = 0;
+
+void leave(int status, void*) {
+  if (getpid() != member) return;
+  if (status == 0) {
+    MPI_Finalize();
+  } else {
+    MPI_Abort(MPI_COMM_WORLD, status);
+  }
+}
+
+void initialize() {
+  int provided = MPI_THREAD_SINGLE;
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+  member = getpid();
+  on_exit(leave, nullptr);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  require(provided == MPI_THREAD_MULTIPLE,
+          "this MPI library was built without MPI_THREAD_MULTIPLE, which lanes need; use one that has it, as Debian's "
+          "Open MPI");
+}
+
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string version(text.data(), static_cast<std::size_t>(length));
+  return version.substr(0, version.find_first_of(",\n"));
+}
+
+/// The lowest rank of every rank's node names the node; then names become numbers.
+std::vector<int> find_nodes(int rank, int ranks) {
+  MPI_Comm node = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  int first = rank;
+  check(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
+  MPI_Comm_free(&node);
+  std::vector<int> firsts(static_cast<std::size_t>(ranks));
+  check(MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, MPI_COMM_WORLD), "MPI_Allgather");
+  std::vector<int> sorted = firsts;
+  std::ranges::sort(sorted);
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  for (int& name : firsts) name = static_cast<int>(std::ranges::lower_bound(sorted, name) - sorted.begin());
+  return firsts;
+}
+
+}  // namespace
+
+Session& Session::join() {
+  static Session session;
+  return session;
+}
+
+Session::Session() {
+  initialize();
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+  library_ = library_version();
+  const Launch launch = launch_from_environment();
+  launcher_ = launch.launcher.empty() ? "none" : launch.launcher;
+  require(launch.processes == 0 || launch.processes == ranks_,
+          launcher_ + " started " + std::to_string(launch.processes) + " processes, but " + library_ + " sees " +
+              std::to_string(ranks_) + "; use the launcher that belongs to this MPI library");
+  node_of_rank_ = find_nodes(rank_, ranks_);
+}
+
+}  // namespace trigram::mpi

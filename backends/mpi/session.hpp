@@ -1,0 +1,40 @@
+// This process as a member of an MPI job, from the first use until it ends.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trigram::mpi {
+
+/// MPI allows one initialization a process, so there is one session. It ends with the process: finalized when the exit
+/// status is 0, else the whole job is aborted with that status. An error of one rank thus ends the job once the program
+/// has printed it, and whatever the others are waiting for.
+class Session {
+ public:
+  /// Joins the job at the first call; all processes of the job must call. Throws UsageError where MPI lacks threads or
+  /// its library does not belong to the launcher.
+  static Session& join();
+
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+  /// By shared memory, numbered without gaps in the order of each node's first rank.
+  const std::vector<int>& node_of_rank() const { return node_of_rank_; }
+  /// "mpirun", "srun", or "none".
+  const std::string& launcher() const { return launcher_; }
+  /// The vendor's name and version.
+  const std::string& library() const { return library_; }
+
+ private:
+  Session();
+
+  int rank_ = 0;
+  int ranks_ = 1;
+  std::vector<int> node_of_rank_;
+  std::string launcher_;
+  std::string library_;
+};
+
+}  // namespace trigram::mpi

@@ -1,0 +1,81 @@
+#include "backends/mpi/wait.hpp"
+
+#include <chrono>
+#include <sstream>
+#include <thread>
+
+#include "backends/mpi/check.hpp"
+#include "core/error.hpp"
+
+namespace trigram::mpi {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+/// A message that is under way arrives within the first span; after the second, peers are computing and need the
+/// processor more, on machines that have fewer cores than lanes.
+constexpr std::chrono::microseconds yield_after{20};
+constexpr std::chrono::microseconds sleep_after{2000};
+constexpr std::chrono::microseconds nap{50};
+
+/// How long a wait may last after another lane of this rank has failed: peers may still complete it.
+constexpr std::chrono::seconds grace{1};
+
+constexpr std::size_t open_requests_shown = 8;
+
+void pause(Steady::duration waited) {
+  if (waited > sleep_after) {
+    std::this_thread::sleep_for(nap);
+  } else if (waited > yield_after) {
+    std::this_thread::yield();
+  }
+}
+
+[[noreturn]] void throw_stuck(std::span<MPI_Request> requests, const LaneContext& lane, const Subject& subject) {
+  std::ostringstream text;
+  text << subject.operation() << " has waited " << lane.timeout << " s for:";
+  std::size_t open = 0;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    int complete = 0;
+    if (requests[i] != MPI_REQUEST_NULL) MPI_Request_get_status(requests[i], &complete, MPI_STATUS_IGNORE);
+    if (complete != 0 || requests[i] == MPI_REQUEST_NULL) continue;
+    if (++open <= open_requests_shown) text << (open == 1 ? " " : ", ") << subject.request(i);
+  }
+  if (open > open_requests_shown) text << " and " << open - open_requests_shown << " more";
+  throw BackendError(text.str());
+}
+
+[[noreturn]] void throw_reported(std::span<const MPI_Status> statuses, int code, const Subject& subject) {
+  for (std::size_t i = 0; code == MPI_ERR_IN_STATUS && i < statuses.size(); ++i) {
+    const int error = statuses[i].MPI_ERROR;
+    if (error == MPI_SUCCESS || error == MPI_ERR_PENDING) continue;
+    int error_class = error;
+    MPI_Error_class(error, &error_class);
+    if (error_class == MPI_ERR_TRUNCATE) {
+      throw Error(subject.operation() + ": more arrived than fits into " + subject.request(i) +
+                  "; both ends must name the same size");
+    }
+    check(error, subject.operation() + ", " + subject.request(i));
+  }
+  check(code, subject.operation());
+  throw BackendError(subject.operation() + " failed without a reason");
+}
+
+}  // namespace
+
+std::vector<MPI_Status> wait_all(std::span<MPI_Request> requests, const LaneContext& lane, const Subject& subject) {
+  std::vector<MPI_Status> statuses(requests.size());
+  const Steady::time_point begin = Steady::now();
+  while (true) {
+    int complete = 0;
+    const int code = MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete, statuses.data());
+    if (code != MPI_SUCCESS) throw_reported(statuses, code, subject);
+    if (complete != 0) return statuses;
+    const Steady::duration waited = Steady::now() - begin;
+    if (lane.timeout > 0 && waited > std::chrono::duration<double>(lane.timeout)) throw_stuck(requests, lane, subject);
+    if (waited > grace && lane.failure.raised()) lane.failure.rethrow();
+    pause(waited);
+  }
+}
+
+}  // namespace trigram::mpi

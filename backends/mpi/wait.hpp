@@ -1,0 +1,26 @@
+// Waiting for requests in a way that notices failures and leaves the processor to others.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/mpi/lane_context.hpp"
+
+namespace trigram::mpi {
+
+/// Names what is waited for, when a message is due: "exchange 17 of rank 2 ...", and each request by its place.
+struct Subject {
+  std::function<std::string()> operation;
+  std::function<std::string(std::size_t)> request;
+};
+
+/// Returns when all requests have completed, with their statuses. Throws BackendError when the watchdog's time has
+/// passed, naming what is still open; the rank's first error when another lane has failed and this one makes no
+/// progress either; and BackendError for what MPI reports.
+std::vector<MPI_Status> wait_all(std::span<MPI_Request> requests, const LaneContext& lane, const Subject& subject);
+
+}  // namespace trigram::mpi

@@ -1,0 +1,101 @@
+// A job that goes wrong on purpose: what its launcher sees is the test.
+#include <signal.h>
+
+#include <chrono>
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include "core/backend.hpp"
+#include "core/error.hpp"
+#include "core/worker.hpp"
+
+namespace trigram {
+namespace {
+
+using Scenario = void (*)(RankRuntime&, int rank);
+
+/// Waits with the others for a rank that never comes.
+void wait_for_all(RankRuntime& runtime) { runtime.lane(0).comm->barrier(); }
+
+void throws(RankRuntime& runtime, int rank) {
+  if (rank == 1) throw UsageError("the flux of rank 1 is 7");
+  wait_for_all(runtime);
+}
+
+void throws_beside_a_lane(RankRuntime& runtime, int rank) {
+  const Pending pending = runtime.launch(1, [&] {
+    if (rank != 1) runtime.lane(1).comm->barrier();
+  });
+  throws(runtime, rank);
+}
+
+void throws_in_a_lane(RankRuntime& runtime, int rank) {
+  const Pending pending = runtime.launch(1, [&] {
+    if (rank == 1) throw UsageError("the flux of rank 1 is 7");
+  });
+  runtime.lane(0).comm->exchange({Transfer::receive_from(rank, Buffer(nullptr, Shape::of(0, DType::u8)))});
+}
+
+void dies(RankRuntime& runtime, int rank) {
+  if (rank == 1) raise(SIGKILL);
+  wait_for_all(runtime);
+}
+
+void never_answers(RankRuntime& runtime, int rank) {
+  if (rank == 1) std::this_thread::sleep_for(std::chrono::seconds(60));
+  const OwnedBuffer x = runtime.lane(1).device->allocate(Shape::of(6, DType::f32));
+  if (rank == 0) runtime.launch(1, [&] { runtime.lane(1).comm->exchange({Transfer::receive_from(1, x)}); }).wait();
+}
+
+void unequal_sizes(RankRuntime& runtime, int rank) {
+  const OwnedBuffer x = runtime.lane(0).device->allocate(Shape::of(6, DType::f32));
+  Communicator& comm = *runtime.lane(0).comm;
+  if (rank == 0) comm.exchange({Transfer::receive_from(1, x)});
+  if (rank == 1) comm.exchange({Transfer::send_to(0, x.view().slice(0, 2))});
+  comm.barrier();
+}
+
+void phantom(RankRuntime& runtime, int rank) {
+  const Shape shape{8, DType::f32, 8, true};
+  if (rank == 0) runtime.lane(0).comm->exchange({Transfer::send_to(1, Buffer(nullptr, shape))});
+  wait_for_all(runtime);
+}
+
+Scenario scenario_of(const std::string& name) {
+  const std::pair<const char*, Scenario> all[] = {{"throws", throws},
+                                                  {"throws_beside_a_lane", throws_beside_a_lane},
+                                                  {"throws_in_a_lane", throws_in_a_lane},
+                                                  {"dies", dies},
+                                                  {"never_answers", never_answers},
+                                                  {"unequal_sizes", unequal_sizes},
+                                                  {"phantom", phantom}};
+  for (const auto& [known, scenario] : all) {
+    if (name == known) return scenario;
+  }
+  throw UsageError("unknown scenario '" + name + "'");
+}
+
+}  // namespace
+}  // namespace trigram
+
+int main(int count, char** words) {
+  try {
+    const std::string backend = count > 2 ? words[2] : "mpi";
+    const auto scenario = trigram::scenario_of(words[1]);
+    const auto place = trigram::Backends::make(backend);
+    trigram::World world;
+    world.ranks = count > 3 ? std::stoi(words[3]) : place->default_ranks();
+    place->run(world, [&](trigram::RankRuntime& runtime) {
+      scenario(runtime, runtime.lane(0).comm->rank());
+      return std::vector<std::byte>();
+    });
+    return 0;
+  } catch (const trigram::UsageError& error) {
+    std::cerr << error.what() << "\n";
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,97 @@
+// The same training on MPI and in the simulator, to the last bit.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backends/mpi/session.hpp"
+#include "core/error.hpp"
+#include "core/trainer.hpp"
+
+namespace trigram::testing {
+namespace {
+
+TrainingOptions options_of(const std::string& algorithm, bool overlap, Hierarchy hierarchy) {
+  TrainingOptions options;
+  options.algorithm = algorithm;
+  options.workload = "mlp";
+  options.steps = 6;
+  options.evaluate_every = 3;
+  options.buckets.bytes = 1024;
+  options.relaxation.overlap = overlap;
+  options.relaxation.hierarchy = hierarchy;
+  options.relaxation.seed = 5;
+  options.record_all = true;
+  options.keep_weights = true;
+  return options;
+}
+
+World world_of_all() {
+  World world;
+  world.ranks = mpi::Session::join().ranks();
+  world.bucket_lanes = 2;
+  return world;
+}
+
+std::vector<std::uint32_t> bits(const std::vector<float>& values) {
+  std::vector<std::uint32_t> words(values.size());
+  std::memcpy(words.data(), values.data(), values.size() * sizeof(float));
+  return words;
+}
+
+void expect_same_bits(const Training& a, const Training& b) {
+  ASSERT_EQ(a.ranks.size(), b.ranks.size());
+  for (std::size_t rank = 0; rank < a.ranks.size(); ++rank) {
+    const RankReport& one = a.ranks[rank];
+    const RankReport& other = b.ranks[rank];
+    ASSERT_EQ(one.steps.size(), other.steps.size());
+    for (std::size_t step = 0; step < one.steps.size(); ++step) {
+      EXPECT_EQ(one.steps[step].loss, other.steps[step].loss) << "rank " << rank << ", step " << step;
+      EXPECT_EQ(one.steps[step].bytes_sent, other.steps[step].bytes_sent) << "rank " << rank << ", step " << step;
+    }
+    ASSERT_FALSE(one.weights.empty());
+    ASSERT_EQ(one.weights.size(), other.weights.size());
+    for (std::size_t i = 0; i < one.weights.size(); ++i) {
+      EXPECT_EQ(bits(one.weights[i]), bits(other.weights[i])) << "rank " << rank << ", parameter " << i;
+    }
+  }
+}
+
+/// The simulator's answer, or its refusal; the same in every process.
+bool train_in_simulator(const World& world, const TrainingOptions& options, Training& training, std::string& refusal) {
+  try {
+    training = run_training(*Backends::make("sim:ranks_per_node=2"), world, options);
+    return true;
+  } catch (const UsageError& error) {
+    refusal = error.what();
+    return false;
+  }
+}
+
+class SameBits : public ::testing::TestWithParam<std::string> {
+ protected:
+  static void expect_with(bool overlap, Hierarchy hierarchy) {
+    if (!Algorithms::make(GetParam())->deterministic()) GTEST_SKIP() << GetParam() << " depends on timing";
+    const World world = world_of_all();
+    const TrainingOptions options = options_of(GetParam(), overlap, hierarchy);
+    Training simulated;
+    std::string refusal;
+    if (!train_in_simulator(world, options, simulated, refusal)) GTEST_SKIP() << refusal;
+    expect_same_bits(run_training(*Backends::make("mpi:ranks_per_node=2,timeout=60s"), world, options), simulated);
+  }
+};
+
+TEST_P(SameBits, WithOverlap) { expect_with(true, Hierarchy::none); }
+TEST_P(SameBits, WithoutOverlap) { expect_with(false, Hierarchy::none); }
+TEST_P(SameBits, WithLeaders) { expect_with(true, Hierarchy::leader); }
+
+INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameBits, ::testing::ValuesIn(Algorithms::names()),
+                         [](const auto& algorithm) { return algorithm.param; });
+
+TEST(AsyncOnMpi, EndsWithEqualWeights) {
+  const Training training = run_training(*Backends::make("mpi:timeout=60s"), world_of_all(),
+                                         options_of("async_average", true, Hierarchy::none));
+  for (const RankReport& report : training.ranks) EXPECT_EQ(report.weights, training.ranks.front().weights);
+}
+
+}  // namespace
+}  // namespace trigram::testing
