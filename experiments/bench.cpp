@@ -167,6 +167,7 @@ int bench(const Arguments& arguments) {
   for (const auto& [key, value] : words.parse(arguments)) flags.set(key, value);
   BenchConfig config(flags);
   const BenchOp& op = find_bench_op(config.op);
+  if (!op.sized) config.sizes = {0};
   AllReduces::make(config.world.all_reduce);
   const auto backend = Backends::make(config.backend, config.cluster);
   if (config.world.ranks == 0) config.world.ranks = backend->default_ranks();

@@ -17,8 +17,11 @@ double twice_share(int n) { return 2 * share(n); }
 
 double log2_rounds(int ranks) { return std::ceil(std::log2(ranks)); }
 
+/// Every round waits for the largest chunk of floats, which travels through all of them.
 double ring_phase(const BenchGroup& g, const MessageTime& m, double bytes) {
-  return (g.ranks - 1) * (m.alpha + bytes / g.ranks * m.beta);
+  constexpr double element = 4;
+  const double chunk = element * std::ceil(bytes / element / g.ranks);
+  return (g.ranks - 1) * (m.alpha + chunk * m.beta);
 }
 double posted_together(const BenchGroup& g, const MessageTime& m, double bytes) {
   return g.ranks == 1 ? 0 : m.alpha + share(g.ranks) * bytes * m.beta;
@@ -98,7 +101,7 @@ const std::vector<BenchOp>& bench_ops() {
        [](Communicator& c, Buffer x) { c.scatter(parts(c, x), x.chunk(c.rank(), c.size()), 0); }, posted,
        posted_together},
       {"barrier", false, one, [](Communicator& c, Buffer) { c.barrier(); }, "ceil(lg p) alpha",
-       [](const BenchGroup& g, const MessageTime& m, double) { return log2_rounds(g.ranks) * m.alpha; }},
+       [](const BenchGroup& g, const MessageTime& m, double) { return log2_rounds(g.ranks) * m.alpha; }, false},
       {"exchange", false, one, exchange_in_ring, "alpha + M beta", single_message}};
   return ops;
 }

@@ -29,6 +29,7 @@ struct BenchOp {
   void (*run)(Communicator& comm, Buffer x);
   std::string formula;  ///< with M bytes, p ranks
   double (*seconds)(const BenchGroup& group, const MessageTime& message, double bytes);
+  bool sized = true;  ///< false where no buffer takes part
 };
 
 /// Every operation; find throws UsageError with the names.

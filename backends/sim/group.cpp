@@ -45,7 +45,10 @@ Group::Group(Simulation& simulation, std::vector<int> members, int lane)
 
 Channel& Group::channel(int from, int to) {
   Channel& channel = channels_[static_cast<std::size_t>(from)][to];
-  if (channel.mailbox == nullptr) channel.mailbox = new_mailbox();
+  if (channel.mailbox == nullptr) {
+    simgrid::s4u::Mailbox* made = new_mailbox();  // other actors run meanwhile, perhaps the one at the other end
+    if (channel.mailbox == nullptr) channel.mailbox = made;
+  }
   return channel;
 }
 

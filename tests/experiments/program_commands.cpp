@@ -51,7 +51,8 @@ TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
   EXPECT_EQ(ended.code, 0);
   for (const Params::Declared& flag : run_flags()) {
     EXPECT_THAT(ended.text, HasSubstr("--" + flag.key));
-    if (!flag.fallback.empty()) EXPECT_THAT(ended.text, HasSubstr("[" + flag.fallback + "]"));
+    const std::string fallback = flag.fallback.empty() ? "--" : "[" + flag.fallback + "]";
+    EXPECT_THAT(ended.text, HasSubstr(fallback));
   }
   EXPECT_THAT(ended.text, HasSubstr("example: trigram run"));
   for (const char* subcommand : {"study", "bench", "list", "plot"})
