@@ -1,0 +1,105 @@
+// algorithms/README.md says what the registry says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "core/algorithm.hpp"
+
+namespace trigram::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string catalogue() {
+  std::ifstream file(TRIGRAM_SOURCE_DIR "/algorithms/README.md");
+  EXPECT_TRUE(file.good());
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// The text between a heading and the next one of its level; empty where there is no such heading.
+std::string section(const std::string& title) {
+  const std::string text = catalogue();
+  const std::string heading = "\n## " + title + "\n";
+  const std::size_t begin = text.find(heading);
+  if (begin == std::string::npos) return {};
+  const std::size_t body = begin + heading.size();
+  return text.substr(body, text.find("\n## ", body) - body);
+}
+
+std::vector<std::string> lines_with(const std::string& text, const std::string& prefix) {
+  std::vector<std::string> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(prefix)) found.push_back(line);
+  }
+  return found;
+}
+
+class Catalogue : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Catalogue, NamesTrigramPaperCostAndPhases) {
+  const std::string text = section(GetParam());
+  ASSERT_FALSE(text.empty()) << "no section '## " << GetParam() << "'";
+  const Trigram trigram = Algorithms::make(GetParam())->trigram();
+  EXPECT_THAT(text, HasSubstr("- Trigram: " + trigram.symbol() + " " + trigram.words() + "\n"));
+  EXPECT_THAT(text, HasSubstr("- Paper: " + Algorithms::describe(GetParam()).paper + "\n"));
+  EXPECT_THAT(text, HasSubstr("\n- Rounds: "));
+  EXPECT_THAT(text, HasSubstr("\n- Bytes: "));
+  EXPECT_THAT(text, HasSubstr("\n1. "));
+  EXPECT_THAT(catalogue(), HasSubstr("- [" + GetParam() + "](#" + GetParam() + ")\n"));
+}
+
+TEST_P(Catalogue, ListsEveryParameterAndNoOther) {
+  std::vector<std::string> expected;
+  for (const auto& declared : Algorithms::parameters(GetParam())) {
+    expected.push_back("| `" + declared.key + "` | " + declared.fallback + " | " + declared.description + " |");
+  }
+  const std::string text = section(GetParam());
+  EXPECT_EQ(lines_with(text, "| `"), expected);
+  EXPECT_EQ(text.find("Parameters: none.") != std::string::npos, expected.empty());
+}
+
+TEST_P(Catalogue, OptionTableSaysWhatIsRefused) {
+  const auto algorithm = Algorithms::make(GetParam());
+  const auto rows = lines_with(section("Options"), "| `" + GetParam() + "` |");
+  ASSERT_EQ(rows.size(), 1U);
+  const bool vertices = algorithm->trigram().centrality == Trigram::Centrality::decentralized;
+  std::string expected = "| `" + GetParam() + "` |";
+  for (const Option option : all_options) {
+    const bool refused = !algorithm->refuses(option).empty();
+    expected += refused ? " no |" : option != Option::overlap && vertices ? " nodes as vertices |" : " yes |";
+  }
+  EXPECT_EQ(rows[0], expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Catalogue, ::testing::ValuesIn(Algorithms::names()),
+                         [](const auto& one) { return one.param; });
+
+TEST(CatalogueTable, NamesNoAlgorithmThatDoesNotExist) {
+  for (const std::string& row : lines_with(section("Options"), "| `")) {
+    const std::string name = row.substr(3, row.find('`', 3) - 3);
+    EXPECT_TRUE(Algorithms::has(name)) << name;
+  }
+}
+
+TEST(TrigramSymbol, ReadsItsLinesFromTheBottom) {
+  // U+2630 ☰ has three whole lines; synchronous, full and centralized are whole, from the bottom up.
+  using enum Trigram::Synchrony;
+  using enum Trigram::Precision;
+  using enum Trigram::Centrality;
+  EXPECT_EQ((Trigram{synchronous, full, centralized}.symbol()), "☰");
+  EXPECT_EQ((Trigram{synchronous, full, decentralized}.symbol()), "☱");
+  EXPECT_EQ((Trigram{synchronous, low, centralized}.symbol()), "☲");
+  EXPECT_EQ((Trigram{synchronous, low, decentralized}.symbol()), "☳");
+  EXPECT_EQ((Trigram{asynchronous, full, centralized}.symbol()), "☴");
+  EXPECT_EQ((Trigram{asynchronous, full, decentralized}.symbol()), "☵");
+  EXPECT_EQ((Trigram{asynchronous, low, centralized}.symbol()), "☶");
+  EXPECT_EQ((Trigram{asynchronous, low, decentralized}.symbol()), "☷");
+}
+
+}  // namespace
+}  // namespace trigram::testing

@@ -1,0 +1,104 @@
+// On a quadratic, training is a linear recurrence that is known in closed form; on real data it learns.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/algorithms/worlds.hpp"
+
+namespace trigram::testing {
+namespace {
+
+constexpr int ranks = 4;
+constexpr int layers = 4;
+constexpr double condition = 8;  // eigenvalues 1, 2, 4, 8
+
+TrainingOptions quadratic(const std::string& algorithm, std::int64_t steps) {
+  TrainingOptions options = scripted(algorithm, steps);
+  options.workload = "quadratic:dimension=12,layers=4,condition=8";
+  options.learning_rate = 0.0625;
+  options.buckets.bytes = 16;
+  return options;
+}
+
+/// Mean weights over ranks after `steps`; weights start at 0.
+std::vector<double> mean_after(const std::string& algorithm, std::int64_t steps) {
+  return mean_over_ranks(final_weights(train_on(threads(2), ranks, quadratic(algorithm, steps))));
+}
+
+class LinearRecurrence : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(LinearRecurrence, MeanModelFollowsItsClosedForm) {
+  // x̄ ← x̄ − γ A (x̄ − c̄): x̄_t = c̄ (1 − (1 − γλ)^t) in the eigenspace of λ, for every method that leaves the mean alone,
+  // since A is the same on all ranks.
+  const std::vector<double> optimum = mean_after("all_reduce", 400);
+  for (const std::int64_t steps : {1, 3, 10}) {
+    const std::vector<double> mean = mean_after(GetParam(), steps);
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      const double eigenvalue = std::pow(condition, static_cast<double>(i / 3) / (layers - 1));
+      const double expected = optimum[i] * (1 - std::pow(1 - 0.0625 * eigenvalue, steps));
+      EXPECT_NEAR(mean[i], expected, 3e-6) << "after " << steps << " steps, element " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, LinearRecurrence,
+                         ::testing::Values("all_reduce", "local_sgd:every=3", "decentralized",
+                                           "decentralized:mix=after",
+                                           "decentralized:topology=one_peer_exponential,every=2",
+                                           "bytegrad:codec=identity", "low_precision_decentralized:codec=identity"));
+
+TEST(Convergence, ObjectiveOfAllReduceFallsByTheSquareOfOneMinusTheStep) {
+  // f(x) − f* = ½‖x − c̄‖² with A = 1: every step multiplies it by (1 − γ)².
+  TrainingOptions options = quadratic("all_reduce", 6);
+  options.workload = "quadratic:dimension=12,layers=1,condition=1";
+  const auto rows = evaluations(train_on(threads(2), ranks, options));
+  ASSERT_GT(rows[0].loss, 0.1);
+  for (std::size_t step = 1; step < rows.size(); ++step) {
+    EXPECT_NEAR(rows[step].loss / rows[0].loss, std::pow(1 - 0.0625, 2.0 * static_cast<double>(step)), 1e-5);
+  }
+}
+
+class RealData : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(RealData, EveryAlgorithmLearnsDigits) {
+  TrainingOptions options = scripted(GetParam(), 40);
+  options.workload = "mlp:data=digits,hidden=16";
+  options.learning_rate = 0.5;
+  options.global_batch = 128;
+  options.evaluate_every = 0;
+  options.buckets.bytes = 2048;
+  const auto rows = evaluations(train_on(threads(2), ranks, options));
+  ASSERT_EQ(rows.size(), 2U);
+  // Ten classes: ln 10 nats and one in ten right before training.
+  EXPECT_NEAR(rows[0].loss, std::log(10.0), 0.6);
+  EXPECT_LT(rows[1].loss, 0.7);
+  EXPECT_GT(rows[1].accuracy, 0.75);
+}
+
+TEST_P(RealData, EmptyShardsTrainAndAreCounted) {
+  constexpr int many = 16;
+  TrainingOptions options = scripted(GetParam(), 3);
+  options.workload = "mlp:data=digits,hidden=8";
+  options.label_skew = 0.005;
+  options.global_batch = 32;
+  options.record_all = true;
+  options.evaluate_every = 0;
+  const Training training = train_on(threads(4), many, options);
+  std::int64_t samples = 0;
+  int empty = 0;
+  for (const RankReport& report : training.ranks) {
+    samples += report.local_batch;
+    if (report.local_batch > 0) continue;
+    ++empty;
+    for (const StepRow& row : report.steps) EXPECT_TRUE(std::isnan(row.loss));
+  }
+  EXPECT_EQ(samples, options.global_batch);
+  EXPECT_GT(empty, 0);
+  EXPECT_TRUE(std::isfinite(evaluations(training).back().loss));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RealData, ::testing::ValuesIn(Algorithms::names()),
+                         [](const auto& one) { return one.param; });
+
+}  // namespace
+}  // namespace trigram::testing

@@ -1,0 +1,74 @@
+// What overlap is worth on the simulated clock, and where a step's seconds go.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/algorithms/script.hpp"
+#include "tests/algorithms/worlds.hpp"
+
+namespace trigram::testing {
+namespace {
+
+constexpr int layers = 8;
+constexpr int steps = 4;  // in which every algorithm exchanges at least once
+constexpr std::int64_t layer_elements = 4000;
+constexpr double layer_seconds = 1e-4;
+
+TrainingOptions timed(const std::string& algorithm, bool overlap) {
+  Script script;
+  script.layers.assign(layers, layer_elements);
+  script.layer_seconds = layer_seconds;
+  play(script);
+  TrainingOptions options = scripted(algorithm, steps);
+  options.evaluate_every = 0;
+  options.keep_weights = false;
+  options.record_all = true;
+  options.buckets.bytes = 4 * layer_elements;
+  options.relaxation.overlap = overlap;
+  return options;
+}
+
+class SimulatedTime : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  }
+  static double step_seconds(const Training& training) { return training.ranks[0].training_seconds / steps; }
+};
+
+TEST_P(SimulatedTime, OverlapHidesCommunicationBehindComputing) {
+  const double serial = step_seconds(train_on(simulator(2), 4, timed(GetParam(), false)));
+  const double overlapped = step_seconds(train_on(simulator(2), 4, timed(GetParam(), true)));
+  EXPECT_LT(overlapped, serial);
+  // Forward and backward each pass every layer once.
+  EXPECT_GE(overlapped, 2 * layers * layer_seconds);
+}
+
+TEST_P(SimulatedTime, ComputeAndExposedSecondsSumToTheStep) {
+  for (const bool overlap : {false, true}) {
+    const Training training = train_on(simulator(2), 4, timed(GetParam(), overlap));
+    for (const RankReport& report : training.ranks) {
+      double before = report.steps.back().time_s - report.training_seconds;
+      for (const StepRow& row : report.steps) {
+        EXPECT_NEAR(row.compute_s + row.exposed_s, row.time_s - before, 1e-12);
+        EXPECT_GE(row.compute_s, 2 * layers * layer_seconds * (1 - 1e-9));
+        EXPECT_GE(row.exposed_s, -1e-12);
+        before = row.time_s;
+      }
+    }
+  }
+}
+
+TEST_P(SimulatedTime, EvaluationsCostNone) {
+  TrainingOptions options = timed(GetParam(), true);
+  const Training without = train_on(simulator(2), 4, options);
+  options.evaluate_every = 1;
+  const Training with = train_on(simulator(2), 4, options);
+  EXPECT_EQ(with.ranks[0].training_seconds, without.ranks[0].training_seconds);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SimulatedTime, ::testing::ValuesIn(Algorithms::names()),
+                         [](const auto& one) { return one.param; });
+
+}  // namespace
+}  // namespace trigram::testing

@@ -1,0 +1,173 @@
+// The training loop: its moments in order, its clock, its evaluations, its failures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/error.hpp"
+#include "tests/algorithms/script.hpp"
+#include "tests/algorithms/worlds.hpp"
+
+namespace trigram::testing {
+namespace {
+
+/// The moments that one rank saw, in order, as "ready0", "update0", …
+std::vector<std::string>& moments() {
+  static std::vector<std::string> all;
+  return all;
+}
+
+/// Writes down its moments; communicates nothing.
+class Witness final : public Algorithm {
+ public:
+  explicit Witness(Params& params)
+      : local_(params.get("local", false, "local updates")), owns_(params.get("owns", false, "owns the update")) {}
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
+  }
+  bool local_updates() const override { return local_; }
+  bool owns_update() const override { return owns_; }
+  Cost cost(const CostQuery&) const override { return {}; }
+  void setup(Worker&, std::span<Bucket>) override { moments().assign(1, "setup"); }
+  void before_forward(Worker&) override { moments().emplace_back("before_forward"); }
+  void gradients_ready(Worker&, Bucket& bucket) override { note("ready", bucket); }
+  void before_update(Worker&) override { moments().emplace_back("before_update"); }
+  void update(Worker&, Bucket& bucket) override { note("update", bucket); }
+  void after_update(Worker&, Bucket& bucket) override { note("after", bucket); }
+  void after_step(Worker&) override { moments().emplace_back("after_step"); }
+  void finish(Worker&) override { moments().emplace_back("finish"); }
+
+ private:
+  static void note(const std::string& what, const Bucket& bucket) {
+    moments().push_back(what + std::to_string(bucket.index));
+  }
+  bool local_, owns_;
+};
+
+/// Not among the algorithms of this build: made for one test at a time.
+class Moments : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    static const Algorithms::Registration registration(
+        "witness", {"writes down its moments"}, [](Params& params) { return std::make_unique<Witness>(params); });
+  }
+
+  std::vector<std::string> of(const std::string& algorithm, bool overlap) {
+    Script script;
+    script.layers = {4, 4, 4};
+    script.gradient = [](std::int64_t, int, std::int64_t, float) { return 1.0F; };
+    play(script);
+    TrainingOptions options = scripted(algorithm, 1);
+    options.buckets.bytes = 32;  // layers 2 and 1 together, layer 0 alone
+    options.relaxation.overlap = overlap;
+    weights_ = final_weights(train_on(threads(1), 1, options));
+    return moments();
+  }
+
+  std::vector<std::vector<float>> weights_;
+};
+
+TEST_F(Moments, ComeInTheOrderOfAStep) {
+  const std::vector<std::string> expected{"setup",  "before_forward", "ready0",     "ready1", "before_update",
+                                          "after0", "after1",         "after_step", "finish"};
+  EXPECT_EQ(of("witness", true), expected);
+  EXPECT_EQ(of("witness", false), expected);
+}
+
+TEST_F(Moments, LocalUpdatesComeAsSoonAsABucketIsComplete) {
+  const std::vector<std::string> early{"setup",  "before_forward", "ready0",     "after0", "ready1",
+                                       "after1", "before_update",  "after_step", "finish"};
+  EXPECT_EQ(of("witness:local=on", true), early);
+  EXPECT_EQ(of("witness:local=on", false), of("witness", false));
+}
+
+TEST_F(Moments, TheOptimizerStaysOutWhereTheAlgorithmOwnsTheUpdate) {
+  EXPECT_THAT(of("witness:owns=on", true), ::testing::IsSupersetOf({"update0", "after0", "update1", "after1"}));
+  EXPECT_EQ(weights_[0], std::vector<float>(12, 0.0F));
+  of("witness", true);
+  EXPECT_EQ(weights_[0], std::vector<float>(12, -0.125F));
+}
+
+TEST(Evaluations, HaveTheirFormulas) {
+  // Four ranks that never exchange: w_r = −γ T g_r with g_r = (r, 0, 2 r).
+  constexpr int ranks = 4;
+  Script script;
+  script.layers = {1, 2};
+  script.gradient = [](std::int64_t, int rank, std::int64_t element, float) {
+    return static_cast<float>(rank * element);
+  };
+  script.accuracy = [](const std::vector<float>& weights) { return 1 + weights[1] / 8.0; };
+  play(script);
+  const auto rows = evaluations(train_on(threads(2), ranks, scripted("local_sgd:every=100", 2)));
+  ASSERT_EQ(rows.size(), 3U);
+  // γ T = 1/4: w_r = −(0, r, 2 r)/4, the mean is at r = 3/2; Σ_r (r − 3/2)² = 5, ‖(0, 1, 2)‖² = 5.
+  EXPECT_EQ(rows[2].step, 2);
+  EXPECT_DOUBLE_EQ(rows[2].consensus_distance, std::sqrt(5.0 * 5.0 / ranks) / 4);
+  EXPECT_DOUBLE_EQ(rows[2].loss, -(1.5 + 3) / 4);
+  EXPECT_DOUBLE_EQ(rows[2].accuracy, 1 - 1.5 / 4 / 8);
+  EXPECT_DOUBLE_EQ(rows[2].worst_accuracy, 1 - 3.0 / 4 / 8);
+  EXPECT_EQ(rows[0].consensus_distance, 0);
+}
+
+TEST(Evaluations, ComeAtTheStepsAskedForAndAtBothEnds) {
+  play({});
+  TrainingOptions options = scripted("all_reduce", 5);
+  const auto steps_of = [&](std::int64_t every) {
+    options.evaluate_every = every;
+    std::vector<std::int64_t> steps;
+    for (const EvalRow& row : evaluations(train_on(threads(2), 3, options))) steps.push_back(row.step);
+    return steps;
+  };
+  EXPECT_EQ(steps_of(2), (std::vector<std::int64_t>{0, 2, 4, 5}));
+  EXPECT_EQ(steps_of(5), (std::vector<std::int64_t>{0, 5}));
+  EXPECT_EQ(steps_of(0), (std::vector<std::int64_t>{0, 5}));
+}
+
+TEST(StepRows, AreOfRankZeroOrOfAllAndTheirSecondsSumToTheStep) {
+  Script script;
+  script.layers = {50, 60};
+  play(script);
+  TrainingOptions options = scripted("bytegrad", 4);
+  options.evaluate_every = 0;
+  Training training = train_on(threads(2), 3, options);
+  EXPECT_EQ(training.ranks[0].steps.size(), 4U);
+  EXPECT_TRUE(training.ranks[1].steps.empty());
+  options.record_all = true;
+  training = train_on(threads(2), 3, options);
+  for (const RankReport& report : training.ranks) {
+    ASSERT_EQ(report.steps.size(), 4U);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const StepRow& row = report.steps[i];
+      EXPECT_EQ(row.rank, report.rank);
+      EXPECT_EQ(row.step, static_cast<std::int64_t>(i));
+      EXPECT_EQ(row.bytes_sent, report.cost_by_step[i].bytes);
+      EXPECT_GE(row.exposed_s, 0);
+      EXPECT_GT(row.encode_s, 0);
+      EXPECT_GT(row.decode_s, 0);
+      EXPECT_GT(row.wire_s, 0);
+      if (i > 0) {
+        EXPECT_NEAR(row.compute_s + row.exposed_s, row.time_s - report.steps[i - 1].time_s, 1e-9);
+      }
+    }
+  }
+}
+
+TEST(Failures, ARankThatThrowsEndsTheRunWithItsOwnTypeAndMessage) {
+  for (const Place& place : all_places(2)) {
+    Script script;
+    script.failing_rank = 2;
+    script.failing_step = 1;
+    play(script);
+    try {
+      train_on(place.backend, 4, scripted("all_reduce", 3));
+      FAIL() << place.name << " went on without rank 2";
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("rank 2 was told to fail in step 1")) << place.name;
+    }
+    play({});
+    EXPECT_NO_THROW(train_on(place.backend, 4, scripted("all_reduce", 3))) << place.name << " cannot run again";
+  }
+}
+
+}  // namespace
+}  // namespace trigram::testing

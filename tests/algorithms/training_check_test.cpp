@@ -1,0 +1,136 @@
+// What cannot run is refused before any rank starts, with a message that says what would.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "tests/algorithms/script.hpp"
+#include "tests/algorithms/worlds.hpp"
+
+namespace trigram::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A backend of given nodes on which a rank that starts is a failure.
+class NeverStarts final : public Backend {
+ public:
+  explicit NeverStarts(std::vector<int> nodes) : nodes_(std::move(nodes)) {}
+  std::vector<int> nodes(int ranks) const override {
+    require(ranks <= static_cast<int>(nodes_.size()), "too many ranks");
+    return {nodes_.begin(), nodes_.begin() + ranks};
+  }
+  int default_ranks() const override { return static_cast<int>(nodes_.size()); }
+  Outcome run(const World&, const RankBody&) override {
+    ADD_FAILURE() << "ranks were started";
+    return {};
+  }
+  bool simulated() const override { return false; }
+
+ private:
+  std::vector<int> nodes_;
+};
+
+class RefusedBeforeAnyRankStarts : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    play({});
+    world_.ranks = 6;
+  }
+
+  std::string message() {
+    NeverStarts backend({0, 0, 0, 0, 1, 1});
+    try {
+      run_training(backend, world_, options_);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    ADD_FAILURE() << "nothing was refused";
+    return {};
+  }
+
+  World world_;
+  TrainingOptions options_ = scripted("all_reduce", 3);
+};
+
+TEST_F(RefusedBeforeAnyRankStarts, UnknownNames) {
+  options_.algorithm = "all_reuce";
+  EXPECT_THAT(message(), AllOf(HasSubstr("unknown algorithm 'all_reuce'"), HasSubstr("all_reduce")));
+  options_ = scripted("all_reduce", 3);
+  options_.optimizer = "adamm";
+  EXPECT_THAT(message(), AllOf(HasSubstr("unknown optimizer 'adamm'"), HasSubstr("adamw")));
+  options_ = scripted("all_reduce", 3);
+  options_.workload = "resnet";
+  EXPECT_THAT(message(), AllOf(HasSubstr("unknown workload 'resnet'"), HasSubstr("mlp")));
+  options_ = scripted("decentralized:topology=moebius", 3);
+  EXPECT_THAT(message(), AllOf(HasSubstr("unknown topology 'moebius'"), HasSubstr("ring")));
+  options_ = scripted("bytegrad:codec=zip", 3);
+  EXPECT_THAT(message(), AllOf(HasSubstr("unknown codec 'zip'"), HasSubstr("minmax_uint8")));
+  options_ = scripted("all_reduce", 3);
+  world_.all_reduce = "wring";
+  EXPECT_THAT(message(), AllOf(HasSubstr("'wring'"), HasSubstr("ring")));
+}
+
+TEST_F(RefusedBeforeAnyRankStarts, UnknownKeysAndValues) {
+  options_.algorithm = "local_sgd:evry=2";
+  EXPECT_THAT(message(), AllOf(HasSubstr("algorithm 'local_sgd'"), HasSubstr("'evry'"), HasSubstr("every")));
+  options_.algorithm = "local_sgd:every=0";
+  EXPECT_THAT(message(), HasSubstr("every=0"));
+  options_.algorithm = "local_sgd:every=soon";
+  EXPECT_THAT(message(), AllOf(HasSubstr("every=soon"), HasSubstr("whole number")));
+  options_.algorithm = "decentralized:mix=during";
+  EXPECT_THAT(message(), AllOf(HasSubstr("mix=during"), HasSubstr("before or after")));
+  options_.algorithm = "async_average:warmup=-1";
+  EXPECT_THAT(message(), HasSubstr("warmup=-1"));
+  options_ = scripted("all_reduce", 3);
+  options_.optimizer = "momentum:momentum=1.5";
+  EXPECT_THAT(message(), AllOf(HasSubstr("momentum=1.5"), HasSubstr("[0, 1)")));
+}
+
+TEST_F(RefusedBeforeAnyRankStarts, ImpossibleNumbers) {
+  options_.steps = -1;
+  EXPECT_THAT(message(), HasSubstr("-1 steps"));
+  options_ = scripted("all_reduce", 3);
+  options_.evaluate_every = -2;
+  EXPECT_THAT(message(), HasSubstr("-2"));
+  options_ = scripted("all_reduce", 3);
+  options_.learning_rate = -0.5;
+  EXPECT_THAT(message(), HasSubstr("-0.5"));
+  options_.learning_rate = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(message(), HasSubstr("nan"));
+  options_.learning_rate = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(message(), HasSubstr("inf"));
+  options_ = scripted("all_reduce", 3);
+  options_.buckets.bytes = -1;
+  EXPECT_THAT(message(), HasSubstr("-1 bytes"));
+  options_.buckets.bytes = 0;
+  options_.buckets.alignment = 0;
+  EXPECT_THAT(message(), HasSubstr("alignment of 0"));
+  options_ = scripted("all_reduce", 3);
+  world_.ranks = 0;
+  EXPECT_THAT(message(), HasSubstr("0 ranks"));
+}
+
+TEST_F(RefusedBeforeAnyRankStarts, TopologiesWithoutSuchASize) {
+  options_.algorithm = "decentralized:topology=hypercube";
+  EXPECT_THAT(message(), AllOf(HasSubstr("hypercube"), HasSubstr("6")));
+  options_.algorithm = "low_precision_decentralized:topology=hypercube";
+  EXPECT_THAT(message(), AllOf(HasSubstr("hypercube"), HasSubstr("6")));
+}
+
+TEST_F(RefusedBeforeAnyRankStarts, DifferencesOnTopologiesThatChangeOrAreDirected) {
+  for (const std::string topology : {"one_peer_exponential", "random_matching", "shift_one"}) {
+    options_.algorithm = "low_precision_decentralized:topology=" + topology;
+    EXPECT_THAT(message(), AllOf(HasSubstr(topology), HasSubstr("symmetric"), HasSubstr("ring")));
+  }
+}
+
+TEST_F(RefusedBeforeAnyRankStarts, AllNicsOnUnequalNodes) {
+  options_.relaxation.hierarchy = Hierarchy::all_nics;
+  EXPECT_THAT(message(), AllOf(HasSubstr("node 0 has 4 ranks"), HasSubstr("node 1 has 2"), HasSubstr("leader")));
+}
+
+}  // namespace
+}  // namespace trigram::testing

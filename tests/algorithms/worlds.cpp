@@ -1,0 +1,87 @@
+#include "tests/algorithms/worlds.hpp"
+
+#include <algorithm>
+
+namespace trigram::testing {
+
+std::string threads(int ranks_per_node) { return "threads:ranks_per_node=" + std::to_string(ranks_per_node); }
+
+std::string simulator(int ranks_per_node, const std::string& fidelity) {
+  return "sim:nodes=8,gpus_per_node=" + std::to_string(ranks_per_node) + ",fidelity=" + fidelity;
+}
+
+std::vector<Place> all_places(int ranks_per_node) {
+  std::vector<Place> places{{"threads", threads(ranks_per_node)}};
+  if (!Backends::has("sim")) return places;
+  for (const char* fidelity : {"exact", "fluid"}) {
+    places.push_back({std::string("sim_") + fidelity, simulator(ranks_per_node, fidelity)});
+  }
+  return places;
+}
+
+TrainingOptions scripted(const std::string& algorithm, std::int64_t steps) {
+  TrainingOptions options;
+  options.algorithm = algorithm;
+  options.workload = "scripted";
+  options.steps = steps;
+  options.evaluate_every = 1;
+  options.learning_rate = 0.125;
+  options.buckets.bytes = 40;
+  options.keep_weights = true;
+  return options;
+}
+
+Training train_on(const std::string& backend, int ranks, const TrainingOptions& options,
+                  const std::string& all_reduce) {
+  World world;
+  world.ranks = ranks;
+  world.bucket_lanes = 2;
+  world.all_reduce = all_reduce;
+  return run_training(*Backends::make(backend), world, options);
+}
+
+std::vector<std::vector<float>> final_weights(const Training& training) {
+  std::vector<std::vector<float>> all;
+  for (const RankReport& report : training.ranks) {
+    std::vector<float>& flat = all.emplace_back();
+    for (const auto& parameter : report.weights) flat.insert(flat.end(), parameter.begin(), parameter.end());
+  }
+  return all;
+}
+
+std::vector<double> mean_over_ranks(const std::vector<std::vector<float>>& values) {
+  std::vector<double> mean(values.front().size(), 0.0);
+  for (const auto& one : values) {
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += one[i] / static_cast<double>(values.size());
+  }
+  return mean;
+}
+
+std::vector<EvalRow> evaluations(const Training& training) {
+  std::vector<EvalRow> rows;
+  for (const RankReport& report : training.ranks) rows.insert(rows.end(), report.evals.begin(), report.evals.end());
+  std::sort(rows.begin(), rows.end(), [](const EvalRow& a, const EvalRow& b) { return a.step < b.step; });
+  return rows;
+}
+
+std::vector<Shape> bucket_shapes(const TrainingOptions& options, int ranks) {
+  const auto workload = open_workload(options, 0, ranks);
+  std::vector<Shape> shapes;
+  for (const auto& bucket : plan_buckets(workload->parameters(), options.buckets, workload->phantom()).buckets) {
+    shapes.push_back(bucket.shape);
+  }
+  return shapes;
+}
+
+Cost declared_cost(const std::string& backend, int ranks, const TrainingOptions& options, int rank, std::int64_t step) {
+  const std::vector<int> nodes = Backends::make(backend)->nodes(ranks);
+  const std::vector<Shape> shapes = bucket_shapes(options, ranks);
+  CostQuery query;
+  query.place = placement(nodes, rank);
+  query.hierarchy = options.relaxation.hierarchy;
+  query.step = step;
+  query.buckets = shapes;
+  return Algorithms::make(options.algorithm)->cost(query);
+}
+
+}  // namespace trigram::testing

@@ -1,0 +1,44 @@
+// Places to train in, and what tests read from a training.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/trainer.hpp"
+
+namespace trigram::testing {
+
+/// Backend specs with `ranks_per_node` ranks a node; the last node takes what is left.
+std::string threads(int ranks_per_node);
+std::string simulator(int ranks_per_node, const std::string& fidelity = "exact");
+
+/// Every kind of place that this build has, as (short name, spec).
+struct Place {
+  std::string name;
+  std::string backend;
+};
+std::vector<Place> all_places(int ranks_per_node);
+
+/// A scripted training: plain SGD with learning rate 1/8, an evaluation a step, small buckets, final weights kept.
+TrainingOptions scripted(const std::string& algorithm, std::int64_t steps);
+
+/// Trains on `ranks` ranks.
+Training train_on(const std::string& backend, int ranks, const TrainingOptions& options,
+                  const std::string& all_reduce = "ring");
+
+/// The final weights of each rank, all parameters one after the other.
+std::vector<std::vector<float>> final_weights(const Training& training);
+
+/// Mean over ranks, in double precision.
+std::vector<double> mean_over_ranks(const std::vector<std::vector<float>>& values);
+
+/// The evaluation rows of all ranks, by step.
+std::vector<EvalRow> evaluations(const Training& training);
+
+/// The shapes of the buckets that a training with these options has.
+std::vector<Shape> bucket_shapes(const TrainingOptions& options, int ranks);
+
+/// What the algorithm declares for one rank in one step.
+Cost declared_cost(const std::string& backend, int ranks, const TrainingOptions& options, int rank, std::int64_t step);
+
+}  // namespace trigram::testing

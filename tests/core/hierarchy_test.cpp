@@ -1,0 +1,75 @@
+// Where a rank stands in its nodes, and what a hierarchy costs and computes.
+#include "core/hierarchy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "core/worker.hpp"
+#include "tests/support/run_ranks.hpp"
+
+namespace trigram {
+namespace {
+
+TEST(Placement, CountsNodesAndLocalRanksOfUnequalNodes) {
+  const std::vector<int> nodes{0, 0, 0, 1, 1, 2};
+  const Placement place = placement(nodes, 4);
+  EXPECT_EQ(place.ranks, 6);
+  EXPECT_EQ(place.node, 1);
+  EXPECT_EQ(place.nodes, 3);
+  EXPECT_EQ(place.local_rank, 1);
+  EXPECT_EQ(place.node_size, 2);
+  EXPECT_EQ(vertices(Hierarchy::none, place), 6);
+  EXPECT_EQ(vertices(Hierarchy::leader, place), 3);
+}
+
+TEST(Hierarchy, NamesAreReadBack) {
+  for (const Hierarchy one : {Hierarchy::none, Hierarchy::leader, Hierarchy::all_nics})
+    EXPECT_EQ(parse_hierarchy(name_of(one)), one);
+  EXPECT_THROW(parse_hierarchy("leaders"), UsageError);
+}
+
+TEST(HierarchicalCost, AddsTheNodesPartToThePrimitives) {
+  const auto primitive = [](int ranks, int rank, std::int64_t count) { return Cost{100 * ranks + rank, 1000 * count}; };
+  const std::vector<int> nodes{0, 0, 1, 1};
+  // Flat: the primitive alone.
+  EXPECT_EQ(hierarchical_cost(Hierarchy::none, placement(nodes, 3), 7, 4, primitive), (Cost{403, 7000}));
+  // Leader: a binomial reduce of two ranks and a broadcast back, 28 bytes each way.
+  EXPECT_EQ(hierarchical_cost(Hierarchy::leader, placement(nodes, 3), 7, 4, primitive), (Cost{2, 28}));
+  EXPECT_EQ(hierarchical_cost(Hierarchy::leader, placement(nodes, 2), 7, 4, primitive), (Cost{2 + 201, 28 + 7000}));
+  // All NICs: chunks of 4 and 3 elements; both ranks send the other's chunk first and their own after.
+  EXPECT_EQ(hierarchical_cost(Hierarchy::all_nics, placement(nodes, 2), 7, 4, primitive), (Cost{2 + 201, 28 + 4000}));
+  EXPECT_EQ(hierarchical_cost(Hierarchy::all_nics, placement(nodes, 3), 7, 4, primitive), (Cost{2 + 201, 28 + 3000}));
+}
+
+/// x = rank + 1 on each rank, then the hierarchy around "mean over the group".
+std::vector<std::vector<float>> mean_in(Hierarchy hierarchy, NodeValue value, int ranks, int ranks_per_node) {
+  World world;
+  world.ranks = ranks;
+  Relaxation relaxation;
+  relaxation.hierarchy = hierarchy;
+  relaxation.nodes = (ranks + ranks_per_node - 1) / ranks_per_node;
+  return run_ranks<float>("threads:ranks_per_node=" + std::to_string(ranks_per_node), world, [&](RankRuntime& runtime) {
+    Worker worker(runtime, 0, relaxation);
+    const OwnedBuffer x = on_device<float>(worker.device, std::vector<float>(5, static_cast<float>(worker.rank() + 1)));
+    hierarchical(worker, x, value, [](Communicator& group, Buffer part) { group.all_reduce(part, ReduceOp::mean); });
+    return on_host<float>(worker.device, x);
+  });
+}
+
+TEST(Hierarchical, WeightedMeanIsTheMeanOverRanksOnUnequalNodesToo) {
+  // Ranks 1 … 5 in nodes of 2, 2 and 1: the mean is 3, while node means 1.5, 3.5 and 5 would give 10/3.
+  for (const auto& rank : mean_in(Hierarchy::leader, NodeValue::weighted_mean, 5, 2)) {
+    for (const float value : rank) EXPECT_NEAR(value, 3.0F, 1e-6F);
+  }
+  for (const auto& rank : mean_in(Hierarchy::leader, NodeValue::mean, 5, 2)) {
+    for (const float value : rank) EXPECT_NEAR(value, 10.0F / 3, 1e-6F);
+  }
+}
+
+TEST(Hierarchical, AllNicsGivesEveryRankEveryChunk) {
+  for (const auto& rank : mean_in(Hierarchy::all_nics, NodeValue::weighted_mean, 8, 4))
+    EXPECT_EQ(rank, std::vector<float>(5, 4.5F));
+}
+
+}  // namespace
+}  // namespace trigram

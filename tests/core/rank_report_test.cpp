@@ -1,0 +1,56 @@
+// A report survives its way between processes, whatever its numbers are.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/error.hpp"
+#include "core/trainer.hpp"
+
+namespace trigram {
+namespace {
+
+TEST(RankReport, SurvivesPackingWithNaNAndInfinity) {
+  RankReport report;
+  report.rank = 3;
+  StepRow step;
+  step.step = std::int64_t{1} << 40;
+  step.loss = std::nan("");
+  step.bytes_sent = 7;
+  step.exposed_s = 0.1;
+  report.steps.push_back(step);
+  EvalRow eval;
+  eval.loss = std::numeric_limits<double>::infinity();
+  eval.accuracy = std::nan("");
+  report.evals.push_back(eval);
+  report.spans.push_back({2, Activity::wire, "all_reduce", 0.25, 0.5, 12});
+  report.cost_by_step.push_back({4, 5});
+  report.setup_and_finish = {6, 7};
+  report.local_batch = 0;
+  report.training_seconds = 1.0 / 3;
+  report.weights = {{1.5F, -0.0F, std::numeric_limits<float>::denorm_min()}, {}};
+  const RankReport back = unpack(pack(report));
+  EXPECT_EQ(back.rank, 3);
+  EXPECT_EQ(back.steps[0].step, step.step);
+  EXPECT_TRUE(std::isnan(back.steps[0].loss));
+  EXPECT_EQ(back.steps[0].exposed_s, 0.1);
+  EXPECT_EQ(back.evals[0].loss, eval.loss);
+  EXPECT_TRUE(std::isnan(back.evals[0].accuracy));
+  EXPECT_EQ(back.spans[0].name, "all_reduce");
+  EXPECT_EQ(back.spans[0].activity, Activity::wire);
+  EXPECT_EQ(back.cost_by_step[0], (Cost{4, 5}));
+  EXPECT_EQ(back.setup_and_finish, (Cost{6, 7}));
+  EXPECT_EQ(back.training_seconds, 1.0 / 3);
+  EXPECT_EQ(back.weights, report.weights);
+  EXPECT_TRUE(std::signbit(back.weights[0][1]));
+}
+
+TEST(RankReport, WhatIsNoReportIsRefused) {
+  EXPECT_THROW(unpack({}), Error);
+  std::vector<std::byte> cut = pack(RankReport{});
+  cut.resize(cut.size() / 2);
+  EXPECT_THROW(unpack(cut), Error);
+}
+
+}  // namespace
+}  // namespace trigram
