@@ -1,11 +1,11 @@
 #include "backends/mpi/session.hpp"
 
 #include <mpi.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "backends/mpi/bootstrap.hpp"
 #include "backends/mpi/check.hpp"
