@@ -151,17 +151,18 @@ nlohmann::json summarize(const Training& training) {
   }
   const double divisor = std::max<double>(1, static_cast<double>(steps));
   const std::vector<EvalRow> scores = evaluations(ranks);
-  nlohmann::json summary = {{"iteration_s", median(seconds)},
-                            {"iteration_mean_s", mean(seconds)},
-                            {"iteration_slowest_rank_s", slowest / divisor},
-                            {"samples_per_s", samples_per_second(ranks)},
-                            {"bytes_per_step_mean", mean_bytes_until(ranks, steps) / divisor},
-                            {"bytes_per_step_largest", largest / divisor},
-                            {"busiest_nic", training.facts.value("busiest_nic", nlohmann::json())},
-                            {"simulated_s", training.seconds},
-                            {"empty_shards", std::count_if(ranks.begin(), ranks.end(),
-                                                           [](const RankReport& r) { return r.local_batch == 0; })},
-                            {"breakdown", breakdown(ranks.front())}};
+  nlohmann::json summary = {
+      {"iteration_s", median(seconds)},
+      {"iteration_mean_s", mean(seconds)},
+      {"iteration_slowest_rank_s", slowest / divisor},
+      {"samples_per_s", samples_per_second(ranks)},
+      {"bytes_per_step_mean", mean_bytes_until(ranks, steps) / divisor},
+      {"bytes_per_step_largest", largest / divisor},
+      {"busiest_nic", training.facts.contains("busiest_nic") ? training.facts["busiest_nic"] : nlohmann::json()},
+      {"simulated_s", training.seconds},
+      {"empty_shards",
+       std::count_if(ranks.begin(), ranks.end(), [](const RankReport& r) { return r.local_batch == 0; })},
+      {"breakdown", breakdown(ranks.front())}};
   for (const char* key : {"loss", "accuracy", "worst_accuracy", "consensus_distance"}) summary[key] = nullptr;
   if (scores.empty()) return summary;
   const EvalRow& last = scores.back();

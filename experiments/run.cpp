@@ -22,7 +22,7 @@ Settings given_settings(const Arguments& arguments) {
   if (file == given.end()) return given;
   const std::string path = file->second;
   given.erase(file);
-  return resolved(layered(read_settings(path), given), {});
+  return resolved(layered(read_settings(path), given), run_defaults());
 }
 
 std::string text_of(const nlohmann::json& value) {

@@ -85,8 +85,9 @@ void conduct(const Study& study, const StudyFlags& flags) {
   const std::vector<StudyResult> main = pool.run(selected.points, "runs");
   const std::vector<StudyResult> variants = pool.run(variant_points(study, found.values), "runs of variants");
 
-  const std::string table = study.title + "\n\n" + calibration_lines(found) + choice_lines(selected) + "\n" +
-                            tables(study, published, main, variants);
+  const std::string chosen = calibration_lines(found) + choice_lines(selected);
+  const std::string table =
+      study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") + tables(study, published, main, variants);
   nlohmann::json facts = study_facts(study);
   facts["build"] = build_facts();
   facts["published"] = published_facts(published);

@@ -123,7 +123,8 @@ void read_entry(Study& study, const ConfigEntry& entry) {
        [&] {
          set({{"value", text_into(study.measure.value)},
               {"scale", number_into(study.measure.scale)},
-              {"label", text_into(study.measure.label)}},
+              {"label", text_into(study.measure.label)},
+              {"x_label", text_into(study.measure.x_label)}},
              entry);
        }},
       {"target", [&] { read_target(part_of(study.target), study.file, entry); }},

@@ -35,6 +35,7 @@ struct Measure {
   std::string value = "summary.iteration_s";
   double scale = 1;
   std::string label = "iteration time (s)";
+  std::string x_label;  ///< of the first swept key; empty: the key
 };
 
 /// [target]: published points. A row's series meets the published series of its name; `axis` meets column `x`.

@@ -49,11 +49,14 @@ def draw_sweep(folder, study, runs):
     if style.spans_decades(xs):
         axes.set_xscale("log")
         style.plain_log(axes.xaxis, xs)
+    else:
+        axes.set_xticks(xs)
     if style.spans_decades(seen):
         axes.set_yscale("log")
         style.plain_log(axes.yaxis)
     unit = axis["values"][0].lstrip("0123456789.")
-    axes.set_xlabel(f"{style.readable(axis['key'].split('.')[-1])}{f' ({unit})' if unit.isalpha() else ''}")
+    key = f"{style.readable(axis['key'].split('.')[-1])}{f' ({unit})' if unit.isalpha() else ''}"
+    axes.set_xlabel(study["measure"]["x_label"] or key)
     axes.set_ylabel(study["measure"]["label"])
     axes.set_title(study["title"])
     if study["published"]:
