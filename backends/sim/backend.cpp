@@ -72,8 +72,8 @@ void start_engine(std::int64_t actors) {
   xbt_log_control_set("root.thresh:critical");
   simgrid::s4u::Engine::set_config(contexts);
   new simgrid::s4u::Engine("trigram");  // lives as long as its process
-  for (const char* setting :
-       {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e20", "contexts/stack-size:1024"}) {
+  for (const char* setting : {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e20",
+                              "contexts/stack-size:1024", "surf/precision:1e-12"}) {
     simgrid::s4u::Engine::set_config(setting);
   }
   if (actors > guarded_actors) simgrid::s4u::Engine::set_config("contexts/guard-size:0");

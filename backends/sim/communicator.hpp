@@ -60,4 +60,26 @@ class SimCommunicator final : public Communicator {
   std::vector<Posted> posted_;
 };
 
+/// The flows of one exchange that have not ended yet.
+class SimCommunicator::Outstanding {
+ public:
+  explicit Outstanding(std::vector<Posted>& posted) : posted_(posted) { posted_.clear(); }
+  ~Outstanding() {
+    // While an actor unwinds, its flows are nobody's: SimGrid complains about a started one that is let go.
+    for (; first_ < posted_.size(); ++first_) posted_[first_].comm.detach();
+    posted_.clear();
+  }
+  Outstanding(const Outstanding&) = delete;
+  Outstanding& operator=(const Outstanding&) = delete;
+
+  void add(Posted posted) { posted_.push_back(std::move(posted)); }
+  std::size_t size() const { return posted_.size() - first_; }
+  Posted& oldest() { return posted_[first_]; }
+  void drop_oldest() { posted_[first_++].comm.reset(); }
+
+ private:
+  std::vector<Posted>& posted_;
+  std::size_t first_ = 0;
+};
+
 }  // namespace trigram::sim

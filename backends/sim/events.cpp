@@ -12,15 +12,21 @@ namespace trigram::sim {
 
 namespace {
 
-std::vector<std::string> split(const std::string& text, char separator) {
+/// At most `most` fields; the last one keeps further separators, as the one in "1GB/s".
+std::vector<std::string> split(const std::string& text, char separator, std::size_t most) {
   std::vector<std::string> fields;
-  std::istringstream stream(text);
-  for (std::string field; std::getline(stream, field, separator);) fields.push_back(field);
+  std::size_t begin = 0;
+  while (fields.size() + 1 < most && text.find(separator, begin) != std::string::npos) {
+    const std::size_t end = text.find(separator, begin);
+    fields.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  fields.push_back(text.substr(begin));
   return fields;
 }
 
 std::vector<std::string> fields_of(const std::string& entry, char separator, std::size_t wanted, const char* form) {
-  const std::vector<std::string> fields = split(entry, separator);
+  const std::vector<std::string> fields = split(entry, separator, wanted);
   require(fields.size() == wanted, "'" + entry + "' is malformed; write " + form);
   return fields;
 }
@@ -113,8 +119,7 @@ std::vector<Fault> parse_faults(const std::string& text) {
 std::vector<Background> parse_background(const std::string& text) {
   std::vector<Background> all;
   for (const std::string& entry : words(text)) {
-    const auto halves = split(entry, '/');
-    require(halves.size() == 1 || halves.size() == 2, "'" + entry + "' is malformed; write from>to or from>to/rate");
+    const auto halves = split(entry, '/', 2);
     const auto ends = fields_of(halves[0], '>', 2, "from>to, as 0>1, with two different nodes");
     Background flow{parse_index(ends[0], entry), parse_index(ends[1], entry), 0};
     require(flow.from != flow.to, "'" + entry + "': traffic needs two different nodes");

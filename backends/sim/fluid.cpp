@@ -177,16 +177,22 @@ void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const B
   blocking([&] { group_->meet([] {}); });
 }
 
+// Every rank answers for its own link: its flow, then what its later rounds pay in latency. A ring runs at the pace of
+// its slowest link, which is the last to be done.
 void SimCommunicator::ring_flow(std::int64_t sent, std::int64_t received, int rounds) {
   const int n = size();
   const int next = (rank_ + 1) % n;
   const std::array transfers{Transfer::send_to(next, flow_of(sent)),
                              Transfer::receive_from((rank_ + n - 1) % n, flow_of(received))};
-  exchange(transfers);
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "a ring", *group_,
+                        transfers);
   blocking([&] {
-    if (rounds > 1) {
-      simgrid::s4u::this_actor::sleep_for((rounds - 1) *
-                                          simulation_.platform().latency(group_->member(rank_), group_->member(next)));
+    const double latency = simulation_.platform().latency(group_->member(rank_), group_->member(next));
+    Outstanding outstanding(posted_);
+    for (const Transfer& transfer : transfers) post(transfer, outstanding);
+    for (; outstanding.size() > 0; outstanding.drop_oldest()) {
+      finish(outstanding.oldest());
+      if (rounds > 1 && outstanding.size() == 2) simgrid::s4u::this_actor::sleep_for((rounds - 1) * latency);
     }
     group_->meet([] {});
   });

@@ -16,6 +16,15 @@ namespace {
 /// Endless for any simulation: a century at 300 GB/s.
 constexpr std::uint64_t endless_bytes = 1'000'000'000'000'000'000U;
 
+/// Waits for traffic that ends with its links, or never.
+void wait_out(sg::Comm& comm) {
+  try {
+    blocking([&] { comm.wait(); });
+  } catch (const simgrid::Exception&) {
+    return;  // a link failed: there is no such traffic any more
+  }
+}
+
 }  // namespace
 
 void Simulation::start_watchdog() {
@@ -131,19 +140,22 @@ bool Simulation::waits_for(const Station& station, int peer) const {
 
 void Simulation::start_background() {
   const int nodes = platform_.node_of_rank.back() + 1;
+  int flows = 0;
   for (const Background& flow : cluster_.background) {
     if (std::max(flow.from, flow.to) >= nodes) continue;
     sg::Host* from = platform_.hosts[static_cast<std::size_t>(platform_.ranks_of(flow.from).front())];
     sg::Host* to = platform_.hosts[static_cast<std::size_t>(platform_.ranks_of(flow.to).front())];
-    sg::Actor::create("background", platform_.service, [from, to, rate = flow.rate] {
-      const sg::CommPtr comm = sg::Comm::sendto_init(from, to);
-      comm->set_payload_size(endless_bytes);
+    sg::Mailbox* mailbox = sg::Mailbox::by_name("background " + std::to_string(flows++));
+    sg::Actor::create("sender", from, [mailbox, rate = flow.rate] {
+      static char nothing;
+      const sg::CommPtr comm = mailbox->put_init(&nothing, endless_bytes);
       if (rate > 0) comm->set_rate(rate);
-      try {
-        blocking([&] { comm->wait(); });
-      } catch (const simgrid::Exception&) {
-        return;  // its link failed: there is no such traffic any more
-      }
+      wait_out(*comm);
+    })->daemonize();
+    sg::Actor::create("receiver", to, [mailbox] {
+      void* nothing = nullptr;
+      const sg::CommPtr comm = mailbox->get_async<void>(&nothing);
+      wait_out(*comm);
     })->daemonize();
   }
 }

@@ -1,0 +1,161 @@
+// Simulated time against the alpha-beta closed forms of every collective.
+#include <bit>
+
+#include "tests/sim/rig.hpp"
+
+namespace trigram::testing {
+namespace {
+
+constexpr double tolerance = 1e-6;
+constexpr std::int64_t sizes[] = {4096, 1'000'004, 100'000'000, std::int64_t{1} << 30};
+
+/// Seconds of one message.
+double message(double bytes) { return alpha + bytes * beta; }
+
+/// Bytes of the largest chunk of the even cut: chunks pass from rank to rank, so the largest sets the pace.
+double largest_chunk(std::int64_t bytes, int n) { return 4.0 * static_cast<double>(part_count(bytes / 4, n, 0)); }
+
+int log2_up(int n) { return std::bit_width(static_cast<unsigned>(n - 1)); }
+
+class ClosedForms : public ::testing::TestWithParam<int> {
+ protected:
+  static int ranks() { return GetParam(); }
+
+  /// Runs `operation(comm, buffer)` for every size at once and compares with `form(bytes)`.
+  static void expect_form(const std::string& name, const std::function<void(Communicator&, Buffer)>& operation,
+                          const std::function<double(std::int64_t)>& form, const std::string& all_reduce = "ring") {
+    std::vector<Operation> operations;
+    for (const std::int64_t bytes : sizes) {
+      operations.push_back(
+          [&operation, bytes](RankRuntime& runtime) { operation(*runtime.lane(0).comm, phantom(bytes)); });
+    }
+    World world;
+    world.ranks = ranks();
+    world.all_reduce = all_reduce;
+    const std::vector<double> seconds = durations(flat(ranks()), world, operations);
+    for (std::size_t i = 0; i < std::size(sizes); ++i) {
+      expect_relative(seconds[i], form(sizes[i]), tolerance, name + " of " + std::to_string(sizes[i]) + " bytes");
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Ranks, ClosedForms, ::testing::Values(2, 3, 4, 7, 8, 16, 33, 64));
+
+void all_reduce(Communicator& comm, Buffer x) { comm.all_reduce(x, ReduceOp::sum); }
+
+// 2(n−1)·(α + c·β), c the largest chunk
+TEST_P(ClosedForms, RingAllReduce) {
+  const int n = ranks();
+  expect_form("ring", all_reduce, [n](std::int64_t m) { return 2 * (n - 1) * message(largest_chunk(m, n)); });
+}
+
+// lg n·(α + M·β), and two rounds more where n is no power of two
+TEST_P(ClosedForms, RecursiveDoubling) {
+  const auto n = static_cast<unsigned>(ranks());
+  const int rounds = static_cast<int>(std::bit_width(n)) - 1 + (std::has_single_bit(n) ? 0 : 2);
+  expect_form(
+      "recursive_doubling", all_reduce, [rounds](std::int64_t m) { return rounds * message(static_cast<double>(m)); },
+      "recursive_doubling");
+}
+
+// 2·lg n·α + 2(n−1)/n·M·β; sizes are even for these n but the second, which may lack an element in n
+TEST_P(ClosedForms, Rabenseifner) {
+  const int n = ranks();
+  if (!std::has_single_bit(static_cast<unsigned>(n))) GTEST_SKIP() << "the closed form is for powers of two";
+  std::vector<Operation> operations;
+  const std::int64_t even[] = {4096, 1'048'576, std::int64_t{1} << 30};
+  for (const std::int64_t bytes : even) operations.push_back(all_reduce_of(bytes));
+  World world;
+  world.ranks = n;
+  world.all_reduce = "rabenseifner";
+  const std::vector<double> seconds = durations(flat(n), world, operations);
+  for (std::size_t i = 0; i < std::size(even); ++i) {
+    expect_relative(seconds[i], 2 * log2_up(n) * alpha + 2.0 * (n - 1) / n * static_cast<double>(even[i]) * beta,
+                    tolerance);
+  }
+}
+
+// 2·⌈lg n⌉·(α + M·β)
+TEST_P(ClosedForms, BinomialAllReduce) {
+  const int n = ranks();
+  expect_form(
+      "binomial", all_reduce, [n](std::int64_t m) { return 2 * log2_up(n) * message(static_cast<double>(m)); },
+      "binomial");
+}
+
+// (n−1)·(α + c·β)
+TEST_P(ClosedForms, RingReduceScatterAndAllGather) {
+  const int n = ranks();
+  const auto form = [n](std::int64_t m) { return (n - 1) * message(largest_chunk(m, n)); };
+  expect_form(
+      "reduce_scatter", [](Communicator& comm, Buffer x) { comm.reduce_scatter(x, ReduceOp::sum); }, form);
+  expect_form(
+      "all_gather", [](Communicator& comm, Buffer x) { comm.all_gather(x); }, form);
+}
+
+// ⌈lg n⌉·(α + M·β)
+TEST_P(ClosedForms, BinomialBroadcastAndReduce) {
+  const int n = ranks();
+  const auto form = [n](std::int64_t m) { return log2_up(n) * message(static_cast<double>(m)); };
+  expect_form(
+      "broadcast", [n](Communicator& comm, Buffer x) { comm.broadcast(x, n - 1); }, form);
+  expect_form(
+      "reduce", [n](Communicator& comm, Buffer x) { comm.reduce(x, ReduceOp::sum, n / 2); }, form);
+}
+
+// α + (n−1)·m·β: posted together, the root's NIC carries all parts
+TEST_P(ClosedForms, GatherAndScatter) {
+  const int n = ranks();
+  const auto form = [n](std::int64_t m) { return alpha + static_cast<double>(n - 1) * static_cast<double>(m) * beta; };
+  const auto parts = [n](Buffer x) { return std::vector<Buffer>(static_cast<std::size_t>(n), x); };
+  expect_form(
+      "gather", [&](Communicator& comm, Buffer x) { comm.gather(x, parts(x), 0); }, form);
+  expect_form(
+      "scatter", [&](Communicator& comm, Buffer x) { comm.scatter(parts(x), x, 1); }, form);
+}
+
+// α + (n−1)/n·M·β: posted together, so that one α is paid
+TEST_P(ClosedForms, AllToAll) {
+  const int n = ranks();
+  const auto operation = [n](Communicator& comm, Buffer x) {
+    const std::vector<Buffer> parts(static_cast<std::size_t>(n), x.chunk(0, n));
+    comm.all_to_all(parts, parts);
+  };
+  expect_form("all_to_all", operation, [n](std::int64_t m) { return alpha + (n - 1) * largest_chunk(m, n) * beta; });
+}
+
+// ⌈lg n⌉·α
+TEST_P(ClosedForms, Barrier) {
+  const int n = ranks();
+  expect_form(
+      "barrier", [](Communicator& comm, Buffer) { comm.barrier(); }, [n](std::int64_t) { return log2_up(n) * alpha; });
+}
+
+// Ring inside a node: the node's own α and β; between nodes a rank pays the NIC alone.
+TEST(NodeLinks, CarryTheTrafficOfTheirNode) {
+  const double seconds =
+      duration("sim:nodes=1,gpus_per_node=8,node_bandwidth=100GB/s,node_latency=2us", 8, all_reduce_of(80'000'000));
+  expect_relative(seconds, 14 * (2e-6 + 1e7 / 100e9), tolerance);
+}
+
+// Eight ranks send through one NIC: 8·M·β + α; with a NIC each, M·β + α.
+TEST(Nics, AreSharedByTheirNodeOrOwnedByAGpu) {
+  const auto shift_node = [](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const int peer = (comm.rank() + 8) % 16;
+    comm.exchange({Transfer::send_to(peer, phantom(10'000'000)), Transfer::receive_from(peer, phantom(10'000'000))});
+  };
+  const std::string cluster = "sim:nodes=2,gpus_per_node=8,nic_bandwidth=100Gbps,nic_latency=5us,nic=";
+  expect_relative(duration(cluster + "node", 16, shift_node), alpha + 8e7 * beta, tolerance);
+  expect_relative(duration(cluster + "gpu", 16, shift_node), alpha + 1e7 * beta, tolerance);
+}
+
+// min(bandwidth · efficiency, cap)
+TEST(Nics, ReachTheirEfficiencyAndNoMoreThanTheirCap) {
+  const auto seconds = [](const std::string& more) { return duration(flat(2, more), 2, all_reduce_of(25'000'000)); };
+  expect_relative(seconds("nic_efficiency=0.5"), 2 * (alpha + 12.5e6 * beta / 0.5), tolerance);
+  expect_relative(seconds("nic_efficiency=0.5,nic_cap=25Gbps"), 2 * (alpha + 12.5e6 * beta / 0.25), tolerance);
+}
+
+}  // namespace
+}  // namespace trigram::testing

@@ -1,0 +1,134 @@
+// Clusters from parameters and from platform files: what they refuse, what they warn of, and what they become.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/sim/rig.hpp"
+
+namespace trigram::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string refusal(const std::string& spec) {
+  try {
+    Backends::make(spec);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Cluster, RefusesWhatItCannotBe) {
+  EXPECT_THAT(refusal("sim:nodes=0"), HasSubstr("nodes"));
+  EXPECT_THAT(refusal("sim:nodes=3,gpus_per_node=4 8"), HasSubstr("gpus_per_node"));
+  EXPECT_THAT(refusal("sim:gpus_per_node=0"), HasSubstr("GPU"));
+  EXPECT_THAT(refusal("sim:nic_bandwidth=0"), HasSubstr("nic_bandwidth"));
+  EXPECT_THAT(refusal("sim:nic_bandwidth=10"), HasSubstr("10"));
+  EXPECT_THAT(refusal("sim:nic_efficiency=1.5"), HasSubstr("nic_efficiency"));
+  EXPECT_THAT(refusal("sim:nic=switch"), HasSubstr("switch"));
+  EXPECT_THAT(refusal("sim:topology=ring"), HasSubstr("ring"));
+  EXPECT_THAT(refusal("sim:fidelity=perfect"), HasSubstr("perfect"));
+  EXPECT_THAT(refusal("sim:timeout=0s"), HasSubstr("timeout"));
+  EXPECT_THAT(refusal("sim:ranks_per_node=9"), HasSubstr("ranks_per_node"));
+  EXPECT_THAT(refusal("sim:uplinks=2"), HasSubstr("uplinks"));
+  EXPECT_THAT(refusal("sim:platform=nowhere.xml"), HasSubstr("nowhere.xml"));
+}
+
+TEST(Cluster, RefusesMalformedEvents) {
+  EXPECT_THAT(refusal("sim:slow=3"), HasSubstr("rank:factor"));
+  EXPECT_THAT(refusal("sim:slow=3:fast"), HasSubstr("factor"));
+  EXPECT_THAT(refusal("sim:slow=99:2"), HasSubstr("99"));
+  EXPECT_THAT(refusal("sim:changes=1s/nic_colour/0/1Gbps"), HasSubstr("nic_colour"));
+  EXPECT_THAT(refusal("sim:changes=1s/nic_bandwidth/7/1Gbps"), HasSubstr("node 7"));
+  EXPECT_THAT(refusal("sim:changes=1s/nic_bandwidth/0/0Gbps"), HasSubstr("above 0"));
+  EXPECT_THAT(refusal("sim:faults=1s/switch/0"), HasSubstr("switch"));
+  EXPECT_THAT(refusal("sim:background=0>0"), HasSubstr("two different"));
+  EXPECT_THAT(refusal("sim:background=0-1"), HasSubstr("from>to"));
+}
+
+TEST(Cluster, RefusesKeysThatCannotMatter) {
+  EXPECT_THAT(refusal("sim:oversubscription=2"), HasSubstr("star"));
+  EXPECT_THAT(refusal("sim:leaf_nodes=2"), HasSubstr("star"));
+}
+
+std::vector<std::string> warnings(const std::string& spec, int ranks) {
+  return simulate(spec, ranks, [](RankRuntime&) {}).facts.at("warnings");
+}
+
+TEST(Cluster, WarnsOfKeysThatDoNotMatterInThisRun) {
+  EXPECT_TRUE(warnings("sim:nic_latency=5us,node_latency=1us", 8).empty());
+  EXPECT_THAT(warnings("sim:nic_latency=5us,node_latency=1us", 4), ::testing::ElementsAre(HasSubstr("nic_latency")));
+  EXPECT_THAT(warnings("sim:gpus_per_node=1,node_latency=1us", 2), ::testing::ElementsAre(HasSubstr("node_latency")));
+  EXPECT_THAT(warnings("sim:slow=7:2", 4), ::testing::ElementsAre(HasSubstr("slow")));
+  EXPECT_THAT(warnings("sim:topology=fat_tree,oversubscription=4", 8),
+              ::testing::ElementsAre(HasSubstr("oversubscription")));
+}
+
+TEST(Cluster, PlacesRanksOnItsNodes) {
+  EXPECT_EQ(Backends::make("sim:nodes=3,gpus_per_node=1 3 2")->nodes(5), (std::vector<int>{0, 1, 1, 1, 2}));
+  EXPECT_EQ(Backends::make("sim:gpus_per_node=1 3 2")->default_ranks(), 6);
+  EXPECT_EQ(Backends::make("sim:nodes=2,ranks_per_node=2")->nodes(4), (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_THROW(Backends::make("sim:nodes=2")->nodes(9), UsageError);
+  EXPECT_THROW(simulate("sim:nodes=2", 9, [](RankRuntime&) {}), UsageError);
+}
+
+TEST(Cluster, GivesEveryRankItsNodeAndItsPeersOnOtherNodes) {
+  const auto results = run_ranks<std::int64_t>("sim:gpus_per_node=1 3 2", 6, [](RankRuntime& runtime) {
+    const Lane& lane = runtime.lane(0);
+    return std::vector<std::int64_t>{lane.node->size(), lane.node->rank(), lane.leaders->size(), lane.leaders->rank()};
+  });
+  const std::vector<std::vector<std::int64_t>> expected{{1, 0, 3, 0}, {3, 0, 3, 1}, {3, 1, 2, 0},
+                                                        {3, 2, 1, 0}, {2, 0, 3, 2}, {2, 1, 2, 1}};
+  EXPECT_EQ(results, expected);
+}
+
+TEST(Cluster, CountsTheBytesOfItsBusiestNic) {
+  // A ring over two nodes of four: only the last rank of a node sends to the other node.
+  const auto facts = simulate("sim:nodes=2,gpus_per_node=4", 8, all_reduce_of(8'000'000)).facts;
+  EXPECT_EQ(facts.at("busiest_nic").at("bytes"), 14'000'000);
+}
+
+/// A platform file that goes with its object.
+class PlatformFile {
+ public:
+  explicit PlatformFile(const std::string& inside) : path_(::testing::TempDir() + "platform.xml") {
+    std::ofstream(path_) << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                         << "<platform version=\"4.1\">" << inside << "</platform>\n";
+  }
+  ~PlatformFile() { std::filesystem::remove(path_); }
+  std::string spec(const std::string& more = "") const { return "sim:platform=" + path_ + more; }
+
+ private:
+  std::string path_;
+};
+
+const char* const star_of_eight =
+    "<cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-7\" speed=\"1Gf\" bw=\"12.5GBps\" lat=\"2.5us\" "
+    "sharing_policy=\"SPLITDUPLEX\"/>";
+
+TEST(PlatformFiles, KeepTheirBandwidthAndLatency) {
+  const PlatformFile file(star_of_eight);
+  EXPECT_EQ(Backends::make(file.spec())->default_ranks(), 8);
+  EXPECT_EQ(Backends::make(file.spec(",ranks_per_node=4"))->nodes(8), (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+  expect_relative(duration(file.spec(), 8, all_reduce_of(8'000'000)), 14 * (alpha + 1e6 * beta), 1e-6);
+  EXPECT_TRUE(warnings(file.spec(), 8).empty());
+}
+
+TEST(PlatformFiles, ComputeAtTheSpeedOfTheGpu) {
+  const PlatformFile file(star_of_eight);
+  const auto compute = [](RankRuntime& runtime) { runtime.lane(0).device->charge_seconds(2e-3); };
+  expect_relative(duration(file.spec(), 8, compute), 2e-3, 1e-6);
+}
+
+TEST(PlatformFiles, RefuseWhatTheyReplaceAndWhatTheyLack) {
+  const PlatformFile file(star_of_eight);
+  EXPECT_THAT(refusal(file.spec(",nic_bandwidth=1Gbps")), HasSubstr("platform file"));
+  EXPECT_THROW(simulate(file.spec(), 9, [](RankRuntime&) {}), UsageError);
+  const PlatformFile broken("<cluster");
+  EXPECT_THROW(simulate(broken.spec(), 2, [](RankRuntime&) {}), Error);
+}
+
+}  // namespace
+}  // namespace trigram::testing

@@ -1,0 +1,109 @@
+// fluid against exact: time within the stated bounds, numbers to the bit.
+#include "core/random.hpp"
+#include "tests/sim/rig.hpp"
+
+namespace trigram::testing {
+namespace {
+
+Operation reduce_scatter_then_gather(std::int64_t bytes) {
+  return [bytes](RankRuntime& runtime) {
+    runtime.lane(0).comm->reduce_scatter(phantom(bytes), ReduceOp::sum);
+    runtime.lane(0).comm->all_gather(phantom(bytes));
+  };
+}
+
+Operation all_to_all_of(std::int64_t bytes) {
+  return [bytes](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const std::vector<Buffer> parts(static_cast<std::size_t>(comm.size()), phantom(bytes));
+    comm.all_to_all(parts, parts);
+  };
+}
+
+void expect_fluid_near_exact(const std::string& cluster, int ranks, const Operation& operation, double tolerance) {
+  const double exact = duration(cluster + ",fidelity=exact", ranks, operation);
+  expect_relative(duration(cluster + ",fidelity=fluid", ranks, operation), exact, tolerance, cluster);
+}
+
+const char* const nodes_of_eight = "sim:nodes=4,gpus_per_node=8,nic_bandwidth=25Gbps,nic_latency=20us";
+
+TEST(Fluid, IsExactOnHomogeneousLinks) {
+  for (const int ranks : {2, 16, 50}) {
+    expect_fluid_near_exact(flat(ranks), ranks, all_reduce_of(100'000'000), 1e-3);
+    expect_fluid_near_exact(flat(ranks), ranks, reduce_scatter_then_gather(10'000'000), 1e-3);
+    expect_fluid_near_exact(flat(ranks), ranks, all_to_all_of(1'000'000), 1e-3);
+  }
+  expect_fluid_near_exact(nodes_of_eight, 32, all_reduce_of(100'000'000), 1e-3);
+  expect_fluid_near_exact(nodes_of_eight, 32, all_to_all_of(1'000'000), 1e-3);
+}
+
+TEST(Fluid, IsExactOnUnequalLinks) {
+  const std::string unequal = "changes=(0s/nic_bandwidth/3/25Gbps 0s/nic_bandwidth/7/60Gbps 0s/nic_latency/5/20us)";
+  expect_fluid_near_exact(flat(16, unequal), 16, all_reduce_of(100'000'000), 1e-3);
+  expect_fluid_near_exact(flat(16, unequal), 16, reduce_scatter_then_gather(50'000'000), 1e-3);
+  expect_fluid_near_exact(flat(16, unequal), 16, all_to_all_of(4'000'000), 1e-3);
+}
+
+TEST(Fluid, IsNearUnderBackgroundTraffic) {
+  for (const char* traffic : {"background=(0>1)", "background=(0>1 3>4/20Gbps 6>2)"}) {
+    expect_fluid_near_exact(flat(16, traffic), 16, all_reduce_of(100'000'000), 0.02);
+  }
+}
+
+TEST(Fluid, WaitsForAStragglerAsExactDoes) {
+  const auto late = [](RankRuntime& runtime) {
+    if (runtime.lane(0).comm->rank() == 5) runtime.lane(0).device->charge_seconds(5e-3);
+    all_reduce_of(100'000'000)(runtime);
+  };
+  expect_fluid_near_exact(flat(16), 16, late, 1e-3);
+}
+
+// α + (bytes through one NIC)·β: 8 ranks × 24 others × m
+TEST(Fluid, AllToAllOfNodesIsBoundByTheirNics) {
+  const double expected = 20e-6 + 8 * 24 * 1e6 / 3.125e9;
+  expect_relative(duration(std::string(nodes_of_eight) + ",fidelity=fluid", 32, all_to_all_of(1'000'000)), expected,
+                  2e-4);
+}
+
+TEST(Fluid, HandlesUnequalNodes) {
+  expect_fluid_near_exact("sim:nodes=3,gpus_per_node=3 8 8", 19, all_to_all_of(1'000'000), 1e-3);
+  expect_fluid_near_exact("sim:nodes=3,gpus_per_node=1 1 2", 4, all_to_all_of(1'000'000), 1e-3);
+}
+
+TEST(Fluid, SaysWhatRanFluidAndWhatExact) {
+  const auto both = [](RankRuntime& runtime) {
+    all_reduce_of(4000)(runtime);
+    runtime.lane(0).comm->broadcast(phantom(4000), 0);
+  };
+  const auto facts = simulate(flat(4, "fidelity=fluid"), 4, both).facts;
+  EXPECT_EQ(facts.at("fluid_collectives"), nlohmann::json({"all_reduce"}));
+  EXPECT_EQ(facts.at("exact_collectives"), nlohmann::json({"broadcast"}));
+}
+
+std::vector<std::vector<float>> sums(const std::string& fidelity, int ranks) {
+  return run_ranks<float>(flat(ranks, "fidelity=" + fidelity), ranks, [](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    std::vector<float> all;
+    for (const std::int64_t count : {1, 5, 1003}) {
+      std::vector<float> values;
+      const Philox philox(Key{.seed = 3, .rank = comm.rank()});
+      for (std::int64_t i = 0; i < count; ++i) values.push_back(philox.uniform(static_cast<std::uint64_t>(i)) - 0.5F);
+      const OwnedBuffer x = on_device(comm.device(), values);
+      comm.all_reduce(x, ReduceOp::mean);
+      const std::vector<float> result = on_host<float>(comm.device(), x);
+      all.insert(all.end(), result.begin(), result.end());
+    }
+    return all;
+  });
+}
+
+TEST(Fluid, AddsInTheSameOrderAsExact) {
+  for (const int ranks : {2, 3, 7, 16}) {
+    const auto exact = sums("exact", ranks);
+    EXPECT_NE(exact.front(), std::vector<float>(exact.front().size(), 0.0F));
+    EXPECT_EQ(sums("fluid", ranks), exact);
+  }
+}
+
+}  // namespace
+}  // namespace trigram::testing

@@ -1,0 +1,52 @@
+// Simulated clusters of one GPU a node for tests, and the time that operations take on them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "tests/support/run_ranks.hpp"
+
+namespace trigram::testing {
+
+inline constexpr double alpha = 5e-6;       ///< seconds, of `flat` clusters
+inline constexpr double beta = 1 / 12.5e9;  ///< seconds per byte, of `flat` clusters
+
+/// `ranks` nodes of one GPU behind 100 Gbps NICs with 5 us; `more` are further parameters.
+std::string flat(int ranks, const std::string& more = "");
+
+/// A phantom of so many bytes.
+Buffer phantom(std::int64_t bytes);
+
+/// A place without ranks' differences: the simulated seconds of each operation, begun together, until the last rank
+/// has ended it.
+using Operation = std::function<void(RankRuntime&)>;
+std::vector<double> durations(const std::string& backend, World world, const std::vector<Operation>& operations);
+double duration(const std::string& backend, int ranks, const Operation& operation);
+
+/// A run whose ranks return nothing.
+Outcome simulate(const std::string& backend, int ranks, const Operation& operation);
+
+/// The text of what a run throws as E; empty when it throws nothing, and another type's passes.
+template <class E>
+std::string failure(const std::string& backend, int ranks, const Operation& operation) {
+  try {
+    simulate(backend, ranks, operation);
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// An operation that all-reduces a phantom of so many bytes.
+Operation all_reduce_of(std::int64_t bytes);
+
+/// Within `tolerance` of `expected`, relatively.
+inline void expect_relative(double actual, double expected, double tolerance, const std::string& what = "") {
+  EXPECT_NEAR(actual / expected, 1.0, tolerance) << what << ": " << actual << " s, not " << expected << " s";
+}
+
+}  // namespace trigram::testing
