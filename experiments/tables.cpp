@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <sstream>
 
@@ -13,7 +14,11 @@ namespace {
 
 using Cells = std::vector<std::vector<std::string>>;
 
+/// A run that diverged has no number: it sorts behind all others.
 double median(std::vector<double> values) {
+  std::replace_if(
+      values.begin(), values.end(), [](double value) { return std::isnan(value); },
+      std::numeric_limits<double>::infinity());
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
@@ -48,7 +53,7 @@ std::vector<std::string> axis_values(const Study& study) {
 }  // namespace
 
 std::string short_number(double value) {
-  if (std::isnan(value)) return "-";
+  if (!std::isfinite(value)) return "-";
   constexpr int digits = 4;
   std::ostringstream text;
   text.precision(digits);
