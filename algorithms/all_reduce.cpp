@@ -20,9 +20,10 @@ class AllReduceGradients final : public GradientMethod {
   void exchange(Worker& lane, Bucket& bucket) override { centralized_full_precision(lane, bucket.gradients); }
 };
 
-const Algorithms::Registration registration(
-    "all_reduce", {"average gradients in full precision", "Li et al., PyTorch Distributed, VLDB 2020, arXiv:2006.15704"},
-    [](Params&) { return std::make_unique<AllReduceGradients>(); });
+const Algorithms::Registration registration("all_reduce",
+                                            {"average gradients in full precision",
+                                             "Li et al., PyTorch Distributed, VLDB 2020, arXiv:2006.15704"},
+                                            [](Params&) { return std::make_unique<AllReduceGradients>(); });
 
 }  // namespace
 }  // namespace trigram

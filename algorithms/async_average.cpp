@@ -26,7 +26,8 @@ class AsyncAverage final : public Algorithm {
     const Cost weights =
         sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
     if (query.step < warmup_) return weights;
-    return weights + AllReduces::make(query.all_reduce)->cost(query.place.ranks, query.place.rank, 1, size_of(DType::i32));
+    return weights +
+           AllReduces::make(query.all_reduce)->cost(query.place.ranks, query.place.rank, 1, size_of(DType::i32));
   }
 
   void setup(Worker& worker, std::span<Bucket> buckets) override {
@@ -40,7 +41,8 @@ class AsyncAverage final : public Algorithm {
 
   void gradients_ready(Worker& worker, Bucket& bucket) override {
     if (worker.step >= warmup_) return;
-    warmup_pending_.start(worker, bucket, [&bucket](Worker& lane) { centralized_full_precision(lane, bucket.gradients); });
+    warmup_pending_.start(worker, bucket,
+                          [&bucket](Worker& lane) { centralized_full_precision(lane, bucket.gradients); });
   }
   void before_update(Worker&) override { warmup_pending_.wait(); }
 
@@ -98,9 +100,10 @@ class AsyncAverage final : public Algorithm {
   bool running_ = false;
 };
 
-const Algorithms::Registration registration(
-    "async_average", {"average weights in the background, keep local progress", "Gan et al., Bagua, VLDB 2022, arXiv:2107.01499"},
-    [](Params& params) { return std::make_unique<AsyncAverage>(params); });
+const Algorithms::Registration registration("async_average",
+                                            {"average weights in the background, keep local progress",
+                                             "Gan et al., Bagua, VLDB 2022, arXiv:2107.01499"},
+                                            [](Params& params) { return std::make_unique<AsyncAverage>(params); });
 
 }  // namespace
 }  // namespace trigram

@@ -1,6 +1,6 @@
 // ByteGrad: gradients are averaged by scatter-reduce of 8-bit chunks, deterministically and without error feedback
 // unless asked for.
-//   rounds n, bytes 2 Σ encoded(S/n) over the other chunks a rank: about a quarter of all_reduce's.
+//   rounds 2, bytes 2(n−1) encoded(S/n) a rank: about a quarter of all_reduce's.
 #include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
 
@@ -19,7 +19,8 @@ class ByteGrad final : public GradientMethod {
   }
 
   Cost cost(const CostQuery& query) const override {
-    return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_low_precision_cost(query, bucket, *model_); });
+    return sum_over_buckets(
+        query, [&](const Shape& bucket) { return centralized_low_precision_cost(query, bucket, *model_); });
   }
 
   void check(const CostQuery& query) const override {
@@ -42,9 +43,10 @@ class ByteGrad final : public GradientMethod {
   std::vector<CentralizedLowPrecision> averages_;
 };
 
-const Algorithms::Registration registration(
-    "bytegrad", {"average gradients in 8 bits by scatter-reduce", "Gan et al., Bagua, VLDB 2022, arXiv:2107.01499"},
-    [](Params& params) { return std::make_unique<ByteGrad>(params); });
+const Algorithms::Registration registration("bytegrad",
+                                            {"average gradients in 8 bits by scatter-reduce",
+                                             "Gan et al., Bagua, VLDB 2022, arXiv:2107.01499"},
+                                            [](Params& params) { return std::make_unique<ByteGrad>(params); });
 
 }  // namespace
 }  // namespace trigram

@@ -2,8 +2,9 @@
 //   mix=before: x ← W x − γ g(x), the exchange of a snapshot hiding behind forward and backward;
 //   mix=after:  x ← W (x − γ g(x)), each bucket's exchange hiding behind the rest of backward.
 //   rounds 1, bytes degree · S a rank and exchange.
-#include "core/bucketwise.hpp"
 #include "core/primitives/decentralized.hpp"
+
+#include "core/bucketwise.hpp"
 
 namespace trigram {
 namespace {
@@ -30,7 +31,9 @@ class Decentralized final : public Algorithm {
     });
   }
 
-  void check(const CostQuery& query) const override { make_topology(topology_spec_, vertices(query.hierarchy, query.place)); }
+  void check(const CostQuery& query) const override {
+    make_topology(topology_spec_, vertices(query.hierarchy, query.place));
+  }
 
   void setup(Worker& worker, std::span<Bucket> buckets) override {
     topology_ = make_topology(topology_spec_, primitive_size(worker));
@@ -79,7 +82,8 @@ class Decentralized final : public Algorithm {
 
 const Algorithms::Registration registration(
     "decentralized",
-    {"mix weights with neighbours", "Lian et al., Can decentralized algorithms outperform centralized algorithms?, NeurIPS 2017, arXiv:1705.09056"},
+    {"mix weights with neighbours",
+     "Lian et al., Can decentralized algorithms outperform centralized algorithms?, NeurIPS 2017, arXiv:1705.09056"},
     [](Params& params) { return std::make_unique<Decentralized>(params); });
 
 }  // namespace

@@ -27,7 +27,9 @@ class LocalSgd final : public WeightMethod {
 };
 
 const Algorithms::Registration registration(
-    "local_sgd", {"train alone, average weights every few steps", "Stich, Local SGD converges fast and communicates little, ICLR 2019, arXiv:1805.09767"},
+    "local_sgd",
+    {"train alone, average weights every few steps",
+     "Stich, Local SGD converges fast and communicates little, ICLR 2019, arXiv:1805.09767"},
     [](Params& params) { return std::make_unique<LocalSgd>(params); });
 
 }  // namespace

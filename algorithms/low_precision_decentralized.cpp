@@ -1,5 +1,6 @@
-// Low-precision decentralized SGD (DCD-PSGD): after its local update each rank sends its neighbours the encoded difference
-// to the mixed weights; everyone keeps replicas of its neighbours. Any symmetric topology with fixed neighbours.
+// Low-precision decentralized SGD (DCD-PSGD): after its local update each rank sends its neighbours the encoded
+// difference to the mixed weights; everyone keeps replicas of its neighbours. Any symmetric topology with fixed
+// neighbours.
 //   rounds 1, bytes degree · encoded(S) a rank; hides behind the rest of backward.
 #include "core/bucketwise.hpp"
 #include "core/primitives/decentralized.hpp"
@@ -53,7 +54,8 @@ class LowPrecisionDecentralized final : public WeightMethod {
 
 const Algorithms::Registration registration(
     "low_precision_decentralized",
-    {"gossip encoded differences of weights", "Tang et al., Communication compression for decentralized training, NeurIPS 2018, arXiv:1803.06443"},
+    {"gossip encoded differences of weights",
+     "Tang et al., Communication compression for decentralized training, NeurIPS 2018, arXiv:1803.06443"},
     [](Params& params) { return std::make_unique<LowPrecisionDecentralized>(params); });
 
 }  // namespace

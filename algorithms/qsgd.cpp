@@ -1,6 +1,6 @@
 // QSGD: gradients are averaged by scatter-reduce of stochastically quantized chunks, unbiased, with error feedback as
 // an option.
-//   rounds n, bytes 2 Σ encoded(S/n) over the other chunks a rank; one norm a bucket_size elements.
+//   rounds 2, bytes 2(n−1) encoded(S/n) a rank; one norm a bucket_size elements.
 #include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
 
@@ -12,7 +12,8 @@ std::string codec_spec(Params& params) {
   const int levels = params.get("levels", 255, "quantization levels of a magnitude");
   const int bucket_size = params.get("bucket_size", 512, "elements that share a norm");
   const std::string norm = params.get("norm", "max", "norm of a bucket: 2 or max");
-  return "qsgd:levels=" + std::to_string(levels) + ",bucket_size=" + std::to_string(bucket_size) + ",norm=(" + norm + ")";
+  return "qsgd:levels=" + std::to_string(levels) + ",bucket_size=" + std::to_string(bucket_size) + ",norm=(" + norm +
+         ")";
 }
 
 class Qsgd final : public GradientMethod {
@@ -27,7 +28,8 @@ class Qsgd final : public GradientMethod {
   }
 
   Cost cost(const CostQuery& query) const override {
-    return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_low_precision_cost(query, bucket, *model_); });
+    return sum_over_buckets(
+        query, [&](const Shape& bucket) { return centralized_low_precision_cost(query, bucket, *model_); });
   }
 
   void check(const CostQuery& query) const override {
@@ -50,9 +52,10 @@ class Qsgd final : public GradientMethod {
   std::vector<CentralizedLowPrecision> averages_;
 };
 
-const Algorithms::Registration registration(
-    "qsgd", {"average stochastically quantized gradients by scatter-reduce", "Alistarh et al., QSGD, NeurIPS 2017, arXiv:1610.02132"},
-    [](Params& params) { return std::make_unique<Qsgd>(params); });
+const Algorithms::Registration registration("qsgd",
+                                            {"average stochastically quantized gradients by scatter-reduce",
+                                             "Alistarh et al., QSGD, NeurIPS 2017, arXiv:1610.02132"},
+                                            [](Params& params) { return std::make_unique<Qsgd>(params); });
 
 }  // namespace
 }  // namespace trigram

@@ -59,8 +59,8 @@ BucketStore::BucketStore(Device& device, const std::vector<Parameter>& parameter
   for (const BucketPlan::Planned& planned : plan.buckets) {
     const Buffer gradients = memory_.emplace_back(device.allocate(planned.shape));
     const Buffer weights = memory_.emplace_back(device.allocate(planned.shape));
-    buckets_.push_back({static_cast<int>(buckets_.size()), gradients, weights, groups_of(planned, parameters),
-                        planned.first_layer});
+    buckets_.push_back(
+        {static_cast<int>(buckets_.size()), gradients, weights, groups_of(planned, parameters), planned.first_layer});
     for (const BucketPlan::Entry& entry : planned.entries) {
       const auto index = static_cast<std::size_t>(entry.parameter);
       const auto view = [&](Buffer whole) {

@@ -45,11 +45,13 @@ struct ParameterView {
 
 /// How parameters are fused.
 struct BucketOptions {
-  std::int64_t bytes = 10 * 1024 * 1024;  ///< a bucket is closed once it holds so many modelled bytes; 0: one a parameter
-  std::int64_t alignment = 1;             ///< elements to which a bucket's count is padded with zeros
+  std::int64_t bytes =
+      10 * 1024 * 1024;        ///< a bucket is closed once it holds so many modelled bytes; 0: one a parameter
+  std::int64_t alignment = 1;  ///< elements to which a bucket's count is padded with zeros
 };
 
-/// The plan alone, without memory: which parameters each bucket holds, with offsets. Shared by the trainer, costs and tests.
+/// The plan alone, without memory: which parameters each bucket holds, with offsets. Shared by the trainer, costs and
+/// tests.
 struct BucketPlan {
   struct Entry {
     int parameter;        ///< index into the workload's list

@@ -69,8 +69,8 @@ Buffer Buffer::slice(std::int64_t offset, std::int64_t count) const {
 
 Buffer Buffer::slice(std::int64_t offset, std::int64_t count, std::int64_t modelled_count) const {
   ensure(offset >= 0 && count >= 0 && offset + count <= shape_.count,
-         "slice [" + std::to_string(offset) + ", " + std::to_string(offset + count) +
-             ") leaves a buffer of " + std::to_string(shape_.count) + " elements");
+         "slice [" + std::to_string(offset) + ", " + std::to_string(offset + count) + ") leaves a buffer of " +
+             std::to_string(shape_.count) + " elements");
   void* address = address_ == nullptr ? nullptr : static_cast<char*>(address_) + offset * size_of(shape_.dtype);
   return {address, {count, shape_.dtype, modelled_count, shape_.phantom}};
 }

@@ -24,7 +24,7 @@ std::int64_t part_count(std::int64_t count, int parts, int index);
 
 /// What a buffer looks like without its memory.
 struct Shape {
-  std::int64_t count = 0;           ///< elements that exist
+  std::int64_t count = 0;  ///< elements that exist
   DType dtype = DType::f32;
   std::int64_t modelled_count = 0;  ///< elements that cost, wire size and metering use
   bool phantom = false;             ///< has a size and no data

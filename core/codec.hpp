@@ -13,10 +13,10 @@ namespace trigram {
 
 /// What theory may rely on for vectors of a given size d.
 struct CodecProperties {
-  bool unbiased = false;          ///< E C(x) = x
-  bool contraction = false;       ///< E‖C(x) − x‖² ≤ bound·‖x‖² with bound < 1
-  bool shared_indices = false;    ///< all ranks keep the same coordinates: frames may be all-reduced
-  double bound = 0;               ///< ω (unbiased) or 1 − c (contraction): E‖C(x) − x‖² ≤ bound·‖x‖²
+  bool unbiased = false;        ///< E C(x) = x
+  bool contraction = false;     ///< E‖C(x) − x‖² ≤ bound·‖x‖² with bound < 1
+  bool shared_indices = false;  ///< all ranks keep the same coordinates: frames may be all-reduced
+  double bound = 0;             ///< ω (unbiased) or 1 − c (contraction): E‖C(x) − x‖² ≤ bound·‖x‖²
 };
 
 /// Bytes of device memory that one operation touches for `count` elements, for the roofline of the modelled GPU.

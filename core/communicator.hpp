@@ -25,7 +25,17 @@ struct Transfer {
 };
 
 /// The collectives, as names for metering, benchmarks and reports.
-enum class Collective : std::uint8_t { all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, gather, scatter, barrier };
+enum class Collective : std::uint8_t {
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  all_to_all,
+  broadcast,
+  reduce,
+  gather,
+  scatter,
+  barrier
+};
 
 /// "all_reduce", "reduce_scatter", …
 const char* name_of(Collective collective);

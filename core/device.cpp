@@ -76,6 +76,21 @@ void Device::download(Buffer from, std::span<std::byte> to) {
   if (from.count() > 0) kernels_->download(from, to);
 }
 
+void Device::fused(Activity activity, const char* name, const std::function<void()>& operations) {
+  ensure(fused_ == nullptr, "fused kernels do not nest");
+  const Timeline::Scope scope(timeline_, activity, name);
+  KernelCost cost;
+  fused_ = &cost;
+  try {
+    operations();
+  } catch (...) {
+    fused_ = nullptr;
+    throw;
+  }
+  fused_ = nullptr;
+  charge(cost);
+}
+
 void Device::copy(Buffer from, Buffer to) {
   ensure_alike("copy", from, to);
   charge({0, bytes(from) + bytes(to)});

@@ -1,6 +1,7 @@
 // Memory and arithmetic where the data lives. On the simulator every operation also costs simulated time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -23,7 +24,8 @@ struct KernelCost {
 class OwnedBuffer {
  public:
   OwnedBuffer() = default;
-  OwnedBuffer(std::shared_ptr<void> memory, const Shape& shape) : memory_(std::move(memory)), view_(memory_.get(), shape) {}
+  OwnedBuffer(std::shared_ptr<void> memory, const Shape& shape)
+      : memory_(std::move(memory)), view_(memory_.get(), shape) {}
   operator Buffer() const { return view_; }  // NOLINT(google-explicit-constructor): a view of what it owns
   const Buffer& view() const { return view_; }
 
@@ -80,11 +82,18 @@ class Device {
   /// Spends the simulated time of one kernel, or of `seconds` measured elsewhere (a profile's layer).
   /// Does nothing on a real device and inside Uncharged.
   void charge(const KernelCost& cost) {
-    if (!uncharged_) spend(cost);
+    if (uncharged_) return;
+    if (fused_ == nullptr) return spend(cost);
+    fused_->flops += cost.flops;
+    fused_->bytes += cost.bytes;
   }
   void charge_seconds(double seconds) {
     if (!uncharged_) spend_seconds(seconds);
   }
+
+  /// Runs `operations` as the one kernel that does them all: a launch, and the sum of their costs, recorded as one
+  /// span. They must be operations of this device only, and must not block. Calls do not nest.
+  void fused(Activity activity, const char* name, const std::function<void()>& operations);
 
   /// While it lives, operations of this device cost no simulated time: arithmetic that a profile's clock
   /// or a collective's model already stands for. No blocking call may be made meanwhile.
@@ -108,6 +117,7 @@ class Device {
   std::shared_ptr<Kernels> kernels_;
   Timeline& timeline_;
   bool uncharged_ = false;
+  KernelCost* fused_ = nullptr;  ///< where costs add up while `fused` runs
 };
 
 }  // namespace trigram

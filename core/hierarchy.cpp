@@ -27,7 +27,8 @@ void by_leader(Worker& worker, Buffer x, NodeValue value, const std::function<vo
   worker.node.broadcast(x, 0);
 }
 
-void by_all_nics(Worker& worker, Buffer x, NodeValue value, const std::function<void(Communicator&, Buffer)>& primitive) {
+void by_all_nics(Worker& worker, Buffer x, NodeValue value,
+                 const std::function<void(Communicator&, Buffer)>& primitive) {
   worker.node.reduce_scatter(x, ReduceOp::sum);
   const Buffer part = x.chunk(worker.node.rank(), worker.node.size());
   scale_to_vertex(worker, value, part);
@@ -72,7 +73,8 @@ int primitive_size(const Worker& worker) {
   return worker.relaxation.hierarchy == Hierarchy::none ? worker.world() : worker.relaxation.nodes;
 }
 
-void hierarchical(Worker& worker, Buffer x, NodeValue value, const std::function<void(Communicator&, Buffer)>& primitive) {
+void hierarchical(Worker& worker, Buffer x, NodeValue value,
+                  const std::function<void(Communicator&, Buffer)>& primitive) {
   switch (worker.relaxation.hierarchy) {
     case Hierarchy::none:
       return primitive(worker.comm, x);

@@ -42,7 +42,8 @@ PrimitiveGroup primitive_group(Worker& worker, Buffer x);
 int primitive_size(const Worker& worker);
 
 /// Runs `primitive` on this rank's part of `x` inside the worker's hierarchy and leaves the result in x on all ranks.
-void hierarchical(Worker& worker, Buffer x, NodeValue value, const std::function<void(Communicator&, Buffer)>& primitive);
+void hierarchical(Worker& worker, Buffer x, NodeValue value,
+                  const std::function<void(Communicator&, Buffer)>& primitive);
 
 /// Where a rank stands in its nodes, for formulas that need no running world.
 struct Placement {

@@ -53,18 +53,18 @@ class Kernels {
 
   virtual void copy(Buffer from, Buffer to) = 0;
   virtual void fill(Buffer x, double value) = 0;
-  virtual void scale(Buffer x, float a) = 0;                            // x = a·x
-  virtual void axpby(float a, Buffer x, float b, Buffer y) = 0;         // y = a·x + b·y
-  virtual void reduce(ReduceOp op, Buffer x, Buffer y) = 0;             // y = op(y, x), any dtype
+  virtual void scale(Buffer x, float a) = 0;                     // x = a·x
+  virtual void axpby(float a, Buffer x, float b, Buffer y) = 0;  // y = a·x + b·y
+  virtual void reduce(ReduceOp op, Buffer x, Buffer y) = 0;      // y = op(y, x), any dtype
   virtual void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y) = 0;
-  virtual void convert(Buffer x, Buffer y) = 0;                         // between f32, f16, bf16, nearest even
-  virtual void dot(Buffer x, Buffer y, Buffer result) = 0;              // one f32, fixed tree
+  virtual void convert(Buffer x, Buffer y) = 0;             // between f32, f16, bf16, nearest even
+  virtual void dot(Buffer x, Buffer y, Buffer result) = 0;  // one f32, fixed tree
 
   virtual void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) = 0;
-  virtual void add_bias(Buffer bias, Buffer rows) = 0;                  // every row += bias
+  virtual void add_bias(Buffer bias, Buffer rows) = 0;  // every row += bias
   virtual void column_sums(Buffer rows, Buffer sums) = 0;
   virtual void relu(Buffer x) = 0;
-  virtual void relu_backward(Buffer activated, Buffer gradient) = 0;    // gradient = 0 where activated is 0
+  virtual void relu_backward(Buffer activated, Buffer gradient) = 0;  // gradient = 0 where activated is 0
   virtual void gather_rows(Buffer table, Buffer indices, Buffer rows) = 0;
   /// Turns logits (rows × classes) into weight·(softmax − onehot) and writes weight·Σ cross-entropy to `loss`.
   virtual void softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss) = 0;

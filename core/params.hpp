@@ -47,7 +47,8 @@ class Params {
   const std::vector<Declared>& declared() const { return declared_; }
 
  private:
-  const std::string* find(const std::string& key, const char* type, const std::string& fallback, const std::string& description);
+  const std::string* find(const std::string& key, const char* type, const std::string& fallback,
+                          const std::string& description);
   [[noreturn]] void malformed(const std::string& key, const std::string& text, const std::string& wanted) const;
 
   std::string owner_ = "parameters";

@@ -23,7 +23,8 @@ class Pending {
   Pending& operator=(Pending&& other) noexcept;
   ~Pending();
 
-  /// Whether the body has ended; local, never blocks. An algorithm that polls this is not deterministic on real backends.
+  /// Whether the body has ended; local, never blocks. An algorithm that polls this is not deterministic on real
+  /// backends.
   bool done() const { return state_ == nullptr || state_->done(); }
   /// Orders the caller after the body and rethrows the body's error. Later calls do nothing.
   void wait();

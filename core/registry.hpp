@@ -20,7 +20,8 @@ struct Description {
 };
 
 /// "unknown algorithm 'qsdg'; this build has: all_reduce, …" as a UsageError.
-[[noreturn]] void throw_unknown_name(std::string_view kind, std::string_view name, const std::vector<std::string>& known);
+[[noreturn]] void throw_unknown_name(std::string_view kind, std::string_view name,
+                                     const std::vector<std::string>& known);
 
 /// The products of one interface. A product is registered by a static `Registration` in its own source file and
 /// made from the one syntax "name:key=value,…". `Interface::registry_kind` is the word messages use.
@@ -73,7 +74,9 @@ class Registry {
     Factory factory;
   };
 
-  static std::string owner(const std::string& name) { return std::string(Interface::registry_kind) + " '" + name + "'"; }
+  static std::string owner(const std::string& name) {
+    return std::string(Interface::registry_kind) + " '" + name + "'";
+  }
 
   static const Product& find(const std::string& name) {
     const auto found = products().find(name);

@@ -12,4 +12,15 @@ void Timeline::add(const Span& span) {
   if (keep_spans_) spans_.push_back(span);
 }
 
+Timeline::Scope::Scope(Timeline& timeline, Activity activity, const char* name, std::int64_t bytes)
+    : timeline_(timeline), span_{activity, name, timeline.now(), 0, bytes} {
+  ++timeline_.depth_;
+}
+
+Timeline::Scope::~Scope() {
+  if (--timeline_.depth_ > 0) return;
+  span_.end = timeline_.now();
+  timeline_.add(span_);
+}
+
 }  // namespace trigram

@@ -33,20 +33,18 @@ class Timeline {
   Timeline(std::function<double()> clock, bool keep_spans) : clock_(std::move(clock)), keep_spans_(keep_spans) {}
 
   double now() const { return clock_(); }
-  /// Seconds spent so far on `activity`; spans of one activity inside another count for both.
-  double busy(Activity activity) const { return busy_[static_cast<std::size_t>(activity)].load(std::memory_order_relaxed); }
+  /// Seconds spent so far on `activity`.
+  double busy(Activity activity) const {
+    return busy_[static_cast<std::size_t>(activity)].load(std::memory_order_relaxed);
+  }
   const std::vector<Span>& spans() const { return spans_; }
   void add(const Span& span);
 
-  /// Records a span from its construction to its destruction.
+  /// Records a span from its construction to its destruction; one inside another belongs to the outer one.
   class Scope {
    public:
-    Scope(Timeline& timeline, Activity activity, const char* name, std::int64_t bytes = 0)
-        : timeline_(timeline), span_{activity, name, timeline.now(), 0, bytes} {}
-    ~Scope() {
-      span_.end = timeline_.now();
-      timeline_.add(span_);
-    }
+    Scope(Timeline& timeline, Activity activity, const char* name, std::int64_t bytes = 0);
+    ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
@@ -60,6 +58,7 @@ class Timeline {
   bool keep_spans_;
   std::array<std::atomic<double>, activity_count> busy_{};
   std::vector<Span> spans_;
+  int depth_ = 0;  ///< scopes that are open on this lane
 };
 
 }  // namespace trigram

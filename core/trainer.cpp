@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/evaluation.hpp"
 #include "core/optimizer.hpp"
@@ -59,13 +60,15 @@ class Trainer {
       before = record(before);
       const std::int64_t done = worker_.step + 1;
       if (options_.on_step && worker_.rank() == 0) options_.on_step(done);
-      if (options_.evaluate_every > 0 && done % options_.evaluate_every == 0 && done < options_.steps) evaluate_after(done);
+      if (options_.evaluate_every > 0 && done % options_.evaluate_every == 0 && done < options_.steps)
+        evaluate_after(done);
     }
     report_.training_seconds = before.time - start.time;
     algorithm_->finish(worker_);
     report_.setup_and_finish = start.sent + difference(Progress::of(runtime_).sent, before.sent);
     evaluate_after(options_.steps);
-    if (options_.keep_weights && !workload_->phantom()) report_.weights = download_weights(worker_.device, store_.parameters());
+    if (options_.keep_weights && !workload_->phantom())
+      report_.weights = download_weights(worker_.device, store_.parameters());
     if (options_.keep_spans) keep_spans();
     return std::move(report_);
   }
@@ -102,10 +105,15 @@ class Trainer {
     if (algorithm_->owns_update()) {
       algorithm_->update(worker_, bucket);
     } else {
-      const Timeline::Scope scope(worker_.timeline, Activity::compute, "update");
-      optimizer_->update(worker_, bucket);
+      optimize(bucket);
     }
     algorithm_->after_update(worker_, bucket);
+  }
+
+  void optimize(Bucket& bucket) {
+    std::optional<Device::Uncharged> in_the_profile;
+    if (workload_->times_update()) in_the_profile.emplace(worker_.device);
+    optimizer_->update(worker_, bucket);
   }
 
   Progress record(const Progress& before) {
@@ -132,7 +140,8 @@ class Trainer {
   }
 
   void evaluate_after(std::int64_t steps) {
-    evaluate(worker_, *workload_, store_.parameters(), steps, [this](const EvalRow& row) { report_.evals.push_back(row); });
+    evaluate(worker_, *workload_, store_.parameters(), steps,
+             [this](const EvalRow& row) { report_.evals.push_back(row); });
   }
 
   void keep_spans() {

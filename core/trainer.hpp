@@ -9,8 +9,8 @@
 #include "core/algorithm.hpp"
 #include "core/backend.hpp"
 #include "core/bucket.hpp"
-#include "core/workload.hpp"
 #include "core/worker.hpp"
+#include "core/workload.hpp"
 
 namespace trigram {
 
@@ -22,14 +22,14 @@ struct TrainingOptions {
   std::int64_t steps = 100;
   std::int64_t evaluate_every = 0;  ///< steps between evaluations; 0: only before the first and after the last step
   double learning_rate = 0.1;
-  std::int64_t global_batch = 0;    ///< 0: the workload's own
+  std::int64_t global_batch = 0;  ///< 0: the workload's own
   double label_skew = 0;
   bool validation = false;
   BucketOptions buckets;
   Relaxation relaxation;
-  bool record_all = false;          ///< step rows of every rank, else of rank 0
-  bool keep_spans = false;          ///< spans for a trace
-  bool keep_weights = false;        ///< final weights of every rank in its report
+  bool record_all = false;                         ///< step rows of every rank, else of rank 0
+  bool keep_spans = false;                         ///< spans for a trace
+  bool keep_weights = false;                       ///< final weights of every rank in its report
   std::function<void(std::int64_t done)> on_step;  ///< if set, called on rank 0 after every step
 };
 
@@ -69,10 +69,10 @@ struct RankReport {
   std::vector<StepRow> steps;
   std::vector<EvalRow> evals;  ///< on the rank that completed them
   std::vector<LaneSpan> spans;
-  std::vector<Cost> cost_by_step;        ///< counted by the meters in each step
-  Cost setup_and_finish;                 ///< counted outside steps
-  std::int64_t local_batch = 0;          ///< 0: an empty shard
-  double training_seconds = 0;           ///< first step's begin to last step's end
+  std::vector<Cost> cost_by_step;           ///< counted by the meters in each step
+  Cost setup_and_finish;                    ///< counted outside steps
+  std::int64_t local_batch = 0;             ///< 0: an empty shard
+  double training_seconds = 0;              ///< first step's begin to last step's end
   std::vector<std::vector<float>> weights;  ///< by parameter, if kept
 };
 

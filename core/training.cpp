@@ -14,9 +14,11 @@ void check_numbers(const TrainingOptions& options, const World& world) {
   require(world.ranks >= 1, std::to_string(world.ranks) + " ranks cannot train; ask for 1 or more");
   require(world.bucket_lanes >= 1, std::to_string(world.bucket_lanes) + " bucket lanes are too few; ask for 1 or more");
   require(options.steps >= 1, std::to_string(options.steps) + " steps are too few; ask for 1 or more");
-  require(options.evaluate_every >= 0, "evaluations every " + std::to_string(options.evaluate_every) + " steps: ask for 0 or more");
+  require(options.evaluate_every >= 0,
+          "evaluations every " + std::to_string(options.evaluate_every) + " steps: ask for 0 or more");
   require(std::isfinite(options.learning_rate) && options.learning_rate >= 0,
-          "a learning rate of " + std::to_string(options.learning_rate) + " cannot be used; give a finite one of 0 or more");
+          "a learning rate of " + std::to_string(options.learning_rate) +
+              " cannot be used; give a finite one of 0 or more");
 }
 
 void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options, const std::vector<int>& nodes) {
@@ -31,9 +33,10 @@ void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options
   const Placement first = placement(nodes, 0);
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
     const Placement place = placement(nodes, static_cast<int>(rank));
-    require(place.node_size == first.node_size,
-            "hierarchy all_nics needs equal nodes, but node 0 has " + std::to_string(first.node_size) + " ranks and node " +
-                std::to_string(place.node) + " has " + std::to_string(place.node_size) + "; use leader");
+    require(place.node_size == first.node_size, "hierarchy all_nics needs equal nodes, but node 0 has " +
+                                                    std::to_string(first.node_size) + " ranks and node " +
+                                                    std::to_string(place.node) + " has " +
+                                                    std::to_string(place.node_size) + "; use leader");
   }
 }
 

@@ -42,7 +42,8 @@ std::span<const Suffix> suffixes(Unit unit) {
 }
 
 [[noreturn]] void malformed(std::string_view text, Unit unit) {
-  std::string message = "'" + std::string(text) + "' is no quantity here; write a number that is not negative with one of:";
+  std::string message =
+      "'" + std::string(text) + "' is no quantity here; write a number that is not negative with one of:";
   for (const Suffix& suffix : suffixes(unit)) message += " " + std::string(suffix.text);
   throw UsageError(message);
 }

@@ -21,7 +21,8 @@ namespace trigram {
 /// What one lane of one rank owns. Lane 0 is the main lane; lanes 1 … n carry buckets, the last one is for
 /// background methods. Every lane has communicators of its own, so that its messages match its own only.
 struct Lane {
-  Lane(int lane_index, std::function<double()> clock, bool keep_spans) : index(lane_index), timeline(std::move(clock), keep_spans) {}
+  Lane(int lane_index, std::function<double()> clock, bool keep_spans)
+      : index(lane_index), timeline(std::move(clock), keep_spans) {}
 
   int index;
   Timeline timeline;

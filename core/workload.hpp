@@ -22,7 +22,7 @@ struct Shard {
   std::int64_t global_batch = 0;  ///< samples a step over all ranks; 0: the workload's own
   double label_skew = 0;          ///< Dirichlet concentration; 0: independent and identically distributed
   std::uint64_t seed = 0;
-  bool validation = false;        ///< score on a split held out of the training set instead of the test set
+  bool validation = false;  ///< score on a split held out of the training set instead of the test set
 };
 
 /// A model, a profile, or a model on a profile's clock. `open` comes first, on the launching side too, so that a bad
@@ -39,9 +39,10 @@ class Workload {
   virtual std::vector<Parameter> parameters() const = 0;  ///< in forward order
   virtual int layers() const = 0;                         ///< backward visits layers−1 … 0
   virtual bool phantom() const = 0;                       ///< no arithmetic: buffers have a size and no data
-  virtual std::int64_t global_batch() const = 0;          ///< samples a step over all ranks
-  virtual std::int64_t local_batch() const = 0;           ///< of this rank; 0 when its shard is empty
-  virtual std::string description() const = 0;            ///< "mlp 64-32-10 on digits", "mlp's loss on vgg16's clock"
+  virtual bool times_update() const { return false; }  ///< its measured time of a step includes the optimizer's update
+  virtual std::int64_t global_batch() const = 0;       ///< samples a step over all ranks
+  virtual std::int64_t local_batch() const = 0;        ///< of this rank; 0 when its shard is empty
+  virtual std::string description() const = 0;         ///< "mlp 64-32-10 on digits", "mlp's loss on vgg16's clock"
 
   /// Allocates activations and writes initial weights, the same on every rank.
   virtual void setup(Worker& worker, std::span<const ParameterView> parameters) = 0;
@@ -50,7 +51,8 @@ class Workload {
   virtual void forward(Worker& worker) = 0;
   /// Fills the gradients of one layer.
   virtual void backward(Worker& worker, int layer) = 0;
-  /// One f32 on the device: this rank's share of the global batch's mean loss, scaled as its gradients; empty for a phantom.
+  /// One f32 on the device: this rank's share of the global batch's mean loss, scaled as its gradients; empty for a
+  /// phantom.
   virtual Buffer loss() const = 0;
 
   /// Weights as evaluation hands them over: one host vector per parameter, in the order of `parameters`.

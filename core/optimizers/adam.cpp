@@ -4,8 +4,9 @@
 namespace trigram {
 namespace {
 
-const Optimizers::Registration registration("adam", {"Adam", "Kingma & Ba, Adam: a method for stochastic optimization, ICLR 2015, arXiv:1412.6980"},
-                                            [](Params& params) { return std::make_unique<AdamFamily>(params, 0.0, false); });
+const Optimizers::Registration registration(
+    "adam", {"Adam", "Kingma & Ba, Adam: a method for stochastic optimization, ICLR 2015, arXiv:1412.6980"},
+    [](Params& params) { return std::make_unique<AdamFamily>(params, 0.0, false); });
 
 }  // namespace
 }  // namespace trigram

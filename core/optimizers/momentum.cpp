@@ -4,8 +4,10 @@
 namespace trigram {
 namespace {
 
-const Optimizers::Registration registration("momentum", {"SGD with heavy-ball momentum", "Polyak, Some methods of speeding up the convergence of iteration methods, 1964"},
-                                            [](Params& params) { return std::make_unique<SgdFamily>(params, 0.9, false); });
+const Optimizers::Registration registration(
+    "momentum",
+    {"SGD with heavy-ball momentum", "Polyak, Some methods of speeding up the convergence of iteration methods, 1964"},
+    [](Params& params) { return std::make_unique<SgdFamily>(params, 0.9, false); });
 
 }  // namespace
 }  // namespace trigram

@@ -4,8 +4,11 @@
 namespace trigram {
 namespace {
 
-const Optimizers::Registration registration("nesterov", {"SGD with Nesterov momentum", "Sutskever et al., On the importance of initialization and momentum in deep learning, ICML 2013"},
-                                            [](Params& params) { return std::make_unique<SgdFamily>(params, 0.9, true); });
+const Optimizers::Registration registration(
+    "nesterov",
+    {"SGD with Nesterov momentum",
+     "Sutskever et al., On the importance of initialization and momentum in deep learning, ICML 2013"},
+    [](Params& params) { return std::make_unique<SgdFamily>(params, 0.9, true); });
 
 }  // namespace
 }  // namespace trigram

@@ -4,8 +4,9 @@
 namespace trigram {
 namespace {
 
-const Optimizers::Registration registration("sgd", {"plain stochastic gradient descent"},
-                                            [](Params& params) { return std::make_unique<SgdFamily>(params, 0.0, false); });
+const Optimizers::Registration registration("sgd", {"plain stochastic gradient descent"}, [](Params& params) {
+  return std::make_unique<SgdFamily>(params, 0.0, false);
+});
 
 }  // namespace
 }  // namespace trigram

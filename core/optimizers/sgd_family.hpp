@@ -10,7 +10,8 @@ namespace trigram {
 /// Constants in SgdConstants; velocity is allocated only where momentum is used.
 class SgdFamily final : public Optimizer {
  public:
-  /// Reads momentum, dampening (unless Nesterov) and weight_decay with these defaults. Throws UsageError when out of range.
+  /// Reads momentum, dampening (unless Nesterov) and weight_decay with these defaults. Throws UsageError when out of
+  /// range.
   SgdFamily(Params& params, double momentum, bool nesterov);
 
   void setup(Worker& worker, std::span<Bucket> buckets) override;

@@ -39,12 +39,13 @@ void centralized_full_precision(Worker& worker, Buffer x) {
 Cost centralized_full_precision_cost(const CostQuery& query, const Shape& bucket) {
   const auto all_reduce = AllReduces::make(query.all_reduce);
   const std::int64_t element = size_of(bucket.dtype);
-  return hierarchical_cost(query.hierarchy, query.place, bucket.modelled_count, element,
-                           [&](int ranks, int rank, std::int64_t count) { return all_reduce->cost(ranks, rank, count, element); });
+  return hierarchical_cost(
+      query.hierarchy, query.place, bucket.modelled_count, element,
+      [&](int ranks, int rank, std::int64_t count) { return all_reduce->cost(ranks, rank, count, element); });
 }
 
-CentralizedLowPrecision::CentralizedLowPrecision(Worker& worker, const Bucket& bucket, std::shared_ptr<const Codec> codec,
-                                                 bool error_feedback)
+CentralizedLowPrecision::CentralizedLowPrecision(Worker& worker, const Bucket& bucket,
+                                                 std::shared_ptr<const Codec> codec, bool error_feedback)
     : codec_(std::move(codec)), bucket_(bucket.index), error_feedback_(error_feedback) {
   const PrimitiveGroup group = primitive_group(worker, bucket.gradients);
   if (!error_feedback_ || group.comm == nullptr) return;
@@ -62,30 +63,38 @@ void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, 
   const int self = group.rank();
   const std::vector<Shape> chunks = chunk_shapes(x, n);
   const Frames sent(lane.device, *codec_, chunks);
-  encode_worker(lane, group, x, sent);
+  lane.device.fused(Activity::encode, "encode", [&] { encode_worker(lane, group, x, sent); });
 
   const std::vector<Shape> own(static_cast<std::size_t>(n), chunks[static_cast<std::size_t>(self)]);
   const Frames received(lane.device, *codec_, own);
   group.all_to_all(sent.all(), received.all());
 
   const Buffer mine = x.chunk(self, n);
-  lane.device.fill(mine, 0);
-  for (int k = 1; k <= n; ++k) {
-    const int from = (self + k) % n;
-    Key key = chunk_key(lane, group, bucket_, self, Phase::worker);
-    key.rank = from;
-    codec_->decode_add(lane.device, received[from], 1.0F, mine, key);
-  }
-  lane.device.scale(mine, 1.0F / static_cast<float>(n));
+  lane.device.fused(Activity::decode, "decode_reduce", [&] { reduce_received(lane, group, received, mine); });
 
   const Frames gathered(lane.device, *codec_, chunks);
-  encode_server(lane, group, mine, gathered[self]);
-  group.all_gather(gathered.all());
-  for (int server = 0; server < n; ++server) {
-    Key key = chunk_key(lane, group, bucket_, server, Phase::server);
-    key.rank = server;
-    codec_->decode(lane.device, gathered[server], x.chunk(server, n), key);
+  lane.device.fused(Activity::encode, "encode_server", [&] { encode_server(lane, group, mine, gathered[self]); });
+  // Every server sends its frame to everyone at once: one round, where a ring would take n − 1 latencies.
+  group.all_to_all(std::vector<Buffer>(static_cast<std::size_t>(n), gathered[self]), gathered.all());
+  lane.device.fused(Activity::decode, "decode", [&] {
+    for (int server = 0; server < n; ++server) {
+      Key key = chunk_key(lane, group, bucket_, server, Phase::server);
+      key.rank = server;
+      codec_->decode(lane.device, gathered[server], x.chunk(server, n), key);
+    }
+  });
+}
+
+/// s = mean over ranks i+1, …, i+n (mod n) of what their frames hold.
+void CentralizedLowPrecision::reduce_received(Worker& lane, Communicator& group, const Frames& received, Buffer mean) {
+  const int n = group.size();
+  lane.device.fill(mean, 0);
+  for (int k = 1; k <= n; ++k) {
+    Key key = chunk_key(lane, group, bucket_, group.rank(), Phase::worker);
+    key.rank = (group.rank() + k) % n;
+    codec_->decode_add(lane.device, received[key.rank], 1.0F, mean, key);
   }
+  lane.device.scale(mean, 1.0F / static_cast<float>(n));
 }
 
 void CentralizedLowPrecision::encode_worker(Worker& lane, Communicator& group, Buffer x, const Frames& frames) {
@@ -111,12 +120,12 @@ Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket,
   const auto scatter_reduce = [&](int ranks, int rank, std::int64_t count) {
     Cost cost;
     if (ranks == 1) return cost;
-    // All to all sends every chunk but the own; the ring all-gather passes on every chunk but the next rank's.
+    // Every other rank's chunk goes to its server; the own chunk, reduced, goes to every other rank.
     for (int chunk = 0; chunk < ranks; ++chunk) {
-      const std::int64_t frame = codec.encoded_bytes(part_count(count, ranks, chunk));
-      cost.bytes += (chunk != rank ? frame : 0) + (chunk != (rank + 1) % ranks ? frame : 0);
+      if (chunk != rank) cost.bytes += codec.encoded_bytes(part_count(count, ranks, chunk));
     }
-    cost.rounds = 1 + (ranks - 1);
+    cost.bytes += (ranks - 1) * codec.encoded_bytes(part_count(count, ranks, rank));
+    cost.rounds = 2;
     return cost;
   };
   return hierarchical_cost(query.hierarchy, query.place, bucket.modelled_count, size_of(bucket.dtype), scatter_reduce);
@@ -124,7 +133,8 @@ Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket,
 
 void require_stable_scatter_reduce(const CostQuery& query, const Codec& codec, const std::string& spec) {
   for (const Shape& bucket : query.buckets) {
-    require_stable_under_feedback(codec, spec, part_count(bucket.modelled_count, vertices(query.hierarchy, query.place), 0));
+    require_stable_under_feedback(codec, spec,
+                                  part_count(bucket.modelled_count, vertices(query.hierarchy, query.place), 0));
   }
 }
 

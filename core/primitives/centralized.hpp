@@ -22,7 +22,8 @@ Cost centralized_full_precision_cost(const CostQuery& query, const Shape& bucket
 /// feedback δ and ε stay zero. Residuals belong to one bucket and to the group that the hierarchy makes.
 class CentralizedLowPrecision {
  public:
-  CentralizedLowPrecision(Worker& worker, const Bucket& bucket, std::shared_ptr<const Codec> codec, bool error_feedback);
+  CentralizedLowPrecision(Worker& worker, const Bucket& bucket, std::shared_ptr<const Codec> codec,
+                          bool error_feedback);
   /// x ← C_LP_S(x), on a lane. The bucket's index enters the random key.
   void average(Worker& lane, Buffer x);
 
@@ -33,6 +34,7 @@ class CentralizedLowPrecision {
  private:
   void scatter_reduce(Worker& lane, Communicator& group, Buffer x);
   void encode_worker(Worker& lane, Communicator& group, Buffer x, const Frames& frames);
+  void reduce_received(Worker& lane, Communicator& group, const Frames& received, Buffer mean);
   void encode_server(Worker& lane, Communicator& group, Buffer mean, Buffer frame);
 
   std::shared_ptr<const Codec> codec_;

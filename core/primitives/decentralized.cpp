@@ -48,10 +48,9 @@ void decentralized_full_precision(Worker& lane, const Topology& topology, std::i
 Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& topology, std::int64_t round,
                                        const Shape& bucket) {
   const std::int64_t element = size_of(bucket.dtype);
-  return hierarchical_cost(query.hierarchy, query.place, bucket.modelled_count, element,
-                           [&](int, int rank, std::int64_t count) {
-                             return neighbour_cost(topology, rank, round, count * element);
-                           });
+  return hierarchical_cost(
+      query.hierarchy, query.place, bucket.modelled_count, element,
+      [&](int, int rank, std::int64_t count) { return neighbour_cost(topology, rank, round, count * element); });
 }
 
 DecentralizedLowPrecision::DecentralizedLowPrecision(Worker& worker, const Bucket& bucket,
@@ -117,10 +116,9 @@ void DecentralizedLowPrecision::difference(Worker& lane, int self, const std::ve
 
 Cost decentralized_low_precision_cost(const CostQuery& query, const Topology& topology, const Shape& bucket,
                                       const Codec& codec) {
-  return hierarchical_cost(query.hierarchy, query.place, bucket.modelled_count, size_of(bucket.dtype),
-                           [&](int, int rank, std::int64_t count) {
-                             return neighbour_cost(topology, rank, 0, codec.encoded_bytes(count));
-                           });
+  return hierarchical_cost(
+      query.hierarchy, query.place, bucket.modelled_count, size_of(bucket.dtype),
+      [&](int, int rank, std::int64_t count) { return neighbour_cost(topology, rank, 0, codec.encoded_bytes(count)); });
 }
 
 }  // namespace trigram

@@ -15,7 +15,8 @@ namespace trigram {
 /// hierarchy every node is one vertex whose value is the plain mean of its ranks.
 void decentralized_full_precision(Worker& lane, const Topology& topology, std::int64_t round, Buffer x);
 /// Rounds and bytes of one such call.
-Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& topology, std::int64_t round, const Shape& bucket);
+Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& topology, std::int64_t round,
+                                       const Shape& bucket);
 
 /// D_LP_S by difference compression (DCD-PSGD, Tang et al., NeurIPS 2018, arXiv:1803.06443) on a fixed symmetric
 /// topology. Vertex i keeps replicas x̂_j of its neighbours and x̂_i of itself; t is its weights after the local update:
@@ -41,6 +42,7 @@ class DecentralizedLowPrecision {
   std::vector<OwnedBuffer> neighbours_;
 };
 /// Rounds and bytes of one such call.
-Cost decentralized_low_precision_cost(const CostQuery& query, const Topology& topology, const Shape& bucket, const Codec& codec);
+Cost decentralized_low_precision_cost(const CostQuery& query, const Topology& topology, const Shape& bucket,
+                                      const Codec& codec);
 
 }  // namespace trigram

@@ -35,6 +35,7 @@ class OnProfile : public Workload {
   std::vector<Parameter> parameters() const override { return slices_; }
   int layers() const override { return profile_->layers(); }
   bool phantom() const override { return false; }
+  bool times_update() const override { return profile_->times_update(); }
   std::int64_t global_batch() const override { return model_->global_batch(); }
   std::int64_t local_batch() const override { return model_->local_batch(); }
   std::string description() const override {

@@ -28,6 +28,7 @@ class Profile : public Workload {
   std::vector<Parameter> parameters() const override { return table_.parameters; }
   int layers() const override { return static_cast<int>(table_.layers.size()); }
   bool phantom() const override { return true; }
+  bool times_update() const override { return clock_ == Clock::measured_step; }
   std::int64_t global_batch() const override { return global_batch_; }
   std::int64_t local_batch() const override { return local_batch_; }
   std::string description() const override;
