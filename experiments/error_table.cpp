@@ -26,9 +26,10 @@ Points only(const Points& points, const Predicate& keep) {
 std::set<std::string> calibrated_series(const Study& study) {
   std::set<std::string> series;
   if (!study.calibration) return series;
-  for (const Row& row : study.rows) {
-    const auto& rows = study.calibration->rows;
-    if (std::find(rows.begin(), rows.end(), row.name) != rows.end()) series.insert(row.series);
+  for (const auto& names : {study.calibration->rows, study.calibration->given}) {
+    for (const Row& row : study.rows) {
+      if (std::find(names.begin(), names.end(), row.name) != names.end()) series.insert(row.series);
+    }
   }
   return series;
 }

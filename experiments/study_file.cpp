@@ -84,6 +84,8 @@ void read_selection(Selection& selection, const ConfigEntry& entry) {
 void read_calibration(Calibration& calibration, const ConfigEntry& entry) {
   if (entry.key == "rows") {
     calibration.rows = words(entry.value);
+  } else if (entry.key == "given") {
+    calibration.given = words(entry.value);
   } else {
     calibration.grids.push_back({entry.key, expand_grid(words(entry.value))});
   }
@@ -171,6 +173,7 @@ void check(const Study& study) {
     require(!study.calibration->rows.empty() && !study.calibration->grids.empty(),
             "[calibrate] needs rows and at least one parameter");
     require_rows(study, study.calibration->rows, "calibrate");
+    require_rows(study, study.calibration->given, "calibrate");
   }
   if (study.selection) {
     const Selection& selection = *study.selection;
