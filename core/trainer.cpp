@@ -33,6 +33,13 @@ struct Progress {
 
 Cost difference(Cost after, Cost before) { return {after.rounds - before.rounds, after.bytes - before.bytes}; }
 
+/// Waits until no lane runs anything: bodies of one lane run in order, so an empty one comes last.
+void drain(RankRuntime& runtime) {
+  for (int lane = 1; lane < runtime.lanes(); ++lane) {
+    const Pending last = runtime.launch(lane, [] {});
+  }
+}
+
 /// One rank's products and the loop over them.
 class Trainer {
  public:
@@ -167,6 +174,14 @@ class Trainer {
 
 }  // namespace
 
-RankReport train(RankRuntime& runtime, const TrainingOptions& options) { return Trainer(runtime, options).run(); }
+RankReport train(RankRuntime& runtime, const TrainingOptions& options) {
+  Trainer trainer(runtime, options);
+  try {
+    return trainer.run();
+  } catch (const std::exception&) {
+    drain(runtime);  // bodies that still run use what the trainer owns
+    throw;
+  }
+}
 
 }  // namespace trigram
