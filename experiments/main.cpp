@@ -1,10 +1,14 @@
 // The program: hands the command line to a subcommand and turns every error into one message and an exit code.
+#include <chrono>
 #include <exception>
 #include <iomanip>
 #include <iostream>
+#include <string>
+#include <thread>
 
 #include "core/error.hpp"
 #include "experiments/build_facts.hpp"
+#include "experiments/launcher.hpp"
 #include "experiments/subcommand.hpp"
 
 namespace trigram {
@@ -51,6 +55,13 @@ int dispatch(const Arguments& arguments) {
   throw UsageError("unknown subcommand '" + word + "'; there are: " + names());
 }
 
+/// All ranks of a launched job see a bad flag; rank 0's exit ends the job, so the others speak up only if it does not.
+void print_error(const std::exception& error) {
+  const int rank = launched_rank();
+  if (rank > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::cerr << "trigram: " << (rank > 0 ? "rank " + std::to_string(rank) + ": " : "") << error.what() << "\n";
+}
+
 }  // namespace
 }  // namespace trigram
 
@@ -58,10 +69,10 @@ int main(int count, char** words) {
   try {
     return trigram::dispatch(trigram::Arguments(words + 1, words + count));
   } catch (const trigram::UsageError& error) {
-    std::cerr << "trigram: " << error.what() << "\n";
+    trigram::print_error(error);
     return trigram::usage_exit;
   } catch (const std::exception& error) {
-    std::cerr << "trigram: " << error.what() << "\n";
+    trigram::print_error(error);
     return 1;
   }
 }

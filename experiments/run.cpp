@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "experiments/command_line.hpp"
+#include "experiments/launcher.hpp"
 #include "experiments/run_record.hpp"
 
 namespace trigram {
@@ -35,7 +36,8 @@ std::string text_of(const nlohmann::json& value) {
 void print_summary(const nlohmann::json& run, const RunConfig& config) {
   const nlohmann::json& summary = run["summary"];
   std::cout << run["workload"]["description"].get<std::string>() << ", " << config.training.algorithm << " on "
-            << run["configuration"]["ranks"] << " ranks of " << config.settings.at("cluster") << "\n"
+            << run["configuration"]["ranks"] << " ranks of "
+            << (config.settings.at("cluster").empty() ? config.backend : config.settings.at("cluster")) << "\n"
             << "  iteration  " << text_of(summary["iteration_s"]) << " s (median), "
             << text_of(summary["samples_per_s"]) << " samples/s\n"
             << "  sent       " << text_of(summary["bytes_per_step_mean"]) << " bytes a step and rank\n"
@@ -49,7 +51,8 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
 int run(const Arguments& arguments) {
   if (command_line().helped(arguments)) return 0;
   const RunConfig config("trigram run", given_settings(arguments));
-  print_summary(record_run(config), config);
+  const nlohmann::json run = record_run(config);
+  if (launched_rank() == 0) print_summary(run, config);
   return 0;
 }
 

@@ -1,16 +1,25 @@
 // The flags of a run, declared by reading them.
 #include "experiments/run_config.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "experiments/cluster.hpp"
 
 namespace trigram {
 namespace {
 
+bool models_clusters(const std::string& backend) {
+  const auto parameters = Backends::parameters(Spec::parse(backend).name);
+  return std::any_of(parameters.begin(), parameters.end(), [](const Params::Declared& p) { return p.key == "nodes"; });
+}
+
 void read_place(Params& flags, RunConfig& config) {
-  config.backend = flags.get("backend", "sim", "where ranks run (trigram list backends)");
-  const std::string cluster = flags.get(
-      "cluster", "two_by_four", "NAME or FILE, with :key=value,... in place of its own (trigram list clusters)");
+  config.backend = flags.get("backend", "sim", "where ranks run, as sim or mpi:timeout=60s (trigram list backends)");
+  std::string cluster = flags.get("cluster", "two_by_four",
+                                  "NAME or FILE, with :key=value,... in place of its own (trigram list clusters)");
+  // Real backends have no cluster to describe; naming one for them is an error, the default is not.
+  if (!flags.has("cluster") && !models_clusters(config.backend)) cluster.clear();
   const int per_node = flags.get("ranks-per-node", 0, "ranks of a node; 0: as many as the cluster's nodes have");
   const std::string fidelity =
       flags.get("fidelity", "", "how a simulation counts messages: exact or fluid; empty: the cluster's own");
@@ -19,7 +28,10 @@ void read_place(Params& flags, RunConfig& config) {
   config.world.all_reduce =
       flags.get("all-reduce", "ring", "the algorithm behind all_reduce (trigram list all-reduces)");
   config.world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets");
-  if (!cluster.empty()) config.cluster = read_cluster(cluster);
+  config.cluster = cluster.empty() ? Params("backend '" + config.backend + "'", "") : read_cluster(cluster);
+  for (const auto& [key, value] : Params(flags.owner(), Spec::parse(config.backend).parameters).values()) {
+    config.cluster.set(key, value);
+  }
   if (per_node != 0) config.cluster.set("ranks_per_node", std::to_string(per_node));
   if (!fidelity.empty()) config.cluster.set("fidelity", fidelity);
 }
@@ -81,11 +93,12 @@ RunConfig::RunConfig(const std::string& owner, const Settings& given) {
   for (const Params::Declared& flag : flags.declared()) {
     settings[flag.key] = flags.has(flag.key) ? given.at(flag.key) : flag.fallback;
   }
+  if (!flags.has("cluster") && !models_clusters(backend)) settings["cluster"].clear();
 }
 
 std::unique_ptr<Backend> RunConfig::make_backend() const {
   Params parameters = cluster;
-  return Backends::make(backend, parameters);
+  return Backends::make(Spec::parse(backend).name, parameters);
 }
 
 std::string RunConfig::identity() const {

@@ -5,6 +5,7 @@
 
 #include "core/report.hpp"
 #include "experiments/build_facts.hpp"
+#include "experiments/launcher.hpp"
 #include "experiments/progress.hpp"
 
 namespace trigram {
@@ -44,6 +45,16 @@ nlohmann::json curve(const Training& training) {
   return points;
 }
 
+/// run.json comes last: a folder that has one is whole.
+void write_results(const RunConfig& config, const Training& training, const nlohmann::json& run) {
+  std::error_code ignored;
+  std::filesystem::remove(config.out / "run.json", ignored);
+  write_file(config.out / "steps.csv", steps_csv(training.ranks));
+  write_file(config.out / "evals.csv", evals_csv(training.ranks));
+  if (config.trace) write_file(config.out / "trace.json", trace_json(training.ranks));
+  write_file(config.out / "run.json", run.dump(2) + "\n");
+}
+
 }  // namespace
 
 void check_run(const RunConfig& config) {
@@ -53,11 +64,12 @@ void check_run(const RunConfig& config) {
 }
 
 nlohmann::json record_run(const RunConfig& config) {
-  require_writable(config.out);
+  const bool records = launched_rank() == 0;
+  if (records) require_writable(config.out);
   const auto backend = config.make_backend();
   const World world = world_of(config, *backend);
   TrainingOptions options = config.training;
-  ProgressBar bar(config.progress ? options.steps : 0, "steps");
+  ProgressBar bar(config.progress && records ? options.steps : 0, "steps");
   if (config.progress) options.on_step = [&bar](std::int64_t done) { bar.show(done); };
 
   const auto begin = std::chrono::steady_clock::now();
@@ -69,12 +81,7 @@ nlohmann::json record_run(const RunConfig& config) {
       {"configuration", configuration(config, world)}, {"build", build_facts()},         {"backend", training.facts},
       {"workload", workload_facts(config, world)},     {"summary", summarize(training)}, {"curve", curve(training)}};
   run["summary"]["wall_s"] = wall.count();
-  std::error_code ignored;
-  std::filesystem::remove(config.out / "run.json", ignored);
-  write_file(config.out / "steps.csv", steps_csv(training.ranks));
-  write_file(config.out / "evals.csv", evals_csv(training.ranks));
-  if (config.trace) write_file(config.out / "trace.json", trace_json(training.ranks));
-  write_file(config.out / "run.json", run.dump(2) + "\n");
+  if (records) write_results(config, training, run);
   return run;
 }
 
