@@ -29,9 +29,8 @@ void read_place(Params& flags, RunConfig& config) {
       flags.get("all-reduce", "ring", "the algorithm behind all_reduce (trigram list all-reduces)");
   config.world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets");
   config.cluster = cluster.empty() ? Params("backend '" + config.backend + "'", "") : read_cluster(cluster);
-  for (const auto& [key, value] : Params(flags.owner(), Spec::parse(config.backend).parameters).values()) {
-    config.cluster.set(key, value);
-  }
+  const Params of_backend(flags.owner(), Spec::parse(config.backend).parameters);
+  for (const auto& [key, value] : of_backend.values()) config.cluster.set(key, value);
   if (per_node != 0) config.cluster.set("ranks_per_node", std::to_string(per_node));
   if (!fidelity.empty()) config.cluster.set("fidelity", fidelity);
 }
