@@ -1,5 +1,6 @@
 // Clusters from parameters and from platform files: what they refuse, what they warn of, and what they become.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -93,7 +94,8 @@ TEST(Cluster, CountsTheBytesOfItsBusiestNic) {
 /// A platform file that goes with its object.
 class PlatformFile {
  public:
-  explicit PlatformFile(const std::string& inside) : path_(::testing::TempDir() + "platform.xml") {
+  explicit PlatformFile(const std::string& inside)
+      : path_(::testing::TempDir() + "trigram_platform_" + std::to_string(::getpid()) + ".xml") {
     std::ofstream(path_) << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                          << "<platform version=\"4.1\">" << inside << "</platform>\n";
   }
