@@ -53,8 +53,9 @@ void Cluster::read_run(Params& params) {
              "fidelity", "exact", "fluid");
   timeout =
       positive(params.get("timeout", "3600s", Unit::seconds, "simulated time that one operation may block"), "timeout");
-  platform =
-      params.get("platform", "", "a SimGrid platform XML file instead of nodes and links; its hosts in order are GPUs");
+  platform = params.get("platform", "",
+                        "a SimGrid platform XML file instead of nodes and links; its hosts in order are GPUs, and "
+                        "one of 1Gf is as fast as the gpu keys say");
   require(platform.empty() || std::filesystem::is_regular_file(platform),
           "platform file '" + platform + "' does not exist");
   ranks_per_node = params.get("ranks_per_node", 0, "ranks that make a node; 0: all its GPUs, one on a platform file");
@@ -129,7 +130,14 @@ void Cluster::read_events(Params& params) {
       params.get("faults", "", "what fails at a time: time/part/target … with nic, node (a node) or gpu (a rank)"));
   background = parse_background(
       params.get("background", "", "endless traffic of others between nodes: from>to or from>to/rate …"));
+  if (!platform.empty()) refuse_events_of_links(params);
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.time < b.time; });
+}
+
+void Cluster::refuse_events_of_links(const Params& params) const {
+  refuse(given(params, {"slow", "changes"}), "a platform file, which has speeds and profiles of its own");
+  const bool nic = std::any_of(faults.begin(), faults.end(), [](const Fault& f) { return f.part == Fault::Part::nic; });
+  require(!nic, "'faults' names a nic, which a platform file does not have; name a node or a gpu");
 }
 
 void Cluster::check_targets() const {

@@ -51,6 +51,7 @@ struct Cluster {
   void read_events(Params& params);
   void read_run(Params& params);
   void check_targets() const;
+  void refuse_events_of_links(const Params& params) const;
   int ranks_on(std::size_t node) const;
 
   std::vector<std::string> given_nic_keys_, given_node_keys_, given_leaf_keys_;

@@ -34,9 +34,6 @@ void each_pair(const std::vector<sg::Host*>& hosts, Visit&& visit) {
 }  // namespace
 
 void Platform::load(const Cluster& cluster, int ranks) {
-  require(cluster.changes.empty() || std::all_of(cluster.changes.begin(), cluster.changes.end(),
-                                                 [](const Change& c) { return c.quantity == Change::Quantity::slow; }),
-          "a platform file describes its own changes of links in profiles; 'changes' may name slow ranks only");
   sg::Engine& engine = *sg::Engine::get_instance();
   try {
     engine.load_platform(cluster.platform);

@@ -127,6 +127,9 @@ TEST(PlatformFiles, ComputeAtTheSpeedOfTheGpu) {
 TEST(PlatformFiles, RefuseWhatTheyReplaceAndWhatTheyLack) {
   const PlatformFile file(star_of_eight);
   EXPECT_THAT(refusal(file.spec(",nic_bandwidth=1Gbps")), HasSubstr("platform file"));
+  EXPECT_THAT(refusal(file.spec(",slow=1:2")), HasSubstr("platform file"));
+  EXPECT_THAT(refusal(file.spec(",changes=1s/slow/1/2")), HasSubstr("platform file"));
+  EXPECT_THAT(refusal(file.spec(",faults=1s/nic/0")), HasSubstr("platform file"));
   EXPECT_THROW(simulate(file.spec(), 9, [](RankRuntime&) {}), UsageError);
   const PlatformFile broken("<cluster");
   EXPECT_THROW(simulate(broken.spec(), 2, [](RankRuntime&) {}), Error);
