@@ -15,7 +15,10 @@ CONCURRENCY = {"thread", "mutex", "shared_mutex", "condition_variable", "future"
 BORDERS = {
     "core": (("core",), r"nlohmann/.*|Random123/.*"),
     "algorithms": (("core",), r"nothing"),
-    "kernels/cpu": (("core", "kernels/scalar.hpp", "kernels/cpu"), r"Eigen/.*|immintrin\.h|cpuid\.h"),
+    "kernels/cpu": (("core", "kernels/scalar.hpp", "kernels/philox.hpp", "kernels/codecs", "kernels/cpu"),
+                    r"Eigen/.*|immintrin\.h|cpuid\.h"),
+    "kernels/cuda": (("core", "kernels/scalar.hpp", "kernels/philox.hpp", "kernels/codecs", "kernels/cuda"),
+                     r"cuda_runtime\.h|cublas_v2\.h|dlfcn\.h"),
     "kernels": (("core", "kernels"), r"nothing"),
     "backends/sim": (("core", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
     "backends/mpi": (("core", "kernels/cpu", "backends/mpi"), r"mpi\.h|nlohmann/.*|" + POSIX),

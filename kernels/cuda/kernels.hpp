@@ -1,0 +1,83 @@
+// Arithmetic on the memory of one GPU, ordered on one stream.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+
+#include "core/kernels.hpp"
+
+namespace trigram {
+
+namespace cuda {
+class Cublas;
+class Staging;
+}  // namespace cuda
+
+/// Kernels of kind "cuda" of one lane. Every operation is enqueued on the lane's stream and returns at once; `download`
+/// and `synchronize` wait for the stream, and only they report what went wrong on the device since: BackendError for
+/// CUDA's errors, Error for a label or an index out of range. One thread at a time may call; `release` may come from
+/// any thread, at any time until the process ends.
+class CudaKernels final : public Kernels {
+ public:
+  /// `stream` is the caller's, of the current device; it must outlive this object and all memory that it gave.
+  /// Pinned host memory is set aside here and not later, where it would wait for the whole device.
+  explicit CudaKernels(cudaStream_t stream);
+  ~CudaKernels() override;
+  CudaKernels(const CudaKernels&) = delete;
+  CudaKernels& operator=(const CudaKernels&) = delete;
+
+  cudaStream_t stream() const { return stream_; }
+  /// What grids are sized by.
+  int multiprocessors() const { return multiprocessors_; }
+  /// At least `bytes` of device memory for what one operation must keep between its launches. The next operation may
+  /// overwrite it, which the stream orders.
+  void* scratch(std::size_t bytes);
+  /// Where a kernel writes a cuda::Fault, which the next wait reports.
+  int* fault() const { return fault_; }
+
+  std::string_view kind() const override { return "cuda"; }
+
+  void* allocate(std::size_t bytes) override;
+  void release(void* address) override;
+  void upload(std::span<const std::byte> from, Buffer to) override;
+  void download(Buffer from, std::span<std::byte> to) override;
+  void synchronize() override;
+
+  void copy(Buffer from, Buffer to) override;
+  void fill(Buffer x, double value) override;
+  void scale(Buffer x, float a) override;
+  void axpby(float a, Buffer x, float b, Buffer y) override;
+  void reduce(ReduceOp op, Buffer x, Buffer y) override;
+  void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y) override;
+  void convert(Buffer x, Buffer y) override;
+  void dot(Buffer x, Buffer y, Buffer result) override;
+
+  void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) override;
+  void add_bias(Buffer bias, Buffer rows) override;
+  void column_sums(Buffer rows, Buffer sums) override;
+  void relu(Buffer x) override;
+  void relu_backward(Buffer activated, Buffer gradient) override;
+  void gather_rows(Buffer table, Buffer indices, Buffer rows) override;
+  void softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss) override;
+  void count_correct(Buffer logits, Buffer labels, Buffer correct) override;
+
+  void sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) override;
+  void adam(std::span<const AdamTensor> tensors, const AdamConstants& constants) override;
+
+ private:
+  void report_fault();
+
+  cudaStream_t stream_;
+  int multiprocessors_ = 0;
+  int* fault_ = nullptr;  ///< pinned, so that kernels write it and the host reads it
+  void* scratch_ = nullptr;
+  std::size_t scratch_bytes_ = 0;
+  std::unique_ptr<cuda::Staging> staging_;
+  std::unique_ptr<cuda::Cublas> cublas_;
+};
+
+/// The kernels of `stream`'s lane.
+std::shared_ptr<Kernels> cuda_kernels(cudaStream_t stream);
+
+}  // namespace trigram
