@@ -1,8 +1,8 @@
 // QSGD: gradients are averaged by scatter-reduce of stochastically quantized chunks, unbiased, with error feedback as
 // an option.
+//   g ← C_LP_S(g); x ← x − γ g, with Q(v)_i = ‖v‖ sgn(v_i) ξ_i, E ξ_i = |v_i|/‖v‖ on a grid of `levels`.
 //   rounds 2, bytes 2(n−1) encoded(S/n) a rank; one norm a bucket_size elements.
-#include "core/bucketwise.hpp"
-#include "core/primitives/centralized.hpp"
+#include "core/primitives/low_precision_gradients.hpp"
 
 namespace trigram {
 namespace {
@@ -16,40 +16,13 @@ std::string codec_spec(Params& params) {
          ")";
 }
 
-class Qsgd final : public GradientMethod {
+class Qsgd final : public LowPrecisionGradients {
  public:
-  explicit Qsgd(Params& params)
-      : codec_(codec_spec(params)),
-        error_feedback_(params.get("error_feedback", false, "keep worker and server residuals")),
-        model_(make_codec_model(codec_)) {}
+  explicit Qsgd(Params& params) : LowPrecisionGradients(params, codec_spec(params)) {}
 
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
   }
-
-  Cost cost(const CostQuery& query) const override {
-    return sum_over_buckets(
-        query, [&](const Shape& bucket) { return centralized_low_precision_cost(query, bucket, *model_); });
-  }
-
-  void check(const CostQuery& query) const override {
-    if (error_feedback_) require_stable_scatter_reduce(query, *model_, codec_);
-  }
-
-  void setup(Worker& worker, std::span<Bucket> buckets) override {
-    const std::shared_ptr<const Codec> codec = worker.device.make_codec(codec_);
-    for (const Bucket& bucket : buckets) averages_.emplace_back(worker, bucket, codec, error_feedback_);
-  }
-
- private:
-  void exchange(Worker& lane, Bucket& bucket) override {
-    averages_[static_cast<std::size_t>(bucket.index)].average(lane, bucket.gradients);
-  }
-
-  std::string codec_;
-  bool error_feedback_;
-  std::unique_ptr<const Codec> model_;
-  std::vector<CentralizedLowPrecision> averages_;
 };
 
 const Algorithms::Registration registration("qsgd",

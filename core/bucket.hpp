@@ -26,6 +26,9 @@ struct ParameterGroup {
   std::int64_t count = 0;
   std::int64_t modelled_count = 0;
   bool decays = true;
+
+  /// These elements of a buffer as long as the bucket.
+  Buffer of(const Buffer& whole) const { return whole.slice(offset, count, modelled_count); }
 };
 
 /// Views of one fused piece of the model: what algorithms communicate and optimizers update.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "core/buffer.hpp"
 #include "core/device.hpp"
@@ -23,6 +24,12 @@ struct CodecProperties {
 struct CodecTraffic {
   double encode = 0;
   double decode = 0;
+};
+
+/// A frame with the key under which it was encoded.
+struct KeyedFrame {
+  Buffer frame;
+  Key key;
 };
 
 /// Encodes f32 vectors into frames of u8. Products are registered once per kind of device
@@ -46,11 +53,22 @@ class Codec {
   void decode(Device& device, Buffer in, Buffer out, const Key& key) const;
   /// out += weight · (the vector of the frame `in`), in one pass.
   void decode_add(Device& device, Buffer in, float weight, Buffer out, const Key& key) const;
+  /// The server's part of a scatter-reduce: `out` = the frame, under `key`, of scale·Σ frames, decoded and added in
+  /// the order given. `sum` (f32) holds the vector that was encoded, or nothing of use where a device needs no memory
+  /// for it. Costs what the parts cost.
+  void decode_reduce_encode(Device& device, std::span<const KeyedFrame> frames, float scale, Buffer sum, Buffer out,
+                            const Key& key) const;
 
  protected:
   virtual void encode_frame(Kernels& kernels, Buffer in, Buffer out, const Key& key) const = 0;
   virtual void decode_frame(Kernels& kernels, Buffer in, Buffer out, const Key& key) const = 0;
   virtual void decode_add_frame(Kernels& kernels, Buffer in, float weight, Buffer out, const Key& key) const = 0;
+  /// To be overridden where one pass does it all with the same bits.
+  virtual void decode_reduce_encode_frame(Kernels& kernels, std::span<const KeyedFrame> frames, float scale, Buffer sum,
+                                          Buffer out, const Key& key) const;
+
+ private:
+  double decode_add_bytes(const Buffer& vector) const;
 };
 
 using Codecs = Registry<Codec>;

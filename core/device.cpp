@@ -227,25 +227,37 @@ void Device::count_correct(Buffer logits, Buffer labels, Buffer correct) {
   if (real) kernels_->count_correct(logits, labels, correct);
 }
 
-void Device::sgd(Buffer weights, Buffer gradients, Buffer velocity, const SgdConstants& constants) {
-  ensure_type("sgd", "the weights", weights, DType::f32);
-  ensure_alike("sgd", gradients, weights);
+void Device::sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) {
   const bool momentum = constants.momentum != 0.0F;
-  if (momentum) ensure_alike("sgd", velocity, weights);
-  charge({(momentum ? 6 : 4) * elements(weights),
-          bytes(gradients) + 2 * bytes(weights) + (momentum ? 2 * bytes(velocity) : 0)});
-  const bool real = none_is_phantom(weights, gradients) && !(momentum && velocity.is_phantom());
-  if (real && weights.count() > 0) kernels_->sgd(weights, gradients, velocity, constants);
+  KernelCost cost;
+  bool real = true;
+  for (const SgdTensor& tensor : tensors) {
+    ensure_type("sgd", "the weights", tensor.weights, DType::f32);
+    ensure_alike("sgd", tensor.gradients, tensor.weights);
+    if (momentum) ensure_alike("sgd", tensor.velocity, tensor.weights);
+    cost.flops += (momentum ? 6 : 4) * elements(tensor.weights);
+    cost.bytes += (momentum ? 5 : 3) * bytes(tensor.weights);
+    real &= none_is_phantom(tensor.weights, tensor.gradients) && !(momentum && tensor.velocity.is_phantom());
+  }
+  charge(cost);
+  if (real) kernels_->sgd(tensors, constants);
 }
 
-void Device::adam(Buffer weights, Buffer gradients, Buffer first, Buffer second, const AdamConstants& constants) {
-  ensure_type("adam", "the weights", weights, DType::f32);
-  for (const Buffer& other : {gradients, first, second}) ensure_alike("adam", other, weights);
+void Device::adam(std::span<const AdamTensor> tensors, const AdamConstants& constants) {
   ensure(constants.step >= 1, "adam: steps count from 1, got " + std::to_string(constants.step));
-  charge({14 * elements(weights), bytes(gradients) + 2 * (bytes(weights) + bytes(first) + bytes(second))});
-  if (none_is_phantom(weights, gradients, first, second) && weights.count() > 0) {
-    kernels_->adam(weights, gradients, first, second, constants);
+  KernelCost cost;
+  bool real = true;
+  for (const AdamTensor& tensor : tensors) {
+    ensure_type("adam", "the weights", tensor.weights, DType::f32);
+    for (const Buffer& other : {tensor.gradients, tensor.first, tensor.second}) {
+      ensure_alike("adam", other, tensor.weights);
+    }
+    cost.flops += 14 * elements(tensor.weights);
+    cost.bytes += 7 * bytes(tensor.weights);
+    real &= none_is_phantom(tensor.weights, tensor.gradients, tensor.first, tensor.second);
   }
+  charge(cost);
+  if (real) kernels_->adam(tensors, constants);
 }
 
 std::unique_ptr<Codec> Device::make_codec(std::string_view spec) {

@@ -73,8 +73,11 @@ class Device {
   void gather_rows(Buffer table, Buffer indices, Buffer rows);
   void softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss);
   void count_correct(Buffer logits, Buffer labels, Buffer correct);
-  void sgd(Buffer weights, Buffer gradients, Buffer velocity, const SgdConstants& constants);
-  void adam(Buffer weights, Buffer gradients, Buffer first, Buffer second, const AdamConstants& constants);
+  /// One fused step over all tensors: one launch, and every element is read and written once.
+  void sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants);
+  void sgd(const SgdTensor& tensor, const SgdConstants& constants) { sgd(std::span(&tensor, 1), constants); }
+  void adam(std::span<const AdamTensor> tensors, const AdamConstants& constants);
+  void adam(const AdamTensor& tensor, const AdamConstants& constants) { adam(std::span(&tensor, 1), constants); }
 
   /// The codec registered for this kind of device, from "name:key=value,…".
   std::unique_ptr<Codec> make_codec(std::string_view spec);

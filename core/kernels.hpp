@@ -35,6 +35,18 @@ struct AdamConstants {
   bool decoupled = false;
 };
 
+/// One run of elements in an SGD step; `velocity` is used with momentum only.
+struct SgdTensor {
+  Buffer weights, gradients, velocity;
+  bool decays = true;  ///< weight decay applies
+};
+
+/// One run of elements in an Adam step.
+struct AdamTensor {
+  Buffer weights, gradients, first, second;
+  bool decays = true;  ///< weight decay applies
+};
+
 /// Plain arithmetic on memory of one kind. Implementations are reached through Device, which has checked
 /// every shape and type; no argument is ever a phantom. Sums and norms use one fixed tree, so results
 /// depend on neither address, vector width nor thread count.
@@ -71,8 +83,9 @@ class Kernels {
   /// Writes how many rows of logits have their largest entry at the label, as one i64.
   virtual void count_correct(Buffer logits, Buffer labels, Buffer correct) = 0;
 
-  virtual void sgd(Buffer weights, Buffer gradients, Buffer velocity, const SgdConstants& constants) = 0;
-  virtual void adam(Buffer weights, Buffer gradients, Buffer first, Buffer second, const AdamConstants& constants) = 0;
+  /// All tensors in one step of the optimizer, each element by itself.
+  virtual void sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) = 0;
+  virtual void adam(std::span<const AdamTensor> tensors, const AdamConstants& constants) = 0;
 };
 
 }  // namespace trigram

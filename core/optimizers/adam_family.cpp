@@ -18,8 +18,8 @@ AdamFamily::AdamFamily(Params& params, double weight_decay, bool decoupled) {
   constants_.beta1 = in_range(params, "beta1", 0.9, 1, "share of the first moment that is kept");
   constants_.beta2 = in_range(params, "beta2", 0.999, 1, "share of the second moment that is kept");
   constants_.epsilon = in_range(params, "epsilon", 1e-8, 1, "added to the root of the second moment");
-  weight_decay_ = in_range(params, "weight_decay", weight_decay, 1e9,
-                           decoupled ? "decay of weights" : "L2 penalty added to the gradient");
+  constants_.weight_decay = in_range(params, "weight_decay", weight_decay, 1e9,
+                                     decoupled ? "decay of weights" : "L2 penalty added to the gradient");
   constants_.decoupled = decoupled;
 }
 
@@ -36,16 +36,13 @@ void AdamFamily::update(Worker& worker, Bucket& bucket) {
   AdamConstants constants = constants_;
   constants.learning_rate = static_cast<float>(worker.learning_rate);
   constants.step = ++steps_[index];
-  worker.device.fused(Activity::compute, "update", [&] {
-    for (const ParameterGroup& group : bucket.groups) {
-      const auto part = [&](const Buffer& whole) {
-        return whole.slice(group.offset, group.count, group.modelled_count);
-      };
-      constants.weight_decay = group.decays ? weight_decay_ : 0;
-      worker.device.adam(part(bucket.weights), part(bucket.gradients), part(first_[index]), part(second_[index]),
-                         constants);
-    }
-  });
+  std::vector<AdamTensor> tensors;
+  for (const ParameterGroup& group : bucket.groups) {
+    tensors.push_back({group.of(bucket.weights), group.of(bucket.gradients), group.of(first_[index]),
+                       group.of(second_[index]), group.decays});
+  }
+  const Timeline::Scope scope(worker.timeline, Activity::compute, "update");
+  worker.device.adam(tensors, constants);
 }
 
 }  // namespace trigram

@@ -18,7 +18,6 @@ class AdamFamily final : public Optimizer {
 
  private:
   AdamConstants constants_;
-  float weight_decay_;
   std::vector<OwnedBuffer> first_;
   std::vector<OwnedBuffer> second_;
   std::vector<std::int64_t> steps_;

@@ -20,8 +20,9 @@ SgdFamily::SgdFamily(Params& params, double momentum, bool nesterov) {
     if (!nesterov)
       constants_.dampening = fraction(params, "dampening", 0, "share of the gradient that velocity leaves out");
   }
-  weight_decay_ = static_cast<float>(params.get("weight_decay", 0.0, "L2 penalty added to the gradient"));
-  require(weight_decay_ >= 0, params.owner() + ": weight_decay=" + std::to_string(weight_decay_) + " is negative");
+  const double weight_decay = params.get("weight_decay", 0.0, "L2 penalty added to the gradient");
+  require(weight_decay >= 0, params.owner() + ": weight_decay=" + std::to_string(weight_decay) + " is negative");
+  constants_.weight_decay = static_cast<float>(weight_decay);
 }
 
 void SgdFamily::setup(Worker& worker, std::span<Bucket> buckets) {
@@ -35,16 +36,13 @@ void SgdFamily::update(Worker& worker, Bucket& bucket) {
   SgdConstants constants = constants_;
   constants.learning_rate = static_cast<float>(worker.learning_rate);
   constants.first_step = !started_[index];
-  worker.device.fused(Activity::compute, "update", [&] {
-    for (const ParameterGroup& group : bucket.groups) {
-      const auto part = [&](const Buffer& whole) {
-        return whole.slice(group.offset, group.count, group.modelled_count);
-      };
-      constants.weight_decay = group.decays ? weight_decay_ : 0;
-      worker.device.sgd(part(bucket.weights), part(bucket.gradients),
-                        velocity_.empty() ? Buffer() : part(velocity_[index]), constants);
-    }
-  });
+  std::vector<SgdTensor> tensors;
+  for (const ParameterGroup& group : bucket.groups) {
+    tensors.push_back({group.of(bucket.weights), group.of(bucket.gradients),
+                       velocity_.empty() ? Buffer() : group.of(velocity_[index]), group.decays});
+  }
+  const Timeline::Scope scope(worker.timeline, Activity::compute, "update");
+  worker.device.sgd(tensors, constants);
   started_[index] = true;
 }
 

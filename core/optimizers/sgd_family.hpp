@@ -19,7 +19,6 @@ class SgdFamily final : public Optimizer {
 
  private:
   SgdConstants constants_;
-  float weight_decay_;
   std::vector<OwnedBuffer> velocity_;
   std::vector<bool> started_;
 };

@@ -69,11 +69,8 @@ void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, 
   const Frames received(lane.device, *codec_, own);
   group.all_to_all(sent.all(), received.all());
 
-  const Buffer mine = x.chunk(self, n);
-  lane.device.fused(Activity::decode, "decode_reduce", [&] { reduce_received(lane, group, received, mine); });
-
   const Frames gathered(lane.device, *codec_, chunks);
-  lane.device.fused(Activity::encode, "encode_server", [&] { encode_server(lane, group, mine, gathered[self]); });
+  serve(lane, group, received, x.chunk(self, n), gathered[self]);
   // Every server sends its frame to everyone at once: one round, where a ring would take n − 1 latencies.
   group.all_to_all(std::vector<Buffer>(static_cast<std::size_t>(n), gathered[self]), gathered.all());
   lane.device.fused(Activity::decode, "decode", [&] {
@@ -83,18 +80,6 @@ void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, 
       codec_->decode(lane.device, gathered[server], x.chunk(server, n), key);
     }
   });
-}
-
-/// s = mean over ranks i+1, …, i+n (mod n) of what their frames hold.
-void CentralizedLowPrecision::reduce_received(Worker& lane, Communicator& group, const Frames& received, Buffer mean) {
-  const int n = group.size();
-  lane.device.fill(mean, 0);
-  for (int k = 1; k <= n; ++k) {
-    Key key = chunk_key(lane, group, bucket_, group.rank(), Phase::worker);
-    key.rank = (group.rank() + k) % n;
-    codec_->decode_add(lane.device, received[key.rank], 1.0F, mean, key);
-  }
-  lane.device.scale(mean, 1.0F / static_cast<float>(n));
 }
 
 void CentralizedLowPrecision::encode_worker(Worker& lane, Communicator& group, Buffer x, const Frames& frames) {
@@ -109,11 +94,39 @@ void CentralizedLowPrecision::encode_worker(Worker& lane, Communicator& group, B
   }
 }
 
-void CentralizedLowPrecision::encode_server(Worker& lane, Communicator& group, Buffer mean, Buffer frame) {
+/// The frames of ranks i+1, …, i+n (mod n), in which order server i adds them.
+std::vector<KeyedFrame> CentralizedLowPrecision::in_order(const Worker& lane, const Communicator& group,
+                                                          const Frames& received) const {
+  std::vector<KeyedFrame> frames;
+  for (int k = 1; k <= group.size(); ++k) {
+    Key key = chunk_key(lane, group, bucket_, group.rank(), Phase::worker);
+    key.rank = (group.rank() + k) % group.size();
+    frames.push_back({received[key.rank], key});
+  }
+  return frames;
+}
+
+/// frame ← Q(s + ε), s the mean of what was received.
+void CentralizedLowPrecision::serve(Worker& lane, Communicator& group, const Frames& received, Buffer mean,
+                                    Buffer frame) {
   const Key key = chunk_key(lane, group, bucket_, group.rank(), Phase::server);
-  if (error_feedback_) lane.device.axpby(1.0F, server_residual_, 1.0F, mean);
-  codec_->encode(lane.device, mean, frame, key);
-  if (error_feedback_) keep_error(lane.device, *codec_, mean, frame, server_residual_, key);
+  const std::vector<KeyedFrame> frames = in_order(lane, group, received);
+  if (error_feedback_) return serve_with_feedback(lane, frames, mean, frame, key);
+  codec_->decode_reduce_encode(lane.device, frames, 1.0F / static_cast<float>(group.size()), mean, frame, key);
+}
+
+void CentralizedLowPrecision::serve_with_feedback(Worker& lane, std::span<const KeyedFrame> received, Buffer mean,
+                                                  Buffer frame, const Key& key) {
+  lane.device.fused(Activity::decode, "decode_reduce", [&] {
+    lane.device.fill(mean, 0);
+    for (const KeyedFrame& part : received) codec_->decode_add(lane.device, part.frame, 1.0F, mean, part.key);
+    lane.device.scale(mean, 1.0F / static_cast<float>(received.size()));
+  });
+  lane.device.fused(Activity::encode, "encode_server", [&] {
+    lane.device.axpby(1.0F, server_residual_, 1.0F, mean);
+    codec_->encode(lane.device, mean, frame, key);
+    keep_error(lane.device, *codec_, mean, frame, server_residual_, key);
+  });
 }
 
 Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket, const Codec& codec) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/algorithm.hpp"
 #include "core/codec.hpp"
@@ -34,8 +36,10 @@ class CentralizedLowPrecision {
  private:
   void scatter_reduce(Worker& lane, Communicator& group, Buffer x);
   void encode_worker(Worker& lane, Communicator& group, Buffer x, const Frames& frames);
-  void reduce_received(Worker& lane, Communicator& group, const Frames& received, Buffer mean);
-  void encode_server(Worker& lane, Communicator& group, Buffer mean, Buffer frame);
+  std::vector<KeyedFrame> in_order(const Worker& lane, const Communicator& group, const Frames& received) const;
+  void serve(Worker& lane, Communicator& group, const Frames& received, Buffer mean, Buffer frame);
+  void serve_with_feedback(Worker& lane, std::span<const KeyedFrame> received, Buffer mean, Buffer frame,
+                           const Key& key);
 
   std::shared_ptr<const Codec> codec_;
   int bucket_;

@@ -41,8 +41,8 @@ class CpuKernels final : public Kernels {
   void softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss) override;
   void count_correct(Buffer logits, Buffer labels, Buffer correct) override;
 
-  void sgd(Buffer weights, Buffer gradients, Buffer velocity, const SgdConstants& constants) override;
-  void adam(Buffer weights, Buffer gradients, Buffer first, Buffer second, const AdamConstants& constants) override;
+  void sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) override;
+  void adam(std::span<const AdamTensor> tensors, const AdamConstants& constants) override;
 
  private:
   Instructions instructions_;

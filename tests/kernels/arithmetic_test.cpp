@@ -206,7 +206,7 @@ TEST_F(Arithmetic, BuffersThatDoNotFitAreRefused) {
   EXPECT_THROW(device_.add_bias(two, three), Error);
   EXPECT_THROW(device_.gemm({2, 2, 2, false, false, 1, 0}, three, three, three), Error);
   EXPECT_THROW(device_.upload({}, three), Error);
-  EXPECT_THROW(device_.adam(three, three, three, three, {.step = 0}), Error);
+  EXPECT_THROW(device_.adam({three, three, three, three}, {.step = 0}), Error);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST(Sgd, WithNesterovMomentumFollowsPyTorch) {
   TestDevice device;
   expect_reference(device, 0, [&](Buffer weights, Buffer gradients, Buffer velocity, Buffer, float decay, int epoch) {
     device.sgd(
-        weights, gradients, velocity,
+        {weights, gradients, velocity},
         {.learning_rate = 0.2F, .momentum = 1, .weight_decay = decay, .nesterov = true, .first_step = epoch == 1});
   });
 }
@@ -97,16 +97,17 @@ TEST(Sgd, WithNesterovMomentumFollowsPyTorch) {
 TEST(Sgd, FollowsPyTorch) {
   TestDevice device;
   expect_reference(device, 1, [&](Buffer weights, Buffer gradients, Buffer, Buffer, float decay, int) {
-    device.sgd(weights, gradients, {}, {.learning_rate = 0.01F, .weight_decay = decay});
+    device.sgd({weights, gradients, {}}, {.learning_rate = 0.01F, .weight_decay = decay});
   });
 }
 
 TEST(Adam, FollowsPyTorch) {
   TestDevice device;
-  expect_reference(
-      device, 2, [&](Buffer weights, Buffer gradients, Buffer first, Buffer second, float decay, int epoch) {
-        device.adam(weights, gradients, first, second, {.learning_rate = 1e-3F, .weight_decay = decay, .step = epoch});
-      });
+  expect_reference(device, 2,
+                   [&](Buffer weights, Buffer gradients, Buffer first, Buffer second, float decay, int epoch) {
+                     device.adam({weights, gradients, first, second},
+                                 {.learning_rate = 1e-3F, .weight_decay = decay, .step = epoch});
+                   });
 }
 
 // u₁ = d₁ and u₂ = ½·d₁ + (1 − ¼)·d₂, with d = g = 1.
@@ -114,11 +115,12 @@ TEST(Sgd, DampensAllButTheFirstStep) {
   TestDevice device;
   const OwnedBuffer weight = device.hold({0.0F});
   const OwnedBuffer velocity = device.hold({0.0F});
+  const OwnedBuffer gradient = device.hold({1.0F});
   SgdConstants constants{.learning_rate = 1, .momentum = 0.5F, .dampening = 0.25F, .first_step = true};
-  device.sgd(weight, device.hold({1.0F}), velocity, constants);
+  device.sgd({weight, gradient, velocity}, constants);
   EXPECT_EQ(device.values(weight)[0], -1.0F);
   constants.first_step = false;
-  device.sgd(weight, device.hold({1.0F}), velocity, constants);
+  device.sgd({weight, gradient, velocity}, constants);
   EXPECT_EQ(device.values(weight)[0], -2.25F);
 }
 
@@ -126,9 +128,10 @@ TEST(Sgd, DampensAllButTheFirstStep) {
 TEST(Adam, DecaysWeightsBesideTheGradientWhenDecoupled) {
   TestDevice device;
   const OwnedBuffer weight = device.hold({2.0F});
+  const OwnedBuffer gradient = device.hold({-3.0F});
   const OwnedBuffer first = device.hold({0.0F});
   const OwnedBuffer second = device.hold({0.0F});
-  device.adam(weight, device.hold({-3.0F}), first, second,
+  device.adam({weight, gradient, first, second},
               {.learning_rate = 0.1F, .weight_decay = 0.5F, .step = 1, .decoupled = true});
   EXPECT_NEAR(device.values(weight)[0], 2.0F * 0.95F + 0.1F, 1e-6F);
 }
@@ -143,11 +146,13 @@ TEST(Optimizers, AFlatBucketEqualsItsTensorsBitForBit) {
                       u = device.allocate(shape);
     for (int step = 1; step <= 3; ++step) {
       const AdamConstants constants{.learning_rate = 0.01F, .weight_decay = 0.1F, .step = step};
-      device.adam(flat, gradients, m, v, constants);
+      device.adam({flat, gradients, m, v}, constants);
+      std::vector<AdamTensor> tensors;
       for (const auto& [offset, count] : {std::pair{0, 1}, std::pair{1, 66}, std::pair{67, 936}}) {
         const auto part = [&](const OwnedBuffer& whole) { return whole.view().slice(offset, count); };
-        device.adam(part(parts), part(gradients), part(n), part(u), constants);
+        tensors.push_back({part(parts), part(gradients), part(n), part(u)});
       }
+      device.adam(tensors, constants);
     }
     EXPECT_EQ(device.values(flat), device.values(parts));
     EXPECT_NE(device.values(flat), start);

@@ -37,9 +37,9 @@ TEST_F(Phantoms, EveryOperationChargesItsBytesAndTouchesNothing) {
   device_.dot(x, y, phantom(1)), expect(2 * b + 4);
   device_.relu(x), expect(2 * b);
   device_.relu_backward(x, y), expect(3 * b);
-  device_.sgd(x, y, {}, {}), expect(3 * b);
-  device_.sgd(x, y, z, {.momentum = 0.9F}), expect(5 * b);
-  device_.adam(x, y, z, w, {}), expect(7 * b);
+  device_.sgd({x, y, {}}, {}), expect(3 * b);
+  device_.sgd({x, y, z}, {.momentum = 0.9F}), expect(5 * b);
+  device_.adam({x, y, z, w}, {}), expect(7 * b);
 }
 
 TEST_F(Phantoms, AMatrixProductChargesItsFlops) {

@@ -1,0 +1,28 @@
+#include "core/primitives/low_precision_gradients.hpp"
+
+namespace trigram {
+
+LowPrecisionGradients::LowPrecisionGradients(Params& params, std::string codec)
+    : codec_(std::move(codec)),
+      model_(make_codec_model(codec_)),
+      error_feedback_(params.get("error_feedback", false, "keep worker and server residuals")) {}
+
+Cost LowPrecisionGradients::cost(const CostQuery& query) const {
+  return sum_over_buckets(query,
+                          [&](const Shape& bucket) { return centralized_low_precision_cost(query, bucket, *model_); });
+}
+
+void LowPrecisionGradients::check(const CostQuery& query) const {
+  if (error_feedback_) require_stable_scatter_reduce(query, *model_, codec_);
+}
+
+void LowPrecisionGradients::setup(Worker& worker, std::span<Bucket> buckets) {
+  const std::shared_ptr<const Codec> codec = worker.device.make_codec(codec_);
+  for (const Bucket& bucket : buckets) averages_.emplace_back(worker, bucket, codec, error_feedback_);
+}
+
+void LowPrecisionGradients::exchange(Worker& lane, Bucket& bucket) {
+  averages_[static_cast<std::size_t>(bucket.index)].average(lane, bucket.gradients);
+}
+
+}  // namespace trigram

@@ -1,0 +1,32 @@
+// The algorithms that average gradients by C_LP_S; they differ in codec and defaults.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/bucketwise.hpp"
+#include "core/primitives/centralized.hpp"
+
+namespace trigram {
+
+/// Each bucket's gradients become C_LP_S of them, behind the rest of backward.
+class LowPrecisionGradients : public GradientMethod {
+ public:
+  /// Reads error_feedback (off unless asked for). `codec` is a spec. Throws UsageError when there is no such codec.
+  LowPrecisionGradients(Params& params, std::string codec);
+
+  Cost cost(const CostQuery& query) const override;
+  void check(const CostQuery& query) const override;
+  void setup(Worker& worker, std::span<Bucket> buckets) override;
+
+ private:
+  void exchange(Worker& lane, Bucket& bucket) override;
+
+  std::string codec_;
+  std::unique_ptr<const Codec> model_;
+  bool error_feedback_;
+  std::vector<CentralizedLowPrecision> averages_;
+};
+
+}  // namespace trigram
