@@ -8,7 +8,8 @@
 namespace trigram {
 
 /// The parameters that "NAME|FILE[:key=value,…]" stands for: those of the file, with the ones after the colon in their
-/// place. Messages name the file. Throws UsageError for an unknown name, a missing file, a malformed line or key.
+/// place; a FILE.xml is a SimGrid platform. Messages name the file. Throws UsageError for an unknown name, a missing
+/// file, a malformed line or key.
 Params read_cluster(const std::string& text);
 
 }  // namespace trigram

@@ -1,39 +1,24 @@
-// Where the program finds the files that it comes with.
+// Finds clusters, studies and plots by name.
 #include "experiments/places.hpp"
 
 #include <algorithm>
 
 #include "core/error.hpp"
 #include "core/registry.hpp"
-
-#ifndef TRIGRAM_SOURCE_DIR
-#define TRIGRAM_SOURCE_DIR "."
-#endif
+#include "experiments/workloads/shipped_files.hpp"
 
 namespace trigram {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// PREFIX/share/trigram, from PREFIX/bin/trigram.
-fs::path installed_share() {
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  return program.parent_path().parent_path() / "share" / "trigram";
+bool names_a_file(const std::string& name) {
+  return name.find('/') != std::string::npos || name.ends_with(".cfg") || name.ends_with(".xml");
 }
-
-bool names_a_file(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".cfg"); }
 
 }  // namespace
 
-fs::path shipped_folder(const std::string& kind) {
-  const fs::path source = fs::path(TRIGRAM_SOURCE_DIR) / "experiments" / kind;
-  if (fs::is_directory(source)) return source;
-  const fs::path installed = installed_share() / kind;
-  require(fs::is_directory(installed), "the folder of " + kind + " is neither " + source.string() + " nor " +
-                                           installed.string() + "; install Trigram again or keep its source tree");
-  return installed;
-}
+fs::path shipped_folder(const std::string& kind) { return shipped_file(kind); }
 
 std::vector<std::string> shipped_names(const std::string& kind) {
   std::vector<std::string> names;

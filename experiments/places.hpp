@@ -1,4 +1,4 @@
-// Where the program finds the files that it comes with: in the source tree, or where it was installed.
+// Clusters, studies and plots that the program comes with, by name.
 #pragma once
 
 #include <filesystem>
@@ -7,15 +7,15 @@
 
 namespace trigram {
 
-/// The folder `experiments/KIND` ("clusters", "studies", "plot") of the source tree, or of the installation when the
-/// source tree is gone. Throws UsageError naming both when neither exists.
+/// The folder of "clusters", "studies" or "plot" among the shipped files. Throws UsageError naming the places that were
+/// tried when there is none.
 std::filesystem::path shipped_folder(const std::string& kind);
 
 /// The names of the .cfg files of that folder, sorted, without extension.
 std::vector<std::string> shipped_names(const std::string& kind);
 
-/// A path as given when it names a file (it has a '/' or ends in .cfg), else the shipped file of that name. Throws
-/// UsageError for a file that does not exist and for an unknown name, with the names that exist. `word` is what
+/// A path as given when it names a file (it has a '/' or ends in .cfg or .xml), else the shipped file of that name.
+/// Throws UsageError for a file that does not exist and for an unknown name, with the names that exist. `word` is what
 /// messages call it: "cluster", "study".
 std::filesystem::path find_config(const std::string& kind, const std::string& word, const std::string& name);
 

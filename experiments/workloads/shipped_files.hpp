@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-/// The places that hold experiments' files, best first: the source tree that was built, share/trigram/experiments
+/// The places that hold experiments' files, best first: the source tree that was built, share/trigram
 /// beside the running program, the same under the install prefix. Some may not exist.
 std::vector<std::filesystem::path> shipped_roots();
 

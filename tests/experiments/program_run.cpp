@@ -82,6 +82,27 @@ TEST_F(Simulated, AFolderThatCannotBeIsRefusedBeforeTraining) {
   EXPECT_THAT(once.text, HasSubstr("file/a"));
 }
 
+TEST_F(Simulated, ASimGridPlatformIsAClusterToo) {
+  const std::string hosts =
+      "<host id='a' speed='1Gf'/><host id='b' speed='1Gf'/><link id='l' bandwidth='1GBps' "
+      "latency='10us'/><route src='a' dst='b'><link_ctn id='l'/></route>";
+  const auto platform = [&](const std::string& name, const std::string& end) {
+    return scratch
+        .file(name,
+              "<?xml version='1.0'?><!DOCTYPE platform SYSTEM "
+              "\"https://simgrid.org/simgrid.dtd\"><platform version='4.1'><zone id='z' routing='Full'>" +
+                  hosts + end)
+        .string();
+  };
+  const std::string out = " --out " + (scratch / "a").string();
+  const Ended two = program(short_run + "--ranks 2 --cluster " + platform("two.xml", "</zone></platform>") + out);
+  EXPECT_EQ(two.code, 0) << two.text;
+  EXPECT_EQ(numbers(scratch / "a/steps.csv").size(), 4U);
+  const Ended broken = program(short_run + "--ranks 2 --cluster " + platform("broken.xml", "</zone>") + out);
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_THAT(broken.text, HasSubstr("broken.xml"));
+}
+
 TEST_F(Simulated, BenchMeetsTheClosedFormOnOneGpuANode) {
   const std::string cluster =
       " --cluster two_by_four:nodes=4,gpus_per_node=1 --max-size 1MiB --factor 4 --out " + (scratch / "b.csv").string();
