@@ -1,0 +1,13 @@
+// A test double of CUDA's runtime: what nvcc and libcudart give, on one host core, so that kernels and backends run
+// where no GPU is. Found before the real header of this name by tests only; compile .cu files as C++ with it.
+//
+// - Memory is host memory of exactly the size asked for, filled with 0xCD; freed memory is gone: sanitizers see misuse.
+// - A stream executes at once, in the caller. Events record the time of the call; callbacks run in place.
+// - A kernel's blocks run one after another; the threads of a block are fibers that switch at barriers and shuffles.
+//   Their order changes from launch to launch, so that a missing barrier shows.
+// What it cannot show: overlap of streams, speed, weak memory, alignment faults outside UBSan.
+#pragma once
+
+#include "tests/support/cuda_on_host/language.hpp"
+#include "tests/support/cuda_on_host/launch.hpp"
+#include "tests/support/cuda_on_host/runtime_api.hpp"
