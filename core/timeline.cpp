@@ -1,5 +1,7 @@
 #include "core/timeline.hpp"
 
+#include <utility>
+
 namespace trigram {
 
 const char* name_of(Activity activity) {
@@ -12,15 +14,46 @@ void Timeline::add(const Span& span) {
   if (keep_spans_) spans_.push_back(span);
 }
 
-Timeline::Scope::Scope(Timeline& timeline, Activity activity, const char* name, std::int64_t bytes)
-    : timeline_(timeline), span_{activity, name, timeline.now(), 0, bytes} {
-  ++timeline_.depth_;
+void Timeline::settle(bool wait) {
+  while (!unsettled_.empty()) {
+    if (!unsettled_since_) unsettled_since_ = marks_->take(wait);
+    if (!unsettled_since_) return;
+    const std::optional<double> end = marks_->take(wait);
+    if (!end) return;
+    Span span = unsettled_.front();
+    span.begin = *std::exchange(unsettled_since_, std::nullopt);
+    span.end = *end;
+    unsettled_.pop_front();
+    add(span);
+  }
 }
 
-Timeline::Scope::~Scope() {
-  if (--timeline_.depth_ > 0) return;
-  span_.end = timeline_.now();
-  timeline_.add(span_);
+void Timeline::begin(Span& span) {
+  if (depth_++ > 0) return;
+  if (marks_ != nullptr) {
+    marks_->set();
+  } else {
+    span.begin = now();
+  }
 }
+
+void Timeline::end(const Span& span) {
+  if (--depth_ > 0) return;
+  if (marks_ == nullptr) {
+    Span ended = span;
+    ended.end = now();
+    return add(ended);
+  }
+  marks_->set();
+  unsettled_.push_back(span);
+  settle();
+}
+
+Timeline::Scope::Scope(Timeline& timeline, Activity activity, const char* name, std::int64_t bytes)
+    : timeline_(timeline), span_{activity, name, 0, 0, bytes} {
+  timeline_.begin(span_);
+}
+
+Timeline::Scope::~Scope() { timeline_.end(span_); }
 
 }  // namespace trigram

@@ -4,7 +4,10 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,11 +29,29 @@ struct Span {
   std::int64_t bytes = 0;  ///< sent, for wire spans
 };
 
+/// Moments of a lane whose work runs later than it is ordered, as on a GPU's stream. A mark stands behind all work that
+/// was ordered before it, and has a time once that work is done. Marks are taken in the order in which they were set.
+class Marks {
+ public:
+  virtual ~Marks() = default;
+  virtual void set() noexcept = 0;
+  /// The time of the oldest mark that was not taken yet, in seconds of the backend's clock; nothing while it has not
+  /// passed. With `wait` the host waits for it.
+  virtual std::optional<double> take(bool wait) noexcept = 0;
+};
+
 /// The busy seconds of one lane by activity, and, when asked, every span. One lane writes; totals may be
 /// read by any thread, spans only after the lane has ended.
 class Timeline {
  public:
   Timeline(std::function<double()> clock, bool keep_spans) : clock_(std::move(clock)), keep_spans_(keep_spans) {}
+
+  /// From now on a span begins and ends when its work does, not when it is ordered. Spans then count once `settle`
+  /// finds that their marks have passed.
+  void use_marks(std::unique_ptr<Marks> marks) { marks_ = std::move(marks); }
+  /// Counts the spans that ended since; with `wait` the host waits for all of them. Does nothing where no marks are
+  /// used: there a span counts as soon as it ends.
+  void settle(bool wait = false);
 
   double now() const { return clock_(); }
   /// Seconds spent so far on `activity`.
@@ -54,11 +75,17 @@ class Timeline {
   };
 
  private:
+  void begin(Span& span);
+  void end(const Span& span);
+
   std::function<double()> clock_;
   bool keep_spans_;
   std::array<std::atomic<double>, activity_count> busy_{};
   std::vector<Span> spans_;
   int depth_ = 0;  ///< scopes that are open on this lane
+  std::unique_ptr<Marks> marks_;
+  std::deque<Span> unsettled_;             ///< ended for the host, their marks still to be taken
+  std::optional<double> unsettled_since_;  ///< the begin of the first of them, where it has passed
 };
 
 }  // namespace trigram

@@ -19,6 +19,7 @@ struct Progress {
   static Progress of(RankRuntime& runtime) {
     Progress progress;
     progress.time = runtime.now();
+    for (int i = 0; i < runtime.lanes(); ++i) runtime.lane(i).timeline.settle();
     progress.compute = runtime.lane(0).timeline.busy(Activity::compute);
     for (int i = 0; i < runtime.lanes(); ++i) {
       const Lane& lane = runtime.lane(i);
@@ -124,10 +125,14 @@ class Trainer {
   }
 
   Progress record(const Progress& before) {
+    const bool writes_row = worker_.rank() == 0 || options_.record_all;
+    const bool is_last = worker_.step + 1 == options_.steps;
+    // Where work runs later than it is ordered, only a rank that needs to know the time of its end waits for it.
+    if (writes_row || is_last) worker_.device.synchronize();
     const Progress now = Progress::of(runtime_);
     const Cost sent = difference(now.sent, before.sent);
     report_.cost_by_step.push_back(sent);
-    if (worker_.rank() == 0 || options_.record_all) {
+    if (writes_row) {
       StepRow row{worker_.step, worker_.rank(), now.time, loss(), sent.bytes};
       row.compute_s = now.compute - before.compute;
       row.encode_s = now.encode - before.encode;
@@ -153,7 +158,9 @@ class Trainer {
 
   void keep_spans() {
     for (int i = 0; i < runtime_.lanes(); ++i) {
-      for (const Span& span : runtime_.lane(i).timeline.spans()) {
+      Timeline& timeline = runtime_.lane(i).timeline;
+      timeline.settle(true);
+      for (const Span& span : timeline.spans()) {
         report_.spans.push_back({i, span.activity, span.name, span.begin, span.end, span.bytes});
       }
     }

@@ -6,6 +6,15 @@
 
 namespace trigram {
 
+/// Lane i of L bucket lanes carries the buckets b with b mod L = i - 1.
+std::string lane_name(int index, int bucket_lanes) {
+  if (index == 0) return "main lane";
+  if (index > bucket_lanes) return "background lane";
+  const int first = index - 1;
+  return "lane " + std::to_string(index) + " (buckets " + std::to_string(first) + ", " +
+         std::to_string(first + bucket_lanes) + ", ...)";
+}
+
 Worker::Worker(RankRuntime& runtime, int lane_index, const Relaxation& how)
     : comm(*runtime.lane(lane_index).comm),
       node(*runtime.lane(lane_index).node),
@@ -29,7 +38,7 @@ Pending Worker::start(int lane_index, const Body& body) {
   if (relaxation.overlap) {
     return runtime_.launch(lane_index, [frozen, body]() mutable { body(frozen); });
   }
-  body(frozen);
+  runtime_.run_in_place(lane_index, [&] { body(frozen); });
   return Pending();
 }
 

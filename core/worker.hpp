@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/communicator.hpp"
@@ -33,6 +34,9 @@ struct Lane {
   std::unique_ptr<Communicator> leaders;  ///< the ranks with the same local rank, one a node, in node order
 };
 
+/// What messages call a lane: "main lane", "lane 1 (buckets 0, 2, ...)", "background lane".
+std::string lane_name(int index, int bucket_lanes);
+
 /// What a backend brings for one rank: lanes, time, and the few services that are not communication.
 class RankRuntime {
  public:
@@ -43,6 +47,9 @@ class RankRuntime {
   virtual double now() const = 0;
   /// Runs `body` on a lane after everything issued before; bodies of one lane run in order.
   virtual Pending launch(int lane, std::function<void()> body) = 0;
+  /// Runs `body` on a lane between what was issued before and what comes after, beside nothing of this rank. A backend
+  /// whose lanes are streams overrides it: there the call alone orders the body with no other lane.
+  virtual void run_in_place(int /*lane*/, const std::function<void()>& body) { body(); }
   /// Reduces one host integer over all ranks; in `setup` and `finish` only.
   virtual std::int64_t agree(std::int64_t value, ReduceOp op) = 0;
   using Parts = std::vector<std::vector<std::byte>>;

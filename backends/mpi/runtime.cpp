@@ -8,15 +8,6 @@
 namespace trigram::mpi {
 namespace {
 
-/// Lane i of L bucket lanes carries the buckets b with b mod L = i - 1.
-std::string lane_name(int index, int bucket_lanes) {
-  if (index == 0) return "main lane";
-  if (index > bucket_lanes) return "background lane";
-  const int first = index - 1;
-  return "lane " + std::to_string(index) + " (buckets " + std::to_string(first) + ", " +
-         std::to_string(first + bucket_lanes) + ", ...)";
-}
-
 std::unique_ptr<Communicator> communicator(MPI_Comm comm, const std::string& name,
                                            const std::shared_ptr<LaneContext>& context, bool vendor) {
   if (vendor) return std::make_unique<VendorCommunicator>(comm, name, context);

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "backends/mpi/clock.hpp"
 #include "backends/mpi/control.hpp"
 #include "backends/mpi/failure.hpp"
 #include "backends/mpi/lane_thread.hpp"
 #include "core/backend.hpp"
+#include "core/clock.hpp"
 
 namespace trigram::mpi {
 

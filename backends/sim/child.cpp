@@ -14,39 +14,25 @@
 #include <iostream>
 #include <string>
 
+#include "core/carried_error.hpp"
 #include "core/error.hpp"
 
 namespace trigram::sim {
 
 namespace {
 
-enum class Ending : unsigned char { result, error, usage_error, backend_error };
+enum class Ending : unsigned char { result, error };
 
 struct Message {
   Ending ending = Ending::result;
   std::vector<std::byte> body;
 };
 
-std::vector<std::byte> as_bytes(const char* text) {
-  const auto* begin = reinterpret_cast<const std::byte*>(text);
-  return {begin, begin + std::strlen(text)};
-}
-
-std::string as_text(const std::vector<std::byte>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 Message perform(const std::function<std::vector<std::byte>()>& work) {
   try {
     return {Ending::result, work()};
-  } catch (const UsageError& error) {
-    return {Ending::usage_error, as_bytes(error.what())};
-  } catch (const BackendError& error) {
-    return {Ending::backend_error, as_bytes(error.what())};
-  } catch (const std::exception& error) {
-    return {Ending::error, as_bytes(error.what())};
   } catch (...) {
-    return {Ending::error, as_bytes("something that is no std::exception was thrown")};
+    return {Ending::error, CarriedError::of(std::current_exception()).packed()};
   }
 }
 
@@ -152,17 +138,8 @@ std::vector<std::byte> run_in_child(const std::function<std::vector<std::byte>()
   Child child(id, ends[0]);
   std::vector<std::byte> bytes = child.drain();
   Message message = decode(std::move(bytes), child.reap());
-  switch (message.ending) {
-    case Ending::result:
-      return std::move(message.body);
-    case Ending::usage_error:
-      throw UsageError(as_text(message.body));
-    case Ending::backend_error:
-      throw BackendError(as_text(message.body));
-    case Ending::error:
-      break;
-  }
-  throw Error(as_text(message.body));
+  if (message.ending == Ending::error) CarriedError::from(message.body).rethrow();
+  return std::move(message.body);
 }
 
 }  // namespace trigram::sim

@@ -1,10 +1,10 @@
-// Seconds that training has taken, without those spent on evaluation.
+// The clock of real backends: seconds that training has taken, without those spent on evaluation.
 #pragma once
 
 #include <chrono>
 #include <mutex>
 
-namespace trigram::mpi {
+namespace trigram {
 
 /// A monotonic clock that can be stopped; any thread may read it.
 class Clock {
@@ -12,11 +12,18 @@ class Clock {
   void restart() {
     const std::lock_guard lock(mutex_);
     begin_ = Steady::now();
+    stopped_for_ = {};
   }
 
   double now() const {
     const std::lock_guard lock(mutex_);
     return std::chrono::duration<double>((stopped_ ? stop_ : Steady::now()) - begin_).count();
+  }
+
+  /// Seconds that passed while the clock stood still, since it was restarted; a stop that still lasts is not in them.
+  double stopped_seconds() const {
+    const std::lock_guard lock(mutex_);
+    return std::chrono::duration<double>(stopped_for_).count();
   }
 
   /// Stops the clock while it lives; not nested.
@@ -42,14 +49,17 @@ class Clock {
 
   void resume() {
     const std::lock_guard lock(mutex_);
-    begin_ += Steady::now() - stop_;
+    const Steady::duration stopped_for = Steady::now() - stop_;
+    begin_ += stopped_for;
+    stopped_for_ += stopped_for;
     stopped_ = false;
   }
 
   mutable std::mutex mutex_;
   Steady::time_point begin_ = Steady::now();
   Steady::time_point stop_;
+  Steady::duration stopped_for_{};
   bool stopped_ = false;
 };
 
-}  // namespace trigram::mpi
+}  // namespace trigram
