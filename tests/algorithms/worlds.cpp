@@ -10,15 +10,6 @@ std::string simulator(int ranks_per_node, const std::string& fidelity) {
   return "sim:nodes=8,gpus_per_node=" + std::to_string(ranks_per_node) + ",fidelity=" + fidelity;
 }
 
-std::vector<Place> all_places(int ranks_per_node) {
-  std::vector<Place> places{{"threads", threads(ranks_per_node)}};
-  if (!Backends::has("sim")) return places;
-  for (const char* fidelity : {"exact", "fluid"}) {
-    places.push_back({std::string("sim_") + fidelity, simulator(ranks_per_node, fidelity)});
-  }
-  return places;
-}
-
 TrainingOptions scripted(const std::string& algorithm, std::int64_t steps) {
   TrainingOptions options;
   options.algorithm = algorithm;

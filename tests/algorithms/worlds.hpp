@@ -12,7 +12,7 @@ namespace trigram::testing {
 std::string threads(int ranks_per_node);
 std::string simulator(int ranks_per_node, const std::string& fidelity = "exact");
 
-/// Every kind of place that this build has, as (short name, spec).
+/// Every kind of place that the executable trains in, as (short name, spec); one list an executable.
 struct Place {
   std::string name;
   std::string backend;

@@ -11,6 +11,7 @@
 
 #include "core/random.hpp"
 #include "tests/support/run_ranks.hpp"
+#include "tests/support/unsupported.hpp"
 
 namespace trigram::testing {
 
@@ -27,6 +28,9 @@ inline std::string place_name(const ::testing::TestParamInfo<Place>& info) {
 /// A suite that runs on every backend with every size that has a shape of its own.
 class OnEveryPlace : public ::testing::TestWithParam<Place> {
  protected:
+  void SetUp() override {
+    if (const std::string reason = skip_reason(backend()); !reason.empty()) GTEST_SKIP() << reason;
+  }
   static std::string backend() { return std::get<0>(GetParam()); }
   static int ranks() { return std::get<1>(GetParam()); }
 

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <string_view>
 
 #include "backends/mpi/session.hpp"
+#include "tests/support/unsupported.hpp"
 
 namespace {
 
@@ -22,6 +24,10 @@ class FailuresOnly final : public ::testing::EmptyTestEventListener {
 
 int main(int count, char** words) {
   ::testing::InitGoogleTest(&count, words);
+  if (count > 1 && std::string_view(words[1]) == "--unsupported") {
+    trigram::testing::print_unsupported(std::cout);
+    return 0;
+  }
   if (trigram::mpi::Session::join().rank() != 0) {
     ::testing::TestEventListeners& listeners = ::testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());

@@ -1,5 +1,7 @@
-// The backends that every communicator test runs on.
+// The backends that every conformance test runs on: threads and the simulator can do all of it.
 #include "tests/support/run_ranks.hpp"
+
+#include "tests/support/unsupported.hpp"
 
 namespace trigram {
 
@@ -12,4 +14,12 @@ std::vector<std::string> tested_backends() {
   return backends;
 }
 
+namespace testing {
+
+const std::vector<Unsupported>& unsupported() {
+  static const std::vector<Unsupported> nothing;
+  return nothing;
+}
+
+}  // namespace testing
 }  // namespace trigram

@@ -1,0 +1,15 @@
+// The places that this executable trains in.
+#include "tests/algorithms/worlds.hpp"
+
+namespace trigram::testing {
+
+std::vector<Place> all_places(int ranks_per_node) {
+  std::vector<Place> places{{"threads", threads(ranks_per_node)}};
+  if (!Backends::has("sim")) return places;
+  for (const char* fidelity : {"exact", "fluid"}) {
+    places.push_back({std::string("sim_") + fidelity, simulator(ranks_per_node, fidelity)});
+  }
+  return places;
+}
+
+}  // namespace trigram::testing
