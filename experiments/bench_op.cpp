@@ -73,10 +73,11 @@ std::vector<Buffer> parts(Communicator& comm, Buffer x) {
   return all;
 }
 
-void exchange_in_ring(Communicator& comm, Buffer x) {
+void exchange_in_ring(Communicator& comm, Buffer x, Buffer spare) {
   const int n = comm.size();
   if (n == 1) return;
-  comm.exchange({Transfer::send_to((comm.rank() + 1) % n, x), Transfer::receive_from((comm.rank() + n - 1) % n, x)});
+  comm.exchange(
+      {Transfer::send_to((comm.rank() + 1) % n, x), Transfer::receive_from((comm.rank() + n - 1) % n, spare)});
 }
 
 }  // namespace
@@ -86,21 +87,23 @@ const std::vector<BenchOp>& bench_ops() {
   static const std::string binomial = "ceil(lg p) (alpha + M beta)";
   static const std::string half_ring = "(p-1) alpha + (p-1)/p M beta";
   static const std::vector<BenchOp> ops = {
-      {"all_reduce", false, twice_share, [](Communicator& c, Buffer x) { c.all_reduce(x, ReduceOp::sum); }, "",
+      {"all_reduce", false, twice_share, [](Communicator& c, Buffer x, Buffer) { c.all_reduce(x, ReduceOp::sum); }, "",
        all_reduce_seconds},
-      {"reduce_scatter", true, share, [](Communicator& c, Buffer x) { c.reduce_scatter(x, ReduceOp::sum); }, half_ring,
-       ring_phase},
-      {"all_gather", true, share, [](Communicator& c, Buffer x) { c.all_gather(x); }, half_ring, ring_phase},
-      {"all_to_all", true, share, [](Communicator& c, Buffer x) { c.all_to_all(parts(c, x), parts(c, x)); }, posted,
+      {"reduce_scatter", true, share, [](Communicator& c, Buffer x, Buffer) { c.reduce_scatter(x, ReduceOp::sum); },
+       half_ring, ring_phase},
+      {"all_gather", true, share, [](Communicator& c, Buffer x, Buffer) { c.all_gather(x); }, half_ring, ring_phase},
+      {"all_to_all", true, share,
+       [](Communicator& c, Buffer x, Buffer spare) { c.all_to_all(parts(c, x), parts(c, spare)); }, posted,
        posted_together},
-      {"broadcast", false, one, [](Communicator& c, Buffer x) { c.broadcast(x, 0); }, binomial, tree},
-      {"reduce", false, one, [](Communicator& c, Buffer x) { c.reduce(x, ReduceOp::sum, 0); }, binomial, tree},
-      {"gather", true, share, [](Communicator& c, Buffer x) { c.gather(x.chunk(c.rank(), c.size()), parts(c, x), 0); },
+      {"broadcast", false, one, [](Communicator& c, Buffer x, Buffer) { c.broadcast(x, 0); }, binomial, tree},
+      {"reduce", false, one, [](Communicator& c, Buffer x, Buffer) { c.reduce(x, ReduceOp::sum, 0); }, binomial, tree},
+      {"gather", true, share,
+       [](Communicator& c, Buffer x, Buffer spare) { c.gather(x.chunk(c.rank(), c.size()), parts(c, spare), 0); },
        posted, posted_together},
       {"scatter", true, share,
-       [](Communicator& c, Buffer x) { c.scatter(parts(c, x), x.chunk(c.rank(), c.size()), 0); }, posted,
-       posted_together},
-      {"barrier", false, one, [](Communicator& c, Buffer) { c.barrier(); }, "ceil(lg p) alpha",
+       [](Communicator& c, Buffer x, Buffer spare) { c.scatter(parts(c, x), spare.chunk(c.rank(), c.size()), 0); },
+       posted, posted_together},
+      {"barrier", false, one, [](Communicator& c, Buffer, Buffer) { c.barrier(); }, "ceil(lg p) alpha",
        [](const BenchGroup& g, const MessageTime& m, double) { return log2_rounds(g.ranks) * m.alpha; }, false},
       {"exchange", false, one, exchange_in_ring, "alpha + M beta", single_message}};
   return ops;

@@ -26,8 +26,8 @@ struct BenchOp {
   std::string name;
   bool cut;              ///< the buffer is cut in one part a rank: count is that of a part
   double (*bus)(int n);  ///< busbw / algbw
-  void (*run)(Communicator& comm, Buffer x);
-  std::string formula;  ///< with M bytes, p ranks
+  void (*run)(Communicator& comm, Buffer x, Buffer spare);  ///< `spare` is as large as x: where what arrives may go
+  std::string formula;                                      ///< with M bytes, p ranks
   double (*seconds)(const BenchGroup& group, const MessageTime& message, double bytes);
   bool sized = true;  ///< false where no buffer takes part
 };

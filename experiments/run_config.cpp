@@ -1,38 +1,20 @@
 // The flags of a run, declared by reading them.
 #include "experiments/run_config.hpp"
 
-#include <algorithm>
-
 #include "core/error.hpp"
-#include "experiments/cluster.hpp"
+#include "experiments/backend_choice.hpp"
 
 namespace trigram {
 namespace {
 
-bool models_clusters(const std::string& backend) {
-  const auto parameters = Backends::parameters(Spec::parse(backend).name);
-  return std::any_of(parameters.begin(), parameters.end(), [](const Params::Declared& p) { return p.key == "nodes"; });
-}
-
 void read_place(Params& flags, RunConfig& config) {
-  config.backend = flags.get("backend", "sim", "where ranks run, as sim or mpi:timeout=60s (trigram list backends)");
-  std::string cluster = flags.get("cluster", "two_by_four",
-                                  "NAME or FILE, with :key=value,... in place of its own (trigram list clusters)");
-  // Real backends have no cluster to describe; naming one for them is an error, the default is not.
-  if (!flags.has("cluster") && !models_clusters(config.backend)) cluster.clear();
-  const int per_node = flags.get("ranks-per-node", 0, "ranks of a node; 0: as many as the cluster's nodes have");
-  const std::string fidelity =
-      flags.get("fidelity", "", "how a simulation counts messages: exact or fluid; empty: the cluster's own");
-  config.world.ranks = flags.get("ranks", 0, "number of ranks; 0: as many as the cluster has");
-  require(config.world.ranks >= 0, flags.owner() + ": ranks=" + std::to_string(config.world.ranks) + " is less than 0");
+  const BackendChoice choice(flags);
+  config.backend = choice.backend;
+  config.cluster = choice.cluster;
+  config.world.ranks = choice.ranks;
   config.world.all_reduce =
       flags.get("all-reduce", "ring", "the algorithm behind all_reduce (trigram list all-reduces)");
   config.world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets");
-  config.cluster = cluster.empty() ? Params("backend '" + config.backend + "'", "") : read_cluster(cluster);
-  const Params of_backend(flags.owner(), Spec::parse(config.backend).parameters);
-  for (const auto& [key, value] : of_backend.values()) config.cluster.set(key, value);
-  if (per_node != 0) config.cluster.set("ranks_per_node", std::to_string(per_node));
-  if (!fidelity.empty()) config.cluster.set("fidelity", fidelity);
 }
 
 std::string read_workload(Params& flags) {
@@ -54,6 +36,8 @@ void read_training(Params& flags, TrainingOptions& training) {
   training.validation = flags.get("validation", false, "score on a split held out of the training set");
   training.evaluate_every =
       flags.get("evaluate-every", std::int64_t{0}, "steps between evaluations; 0: first and last only");
+  training.evaluate_seconds = flags.get("evaluate-seconds", "0s", Unit::seconds,
+                                        "simulated time between evaluations, in place of steps; 0s: by steps");
   training.relaxation.seed =
       static_cast<std::uint64_t>(flags.get("seed", std::int64_t{1}, "seed of everything random"));
   training.relaxation.overlap = flags.get("overlap", true, "communicate beside backward where the algorithm can");

@@ -6,11 +6,11 @@
 #include "core/error.hpp"
 #include "core/report.hpp"
 #include "experiments/build_facts.hpp"
-#include "experiments/calibrate.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/places.hpp"
 #include "experiments/plotting.hpp"
 #include "experiments/selection.hpp"
+#include "experiments/study_calibration.hpp"
 #include "experiments/study_files.hpp"
 #include "experiments/tables.hpp"
 

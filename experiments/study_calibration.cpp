@@ -1,5 +1,5 @@
 // Coordinate search over the grids of [calibrate].
-#include "experiments/calibrate.hpp"
+#include "experiments/study_calibration.hpp"
 
 #include <algorithm>
 #include <cmath>
