@@ -7,9 +7,6 @@
 
 namespace trigram {
 
-/// Bytes of `count` codes of `width` bits.
-inline std::int64_t packed_bytes(std::int64_t count, int width) { return (count * width + 7) / 8; }
-
 /// Packs codes of at most 32 bits; bits after the last code are 0.
 TRIGRAM_RULE void pack_bits(const std::uint32_t* codes, std::int64_t count, int width, std::uint8_t* bytes) {
   std::uint64_t pending = 0;

@@ -30,10 +30,13 @@ TRIGRAM_RULE void put(std::uint8_t* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-/// `Derived` brings encode_values(instructions, values, frame, count, key) and
+/// `Model` brings parameters and sizes. `Derived` brings encode_values(instructions, values, frame, count, key) and
 /// decode_values(instructions, frame, values, count, key, sink) with a sink of the two above; count is at least 1.
-template <class Derived>
-class CpuCodec : public Codec {
+template <class Derived, class Model>
+class CpuCodec : public Model {
+ public:
+  using Model::Model;
+
  protected:
   void encode_frame(Kernels& kernels, Buffer in, Buffer out, const Key& key) const final {
     self().encode_values(instructions(kernels), in.data<float>(), out.data<std::uint8_t>(), in.count(), key);

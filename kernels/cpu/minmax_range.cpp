@@ -1,10 +1,6 @@
 // The smallest and the largest value of a vector, in one pass.
 #include "kernels/cpu/minmax_range.hpp"
 
-#include <limits>
-
-#include "kernels/scalar.hpp"
-
 namespace trigram {
 namespace {
 
@@ -24,16 +20,15 @@ TRIGRAM_RULE void widen(LaneRanges& ranges, int lane, float value) {
 }
 
 ValueRange combined(const LaneRanges& ranges) {
-  ValueRange all{ranges.smallest[0], ranges.largest[0]};
+  float smallest = ranges.smallest[0];
+  float largest = ranges.largest[0];
   bool finite = true;
   for (int lane = 0; lane < lanes; ++lane) {
-    if (ranges.smallest[lane] < all.smallest) all.smallest = ranges.smallest[lane];
-    if (ranges.largest[lane] > all.largest) all.largest = ranges.largest[lane];
+    if (ranges.smallest[lane] < smallest) smallest = ranges.smallest[lane];
+    if (ranges.largest[lane] > largest) largest = ranges.largest[lane];
     finite = finite && ranges.magnitude[lane] < scalar::infinity_bits;
   }
-  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  finite = finite && scalar::magnitude(all.largest - all.smallest) < scalar::infinity_bits;
-  return finite ? all : ValueRange{nan, nan};
+  return minmax_header(smallest, largest, finite);
 }
 
 }  // namespace

@@ -3,17 +3,12 @@
 
 #include <cstdint>
 
+#include "kernels/codecs/minmax_uint8.hpp"
 #include "kernels/cpu/vectorised.hpp"
 
 namespace trigram {
 
-/// Both are NaN where any value is NaN or infinite, or where their difference overflows.
-struct ValueRange {
-  float smallest = 0;
-  float largest = 0;
-};
-
-/// The range of `count` ≥ 1 values.
+/// The header of `count` ≥ 1 values.
 ValueRange value_range(Instructions instructions, const float* values, std::int64_t count);
 
 }  // namespace trigram

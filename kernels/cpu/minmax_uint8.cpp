@@ -1,12 +1,6 @@
-// Bagua's MinMaxUInt8 (Gan et al., VLDB 2021, arXiv:2107.01499): 256 levels between a vector's minimum and maximum, on
-// a grid through 0.
-//   s = 255 / (max − min + 1e-7),  U = rint(max·s),  L = U − 255
-//   level = clamp(min(rint(x·s), U) − L, 0, 255),  x̂ = (level + L) / s
-// Frame: min and max as f32, zeros up to byte 32, one byte an element, zeros up to a multiple of 32:
-// 32 + 32·⌈d/32⌉ bytes. Biased; |x − x̂| ≤ (max − min + 1e-7)/510, and 0 stays 0 where min ≤ 0 ≤ max.
-// Levels that Bagua's kernel lets wrap around are clamped. A vector with a NaN, an infinity or a range that f32 cannot
-// hold has NaN as min and max and decodes to NaN. A constant so large that max·s overflows decodes exactly. Ranges far
-// under 1e-7 use few levels, and vanish under 2e-10.
+// minmax_uint8 on host memory: one pass for the range, one for the levels.
+#include "kernels/codecs/minmax_uint8.hpp"
+
 #include <algorithm>
 
 #include "kernels/cpu/codec.hpp"
@@ -15,24 +9,8 @@
 namespace trigram {
 namespace {
 
-constexpr std::int64_t header_bytes = 32;
-
-std::int64_t payload_bytes(std::int64_t count) { return (count + 31) / 32 * 32; }
-
-class MinMaxUint8 final : public CpuCodec<MinMaxUint8> {
+class MinMaxUint8 final : public CpuCodec<MinMaxUint8, MinMaxUint8Model> {
  public:
-  std::int64_t encoded_bytes(std::int64_t count) const override {
-    return count == 0 ? 0 : header_bytes + payload_bytes(count);
-  }
-  CodecProperties properties(std::int64_t count) const override {
-    const double bound = static_cast<double>(count) / 65025.0;
-    return {.contraction = bound < 1, .bound = bound};
-  }
-  CodecTraffic traffic(std::int64_t count) const override {
-    return {static_cast<double>(4 * count + 4 * count + encoded_bytes(count)),
-            static_cast<double>(encoded_bytes(count) + 4 * count)};
-  }
-
   void encode_values(Instructions instructions, const float* values, std::uint8_t* frame, std::int64_t count,
                      const Key&) const {
     const ValueRange range = value_range(instructions, values, count);
@@ -71,9 +49,7 @@ class MinMaxUint8 final : public CpuCodec<MinMaxUint8> {
   }
 };
 
-const Codecs::Registration registration("cpu/minmax_uint8",
-                                        {"256 levels between minimum and maximum, Bagua's frame",
-                                         "Gan et al., Bagua, VLDB 2021, arXiv:2107.01499"},
+const Codecs::Registration registration("cpu/minmax_uint8", MinMaxUint8Model::description(),
                                         [](Params&) { return std::make_unique<MinMaxUint8>(); });
 
 }  // namespace
