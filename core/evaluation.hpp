@@ -1,4 +1,4 @@
-// What the weights of all ranks are worth, out of band and at a stated time.
+// What the weights of all ranks are worth, out of band and at stated times.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,41 @@
 
 namespace trigram {
 
-/// Hands in this rank's weights after `step` steps; on the rank that completes the collection `done` receives the row.
-/// Accuracy is computed once for each distinct set of weights. Does nothing for a phantom workload.
-void evaluate(Worker& worker, Workload& workload, std::span<const ParameterView> parameters, std::int64_t step,
-              const std::function<void(const EvalRow&)>& done);
-
 /// This rank's weights on the host, one vector per parameter.
 Workload::HostWeights download_weights(Device& device, std::span<const ParameterView> parameters);
+
+/// The evaluations of one training, seen by one rank: before the first step, every so many steps or simulated seconds,
+/// and after the last. All ranks hand in weights for the same evaluations; on the rank that completes one, `done`
+/// receives its row. Accuracy is computed once for each distinct set of weights. Does nothing for a phantom workload.
+class Evaluations {
+ public:
+  using Done = std::function<void(const EvalRow&)>;
+  /// What is given outlives this.
+  Evaluations(Worker& worker, Workload& workload, std::span<const ParameterView> parameters,
+              const TrainingOptions& options, Done done);
+
+  void begin();
+  /// By seconds, this rank's part at each time that has passed is its weights after the last step that had ended by
+  /// then; once it has stopped, those after its last step.
+  void after_step(std::int64_t steps);
+  void end();
+
+ private:
+  void hand_in(std::int64_t key, double time, std::int64_t steps, const Workload::HostWeights& weights);
+  void hand_in_now(std::int64_t key, std::int64_t steps);
+  void keep_latest(std::int64_t steps);
+  bool by_seconds() const { return options_.evaluate_seconds > 0; }
+  double next_time() const { return begin_ + static_cast<double>(next_) * options_.evaluate_seconds; }
+
+  Worker& worker_;
+  Workload& workload_;
+  std::span<const ParameterView> parameters_;
+  const TrainingOptions& options_;
+  Done done_;
+  double begin_ = 0;
+  std::int64_t next_ = 1;         ///< the multiple of the seconds that comes next
+  Workload::HostWeights latest_;  ///< weights after `latest_steps_` steps, by seconds only
+  std::int64_t latest_steps_ = 0;
+};
 
 }  // namespace trigram

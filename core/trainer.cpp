@@ -52,7 +52,9 @@ class Trainer {
         optimizer_(Optimizers::make(options.optimizer)),
         workload_(open_workload(options, worker_.rank(), worker_.world())),
         parameters_(workload_->parameters()),
-        store_(worker_.device, parameters_, plan_buckets(parameters_, options.buckets, workload_->phantom())) {}
+        store_(worker_.device, parameters_, plan_buckets(parameters_, options.buckets, workload_->phantom())),
+        evaluations_(worker_, *workload_, store_.parameters(), options,
+                     [this](const EvalRow& row) { report_.evals.push_back(row); }) {}
 
   RankReport run() {
     report_.rank = worker_.rank();
@@ -60,21 +62,19 @@ class Trainer {
     workload_->setup(worker_, store_.parameters());
     optimizer_->setup(worker_, store_.buckets());
     algorithm_->setup(worker_, store_.buckets());
-    evaluate_after(0);
+    evaluations_.begin();
     const Progress start = Progress::of(runtime_);
     Progress before = start;
     for (worker_.step = 0; worker_.step < options_.steps; ++worker_.step) {
       step();
       before = record(before);
-      const std::int64_t done = worker_.step + 1;
-      if (options_.on_step && worker_.rank() == 0) options_.on_step(done);
-      if (options_.evaluate_every > 0 && done % options_.evaluate_every == 0 && done < options_.steps)
-        evaluate_after(done);
+      if (options_.on_step && worker_.rank() == 0) options_.on_step(worker_.step + 1);
+      evaluations_.after_step(worker_.step + 1);
     }
     report_.training_seconds = before.time - start.time;
     algorithm_->finish(worker_);
     report_.setup_and_finish = start.sent + difference(Progress::of(runtime_).sent, before.sent);
-    evaluate_after(options_.steps);
+    evaluations_.end();
     if (options_.keep_weights && !workload_->phantom())
       report_.weights = download_weights(worker_.device, store_.parameters());
     if (options_.keep_spans) keep_spans();
@@ -151,11 +151,6 @@ class Trainer {
     return value;
   }
 
-  void evaluate_after(std::int64_t steps) {
-    evaluate(worker_, *workload_, store_.parameters(), steps,
-             [this](const EvalRow& row) { report_.evals.push_back(row); });
-  }
-
   void keep_spans() {
     for (int i = 0; i < runtime_.lanes(); ++i) {
       Timeline& timeline = runtime_.lane(i).timeline;
@@ -176,6 +171,7 @@ class Trainer {
   std::unique_ptr<Workload> workload_;
   std::vector<Parameter> parameters_;
   BucketStore store_;
+  Evaluations evaluations_;
   RankReport report_;
 };
 

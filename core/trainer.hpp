@@ -21,6 +21,7 @@ struct TrainingOptions {
   std::string workload = "mlp";
   std::int64_t steps = 100;
   std::int64_t evaluate_every = 0;  ///< steps between evaluations; 0: only before the first and after the last step
+  double evaluate_seconds = 0;      ///< simulated seconds between evaluations, in place of steps; 0: by steps
   double learning_rate = 0.1;
   std::int64_t global_batch = 0;  ///< 0: the workload's own
   double label_skew = 0;
@@ -44,10 +45,10 @@ struct StepRow {
   double compute_s = 0, encode_s = 0, wire_s = 0, decode_s = 0, exposed_s = 0;
 };
 
-/// A row of evals.csv: the weights of all ranks after `step` steps.
+/// A row of evals.csv: the weights of all ranks after `step` steps, or at a simulated time.
 struct EvalRow {
-  std::int64_t step = 0;
-  double time_s = 0;              ///< when the last rank handed in its weights
+  std::int64_t step = 0;          ///< of the rank that is furthest
+  double time_s = 0;              ///< the time asked for, or when the last rank handed in its weights
   double loss = 0;                ///< objective at the mean model
   double accuracy = 0;            ///< at the mean model
   double worst_accuracy = 0;      ///< of the worst rank

@@ -16,6 +16,11 @@ void check_numbers(const TrainingOptions& options, const World& world) {
   require(options.steps >= 1, std::to_string(options.steps) + " steps are too few; ask for 1 or more");
   require(options.evaluate_every >= 0,
           "evaluations every " + std::to_string(options.evaluate_every) + " steps: ask for 0 or more");
+  require(std::isfinite(options.evaluate_seconds) && options.evaluate_seconds >= 0,
+          "evaluations every " + std::to_string(options.evaluate_seconds) + " seconds: ask for 0 or more");
+  require(options.evaluate_every == 0 || options.evaluate_seconds == 0,
+          "evaluations every " + std::to_string(options.evaluate_every) + " steps and every " +
+              std::to_string(options.evaluate_seconds) + " seconds: ask for one of them");
   require(std::isfinite(options.learning_rate) && options.learning_rate >= 0,
           "a learning rate of " + std::to_string(options.learning_rate) +
               " cannot be used; give a finite one of 0 or more");
@@ -58,6 +63,9 @@ std::unique_ptr<Workload> open_workload(const TrainingOptions& options, int rank
 
 void check(const TrainingOptions& options, const World& world, const Backend& backend) {
   check_numbers(options, world);
+  require(options.evaluate_seconds == 0 || backend.simulated(),
+          "evaluations every so many seconds need a simulated clock; on a real one, ranks that reach a second in "
+          "different steps would wait for each other: ask for steps");
   AllReduces::make(world.all_reduce);
   Optimizers::make(options.optimizer);
   const auto algorithm = Algorithms::make(options.algorithm);

@@ -67,6 +67,31 @@ TEST_P(SimulatedTime, EvaluationsCostNone) {
   EXPECT_EQ(with.ranks[0].training_seconds, without.ranks[0].training_seconds);
 }
 
+// Rank 0 takes 2 s a step and rank 1, four times slower, 8 s; every step takes 1/8 off the only weight of each.
+TEST(EvaluationsByTime, HoldWhatEachRankHadByThen) {
+  if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  Script script;
+  script.layers = {1};
+  script.layer_seconds = 1;
+  script.gradient = [](std::int64_t, int, std::int64_t, float) { return 1.0F; };
+  play(script);
+  TrainingOptions options = scripted("local_sgd:every=100", 3);
+  options.evaluate_every = 0;
+  options.evaluate_seconds = 5;
+  const auto rows = evaluations(train_on("sim:nodes=1,gpus_per_node=2,slow=1:4", 2, options));
+  const std::vector<std::int64_t> furthest{0, 2, 3, 3, 3, 3};
+  const std::vector<double> mean_steps{0, (2 + 0) / 2.0, (3 + 1) / 2.0, (3 + 1) / 2.0, (3 + 2) / 2.0, 3};
+  ASSERT_EQ(rows.size(), furthest.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].step, furthest[i]) << i;
+    EXPECT_DOUBLE_EQ(rows[i].loss, -mean_steps[i] / 8) << i;
+    if (i + 1 < rows.size()) {
+      EXPECT_DOUBLE_EQ(rows[i].time_s, rows[0].time_s + 5.0 * static_cast<double>(i));
+    }
+  }
+  EXPECT_NEAR(rows.back().time_s - rows[0].time_s, 24, 0.1);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, SimulatedTime, ::testing::ValuesIn(Algorithms::names()),
                          [](const auto& one) { return one.param; });
 

@@ -96,6 +96,11 @@ TEST_F(RefusedBeforeAnyRankStarts, ImpossibleNumbers) {
   options_.evaluate_every = -2;
   EXPECT_THAT(message(), HasSubstr("-2"));
   options_ = scripted("all_reduce", 3);
+  options_.evaluate_seconds = 0.5;
+  EXPECT_THAT(message(), AllOf(HasSubstr("every 1 steps"), HasSubstr("0.5")));
+  options_.evaluate_every = 0;
+  EXPECT_THAT(message(), HasSubstr("simulated clock"));
+  options_ = scripted("all_reduce", 3);
   options_.learning_rate = -0.5;
   EXPECT_THAT(message(), HasSubstr("-0.5"));
   options_.learning_rate = std::numeric_limits<double>::quiet_NaN();
