@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 namespace trigram {
 namespace {
@@ -104,7 +105,8 @@ std::string steps_csv(const std::vector<RankReport>& ranks) {
 std::vector<EvalRow> evaluations(const std::vector<RankReport>& ranks) {
   std::vector<EvalRow> rows;
   for (const RankReport& report : ranks) rows.insert(rows.end(), report.evals.begin(), report.evals.end());
-  std::sort(rows.begin(), rows.end(), [](const EvalRow& a, const EvalRow& b) { return a.step < b.step; });
+  std::sort(rows.begin(), rows.end(),
+            [](const EvalRow& a, const EvalRow& b) { return std::tie(a.step, a.time_s) < std::tie(b.step, b.time_s); });
   return rows;
 }
 

@@ -20,10 +20,10 @@ void require_writable(const std::filesystem::path& folder);
 /// step,rank,time_s,loss,bytes_sent,compute_s,encode_s,wire_s,decode_s,exposed_s
 std::string steps_csv(const std::vector<RankReport>& ranks);
 
-/// step,time_s,loss,accuracy,worst_accuracy,consensus_distance, in the order of steps.
+/// step,time_s,loss,accuracy,worst_accuracy,consensus_distance, in the order of steps and times.
 std::string evals_csv(const std::vector<RankReport>& ranks);
 
-/// The evaluations of all ranks in the order of steps.
+/// The evaluations of all ranks in the order of steps and times.
 std::vector<EvalRow> evaluations(const std::vector<RankReport>& ranks);
 
 /// Mean over ranks of the bytes sent in the first `steps` steps.

@@ -1,6 +1,6 @@
 #include "tests/algorithms/worlds.hpp"
 
-#include <algorithm>
+#include "core/report.hpp"
 
 namespace trigram::testing {
 
@@ -48,12 +48,7 @@ std::vector<double> mean_over_ranks(const std::vector<std::vector<float>>& value
   return mean;
 }
 
-std::vector<EvalRow> evaluations(const Training& training) {
-  std::vector<EvalRow> rows;
-  for (const RankReport& report : training.ranks) rows.insert(rows.end(), report.evals.begin(), report.evals.end());
-  std::sort(rows.begin(), rows.end(), [](const EvalRow& a, const EvalRow& b) { return a.step < b.step; });
-  return rows;
-}
+std::vector<EvalRow> evaluations(const Training& training) { return trigram::evaluations(training.ranks); }
 
 std::vector<Shape> bucket_shapes(const TrainingOptions& options, int ranks) {
   const auto workload = open_workload(options, 0, ranks);
