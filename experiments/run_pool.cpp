@@ -64,6 +64,12 @@ std::string read_text(const fs::path& path) {
   return text.str();
 }
 
+/// Finished runs of this program are kept; those of another build may have other results.
+const std::string& program_digest() {
+  static const std::string digest = hash(read_text("/proc/self/exe"));
+  return digest;
+}
+
 RunConfig config_of(const StudyPoint& point) {
   const std::string owner =
       "row '" + point.row + "'" + (point.variant.empty() ? "" : ", variant '" + point.variant + "'");
@@ -175,7 +181,7 @@ std::vector<StudyResult> RunPool::run(const std::vector<StudyPoint>& points, con
   std::map<fs::path, RunConfig> waiting;
   for (const StudyPoint& point : points) {
     RunConfig config = config_of(point);
-    const fs::path name = fs::path("runs") / (point.row + "-" + hash(config.identity()));
+    const fs::path name = fs::path("runs") / (point.row + "-" + hash(config.identity() + program_digest()));
     config.out = folder_ / name;
     config.progress = false;
     if (!fs::exists(config.out / "run.json")) waiting.emplace(config.out, config);
