@@ -16,14 +16,14 @@ namespace {
 
 constexpr int usage_exit = 2;
 
-const std::vector<const Subcommand*> subcommands = {&run_subcommand, &study_subcommand, &bench_subcommand,
-                                                    &list_subcommand, &plot_subcommand};
+const std::vector<const Subcommand*> subcommands = {&run_subcommand,       &study_subcommand, &bench_subcommand,
+                                                    &calibrate_subcommand, &list_subcommand,  &plot_subcommand};
 
 void print_help(std::ostream& out) {
   out << "trigram " << build_version()
       << ": system relaxations of distributed training\n\nusage: trigram SUBCOMMAND [flags]\n\n";
   for (const Subcommand* subcommand : subcommands) {
-    out << "  " << std::left << std::setw(8) << subcommand->name << subcommand->summary << "\n";
+    out << "  " << std::left << std::setw(10) << subcommand->name << subcommand->summary << "\n";
   }
   out << "\nflags:\n  --help     this text; after a subcommand, all of its flags with defaults and an example\n"
          "  --version  the version of this build\n\nexample: trigram run --algorithm bytegrad --steps 50\n";

@@ -19,6 +19,7 @@ struct Subcommand {
 extern const Subcommand run_subcommand;
 extern const Subcommand study_subcommand;
 extern const Subcommand bench_subcommand;
+extern const Subcommand calibrate_subcommand;
 extern const Subcommand list_subcommand;
 extern const Subcommand plot_subcommand;
 
