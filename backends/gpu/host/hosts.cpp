@@ -1,0 +1,125 @@
+#include "backends/gpu/host/hosts.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/error.hpp"
+
+namespace trigram::gpu {
+namespace {
+
+std::string machine_of(const Seat& seat) { return seat.host + "/" + seat.boot; }
+
+/// Ranks by the machine and GPU that they sit at.
+std::map<std::string, std::vector<int>> ranks_by_device(const std::vector<Seat>& seats) {
+  std::map<std::string, std::vector<int>> ranks;
+  for (std::size_t rank = 0; rank < seats.size(); ++rank) {
+    ranks[machine_of(seats[rank]) + "/" + seats[rank].device].push_back(static_cast<int>(rank));
+  }
+  return ranks;
+}
+
+bool any_shared(const std::vector<Seat>& seats) {
+  return std::ranges::any_of(ranks_by_device(seats), [](const auto& entry) { return entry.second.size() > 1; });
+}
+
+bool one_machine(const std::vector<Seat>& seats) {
+  return std::ranges::all_of(seats, [&](const Seat& seat) { return machine_of(seat) == machine_of(seats.front()); });
+}
+
+}  // namespace
+
+Seat Seat::here() {
+  Seat seat;
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  seat.host = name.data();
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> seat.boot;
+  return seat;
+}
+
+Bytes Seat::packed() const {
+  return bytes_of(nlohmann::json{{"host", host}, {"boot", boot}, {"device", device}, {"name", device_name}}.dump());
+}
+
+Seat Seat::from(const Bytes& bytes) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text_of(bytes));
+    return {json.at("host"), json.at("boot"), json.at("device"), json.at("name")};
+  } catch (const nlohmann::json::exception& error) {
+    throw Error("what a rank says of its machine cannot be read: " + std::string(error.what()));
+  }
+}
+
+std::vector<int> number_hosts(const std::vector<Seat>& seats) {
+  std::map<std::string, int> numbers;
+  std::vector<int> hosts;
+  for (const Seat& seat : seats) {
+    hosts.push_back(numbers.try_emplace(machine_of(seat), static_cast<int>(numbers.size())).first->second);
+  }
+  return hosts;
+}
+
+int place_on_host(const std::vector<int>& node_of_rank, int rank) {
+  const auto begin = node_of_rank.begin();
+  return static_cast<int>(std::count(begin, begin + rank, node_of_rank.at(static_cast<std::size_t>(rank))));
+}
+
+int device_for(int place, int devices) {
+  ensure(devices > 0, "there is no device to choose from");
+  return place % devices;
+}
+
+std::vector<std::string> shared_devices(const std::vector<Seat>& seats) {
+  std::vector<std::string> texts;
+  for (const auto& [device, ranks] : ranks_by_device(seats)) {
+    if (ranks.size() < 2) continue;
+    std::string list;
+    for (const int rank : ranks) list += (list.empty() ? "" : ", ") + std::to_string(rank);
+    const Seat& seat = seats[static_cast<std::size_t>(ranks.front())];
+    texts.push_back("ranks " + list + " share " + seat.device + " (" + seat.device_name + ") of " + seat.host);
+  }
+  return texts;
+}
+
+Environment nccl_environment(const std::vector<Seat>& seats, int rank) {
+  // Lanes have communicators of their own on streams of their own, issued in one order on all ranks.
+  Environment wanted{{"NCCL_LAUNCH_ORDER_IMPLICIT", "1"}};
+  if (!any_shared(seats)) return wanted;
+  wanted.insert({{"NCCL_HOSTID", "trigram-rank-" + std::to_string(rank)},
+                 {"NCCL_IB_DISABLE", "1"},
+                 {"NCCL_NET", "Socket"},
+                 {"NCCL_NVLS_ENABLE", "0"},
+                 {"NCCL_MNNVL_ENABLE", "0"},
+                 {"NCCL_CUMEM_HOST_ENABLE", "0"},
+                 {"NCCL_RAS_ENABLE", "0"},
+                 {"NCCL_MAX_CTAS", "2"},
+                 {"NCCL_CGA_CLUSTER_SIZE", "0"},
+                 // Processes take turns on the GPU: each fill of an LL buffer would cost a turn.
+                 {"NCCL_PROTO", "Simple"}});
+  if (one_machine(seats)) wanted["NCCL_SOCKET_IFNAME"] = "lo";
+  return wanted;
+}
+
+Environment cuda_environment() { return {{"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_DEVICE_MAX_CONNECTIONS", "32"}}; }
+
+Environment set_missing(const Environment& wanted) {
+  Environment done;
+  for (const auto& [name, value] : wanted) {
+    // No thread that runs by now reads the environment. NOLINTBEGIN(concurrency-mt-unsafe)
+    if (std::getenv(name.c_str()) != nullptr) continue;
+    setenv(name.c_str(), value.c_str(), 0);
+    // NOLINTEND(concurrency-mt-unsafe)
+    done[name] = value;
+  }
+  return done;
+}
+
+}  // namespace trigram::gpu

@@ -1,0 +1,48 @@
+// Which ranks are on one machine, and which of them share a GPU.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/gpu/host/member.hpp"
+#include "backends/gpu/host/store.hpp"
+
+namespace trigram::gpu {
+
+/// What a rank tells the others about its place.
+struct Seat {
+  std::string host;         ///< what people call the machine
+  std::string boot;         ///< different for machines of one name
+  std::string device;       ///< the GPU's UUID; empty before it was chosen
+  std::string device_name;  ///< "NVIDIA H200"
+
+  /// Of this machine, without a device.
+  static Seat here();
+  Bytes packed() const;
+  static Seat from(const Bytes& bytes);
+};
+
+/// Equal numbers for seats on one machine, without gaps, in the order of each machine's first rank.
+std::vector<int> number_hosts(const std::vector<Seat>& seats);
+
+/// This rank's place among those of its machine, by `node_of_rank`.
+int place_on_host(const std::vector<int>& node_of_rank, int rank);
+
+/// Which of the machine's `devices` a rank takes: the one of its place, from the start again where ranks are more.
+int device_for(int place, int devices);
+
+/// For each group of ranks that share one GPU: "ranks 0, 1 share GPU-… (NVIDIA H200) of node0". Empty where none do.
+std::vector<std::string> shared_devices(const std::vector<Seat>& seats);
+
+/// The variables that NCCL must find before its first call in this process. With several ranks on one GPU each process
+/// claims to be a host of its own, since NCCL refuses two ranks of one host on one GPU; they then talk over sockets.
+Environment nccl_environment(const std::vector<Seat>& seats, int rank);
+
+/// The variables that CUDA must find before its first call: kernels are loaded at once, since loading one later may
+/// wait for a device on which a peer is waited for, and streams do not share queues.
+Environment cuda_environment();
+
+/// Sets those that the user has not set. Returns what was set.
+Environment set_missing(const Environment& wanted);
+
+}  // namespace trigram::gpu

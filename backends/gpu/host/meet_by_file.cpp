@@ -1,0 +1,20 @@
+// Ranks that meet in a folder that all of them see.
+#include "backends/gpu/host/file_store.hpp"
+#include "backends/gpu/host/store_rendezvous.hpp"
+
+namespace trigram::gpu {
+namespace {
+
+class FileMeeting final : public Meeting {
+ public:
+  std::unique_ptr<Rendezvous> open(const std::string& where, const Member& member, Patience patience) const override {
+    require(!where.empty(), "rendezvous=file names no folder; write file:PATH, a folder that all ranks see");
+    return std::make_unique<StoreRendezvous>(std::make_unique<FileStore>(where, member.job), member, patience);
+  }
+};
+
+const Meetings::Registration registration("file", {"a folder that all ranks see: file:PATH"},
+                                          [](Params&) { return std::make_unique<FileMeeting>(); });
+
+}  // namespace
+}  // namespace trigram::gpu

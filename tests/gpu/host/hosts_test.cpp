@@ -1,0 +1,79 @@
+// Which ranks are on one machine, which share a GPU, and what NCCL is told then.
+#include "backends/gpu/host/hosts.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "core/error.hpp"
+
+namespace trigram::gpu {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Seat seat(const std::string& host, const std::string& boot, const std::string& device) {
+  return {host, boot, device, "NVIDIA H200"};
+}
+
+TEST(Hosts, AreNumberedInTheOrderOfTheirFirstRanks) {
+  EXPECT_THAT(number_hosts({seat("b", "1", ""), seat("a", "1", ""), seat("b", "1", ""), seat("c", "1", "")}),
+              ElementsAre(0, 1, 0, 2));
+}
+
+TEST(Hosts, MachinesOfOneNameDifferByTheirBoot) {
+  EXPECT_THAT(number_hosts({seat("localhost", "1", ""), seat("localhost", "2", "")}), ElementsAre(0, 1));
+}
+
+TEST(Hosts, ThisOneHasANameAndSurvivesTheWay) {
+  const Seat here = Seat::here();
+  EXPECT_FALSE(here.host.empty());
+  const Seat arrived = Seat::from(Seat{"h", "b", "GPU-1", "name \"x\""}.packed());
+  EXPECT_EQ(arrived.host + arrived.boot + arrived.device + arrived.device_name, "hbGPU-1name \"x\"");
+  EXPECT_THROW(Seat::from(bytes_of("{}")), Error);
+}
+
+TEST(Devices, AreTakenInTurnAndAgainWhereRanksAreMore) {
+  const std::vector<int> nodes{0, 0, 1, 0, 1};
+  EXPECT_EQ(place_on_host(nodes, 3), 2);
+  EXPECT_EQ(place_on_host(nodes, 4), 1);
+  EXPECT_EQ(device_for(2, 8), 2);
+  EXPECT_EQ(device_for(2, 2), 0);
+  EXPECT_EQ(device_for(5, 1), 0);
+}
+
+TEST(Devices, RanksThatShareOneAreNamed) {
+  const std::vector<Seat> seats{seat("a", "1", "GPU-0"), seat("a", "1", "GPU-1"), seat("a", "1", "GPU-0"),
+                                seat("b", "1", "GPU-0")};
+  EXPECT_THAT(shared_devices(seats), ElementsAre("ranks 0, 2 share GPU-0 (NVIDIA H200) of a"));
+  EXPECT_THAT(shared_devices({seats[0], seats[1]}), IsEmpty());
+}
+
+TEST(NcclEnvironment, IsAlmostEmptyWithAGpuARank) {
+  const Environment wanted = nccl_environment({seat("a", "1", "GPU-0"), seat("a", "1", "GPU-1")}, 1);
+  EXPECT_EQ(wanted, (Environment{{"NCCL_LAUNCH_ORDER_IMPLICIT", "1"}}));
+}
+
+TEST(NcclEnvironment, MakesEveryRankAHostWhereAGpuIsShared) {
+  const std::vector<Seat> seats{seat("a", "1", "GPU-0"), seat("a", "1", "GPU-0")};
+  const Environment zero = nccl_environment(seats, 0);
+  const Environment one = nccl_environment(seats, 1);
+  EXPECT_NE(zero.at("NCCL_HOSTID"), one.at("NCCL_HOSTID"));
+  EXPECT_EQ(one.at("NCCL_SOCKET_IFNAME"), "lo");
+  EXPECT_EQ(one.at("NCCL_PROTO"), "Simple");
+  const std::vector<Seat> two_machines{seats[0], seats[1], seat("b", "2", "GPU-9")};
+  EXPECT_FALSE(nccl_environment(two_machines, 0).contains("NCCL_SOCKET_IFNAME"));
+}
+
+TEST(Environments, WhatTheUserSetStays) {
+  setenv("TRIGRAM_TEST_SET", "theirs", 1);
+  unsetenv("TRIGRAM_TEST_UNSET");
+  const Environment done = set_missing({{"TRIGRAM_TEST_SET", "ours"}, {"TRIGRAM_TEST_UNSET", "ours"}});
+  EXPECT_EQ(done, (Environment{{"TRIGRAM_TEST_UNSET", "ours"}}));
+  EXPECT_STREQ(std::getenv("TRIGRAM_TEST_SET"), "theirs");
+  EXPECT_STREQ(std::getenv("TRIGRAM_TEST_UNSET"), "ours");
+}
+
+}  // namespace
+}  // namespace trigram::gpu
