@@ -28,8 +28,15 @@ void Timeline::settle(bool wait) {
   }
 }
 
+std::string Timeline::doing() const {
+  const std::string operation = depth_ > 0 ? outermost_ : "";
+  if (bucket_ == no_bucket) return operation;
+  return (operation.empty() ? "work" : operation) + " of bucket " + std::to_string(bucket_);
+}
+
 void Timeline::begin(Span& span) {
   if (depth_++ > 0) return;
+  outermost_ = span.name;
   if (marks_ != nullptr) {
     marks_->set();
   } else {

@@ -61,6 +61,22 @@ class Timeline {
   const std::vector<Span>& spans() const { return spans_; }
   void add(const Span& span);
 
+  /// What the lane is doing or ordering, for messages: "all_reduce of bucket 3", "all_reduce", or empty. On the lane's
+  /// own thread only.
+  std::string doing() const;
+
+  /// While it lives, the lane works for one bucket.
+  class ForBucket {
+   public:
+    ForBucket(Timeline& timeline, int bucket) : timeline_(timeline) { timeline_.bucket_ = bucket; }
+    ~ForBucket() { timeline_.bucket_ = no_bucket; }
+    ForBucket(const ForBucket&) = delete;
+    ForBucket& operator=(const ForBucket&) = delete;
+
+   private:
+    Timeline& timeline_;
+  };
+
   /// Records a span from its construction to its destruction; one inside another belongs to the outer one.
   class Scope {
    public:
@@ -82,7 +98,10 @@ class Timeline {
   bool keep_spans_;
   std::array<std::atomic<double>, activity_count> busy_{};
   std::vector<Span> spans_;
-  int depth_ = 0;  ///< scopes that are open on this lane
+  int depth_ = 0;               ///< scopes that are open on this lane
+  const char* outermost_ = "";  ///< the name of the first of them
+  static constexpr int no_bucket = -1;
+  int bucket_ = no_bucket;
   std::unique_ptr<Marks> marks_;
   std::deque<Span> unsettled_;             ///< ended for the host, their marks still to be taken
   std::optional<double> unsettled_since_;  ///< the begin of the first of them, where it has passed

@@ -130,8 +130,9 @@ void MpiCommunicator::require_sizes(std::span<const Piece> pieces, std::span<con
 std::string MpiCommunicator::describe(const std::string& operation) const {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string doing = lane_->device.timeline().doing();
   return "rank " + std::to_string(rank) + ", " + lane_->name + ", " + name_ + ": " + operation + " number " +
-         std::to_string(sequence_);
+         std::to_string(sequence_) + (doing.empty() || doing == operation ? "" : ", in " + doing + ",");
 }
 
 std::string MpiCommunicator::describe(const Piece& piece) const {

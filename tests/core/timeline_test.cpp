@@ -74,5 +74,18 @@ TEST(Timeline, WithoutMarksASpanCountsAsSoonAsItEnds) {
   EXPECT_EQ(timeline.spans().size(), 1u);
 }
 
+TEST(Timeline, SaysWhatTheLaneIsDoing) {
+  Timeline timeline([] { return 0.0; }, false);
+  EXPECT_EQ(timeline.doing(), "");
+  const Timeline::ForBucket second(timeline, 2);
+  EXPECT_EQ(timeline.doing(), "work of bucket 2");
+  {
+    const Timeline::Scope outer(timeline, Activity::wire, "all_reduce");
+    const Timeline::Scope inner(timeline, Activity::wire, "exchange");
+    EXPECT_EQ(timeline.doing(), "all_reduce of bucket 2");
+  }
+  EXPECT_EQ(timeline.doing(), "work of bucket 2");
+}
+
 }  // namespace
 }  // namespace trigram

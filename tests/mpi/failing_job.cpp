@@ -48,6 +48,19 @@ void never_answers(RankRuntime& runtime, int rank) {
   if (rank == 0) runtime.launch(1, [&] { runtime.lane(1).comm->exchange({Transfer::receive_from(1, x)}); }).wait();
 }
 
+/// Rank 1 leaves out an all-reduce in which the others take part, after a barrier in which all do.
+void never_reduces(RankRuntime& runtime, int rank) {
+  Lane& lane = runtime.lane(1);
+  const OwnedBuffer x = lane.device->allocate(Shape::of(6, DType::f32));
+  const auto body = [&] {
+    const Timeline::ForBucket third(lane.timeline, 3);
+    lane.comm->barrier();
+    if (rank != 1) lane.comm->all_reduce(x, ReduceOp::sum);
+  };
+  runtime.launch(1, body).wait();
+  if (rank == 1) std::this_thread::sleep_for(std::chrono::seconds(60));
+}
+
 void unequal_sizes(RankRuntime& runtime, int rank) {
   const OwnedBuffer x = runtime.lane(0).device->allocate(Shape::of(6, DType::f32));
   Communicator& comm = *runtime.lane(0).comm;
@@ -68,6 +81,7 @@ Scenario scenario_of(const std::string& name) {
                                                   {"throws_in_a_lane", throws_in_a_lane},
                                                   {"dies", dies},
                                                   {"never_answers", never_answers},
+                                                  {"never_reduces", never_reduces},
                                                   {"unequal_sizes", unequal_sizes},
                                                   {"phantom", phantom}};
   for (const auto& [known, scenario] : all) {
