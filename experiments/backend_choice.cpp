@@ -21,6 +21,8 @@ BackendChoice::BackendChoice(Params& flags) {
   const int per_node = flags.get("ranks-per-node", 0, "ranks of a node; 0: as many as the cluster's nodes have");
   const std::string fidelity =
       flags.get("fidelity", "", "how a simulation counts messages: exact or fluid; empty: the cluster's own");
+  const std::string rendezvous = flags.get(
+      "rendezvous", "", "where launched ranks with GPUs meet: file:PATH, tcp:HOST:PORT or mpi; empty: as launched");
   ranks = flags.get("ranks", 0, "number of ranks; 0: as many as the cluster has");
   require(ranks >= 0, flags.owner() + ": ranks=" + std::to_string(ranks) + " is less than 0");
   cluster = cluster_text.empty() ? Params("backend '" + backend + "'", "") : read_cluster(cluster_text);
@@ -28,6 +30,7 @@ BackendChoice::BackendChoice(Params& flags) {
   for (const auto& [key, value] : of_backend.values()) cluster.set(key, value);
   if (per_node != 0) cluster.set("ranks_per_node", std::to_string(per_node));
   if (!fidelity.empty()) cluster.set("fidelity", fidelity);
+  if (!rendezvous.empty()) cluster.set("rendezvous", rendezvous);
 }
 
 std::unique_ptr<Backend> BackendChoice::make() const {

@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-/// A backend with its cluster, from the flags backend, cluster, ranks-per-node, fidelity and ranks.
+/// A backend with its cluster, from the flags backend, cluster, ranks-per-node, fidelity, rendezvous and ranks.
 struct BackendChoice {
   /// Declares and reads the flags. Throws UsageError for a value of the wrong type and an unknown cluster.
   explicit BackendChoice(Params& flags);
@@ -16,7 +16,7 @@ struct BackendChoice {
   /// Throws UsageError for parameters that the backend does not take.
   std::unique_ptr<Backend> make() const;
   /// `ranks`, or as many as the backend has.
-  int ranks_on(const Backend& backend) const { return ranks > 0 ? ranks : backend.default_ranks(); }
+  int ranks_on(const Backend& place) const { return ranks > 0 ? ranks : place.default_ranks(); }
   /// The cluster as it was named, or the backend where nobody names one.
   const std::string& where() const { return cluster_text.empty() ? backend : cluster_text; }
 

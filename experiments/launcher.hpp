@@ -3,7 +3,7 @@
 
 namespace trigram {
 
-/// This process's rank under mpirun or srun; 0 when it was started alone. Rank 0 alone prints and writes.
+/// This process's rank under torchrun, mpirun or srun; 0 when it was started alone. Rank 0 alone prints and writes.
 int launched_rank();
 
 }  // namespace trigram

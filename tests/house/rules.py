@@ -15,17 +15,22 @@ CONCURRENCY = {"thread", "mutex", "shared_mutex", "condition_variable", "future"
 BORDERS = {
     "core": (("core",), r"nlohmann/.*|Random123/.*"),
     "algorithms": (("core",), r"nothing"),
-    "kernels/cpu": (("core", "kernels/scalar.hpp", "kernels/philox.hpp", "kernels/codecs", "kernels/cpu"),
+    "kernels/cpu": (("core", "kernels/scalar.hpp", "kernels/philox.hpp", "kernels/element_types.hpp", "kernels/codecs",
+                     "kernels/cpu"),
                     r"Eigen/.*|immintrin\.h|cpuid\.h"),
-    "kernels/cuda": (("core", "kernels/scalar.hpp", "kernels/philox.hpp", "kernels/codecs", "kernels/cuda"),
+    "kernels/cuda": (("core", "kernels/scalar.hpp", "kernels/philox.hpp", "kernels/element_types.hpp", "kernels/codecs",
+                     "kernels/cuda"),
                      r"cuda_runtime\.h|cublas_v2\.h|dlfcn\.h"),
     "kernels": (("core", "kernels"), r"nothing"),
     "backends/sim": (("core", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
     "backends/mpi": (("core", "kernels/cpu", "backends/mpi"), r"mpi\.h|nlohmann/.*|" + POSIX),
+    "backends/gpu/host": (("core", "backends/gpu/host"), r"nlohmann/.*|netdb\.h|" + POSIX),
+    "backends/gpu": (("core", "kernels/cuda", "backends/gpu"), r"cuda_runtime\.h|nccl\.h|dlfcn\.h|nlohmann/.*|" + POSIX),
     "experiments": (("core", "experiments"), r"nlohmann/.*|boost/program_options.*|Eigen/.*|" + POSIX),
 }
-# One file each, where a folder needs more: eigenvalues of a mixing matrix; files that appear whole or not at all.
-EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "core/report_file.cpp": POSIX}
+# One file each, where a folder needs more: eigenvalues of a mixing matrix; files that appear whole or not at all; ranks
+# with GPUs that were started by mpirun.
+EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "core/report_file.cpp": POSIX, "backends/gpu/mpi.cpp": r"mpi\.h"}
 
 CODE = (".cpp", ".hpp", ".cu")
 MAX_LINES = 400

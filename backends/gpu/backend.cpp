@@ -1,0 +1,169 @@
+// The backend 'gpu': one process and one GPU a rank.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "backends/gpu/devices.hpp"
+#include "backends/gpu/host/local_ranks.hpp"
+#include "backends/gpu/host/session.hpp"
+#include "backends/gpu/runtime.hpp"
+#include "core/carried_error.hpp"
+#include "core/error.hpp"
+
+namespace trigram::gpu {
+namespace {
+
+RankProcess* the_launched_process = nullptr;
+pid_t its_id = 0;
+
+void finish_launched_process(int status, void*) {
+  if (status == 0 && getpid() == its_id) the_launched_process->finish();
+}
+
+/// This process as a rank of a launched job, made at the first run.
+RankProcess& launched_process(Session& session, double timeout) {
+  if (the_launched_process != nullptr) return *the_launched_process;
+  const auto report = [](const std::string& reason) { write_line("trigram: " + reason); };
+  the_launched_process = new RankProcess(session.rendezvous(), session.seats(), timeout, report);
+  its_id = getpid();
+  // Registered after CUDA and NCCL were loaded, and so called before they are torn down.
+  on_exit(finish_launched_process, nullptr);
+  return *the_launched_process;
+}
+
+class GpuBackend final : public Backend {
+ public:
+  explicit GpuBackend(Params& params)
+      : ranks_per_node_(params.get("ranks_per_node", 0, "ranks of a node; 0: those of one machine")),
+        collectives_(params.get("collectives", "own", "own: bit-identical to the simulator; vendor: NCCL's")),
+        timeout_(
+            params.get("timeout", "300s", Unit::seconds,
+                       "how long ranks may take to meet, and an exchange to end, before the job ends; 0: forever")),
+        rendezvous_(params.get("rendezvous", "",
+                               "where the ranks of a launched job meet: file:PATH, tcp:HOST:PORT or mpi; empty: where "
+                               "the launcher says")) {
+    require(ranks_per_node_ >= 0,
+            params.owner() + ": ranks_per_node=" + std::to_string(ranks_per_node_) + " is less than 0");
+    require(collectives_ == "own" || collectives_ == "vendor",
+            params.owner() + ": collectives=" + collectives_ + " is neither own nor vendor");
+  }
+
+  int default_ranks() const override {
+    const int devices = device_count();
+    return member_ ? member_->ranks : devices;
+  }
+
+  std::vector<int> nodes(int ranks) const override {
+    device_count();
+    require(!member_ || ranks == member_->ranks,
+            "the run asks for " + std::to_string(ranks) + " ranks, but " + (member_ ? member_->launcher : "") +
+                " started " + std::to_string(member_ ? member_->ranks : 0) + "; ask for as many, or start as many");
+    if (ranks_per_node_ == 0) return member_ ? number_hosts(session().seats()) : std::vector<int>(ranks_of(ranks), 0);
+    std::vector<int> node_of_rank;
+    for (int rank = 0; rank < ranks; ++rank) node_of_rank.push_back(rank / ranks_per_node_);
+    return node_of_rank;
+  }
+
+  bool simulated() const override { return false; }
+
+  Outcome run(const World& world, const RankBody& body) override {
+    const std::vector<int> node_of_rank = nodes(world.ranks);
+    if (!member_) return run_local(world, body, node_of_rank);
+    RankProcess& process = launched_process(session(), timeout_);
+    return run_rank(process, world, body, node_of_rank, [](const CarriedError&) {});
+  }
+
+ private:
+  static std::size_t ranks_of(int ranks) {
+    require(ranks >= 1, std::to_string(ranks) + " ranks cannot run; ask for 1 or more");
+    return static_cast<std::size_t>(ranks);
+  }
+
+  Session& session() const { return Session::join(*member_, rendezvous_, {timeout_}); }
+
+  /// One rank's run, in its own process. `tell` hears of an error before the other ranks do.
+  Outcome run_rank(RankProcess& process, const World& world, const RankBody& body, const std::vector<int>& node_of_rank,
+                   const std::function<void(const CarriedError&)>& tell) const {
+    std::unique_ptr<GpuRuntime> runtime;  // outlives `fail`: memory is given back once nothing hangs on the device
+    try {
+      runtime = std::make_unique<GpuRuntime>(process, world,
+                                             RuntimeOptions{collectives_ == "vendor", timeout_, node_of_rank});
+      runtime->begin();
+      const std::vector<std::byte> result = body(*runtime);
+      runtime->settle();
+      Outcome outcome = outcome_of(*runtime, result);
+      outcome.facts = process.facts();
+      outcome.facts["nodes"] = 1 + *std::ranges::max_element(node_of_rank);
+      outcome.facts["collectives"] = collectives_;
+      outcome.facts["launcher"] = member_ ? member_->launcher : "none";
+      return outcome;
+    } catch (...) {
+      const CarriedError error = CarriedError::of(std::current_exception());
+      tell(error);
+      process.fail(error.text());
+      throw;
+    }
+  }
+
+  static Outcome outcome_of(GpuRuntime& runtime, const std::vector<std::byte>& result) {
+    constexpr double nanosecond = 1e-9;
+    const auto ended = static_cast<std::int64_t>(runtime.now() / nanosecond);
+    Outcome outcome;
+    outcome.results = runtime.exchange_results(result);
+    outcome.seconds = static_cast<double>(runtime.agree(ended, ReduceOp::max)) * nanosecond;
+    return outcome;
+  }
+
+  Outcome run_local(const World& world, const RankBody& body, const std::vector<int>& node_of_rank) const {
+    const std::vector<Bytes> results = run_local_ranks(world.ranks, [&](const LocalRank& self) {
+      const auto rendezvous = meet(self.member.rendezvous, self.member, {timeout_});
+      const std::vector<Seat> seats(static_cast<std::size_t>(world.ranks), Seat::here());
+      RankProcess process(*rendezvous, seats, timeout_, [&](const std::string& reason) {
+        self.report(CarriedError::of(std::make_exception_ptr(BackendError(reason))));
+      });
+      const Outcome outcome = run_rank(process, world, body, node_of_rank, self.report);
+      const Bytes packed = self.member.rank == 0 ? packed_outcome(outcome) : Bytes();
+      process.finish();
+      rendezvous->leave();
+      return packed;
+    });
+    return unpacked_outcome(results.front());
+  }
+
+  static Bytes packed_outcome(const Outcome& outcome) {
+    nlohmann::json json{{"seconds", outcome.seconds}, {"facts", outcome.facts}, {"results", nlohmann::json::array()}};
+    for (const std::vector<std::byte>& result : outcome.results) {
+      const auto* begin = reinterpret_cast<const std::uint8_t*>(result.data());
+      json["results"].push_back(nlohmann::json::binary({begin, begin + result.size()}));
+    }
+    const std::vector<std::uint8_t> cbor = nlohmann::json::to_cbor(json);
+    const auto bytes = std::as_bytes(std::span(cbor));
+    return {bytes.begin(), bytes.end()};
+  }
+
+  static Outcome unpacked_outcome(const Bytes& bytes) {
+    const auto* begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    const nlohmann::json json = nlohmann::json::from_cbor(begin, begin + bytes.size());
+    Outcome outcome;
+    outcome.seconds = json.at("seconds");
+    outcome.facts = json.at("facts");
+    for (const nlohmann::json& result : json.at("results")) {
+      const auto view = std::as_bytes(std::span(result.get_binary()));
+      outcome.results.emplace_back(view.begin(), view.end());
+    }
+    return outcome;
+  }
+
+  int ranks_per_node_;
+  std::string collectives_;
+  double timeout_;
+  std::string rendezvous_;
+  std::optional<Member> member_ = member_of(launcher_environment());
+};
+
+const Backends::Registration registration("gpu", {"NVIDIA GPUs: one process and one GPU a rank, by NCCL"},
+                                          [](Params& params) { return std::make_unique<GpuBackend>(params); });
+
+}  // namespace
+}  // namespace trigram::gpu

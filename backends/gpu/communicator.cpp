@@ -1,0 +1,134 @@
+#include "backends/gpu/communicator.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/real_data.hpp"
+
+namespace trigram::gpu {
+namespace {
+
+bool is_receive(const Transfer& transfer) { return transfer.direction == Transfer::Direction::receive; }
+
+/// The first call that fails inside a group of calls is the one to report; the group is closed in any case.
+class GroupOfCalls {
+ public:
+  GroupOfCalls() : first_(nccl().group_start()) {}
+  void add(ncclResult_t result) {
+    const bool well = first_ == ncclSuccess || first_ == ncclInProgress;
+    if (well && result != ncclSuccess && result != ncclInProgress) first_ = result;
+  }
+  ncclResult_t close() {
+    const ncclResult_t closed = nccl().group_end();
+    return first_ == ncclSuccess || first_ == ncclInProgress ? closed : first_;
+  }
+
+ private:
+  ncclResult_t first_;
+};
+
+}  // namespace
+
+GpuCommunicator::GpuCommunicator(std::shared_ptr<NcclGroup> group, std::string name, std::vector<int> world_ranks,
+                                 std::shared_ptr<const LaneContext> lane)
+    : group_(std::move(group)), lane_(std::move(lane)) {
+  const int world_rank = world_ranks.at(static_cast<std::size_t>(group_->rank()));
+  by_ = std::make_shared<const Orderer>(
+      Orderer{world_rank, lane_->name, std::move(name), std::move(world_ranks), lane_->index, lane_->stream});
+}
+
+void GpuCommunicator::exchange(std::span<const Transfer> transfers) {
+  std::vector<Transfer> with_others;
+  for (const Transfer& transfer : transfers) {
+    check(transfer);
+    if (transfer.peer != rank()) with_others.push_back(transfer);
+  }
+  if (with_others.size() < transfers.size()) copy_to_oneself(transfers);
+  if (with_others.empty()) return;
+  Recorder& recorder = lane_->watchdog.recorder();
+  recorder.begin(by_, "exchange", ++sequence_, 0, with_others, device().timeline().doing());
+  group_->call("exchange", [&](ncclComm_t comm) {
+    GroupOfCalls calls;
+    for (const Transfer& transfer : with_others) {
+      const bool empty = transfer.buffer.bytes() == 0;
+      const Buffer bytes = empty ? lane_->nothing.slice(is_receive(transfer) ? 1 : 0, 1) : transfer.buffer;
+      const auto count = static_cast<std::size_t>(bytes.bytes());
+      calls.add(is_receive(transfer) ? nccl().recv(bytes.raw(), count, ncclUint8, transfer.peer, comm, lane_->stream)
+                                     : nccl().send(bytes.raw(), count, ncclUint8, transfer.peer, comm, lane_->stream));
+    }
+    return calls.close();
+  });
+  recorder.end();
+}
+
+void GpuCommunicator::check(const Transfer& transfer) const {
+  require(transfer.peer >= 0 && transfer.peer < size(), "rank " + std::to_string(transfer.peer) +
+                                                            " is no rank of a group of " + std::to_string(size()) +
+                                                            "; ranks count from 0");
+  require_data(transfer.buffer, "gpu");
+}
+
+/// Within one exchange, sends and receives to oneself match in their order.
+void GpuCommunicator::copy_to_oneself(std::span<const Transfer> transfers) {
+  std::vector<Buffer> sent;
+  std::vector<Buffer> received;
+  for (const Transfer& transfer : transfers) {
+    if (transfer.peer == rank()) (is_receive(transfer) ? received : sent).push_back(transfer.buffer);
+  }
+  ensure(sent.size() == received.size(),
+         "rank " + std::to_string(rank()) + " exchanges " + std::to_string(sent.size()) + " sends and " +
+             std::to_string(received.size()) + " receives with itself; each needs the other");
+  const Device::Uncharged free(device());
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    ensure(sent[i].bytes() == received[i].bytes(),
+           "a message of " + std::to_string(sent[i].bytes()) + " bytes to oneself does not fill a receive of " +
+               std::to_string(received[i].bytes()) + "; both ends must name the same size");
+    if (sent[i].bytes() > 0) device().copy(sent[i].as(DType::u8), received[i].as(DType::u8));
+  }
+}
+
+void GpuCommunicator::order(const char* collective, std::int64_t bytes,
+                            const std::function<ncclResult_t(ncclComm_t)>& call) {
+  Recorder& recorder = lane_->watchdog.recorder();
+  recorder.begin(by_, collective, ++sequence_, bytes, {}, device().timeline().doing());
+  group_->call(collective, call);
+  recorder.end();
+}
+
+std::unique_ptr<Communicator> GpuCommunicator::split(int color, int key) {
+  const std::vector<std::int64_t> colors = everybodys(color);
+  const std::vector<std::int64_t> keys = everybodys(key);
+  std::vector<std::pair<std::int64_t, int>> members;
+  for (int member = 0; member < size(); ++member) {
+    const auto place = static_cast<std::size_t>(member);
+    if (colors[place] == color) members.emplace_back(keys[place], by_->world_ranks[place]);
+  }
+  std::ranges::stable_sort(members, {}, &std::pair<std::int64_t, int>::first);
+  std::vector<int> world_ranks;
+  for (const auto& [its_key, member] : members) world_ranks.push_back(member);
+  // NCCL takes no negative color: the place of `color` among all that were given.
+  const auto dense = std::ranges::count_if(colors, [&](std::int64_t other) { return other < color; });
+  std::shared_ptr<NcclGroup> part = group_->split("a part of " + group_->name(), static_cast<int>(dense), key);
+  lane_->watchdog.look_after(part, lane_->index);
+  auto communicator = like_this(std::move(part), std::move(world_ranks));
+  communicator->use_all_reduce(all_reduce_name());
+  return communicator;
+}
+
+std::vector<std::int64_t> GpuCommunicator::everybodys(std::int64_t value) {
+  const OwnedBuffer memory = device().allocate(Shape::of(size(), DType::i64));
+  const Buffer own = memory.view().slice(rank(), 1);
+  device().upload(std::as_bytes(std::span(&value, 1)), own);
+  Communicator::all_gather(memory.view());
+  std::vector<std::int64_t> values(static_cast<std::size_t>(size()));
+  device().download(memory, std::as_writable_bytes(std::span(values)));
+  return values;
+}
+
+std::unique_ptr<Communicator> GpuCommunicator::like_this(std::shared_ptr<NcclGroup> group,
+                                                         std::vector<int> world_ranks) const {
+  return std::make_unique<GpuCommunicator>(std::move(group), "a group split from " + name(), std::move(world_ranks),
+                                           lane_);
+}
+
+}  // namespace trigram::gpu

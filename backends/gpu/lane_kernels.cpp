@@ -1,0 +1,13 @@
+#include "backends/gpu/lane_kernels.hpp"
+
+#include "core/error.hpp"
+
+namespace trigram::gpu {
+
+void LaneKernels::refuse_inside_a_body(const char* operation) const {
+  ensure(!guard_.inside, lane_ + ": a lane's body called " + operation +
+                             ", but on a GPU a body is ordered now and runs later; look at results on the main lane, "
+                             "after wait()");
+}
+
+}  // namespace trigram::gpu

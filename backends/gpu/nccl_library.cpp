@@ -1,0 +1,73 @@
+#include "backends/gpu/nccl_library.hpp"
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "backends/gpu/host/nccl_words.hpp"
+#include "core/error.hpp"
+
+namespace trigram::gpu {
+namespace {
+
+constexpr const char* library_name = "libnccl.so.2";
+constexpr int oldest = 21800;
+
+template <class Function>
+void find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  require(function != nullptr, std::string(library_name) + " has no " + name + "; backend 'gpu' needs NCCL " +
+                                   version_text(oldest) + " or later");
+}
+
+NcclLibrary load() {
+  // Never unloaded: NCCL's threads may run until the process ends.
+  void* library = dlopen(library_name, RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) {
+    const char* reason = dlerror();  // NOLINT(concurrency-mt-unsafe): loaded once, before there are lanes
+    throw UsageError("NCCL cannot be loaded (" + std::string(reason == nullptr ? library_name : reason) +
+                     "); install libnccl2, or name the folder of " + library_name + " in LD_LIBRARY_PATH");
+  }
+  NcclLibrary functions{};
+  find(library, "ncclGetVersion", functions.get_version);
+  find(library, "ncclGetUniqueId", functions.get_unique_id);
+  find(library, "ncclGetErrorString", functions.get_error_string);
+  find(library, "ncclGetLastError", functions.get_last_error);
+  find(library, "ncclCommInitRankConfig", functions.comm_init_rank_config);
+  find(library, "ncclCommSplit", functions.comm_split);
+  find(library, "ncclCommUserRank", functions.comm_user_rank);
+  find(library, "ncclCommCount", functions.comm_count);
+  find(library, "ncclCommGetAsyncError", functions.comm_get_async_error);
+  find(library, "ncclCommFinalize", functions.comm_finalize);
+  find(library, "ncclCommDestroy", functions.comm_destroy);
+  find(library, "ncclCommAbort", functions.comm_abort);
+  find(library, "ncclGroupStart", functions.group_start);
+  find(library, "ncclGroupEnd", functions.group_end);
+  find(library, "ncclSend", functions.send);
+  find(library, "ncclRecv", functions.recv);
+  find(library, "ncclAllReduce", functions.all_reduce);
+  find(library, "ncclReduceScatter", functions.reduce_scatter);
+  find(library, "ncclAllGather", functions.all_gather);
+  find(library, "ncclBroadcast", functions.broadcast);
+  find(library, "ncclReduce", functions.reduce);
+  int version = 0;
+  functions.get_version(&version);
+  require(version >= oldest,
+          "NCCL " + version_text(version) + " is too old; backend 'gpu' needs " + version_text(oldest) + " or later");
+  return functions;
+}
+
+}  // namespace
+
+const NcclLibrary& nccl() {
+  static const NcclLibrary functions = load();
+  return functions;
+}
+
+int nccl_version() {
+  int version = 0;
+  nccl().get_version(&version);
+  return version;
+}
+
+}  // namespace trigram::gpu

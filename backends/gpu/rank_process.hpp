@@ -1,0 +1,54 @@
+// This process as a rank: its GPU, its streams and its groups, made once and used by every run.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "backends/gpu/host/hosts.hpp"
+#include "backends/gpu/watchdog.hpp"
+
+namespace trigram::gpu {
+
+/// What a lane keeps between runs.
+struct LaneChannels {
+  explicit LaneChannels(bool urgent) : stream(urgent) {}
+  Stream stream;
+  std::shared_ptr<NcclGroup> comm, node, leaders;
+  std::vector<int> all_ranks, node_ranks, leader_ranks;  ///< in the world, by rank of each group
+};
+
+/// Takes a GPU and loads NCCL. All ranks make theirs together.
+class RankProcess {
+ public:
+  /// `report` is for the watchdog, which ends the process; operations may take `timeout` seconds, 0: forever.
+  RankProcess(Rendezvous& rendezvous, std::vector<Seat> seats, double timeout,
+              std::function<void(const std::string&)> report);
+  ~RankProcess();
+  RankProcess(const RankProcess&) = delete;
+  RankProcess& operator=(const RankProcess&) = delete;
+
+  Rendezvous& rendezvous() { return rendezvous_; }
+  Watchdog& watchdog() { return *watchdog_; }
+  /// The channels of so many lanes for these nodes, in lane order; collective where they are not there yet.
+  std::vector<LaneChannels*> channels(int lanes, const std::vector<int>& node_of_rank, double timeout);
+  /// What the report says of devices, libraries and settings.
+  nlohmann::json facts() const;
+
+  /// The end of a rank that went well: leaves NCCL.
+  void finish() noexcept;
+  /// The end of one that did not: tells the others why, aborts.
+  void fail(const std::string& reason) noexcept { watchdog_->fail(reason); }
+
+ private:
+  std::unique_ptr<LaneChannels> make_channels(int lane, const std::vector<int>& node_of_rank, double timeout);
+
+  Rendezvous& rendezvous_;
+  std::vector<Seat> seats_;
+  Environment settings_;  ///< variables that we set for CUDA and NCCL
+  std::unique_ptr<Watchdog> watchdog_;
+  std::map<std::vector<int>, std::vector<std::unique_ptr<LaneChannels>>> channels_;
+};
+
+}  // namespace trigram::gpu

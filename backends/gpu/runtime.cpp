@@ -1,0 +1,133 @@
+#include "backends/gpu/runtime.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "backends/gpu/vendor.hpp"
+#include "core/error.hpp"
+
+namespace trigram::gpu {
+namespace {
+
+std::unique_ptr<Communicator> communicator(const std::shared_ptr<NcclGroup>& group, const char* name,
+                                           const std::vector<int>& world_ranks,
+                                           const std::shared_ptr<const LaneContext>& context, bool vendor) {
+  if (vendor) return std::make_unique<VendorCommunicator>(group, name, world_ranks, context);
+  return std::make_unique<GpuCommunicator>(group, name, world_ranks, context);
+}
+
+}  // namespace
+
+/// A lane on its stream.
+class GpuRuntime::OwnLane {
+ public:
+  OwnLane(int index, const World& world, const RuntimeOptions& options, LaneChannels& channels, Watchdog& watchdog,
+          const Clock& clock, const BodyGuard& guard)
+      : lane(
+            index, [&clock] { return clock.now(); }, world.keep_spans),
+        stream(channels.stream.get()) {
+    const std::string name = lane_name(index, world.bucket_lanes);
+    lane.device = std::make_unique<Device>(std::make_shared<LaneKernels>(stream, guard, name), lane.timeline);
+    auto own_marks = std::make_unique<StreamMarks>(stream, clock);
+    marks = own_marks.get();
+    lane.timeline.use_marks(std::move(own_marks));
+    constexpr std::int64_t one_leaves_one_arrives = 2;
+    nothing = lane.device->allocate(Shape::of(one_leaves_one_arrives, DType::u8));
+    const auto context =
+        std::make_shared<LaneContext>(LaneContext{index, name, stream, *lane.device, watchdog, nothing.view()});
+    const auto make = [&](const std::shared_ptr<NcclGroup>& group, const char* group_name,
+                          const std::vector<int>& ranks) {
+      auto made = metered(communicator(group, group_name, ranks, context, options.vendor_collectives), lane.meter,
+                          lane.timeline);
+      made->use_all_reduce(world.all_reduce);
+      return made;
+    };
+    lane.comm = make(channels.comm, "all ranks", channels.all_ranks);
+    lane.node = make(channels.node, "node", channels.node_ranks);
+    lane.leaders = make(channels.leaders, "leaders", channels.leader_ranks);
+  }
+
+  Lane lane;
+  cudaStream_t stream;
+  StreamMarks* marks = nullptr;  ///< the timeline's
+  OwnedBuffer nothing;
+};
+
+/// A body that was ordered: where it ends, and what it threw.
+class GpuRuntime::Body final : public Pending::State {
+ public:
+  Body(Event end, std::exception_ptr error, cudaStream_t main, EventPool& pool)
+      : end_(std::move(end)), error_(std::move(error)), main_(main), pool_(pool) {}
+  ~Body() override { pool_.give_back(std::move(end_)); }
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
+
+  bool done() override { return end_.passed(); }
+  void wait() override {
+    end_.hold_back(main_);
+    if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+ private:
+  Event end_;
+  std::exception_ptr error_;
+  cudaStream_t main_;
+  EventPool& pool_;
+};
+
+GpuRuntime::GpuRuntime(RankProcess& process, const World& world, const RuntimeOptions& options)
+    : control_(process.rendezvous(), {options.timeout}) {
+  const int lanes = world.bucket_lanes + 2;
+  const std::vector<LaneChannels*> channels = process.channels(lanes, options.node_of_rank, options.timeout);
+  for (int index = 0; index < lanes; ++index) {
+    lanes_.push_back(std::make_unique<OwnLane>(index, world, options, *channels[static_cast<std::size_t>(index)],
+                                               process.watchdog(), clock_, guard_));
+  }
+}
+
+GpuRuntime::~GpuRuntime() = default;
+
+Lane& GpuRuntime::lane(int index) { return lanes_.at(static_cast<std::size_t>(index))->lane; }
+
+Pending GpuRuntime::launch(int lane, std::function<void()> body) {
+  ensure(lane >= 1 && lane < lanes(),
+         "lane " + std::to_string(lane) + " cannot be started; there are lanes 1 to " + std::to_string(lanes() - 1));
+  ensure(!guard_.inside, "a lane's body cannot start another lane");
+  const cudaStream_t main = lanes_.front()->stream;
+  const cudaStream_t own = lanes_[static_cast<std::size_t>(lane)]->stream;
+  Event issued = events_.take();
+  issued.record(main);
+  issued.hold_back(own);
+  events_.give_back(std::move(issued));
+  std::exception_ptr error;
+  guard_.inside = true;
+  try {
+    body();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  guard_.inside = false;
+  Event end = events_.take();
+  end.record(own);
+  return Pending(std::make_unique<Body>(std::move(end), error, main, events_));
+}
+
+void GpuRuntime::collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) {
+  const Clock::Stop stop(clock_);
+  Parts parts = control_.gather(key, part);
+  if (control_.rank() == 0) complete(std::move(parts));
+  control_.meet();
+}
+
+void GpuRuntime::begin() {
+  settle();
+  control_.meet();
+  clock_.restart();
+  for (const auto& lane : lanes_) lane->marks->restart();
+}
+
+void GpuRuntime::settle() {
+  for (const auto& lane : lanes_) lane->lane.device->synchronize();
+}
+
+}  // namespace trigram::gpu

@@ -1,0 +1,145 @@
+#include "backends/gpu/watchdog.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <limits>
+
+#include "core/error.hpp"
+
+namespace trigram::gpu {
+namespace {
+
+constexpr std::chrono::milliseconds round{50};
+constexpr double longest_round = 60;  ///< seconds that a look at all events may take before the watchdog itself hangs
+constexpr double ending = 5;          ///< seconds for abort and goodbye
+constexpr double finishing = 10;
+constexpr int version_that_aborts_together = 22200;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Watchdog::Watchdog(Rendezvous& rendezvous, int device, std::function<void(const std::string&)> report)
+    : rendezvous_(rendezvous), device_(device), report_(std::move(report)), thread_([this] { watch(); }) {}
+
+Watchdog::~Watchdog() { stop(); }
+
+void Watchdog::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Watchdog::look_after(const std::shared_ptr<NcclGroup>& group, int lane_index) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(looked_after_, [](const Looked& looked) { return looked.group.expired(); });
+  looked_after_.push_back({group, lane_index});
+}
+
+void Watchdog::watch() {
+  cudaSetDevice(device_);
+  while (true) {
+    last_resort_.expect_within(longest_round, "rank " + std::to_string(rendezvous_.rank()) +
+                                                  ": the GPU's driver does not answer; the process ends");
+    if (const std::optional<JobFailure> failure = trouble()) end_process(*failure);
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, round, [this] { return stopped_; })) continue;
+    return last_resort_.rest();
+  }
+}
+
+std::optional<JobFailure> Watchdog::trouble() {
+  const int rank = rendezvous_.rank();
+  try {
+    if (std::optional<JobFailure> failure = rendezvous_.failure()) return failure;
+    const double timeout = timeout_;
+    const std::optional<std::string> stuck =
+        recorder_.stuck_for(timeout > 0 ? timeout : std::numeric_limits<double>::infinity(), seconds_now());
+    if (stuck) return JobFailure{rank, *stuck};
+    const std::string error = asynchronous_error();
+    if (!error.empty()) return JobFailure{rank, error};
+  } catch (const std::exception& error) {
+    return JobFailure{rank, "rank " + std::to_string(rank) + ": " + error.what()};
+  }
+  return std::nullopt;
+}
+
+std::string Watchdog::asynchronous_error() {
+  std::list<Looked> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all = looked_after_;
+  }
+  for (const Looked& looked : all) {
+    const std::shared_ptr<NcclGroup> group = looked.group.lock();
+    const std::string error = group == nullptr ? "" : group->asynchronous_error();
+    if (error.empty()) continue;
+    const std::string running = recorder_.running_on(looked.lane_index);
+    return (running.empty() ? "rank " + std::to_string(rendezvous_.rank()) : running) + ": " + error;
+  }
+  return {};
+}
+
+std::vector<std::shared_ptr<NcclGroup>> Watchdog::groups() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<NcclGroup>> alive;
+  for (const Looked& looked : looked_after_) {
+    if (std::shared_ptr<NcclGroup> group = looked.group.lock()) alive.push_back(std::move(group));
+  }
+  return alive;
+}
+
+/// Kernels of one group may wait for those of another, so they are aborted together where NCCL can.
+void Watchdog::abort_all() {
+  const std::vector<std::shared_ptr<NcclGroup>> all = groups();
+  if (all.empty()) return;
+  const bool together = nccl_version() >= version_that_aborts_together;
+  if (together) nccl().group_start();
+  for (const std::shared_ptr<NcclGroup>& group : all) group->abandon();
+  if (together) nccl().group_end();
+}
+
+void Watchdog::end_process(const JobFailure& failure) {
+  const bool own = failure.rank == rendezvous_.rank();
+  const std::string text = own ? failure.reason
+                               : "rank " + std::to_string(rendezvous_.rank()) + " ends since rank " +
+                                     std::to_string(failure.rank) + " failed: " + failure.reason;
+  last_resort_.expect_within(ending, "rank " + std::to_string(rendezvous_.rank()) + " could not abort NCCL; it ends");
+  report_(text);
+  rendezvous_.publish(failure);
+  abort_all();
+  rendezvous_.leave();
+  _exit(1);
+}
+
+void Watchdog::fail(const std::string& reason) noexcept {
+  failed_ = true;
+  rendezvous_.publish({rendezvous_.rank(), reason});
+  stop();
+  last_resort_.expect_within(ending + 3,
+                             "rank " + std::to_string(rendezvous_.rank()) + " failed and does not end by itself");
+  try {
+    recorder_.clear();
+    abort_all();
+  } catch (const std::exception&) {
+    failed_ = true;  // the job ends anyway, and for the first reason
+  }
+}
+
+void Watchdog::finish() noexcept {
+  stop();
+  if (failed_) return;
+  last_resort_.expect_within(3 * finishing,
+                             "rank " + std::to_string(rendezvous_.rank()) + " could not leave NCCL; it ends");
+  for (const std::shared_ptr<NcclGroup>& group : groups()) group->finish(finishing);
+  recorder_.clear();
+  last_resort_.rest();
+}
+
+}  // namespace trigram::gpu
