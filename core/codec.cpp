@@ -40,23 +40,18 @@ void Codec::decode(Device& device, Buffer in, Buffer out, const Key& key) const 
 void Codec::decode_add(Device& device, Buffer in, float weight, Buffer out, const Key& key) const {
   check(*this, "decode_add", out, in);
   const Timeline::Scope scope(device.timeline(), Activity::decode, "decode_add");
-  device.charge({0, decode_add_bytes(out)});
+  device.charge({0, traffic(out.modelled_count()).decode_add});
   if (!in.is_phantom() && out.count() > 0) decode_add_frame(device.kernels(), in, weight, out, key);
-}
-
-/// What decoding touches, and the vector once more, since it is read too.
-double Codec::decode_add_bytes(const Buffer& vector) const {
-  return traffic(vector.modelled_count()).decode + static_cast<double>(vector.modelled_bytes());
 }
 
 void Codec::decode_reduce_encode(Device& device, std::span<const KeyedFrame> frames, float scale, Buffer sum,
                                  Buffer out, const Key& key) const {
   check(*this, "decode_reduce_encode", sum, out);
-  const auto vector_bytes = static_cast<double>(sum.modelled_bytes());
-  double decoded = vector_bytes + 2 * vector_bytes;  // filled with zeros, and scaled
+  const CodecTraffic touched = traffic(sum.modelled_count());
+  double decoded = 3 * static_cast<double>(sum.modelled_bytes());  // filled with zeros, and scaled
   for (const KeyedFrame& part : frames) {
     check(*this, "decode_reduce_encode", sum, part.frame);
-    decoded += decode_add_bytes(sum);
+    decoded += touched.decode_add;
   }
   {
     const Timeline::Scope scope(device.timeline(), Activity::decode, "decode_reduce");
@@ -66,7 +61,7 @@ void Codec::decode_reduce_encode(Device& device, std::span<const KeyedFrame> fra
     }
   }
   const Timeline::Scope scope(device.timeline(), Activity::encode, "encode_server");
-  device.charge({0, traffic(sum.modelled_count()).encode});
+  device.charge({0, touched.encode});
 }
 
 void Codec::decode_reduce_encode_frame(Kernels& kernels, std::span<const KeyedFrame> frames, float scale, Buffer sum,

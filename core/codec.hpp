@@ -24,6 +24,13 @@ struct CodecProperties {
 struct CodecTraffic {
   double encode = 0;
   double decode = 0;
+  double decode_add = 0;
+
+  /// Of a codec that decodes every element: it reads a frame of so many bytes and writes the vector, or adds to it.
+  static CodecTraffic dense(std::int64_t encode, std::int64_t frame, std::int64_t count) {
+    return {static_cast<double>(encode), static_cast<double>(frame + 4 * count),
+            static_cast<double>(frame + 8 * count)};
+  }
 };
 
 /// A frame with the key under which it was encoded.
@@ -66,9 +73,6 @@ class Codec {
   /// To be overridden where one pass does it all with the same bits.
   virtual void decode_reduce_encode_frame(Kernels& kernels, std::span<const KeyedFrame> frames, float scale, Buffer sum,
                                           Buffer out, const Key& key) const;
-
- private:
-  double decode_add_bytes(const Buffer& vector) const;
 };
 
 using Codecs = Registry<Codec>;

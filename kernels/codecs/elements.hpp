@@ -15,8 +15,7 @@ class ElementsModel : public Codec {
   std::int64_t encoded_bytes(std::int64_t count) const override { return static_cast<std::int64_t>(sizeof(T)) * count; }
   CodecProperties properties(std::int64_t) const override { return properties_; }
   CodecTraffic traffic(std::int64_t count) const override {
-    const auto touched = static_cast<double>(4 * count + encoded_bytes(count));
-    return {touched, touched};
+    return CodecTraffic::dense(4 * count + encoded_bytes(count), encoded_bytes(count), count);
   }
 
  private:

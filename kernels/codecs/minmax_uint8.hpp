@@ -45,8 +45,7 @@ class MinMaxUint8Model : public Codec {
     return {.contraction = bound < 1, .bound = bound};
   }
   CodecTraffic traffic(std::int64_t count) const override {
-    return {static_cast<double>(4 * count + 4 * count + encoded_bytes(count)),
-            static_cast<double>(encoded_bytes(count) + 4 * count)};
+    return CodecTraffic::dense(8 * count + encoded_bytes(count), encoded_bytes(count), count);
   }
 };
 

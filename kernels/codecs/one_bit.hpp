@@ -36,8 +36,7 @@ class OneBitModel : public Codec {
     return {.contraction = true, .bound = count == 0 ? 0.0 : 1.0 - 1.0 / static_cast<double>(count)};
   }
   CodecTraffic traffic(std::int64_t count) const override {
-    return {static_cast<double>(8 * count + encoded_bytes(count)),
-            static_cast<double>(encoded_bytes(count) + 4 * count)};
+    return CodecTraffic::dense(8 * count + encoded_bytes(count), encoded_bytes(count), count);
   }
 };
 

@@ -72,8 +72,7 @@ class QsgdModel : public Codec {
   /// A bucket is read once where it fits into fast memory, else twice.
   CodecTraffic traffic(std::int64_t count) const override {
     const int reads = bucket_ > 0 && bucket_ <= 8192 ? 1 : 2;
-    return {static_cast<double>(4 * reads * count + encoded_bytes(count)),
-            static_cast<double>(encoded_bytes(count) + 4 * count)};
+    return CodecTraffic::dense(4 * reads * count + encoded_bytes(count), encoded_bytes(count), count);
   }
 
  protected:

@@ -72,7 +72,7 @@ class RandomKModel : public Codec {
   CodecTraffic traffic(std::int64_t count) const override {
     const std::int64_t scattered = std::min(4 * count, 32 * kept(count));
     const auto encode = static_cast<double>(scattered + encoded_bytes(count));
-    return {encode, encode + static_cast<double>(4 * count)};
+    return {encode, encode + static_cast<double>(4 * count), encode + static_cast<double>(scattered)};
   }
 
  protected:

@@ -30,7 +30,8 @@ class TopKModel : public Codec {
   CodecTraffic traffic(std::int64_t count) const override {
     const std::int64_t scattered = std::min(4 * count, 32 * kept(count));
     return {static_cast<double>(8 * count + encoded_bytes(count)),
-            static_cast<double>(encoded_bytes(count) + 4 * count + scattered)};
+            static_cast<double>(encoded_bytes(count) + 4 * count + scattered),
+            static_cast<double>(encoded_bytes(count) + 2 * scattered)};
   }
 
  protected:

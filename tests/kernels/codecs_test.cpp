@@ -163,5 +163,22 @@ TEST(TopK, RefusesAFrameThatNamesNoElement) {
   EXPECT_THROW(device.decode(*codec, {9, 0, 0, 0, 0, 0, 0, 0}, 5), Error);
 }
 
+// Adding a frame of k kept elements reads it, and reads and writes the k sectors of 32 bytes that they lie in.
+TEST(SparseCodecs, AddWhatTheyKeepOnly) {
+  TestDevice device;
+  const std::int64_t count = 100'000;
+  const std::int64_t kept = 100;
+  for (const std::string name : {"top_k", "random_k"}) {
+    const auto codec = device.make_codec(name + ":k=100");
+    const OwnedBuffer sum = device.allocate(Shape::of(count, DType::f32));
+    const OwnedBuffer frame = device.allocate(codec->encoded_shape(sum.view().shape()));
+    codec->encode(device, sum, frame, {});
+    device.spent.clear();
+    codec->decode_add(device, frame, 1.0F, sum, {});
+    ASSERT_EQ(device.spent.size(), 1U) << name;
+    EXPECT_EQ(device.spent[0].bytes, static_cast<double>(codec->encoded_bytes(count) + 2 * 32 * kept)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace trigram
