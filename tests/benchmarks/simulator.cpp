@@ -59,34 +59,17 @@ void bert_large_iteration(benchmark::State& state) {
   for (auto _ : state) state.SetIterationTime((seconds_of(1 + steps) - seconds_of(1)) / steps);
 }
 
-BENCHMARK_CAPTURE(ring_all_reduce, fluid, "fluid")
-    ->Arg(128)
-    ->Arg(1024)
-    ->Iterations(1)
-    ->Repetitions(5)
-    ->ReportAggregatesOnly()
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(ring_all_reduce, exact, "exact")
-    ->Arg(128)
-    ->Iterations(1)
-    ->Repetitions(5)
-    ->ReportAggregatesOnly()
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(ring_all_reduce, exact, "exact")
-    ->Arg(1024)
-    ->Iterations(1)
-    ->Repetitions(3)
-    ->ReportAggregatesOnly()
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(bert_large_iteration)
-    ->Iterations(1)
-    ->Repetitions(5)
-    ->ReportAggregatesOnly()
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+/// Medians of single iterations, on the clock that the benchmark sets.
+void medians_of(int repetitions, benchmark::internal::Benchmark* of) {
+  of->Iterations(1)->Repetitions(repetitions)->ReportAggregatesOnly()->UseManualTime()->Unit(benchmark::kMillisecond);
+}
+void five(benchmark::internal::Benchmark* of) { medians_of(5, of); }
+void three(benchmark::internal::Benchmark* of) { medians_of(3, of); }
+
+BENCHMARK_CAPTURE(ring_all_reduce, fluid, "fluid")->Arg(128)->Arg(1024)->Apply(five);
+BENCHMARK_CAPTURE(ring_all_reduce, exact, "exact")->Arg(128)->Apply(five);
+BENCHMARK_CAPTURE(ring_all_reduce, exact, "exact")->Arg(1024)->Apply(three);
+BENCHMARK(bert_large_iteration)->Apply(five);
 
 }  // namespace
 }  // namespace trigram
