@@ -10,6 +10,7 @@ find_program(CCACHE_PROGRAM ccache)
 mark_as_advanced(CCACHE_PROGRAM)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
 add_library(trigram_flags INTERFACE)
@@ -19,10 +20,12 @@ target_compile_features(trigram_flags INTERFACE cxx_std_20)
 target_include_directories(trigram_flags INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/trigram>)
 
-# Same bits everywhere: multiply and add fuse only where the code says so.
-target_compile_options(trigram_flags INTERFACE -ffp-contract=off)
+# Same bits everywhere: multiply and add fuse only where the code says so, on GPUs too.
+target_compile_options(trigram_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+target_compile_options(trigram_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-fmad=false;--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
 # Simulated ranks have small stacks: a large frame must touch the guard page, and Eigen must not put one there.
-target_compile_options(trigram_flags INTERFACE -fstack-clash-protection)
+target_compile_options(trigram_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fstack-clash-protection>)
 target_compile_definitions(trigram_flags INTERFACE EIGEN_STACK_ALLOCATION_LIMIT=40960)
 
 if(TRIGRAM_SANITIZE)
@@ -36,4 +39,7 @@ set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<CXX_COMPILER_ID:
 if(TRIGRAM_WARNINGS_AS_ERRORS)
   list(APPEND warnings -Werror)
 endif()
-target_compile_options(trigram_flags INTERFACE "$<BUILD_INTERFACE:${warnings}>")
+target_compile_options(trigram_flags INTERFACE "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:${warnings}>>")
+# nvcc's own code between ours passes no more than these.
+set(cuda_warnings -Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-unknown-pragmas $<$<BOOL:${TRIGRAM_WARNINGS_AS_ERRORS}>:-Werror=all-warnings>)
+target_compile_options(trigram_flags INTERFACE "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CUDA>:${cuda_warnings}>>")

@@ -63,7 +63,7 @@ class Philox {
   std::uint64_t upper_counter() const { return upper_; }
 
  private:
-  __extension__ using Wide = unsigned __int128;
+  __extension__ typedef unsigned __int128 Wide;  // nvcc knows no __extension__ using
 
   static std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
   static std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32U); }

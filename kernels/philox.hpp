@@ -53,7 +53,7 @@ TRIGRAM_RULE std::uint64_t philox_bits64(const PhiloxStream& stream, std::uint64
 /// Philox::below for a bound whose (2^64 − bound) mod bound is known.
 TRIGRAM_RULE std::uint64_t philox_below(const PhiloxStream& stream, std::uint64_t index, std::uint64_t bound,
                                         std::uint64_t rejected) {
-  __extension__ using Wide = unsigned __int128;
+  __extension__ typedef unsigned __int128 Wide;
   for (std::uint64_t attempt = 0;; ++attempt) {
     const Wide product = static_cast<Wide>(philox_bits64(stream, index | attempt << 56U)) * bound;
     if (static_cast<std::uint64_t>(product) >= rejected) return static_cast<std::uint64_t>(product >> 64U);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/kernels.hpp"
 
@@ -92,6 +93,17 @@ TRIGRAM_RULE T larger(T y, T x) {
   return x > y || x != x ? x : y;
 }
 
+/// A sum whose whole numbers wrap around.
+template <class T>
+TRIGRAM_RULE T wrapped_sum(T y, T x) {
+  if constexpr (std::is_integral_v<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Unsigned>(y) + static_cast<Unsigned>(x));
+  } else {
+    return y + x;
+  }
+}
+
 /// The grid of minmax_uint8 between two values.
 struct MinMaxGrid {
   float scale = 0, lower = 0, upper = 0;
@@ -131,13 +143,16 @@ TRIGRAM_RULE float minmax_value(std::uint8_t level, const MinMaxGrid& grid) {
   return (static_cast<float>(level) + grid.lower) / grid.scale;
 }
 
-/// The level of QSGD: |x|/norm·levels, rounded up with the probability of its fraction where `draw` is uniform on
-/// [0, 1). A norm that is not above 0 gives level 0.
-TRIGRAM_RULE std::uint32_t qsgd_level(float x, float norm, float levels, float draw) {
-  const float exact = norm > 0.0F ? from_bits(magnitude(x)) / norm * levels : 0.0F;
+/// `exact` ≥ 0 rounded up with the probability of its fraction where `draw` is uniform on [0, 1); at most `levels`.
+TRIGRAM_RULE std::uint32_t qsgd_rounded(float exact, float levels, float draw) {
   const auto below = static_cast<float>(static_cast<std::int32_t>(exact));
   const float level = below + (draw < exact - below ? 1.0F : 0.0F);
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(level < levels ? level : levels));
+}
+
+/// The level of QSGD: |x|/norm·levels, rounded by `draw`. A norm that is not above 0 gives level 0.
+TRIGRAM_RULE std::uint32_t qsgd_level(float x, float norm, float levels, float draw) {
+  return qsgd_rounded(norm > 0.0F ? from_bits(magnitude(x)) / norm * levels : 0.0F, levels, draw);
 }
 
 /// One SGD step of one element (see SgdConstants); `velocity` is used with momentum only.

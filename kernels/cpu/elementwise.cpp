@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/cpu/element_types.hpp"
 #include "kernels/cpu/kernels.hpp"
+#include "kernels/element_types.hpp"
 
 namespace trigram {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/random.hpp"
-#include "kernels/cpu/bit_packing.hpp"
+#include "kernels/codecs/bit_packing.hpp"
 #include "kernels/cpu/codec.hpp"
 #include "kernels/cpu/philox_words.hpp"
 #include "kernels/cpu/tree_sum.hpp"

@@ -1,21 +1,10 @@
 // How two vectors become one, and how a vector becomes a number.
-#include "kernels/cpu/element_types.hpp"
 #include "kernels/cpu/kernels.hpp"
 #include "kernels/cpu/tree_sum.hpp"
+#include "kernels/element_types.hpp"
 
 namespace trigram {
 namespace {
-
-/// What one element of y becomes; integer sums wrap around.
-template <class T>
-TRIGRAM_RULE T sum(T y, T x) {
-  if constexpr (std::is_integral_v<T>) {
-    using Unsigned = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<Unsigned>(y) + static_cast<Unsigned>(x));
-  } else {
-    return y + x;
-  }
-}
 
 /// y[i] = op(y[i], x[i]), where op works on T itself for numbers and on f32 for f16 and bf16.
 template <class T, class Op>
@@ -39,7 +28,7 @@ void CpuKernels::reduce(ReduceOp op, Buffer x, Buffer y) {
     switch (op) {
       case ReduceOp::sum:
       case ReduceOp::mean:
-        return run([](auto a, auto b) TRIGRAM_INLINE { return sum(a, b); });
+        return run([](auto a, auto b) TRIGRAM_INLINE { return scalar::wrapped_sum(a, b); });
       case ReduceOp::min:
         return run([](auto a, auto b) TRIGRAM_INLINE { return scalar::smaller(a, b); });
       case ReduceOp::max:

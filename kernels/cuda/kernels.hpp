@@ -18,7 +18,7 @@ class Staging;
 /// and `synchronize` wait for the stream, and only they report what went wrong on the device since: BackendError for
 /// CUDA's errors, Error for a label or an index out of range. One thread at a time may call; `release` may come from
 /// any thread, at any time until the process ends.
-class CudaKernels final : public Kernels {
+class CudaKernels : public Kernels {
  public:
   /// `stream` is the caller's, of the current device; it must outlive this object and all memory that it gave.
   /// Pinned host memory is set aside here and not later, where it would wait for the whole device.
@@ -74,7 +74,8 @@ class CudaKernels final : public Kernels {
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
   std::unique_ptr<cuda::Staging> staging_;
-  std::unique_ptr<cuda::Cublas> cublas_;
+  std::unique_ptr<cuda::Cublas> cublas_;  ///< made at the first matrix product, where the machine has the library
+  bool cublas_sought_ = false;
 };
 
 /// The kernels of `stream`'s lane.

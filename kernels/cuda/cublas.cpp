@@ -1,0 +1,94 @@
+// Loads cuBLAS with dlopen and multiplies row-major matrices as the transposes that it takes them for.
+#include "kernels/cuda/cublas.hpp"
+
+#include <cublas_v2.h>
+#include <dlfcn.h>
+
+#include <limits>
+#include <string>
+
+#include "core/error.hpp"
+#include "kernels/cuda/check.hpp"
+
+namespace trigram::cuda {
+namespace {
+
+/// By name for the loader's own search, then where the toolkit was when this was built.
+void* open_library() {
+  for (const std::string& folder : {std::string(), std::string(TRIGRAM_CUDA_LIBRARIES) + "/"}) {
+    for (const char* name : {"libcublas.so.13", "libcublas.so.12"}) {
+      if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL); library != nullptr) return library;
+    }
+  }
+  return nullptr;
+}
+
+void check_cublas(cublasStatus_t status, const char* operation) {
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    throw BackendError(std::string(operation) + ": cuBLAS fails with status " + std::to_string(status));
+  }
+}
+
+template <class Function>
+Function* symbol(void* library, const char* name) {
+  void* address = dlsym(library, name);
+  if (address == nullptr) throw BackendError(std::string("cuBLAS has no function ") + name);
+  return reinterpret_cast<Function*>(address);
+}
+
+/// cuBLAS counts with int.
+int narrow(std::int64_t size) {
+  ensure(size <= std::numeric_limits<int>::max(), "gemm: " + std::to_string(size) + " rows or columns are too many");
+  return static_cast<int>(size);
+}
+
+class LoadedCublas final : public Cublas {
+ public:
+  LoadedCublas(void* library, cudaStream_t stream)
+      : destroy_(symbol<decltype(cublasDestroy_v2)>(library, "cublasDestroy_v2")),
+        sgemm_(symbol<decltype(cublasSgemm_v2)>(library, "cublasSgemm_v2")) {
+    check_cublas(symbol<decltype(cublasCreate_v2)>(library, "cublasCreate_v2")(&handle_), "cublasCreate");
+    check_cublas(symbol<decltype(cublasSetStream_v2)>(library, "cublasSetStream_v2")(handle_, stream),
+                 "cublasSetStream");
+    check(cudaMallocAsync(&workspace_, workspace_bytes, stream), "cudaMallocAsync");
+    check_cublas(
+        symbol<decltype(cublasSetWorkspace_v2)>(library, "cublasSetWorkspace_v2")(handle_, workspace_, workspace_bytes),
+        "cublasSetWorkspace");
+  }
+  ~LoadedCublas() override {
+    static_cast<void>(destroy_(handle_));
+    static_cast<void>(cudaFree(workspace_));
+  }
+  LoadedCublas(const LoadedCublas&) = delete;
+  LoadedCublas& operator=(const LoadedCublas&) = delete;
+
+  void multiply(const GemmShape& shape, const float* a, const float* b, float* c) override {
+    const int m = narrow(shape.m);
+    const int n = narrow(shape.n);
+    const int k = narrow(shape.k);
+    const auto form = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    // Row-major C is column-major Cᵀ = op(B)ᵀ op(A)ᵀ.
+    check_cublas(sgemm_(handle_, form(shape.transpose_b), form(shape.transpose_a), n, m, k, &shape.alpha, b,
+                        shape.transpose_b ? k : n, a, shape.transpose_a ? m : k, &shape.beta, c, n),
+                 "gemm");
+  }
+
+ private:
+  /// What NVIDIA recommends for the largest GPUs.
+  static constexpr std::size_t workspace_bytes = std::size_t{32} << 20U;
+
+  decltype(cublasDestroy_v2)* destroy_;
+  decltype(cublasSgemm_v2)* sgemm_;
+  cublasHandle_t handle_ = nullptr;
+  void* workspace_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Cublas> Cublas::open(cudaStream_t stream) {
+  static void* const library = open_library();
+  if (library == nullptr) return nullptr;
+  return std::make_unique<LoadedCublas>(library, stream);
+}
+
+}  // namespace trigram::cuda

@@ -1,0 +1,22 @@
+// cuBLAS, where the machine has it. It is found at run time, so that a machine with only a driver runs all the rest.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+
+#include "core/kernels.hpp"
+
+namespace trigram::cuda {
+
+/// A handle on one stream, with a workspace of its own.
+class Cublas {
+ public:
+  /// Null where no libcublas of version 12 or 13 is found. Throws BackendError when one is found and fails.
+  static std::unique_ptr<Cublas> open(cudaStream_t stream);
+  virtual ~Cublas() = default;
+  /// C = alpha op(A) op(B) + beta C in f32, row-major, without TF32; m, n and k are at least 1.
+  virtual void multiply(const GemmShape& shape, const float* a, const float* b, float* c) = 0;
+};
+
+}  // namespace trigram::cuda

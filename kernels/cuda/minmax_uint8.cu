@@ -1,0 +1,202 @@
+// minmax_uint8 on device memory. The range needs all values before the first level: one pass finds it, by parts, and a
+// second writes levels from the end, where the first has left values in the cache.
+#include "kernels/codecs/minmax_uint8.hpp"
+#include "kernels/cuda/codec.hpp"
+#include "kernels/cuda/quotient.hpp"
+#include "kernels/cuda/range.hpp"
+
+namespace trigram {
+namespace cuda {
+namespace {
+
+constexpr int group = 16;  // levels of one 16-byte access
+constexpr std::int64_t header_bytes = MinMaxUint8Model::header_bytes;
+
+/// What levels of one frame mean.
+struct Levels {
+  Quotient quotient;
+  float lower, constant;
+  bool is_constant;
+
+  __device__ __forceinline__ float value(std::uint8_t level) const {
+    return is_constant ? constant : quotient.of(static_cast<float>(level) + lower);
+  }
+};
+
+__device__ __forceinline__ Levels levels_of(const std::uint8_t* frame) {
+  const auto largest = load<float>(frame + 4);
+  const scalar::MinMaxGrid grid = scalar::minmax_grid(load<float>(frame), largest);
+  return {Quotient::by(grid.scale), grid.lower, largest, grid.constant};
+}
+
+struct ReadyFrame {
+  static constexpr int width = group;
+  const std::uint8_t* payload;
+  Levels levels;
+
+  template <int N>
+  struct Codes {
+    std::uint8_t levels[N];
+  };
+  template <int N>
+  __device__ __forceinline__ void load(std::int64_t i, Codes<N>& codes) const {
+    read<N>(payload + i, codes.levels);
+  }
+  template <int N>
+  __device__ __forceinline__ void decode(std::int64_t, const Codes<N>& codes, float (&values)[N]) const {
+#pragma unroll
+    for (int j = 0; j < N; ++j) values[j] = levels.value(codes.levels[j]);
+  }
+};
+
+struct Frame {
+  static constexpr int width = ReadyFrame::width;
+  const std::uint8_t* frame;
+
+  template <int N>
+  using Codes = ReadyFrame::Codes<N>;
+  __device__ ReadyFrame prepared() const { return {frame + header_bytes, levels_of(frame)}; }
+};
+
+template <int N>
+__global__ void __launch_bounds__(block_threads) find_range(const float* values, std::int64_t count, RangePart* parts) {
+  RangePart part;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+#pragma unroll 4
+  for (std::int64_t i = first; i < count / N; i += stride) {
+    float x[N];
+    read<N>(values + i * N, x);
+#pragma unroll
+    for (int j = 0; j < N; ++j) part.widen(x[j]);
+  }
+  const std::int64_t last = count / N * N + first;
+  if (last < count) part.widen(values[last]);
+  write_part(part, parts);
+}
+
+/// sum = scale·Σ frames, and its range.
+template <int N>
+__global__ void __launch_bounds__(block_threads) add_frames(const __grid_constant__ FrameTable table, float scale,
+                                                            float* sum, std::int64_t count, RangePart* parts) {
+  __shared__ Levels levels[FrameTable::most];
+  for (int f = static_cast<int>(threadIdx.x); f < table.count; f += static_cast<int>(blockDim.x)) {
+    levels[f] = levels_of(table.frames[f]);
+  }
+  __syncthreads();
+  RangePart part;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  const auto add_group = [&]<int size>(std::int64_t i, std::integral_constant<int, size>) {
+    float values[size] = {};
+    for (int f = 0; f < table.count; ++f) {
+      const Levels meaning = levels[f];
+      std::uint8_t codes[size];
+      read<size>(table.frames[f] + header_bytes + i, codes);
+#pragma unroll
+      for (int j = 0; j < size; ++j) values[j] += meaning.value(codes[j]);
+    }
+#pragma unroll
+    for (int j = 0; j < size; ++j) {
+      values[j] = scale * values[j];
+      part.widen(values[j]);
+    }
+    write<size>(values, sum + i);
+  };
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  for (std::int64_t i = first; i < count / N; i += stride) add_group(i * N, std::integral_constant<int, N>());
+  const std::int64_t last = count / N * N + first;
+  if (last < count) add_group(last, std::integral_constant<int, 1>());
+  write_part(part, parts);
+}
+
+template <int N>
+__device__ __forceinline__ void write_group(const float* values, const scalar::MinMaxGrid& grid, std::uint8_t* levels,
+                                            std::int64_t i) {
+  float x[N];
+  std::uint8_t codes[N];
+  read<N>(values + i, x);
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+    codes[j] = grid.small ? scalar::minmax_small_level(x[j], grid) : scalar::minmax_level(x[j], grid);
+    if (grid.constant) codes[j] = 0;
+  }
+  write<N>(codes, levels + i);
+}
+
+/// The frame of `values`, whose range lies in `parts`.
+template <int N>
+__global__ void __launch_bounds__(block_threads)
+    write_frame(const float* values, std::int64_t count, const RangePart* parts, std::int64_t part_count,
+                std::uint8_t* frame) {
+  const ValueRange range = whole_range(parts, part_count);
+  const scalar::MinMaxGrid grid = scalar::minmax_grid(range.smallest, range.largest);
+  std::uint8_t* levels = frame + header_bytes;
+  const std::int64_t groups = count / N;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < groups; i += stride) {
+    write_group<N>(values, grid, levels, (groups - 1 - i) * N);
+  }
+  if (blockIdx.x != 0) return;
+  const std::int64_t last = groups * N + threadIdx.x;
+  if (last < count) write_group<1>(values, grid, levels, last);
+  const std::int64_t beyond = count + threadIdx.x;
+  if (beyond < (count + 31) / 32 * 32) levels[beyond] = 0;
+  if (threadIdx.x < header_bytes / 4) {
+    put(frame + 4 * threadIdx.x, threadIdx.x == 0 ? range.smallest : threadIdx.x == 1 ? range.largest : 0.0F);
+  }
+}
+
+std::int64_t part_blocks(const CudaKernels& kernels, std::int64_t count) {
+  return blocks_for(kernels, count, block_threads * group);
+}
+
+RangePart* part_room(CudaKernels& kernels, std::int64_t blocks) {
+  return static_cast<RangePart*>(kernels.scratch(static_cast<std::size_t>(blocks) * sizeof(RangePart)));
+}
+
+void write_levels(const CudaKernels& kernels, const float* values, std::int64_t count, const RangePart* parts,
+                  std::int64_t part_count, std::uint8_t* frame) {
+  const auto kernel = all_wide(values) && all_wide(frame) ? write_frame<group> : write_frame<1>;
+  launch("encode", kernels, kernel, part_blocks(kernels, count), block_threads, values, count, parts, part_count,
+         frame);
+}
+
+class MinMaxUint8 final : public CudaCodec<MinMaxUint8, MinMaxUint8Model> {
+ public:
+  void encode_values(CudaKernels& kernels, const float* values, std::uint8_t* frame, std::int64_t count,
+                     const Key&) const {
+    const std::int64_t blocks = part_blocks(kernels, count);
+    RangePart* parts = part_room(kernels, blocks);
+    launch("encode", kernels, all_wide(values) ? find_range<4> : find_range<1>, blocks, block_threads, values, count,
+           parts);
+    write_levels(kernels, values, count, parts, blocks, frame);
+  }
+
+  template <class Sink>
+  void decode_values(const CudaKernels& kernels, const std::uint8_t* frame, float* values, std::int64_t count,
+                     const Key&, const Sink& sink) const {
+    decode_groups(kernels, Frame{frame}, values, count, sink, all_wide(frame));
+  }
+
+  bool reduce_values(CudaKernels& kernels, const FrameTable& table, float scale, float* sum, std::uint8_t* out,
+                     std::int64_t count, const Key&) const {
+    const std::int64_t blocks = part_blocks(kernels, count);
+    RangePart* parts = part_room(kernels, blocks);
+    const bool wide = table.wide_at(0) && all_wide(sum);
+    launch("decode_reduce_encode", kernels, wide ? add_frames<group> : add_frames<1>, blocks, block_threads, table,
+           scale, sum, count, parts);
+    write_levels(kernels, sum, count, parts, blocks, out);
+    return true;
+  }
+};
+
+}  // namespace
+}  // namespace cuda
+
+namespace {
+
+const Codecs::Registration registration("cuda/minmax_uint8", MinMaxUint8Model::description(),
+                                        [](Params&) { return std::make_unique<cuda::MinMaxUint8>(); });
+
+}  // namespace
+}  // namespace trigram

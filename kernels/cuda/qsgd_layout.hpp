@@ -1,0 +1,44 @@
+// Where qsgd's norms and codes lie, and one code at a time, for all of its kernels.
+#pragma once
+
+#include "kernels/codecs/qsgd.hpp"
+#include "kernels/cuda/bytes.hpp"
+#include "kernels/cuda/quotient.hpp"
+#include "kernels/philox.hpp"
+
+namespace trigram::cuda {
+
+/// A frame's form, and how values are rounded into it.
+struct QsgdLayout {
+  std::int64_t count = 0, bucket = 1, header_bytes = 0;
+  int levels = 1, width = 8;
+  bool stochastic = true;
+  PhiloxStream stream;
+
+  __device__ __forceinline__ std::int64_t bucket_of(std::int64_t i) const {
+    // 32-bit division where it suffices: it is several times as fast.
+    constexpr std::int64_t small = std::int64_t{1} << 32;
+    return i < small && bucket < small ? static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(bucket)
+                                       : i / bucket;
+  }
+  __device__ __forceinline__ float norm(const std::uint8_t* frame, std::int64_t index) const {
+    return load<float>(frame + 4 * index);
+  }
+};
+
+/// What rounds values of one bucket; the same codes as qsgd_code gives.
+struct QsgdRounding {
+  Quotient by_norm;
+  float levels;
+  bool positive;
+
+  __device__ __forceinline__ QsgdRounding(float norm, int level_count)
+      : by_norm(Quotient::by(norm)), levels(static_cast<float>(level_count)), positive(norm > 0.0F) {}
+
+  __device__ __forceinline__ std::uint32_t code(float x, float draw) const {
+    const float exact = positive ? by_norm.of(scalar::from_bits(scalar::magnitude(x))) * levels : 0.0F;
+    return scalar::qsgd_rounded(exact, levels, draw) << 1U | scalar::bits_of(x) >> 31U;
+  }
+};
+
+}  // namespace trigram::cuda
