@@ -137,8 +137,9 @@ TEST(Adam, DecaysWeightsBesideTheGradientWhenDecoupled) {
 }
 
 TEST(Optimizers, AFlatBucketEqualsItsTensorsBitForBit) {
-  for (const Instructions instructions : {Instructions::portable, best_instructions()}) {
-    TestDevice device(instructions);
+  TestDevice portable(Instructions::portable), best(best_instructions()), tested;
+  for (TestDevice* const each : {&portable, &best, &tested}) {
+    TestDevice& device = *each;
     const Floats start = random_vector(1003, 1), gradient = random_vector(1003, 2);
     const OwnedBuffer flat = device.hold(start), parts = device.hold(start), gradients = device.hold(gradient);
     const Shape shape = flat.view().shape();

@@ -1,4 +1,4 @@
-// A device for tests: chosen instructions, and a record of what operations cost.
+// A device for tests: the tested kind or the plain host, and a record of what operations cost.
 #pragma once
 
 #include <string>
@@ -15,9 +15,14 @@ inline Timeline& test_timeline() {
   return timeline;
 }
 
+/// What this executable tests, the same at every call: suites are linked once for each kind of device.
+std::shared_ptr<Kernels> tested_kernels();
+
 class TestDevice final : public Device {
  public:
-  explicit TestDevice(Instructions instructions = best_instructions())
+  TestDevice() : Device(tested_kernels(), test_timeline()) {}
+  /// The host, which others are compared with.
+  explicit TestDevice(Instructions instructions)
       : Device(std::make_shared<CpuKernels>(instructions), test_timeline()) {}
 
   /// What was charged, in order.

@@ -10,6 +10,9 @@ namespace cuda_on_host {
 /// How many devices this process has, 1 at first; with 0, CUDA's calls answer cudaErrorNoDevice.
 void set_device_count(int count);
 
+/// Streams that are made from now on have a thread each and run what they are given later, at odd moments.
+void run_streams_later();
+
 /// From now on every call that touches a device answers `error`, as after a fault on a GPU; cudaSuccess ends it.
 void break_with(cudaError_t error);
 

@@ -2,10 +2,11 @@
 // where no GPU is. Found before the real header of this name by tests only; compile .cu files as C++ with it.
 //
 // - Memory is host memory of exactly the size asked for, filled with 0xCD; freed memory is gone: sanitizers see misuse.
-// - A stream executes at once, in the caller. Events record the time of the call; callbacks run in place.
+// - A stream executes at once, in the caller; or, when asked to (control.hpp), later, in a thread of its own, so that
+//   a missing order between streams or a buffer freed too early shows.
 // - A kernel's blocks run one after another; the threads of a block are fibers that switch at barriers and shuffles.
 //   Their order changes from launch to launch, so that a missing barrier shows.
-// What it cannot show: overlap of streams, speed, weak memory, alignment faults outside UBSan.
+// What it cannot show: speed, weak memory, alignment faults outside UBSan.
 #pragma once
 
 #include "tests/support/cuda_on_host/language.hpp"

@@ -4,6 +4,7 @@
 
 #include "tests/support/cuda_on_host/cuda_runtime.h"
 #include "tests/support/cuda_on_host/state.hpp"
+#include "tests/support/cuda_on_host/worker.hpp"
 
 namespace {
 
@@ -61,6 +62,7 @@ cudaError_t usable() {
   return noted(state().broken);
 }
 
+void run_streams_later() { state().later = true; }
 void set_device_count(int count) { state().devices = count; }
 void break_with(cudaError_t error) { state().broken = error; }
 std::int64_t launches() { return state().launches; }
@@ -148,7 +150,10 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize() { return usable(); }
+cudaError_t cudaDeviceSynchronize() {
+  cuda_on_host::drain_all();
+  return usable();
+}
 cudaError_t cudaDeviceReset() { return usable(); }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -15,12 +16,16 @@ namespace cuda_on_host {
 /// cudaSuccess when `stream` can take work of that form; counts the launch.
 cudaError_t begin_launch(const dim3& grid, const dim3& block, cudaStream_t stream);
 
+/// Runs `work` on the stream: now, or later (see control.hpp).
+void order(cudaStream_t stream, std::function<void()> work);
+
 template <class... Parameters, std::size_t... index>
 void run_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& block, void** arguments,
-                std::index_sequence<index...> /*positions*/) {
+                cudaStream_t stream, std::index_sequence<index...> /*positions*/) {
   const std::tuple<std::remove_cv_t<Parameters>...> values(
       *static_cast<const std::remove_cv_t<Parameters>*>(arguments[index])...);
-  run_grid(grid.x, block.x, [&] { kernel(std::get<index>(values)...); });
+  order(stream,
+        [kernel, grid, block, values] { run_grid(grid.x, block.x, [&] { kernel(std::get<index>(values)...); }); });
 }
 
 }  // namespace cuda_on_host
@@ -31,6 +36,6 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
                              std::size_t /*shared_bytes*/ = 0, cudaStream_t stream = nullptr) {
   const cudaError_t status = cuda_on_host::begin_launch(grid, block, stream);
   if (status != cudaSuccess) return status;
-  cuda_on_host::run_kernel(kernel, grid, block, arguments, std::index_sequence_for<Parameters...>());
+  cuda_on_host::run_kernel(kernel, grid, block, arguments, stream, std::index_sequence_for<Parameters...>());
   return cudaSuccess;
 }

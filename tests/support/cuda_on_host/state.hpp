@@ -2,18 +2,25 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <set>
 
 #include "tests/support/cuda_on_host/control.hpp"
 
+namespace cuda_on_host {
+class Worker;
+class Moment;
+}  // namespace cuda_on_host
+
 struct CUstream_st {
   int priority = 0;
+  std::shared_ptr<cuda_on_host::Worker> worker;  ///< null where streams execute at once
 };
 struct CUevent_st {
   bool timed = true;
-  std::chrono::steady_clock::time_point recorded{};
+  std::shared_ptr<cuda_on_host::Moment> moment;  ///< of the last record
 };
 struct CUmemPoolHandle_st {
   std::uint64_t attributes[8] = {};
@@ -25,8 +32,10 @@ struct State {
   std::atomic<int> devices{1};
   std::atomic<cudaError_t> broken{cudaSuccess};
   std::atomic<std::int64_t> launches{0}, pinned{0}, streams{0}, events{0};
-  std::mutex mutex;  ///< guards `memory` and `pool`
-  std::map<void*, std::size_t> memory;
+  std::atomic<bool> later{false};  ///< streams that are made from now on have threads
+  std::mutex mutex;                ///< guards what follows
+  std::map<void*, std::size_t> memory, pinned_memory;
+  std::set<CUstream_st*> all_streams;
   std::int64_t device_bytes = 0;
   CUmemPoolHandle_st pool;
 };

@@ -1,16 +1,45 @@
-// Streams and events of the double: all is done when a call returns.
+// Streams and events of the double (see cuda_runtime.h).
+#include <vector>
+
 #include "tests/support/cuda_on_host/cuda_runtime.h"
 #include "tests/support/cuda_on_host/state.hpp"
+#include "tests/support/cuda_on_host/worker.hpp"
 
 using cuda_on_host::noted;
 using cuda_on_host::state;
 using cuda_on_host::usable;
-using std::chrono::steady_clock;
+
+namespace cuda_on_host {
+
+bool runs_later(cudaStream_t stream) { return stream != nullptr && stream->worker != nullptr; }
+
+void order(cudaStream_t stream, std::function<void()> work) {
+  if (runs_later(stream)) {
+    stream->worker->order(std::move(work));
+  } else {
+    work();
+  }
+}
+
+void drain_all() {
+  std::vector<std::shared_ptr<Worker>> workers;
+  {
+    const std::lock_guard lock(state().mutex);
+    for (CUstream_st* stream : state().all_streams) {
+      if (stream->worker != nullptr) workers.push_back(stream->worker);
+    }
+  }
+  for (const auto& worker : workers) worker->drain();
+}
+
+}  // namespace cuda_on_host
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int priority) {
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  *stream = new CUstream_st{priority};
+  *stream = new CUstream_st{priority, state().later ? std::make_shared<cuda_on_host::Worker>() : nullptr};
   ++state().streams;
+  const std::lock_guard lock(state().mutex);
+  state().all_streams.insert(*stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
@@ -23,29 +52,42 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (stream == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  {
+    const std::lock_guard lock(state().mutex);
+    state().all_streams.erase(stream);
+  }
   delete stream;
   --state().streams;
   return usable();
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return usable(); }
-cudaError_t cudaStreamQuery(cudaStream_t) { return usable(); }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned) {
-  return event == nullptr ? noted(cudaErrorInvalidResourceHandle) : usable();
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (cuda_on_host::runs_later(stream)) stream->worker->drain();
+  return usable();
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (cuda_on_host::runs_later(stream) && !stream->worker->idle()) return cudaErrorNotReady;
+  return usable();
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  const auto moment = event->moment;
+  if (moment != nullptr && cuda_on_host::runs_later(stream)) cuda_on_host::order(stream, [moment] { moment->wait(); });
+  return usable();
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned) {
   const cudaError_t status = usable();
-  function(stream, status, data);
+  cuda_on_host::order(stream, [=] { function(stream, status, data); });
   return status;
 }
-cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  function(data);
+  cuda_on_host::order(stream, [=] { function(data); });
   return cudaSuccess;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0};
+  *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0, nullptr};
   ++state().events;
   return cudaSuccess;
 }
@@ -56,19 +98,29 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   --state().events;
   return usable();
 }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  event->recorded = steady_clock::now();
-  return usable();
+  if (const cudaError_t status = usable(); status != cudaSuccess) return status;
+  const auto moment = std::make_shared<cuda_on_host::Moment>();
+  event->moment = moment;
+  cuda_on_host::order(stream, [moment] { moment->pass(); });
+  return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return event == nullptr ? noted(cudaErrorInvalidResourceHandle) : usable();
+  if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t status = usable(); status != cudaSuccess) return status;
+  return event->moment == nullptr || event->moment->passed() ? cudaSuccess : cudaErrorNotReady;
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  if (event->moment != nullptr) event->moment->wait();
+  return usable();
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  const bool timed = begin != nullptr && end != nullptr && begin->timed && end->timed &&
-                     begin->recorded != steady_clock::time_point{} && end->recorded != steady_clock::time_point{};
+  const bool timed = begin != nullptr && end != nullptr && begin->timed && end->timed && begin->moment != nullptr &&
+                     end->moment != nullptr;
   if (!timed) return noted(cudaErrorInvalidResourceHandle);
-  *milliseconds = std::chrono::duration<float, std::milli>(end->recorded - begin->recorded).count();
+  if (!begin->moment->passed() || !end->moment->passed()) return cudaErrorNotReady;
+  *milliseconds = std::chrono::duration<float, std::milli>(end->moment->time() - begin->moment->time()).count();
   return usable();
 }
