@@ -1,0 +1,138 @@
+// Frames and decoded vectors of the tested kind against the plain host, bit for bit, on hard vectors; and the fused
+// decode-reduce-encode against its parts.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "tests/kernels/test_device.hpp"
+
+namespace trigram {
+namespace {
+
+using Floats = std::vector<float>;
+using Bytes = std::vector<std::uint8_t>;
+
+const std::vector<std::string> specs = {"minmax_uint8",
+                                        "qsgd",
+                                        "qsgd:norm=max",
+                                        "qsgd:stochastic=off",
+                                        "qsgd:levels=90",
+                                        "qsgd:levels=1,bucket_size=0",
+                                        "qsgd:levels=3,bucket_size=0,norm=max",
+                                        "qsgd:levels=100,bucket_size=64",
+                                        "qsgd:levels=127,bucket_size=7",
+                                        "qsgd:levels=32767,bucket_size=5000",
+                                        "one_bit",
+                                        "top_k:fraction=0.1",
+                                        "top_k:k=1",
+                                        "random_k:fraction=0.4",
+                                        "fp16",
+                                        "bf16",
+                                        "identity"};
+constexpr std::int64_t counts[] = {1, 15, 16, 31, 32, 33, 127, 500, 511, 512, 513, 4095, 4096, 4097, 33000};
+
+struct Vector {
+  std::string name;
+  Floats values;
+};
+
+std::vector<Vector> hard_vectors(std::int64_t count) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto size = static_cast<std::size_t>(count);
+  std::vector<Vector> all = {{"random", random_vector(count, 7)},
+                             {"zeros of both signs", Floats(size, -0.0F)},
+                             {"constant", Floats(size, -1.25F)},
+                             {"huge constant", Floats(size, 3e38F)},
+                             {"ties", random_vector(count, 8)},
+                             {"small", random_vector(count, 9)},
+                             {"tiny", random_vector(count, 10)},
+                             {"huge", random_vector(count, 11)},
+                             {"with NaN", random_vector(count, 12)},
+                             {"with an infinity", random_vector(count, 13)},
+                             {"beside a million", random_vector(count, 14)}};
+  for (std::size_t i = 0; i < size; ++i) {
+    if (i % 3 == 0) all[1].values[i] = 0.0F;
+    all[4].values[i] = std::round(all[4].values[i] * 3) / 3;
+    all[5].values[i] *= 1e-20F;
+    all[6].values[i] *= 1e-41F;
+    all[7].values[i] *= 1.5e38F;
+    all[10].values[i] += 1e6F;
+  }
+  all[8].values[size / 2] = std::nanf("");
+  all[9].values[size - 1] = -infinity;
+  return all;
+}
+
+/// Bits, with all NaN alike.
+std::vector<std::uint32_t> bits(const Floats& x) {
+  std::vector<std::uint32_t> all;
+  for (const float value : x) all.push_back(std::isnan(value) ? ~0U : std::bit_cast<std::uint32_t>(value));
+  return all;
+}
+
+class SameFrames : public testing::TestWithParam<std::string> {
+ protected:
+  TestDevice tested_;
+  TestDevice plain_{Instructions::portable};
+  std::unique_ptr<Codec> codec_ = tested_.make_codec(GetParam());
+  std::unique_ptr<Codec> reference_ = plain_.make_codec(GetParam());
+};
+
+TEST_P(SameFrames, OfHardVectors) {
+  const Key key{.seed = 5, .step = 1LL << 33U, .rank = 1};
+  for (const std::int64_t count : counts) {
+    for (const Vector& vector : hard_vectors(count)) {
+      SCOPED_TRACE(vector.name + ", " + std::to_string(count) + " elements");
+      const Bytes frame = plain_.encode(*reference_, vector.values, key);
+      ASSERT_EQ(tested_.encode(*codec_, vector.values, key), frame);
+      ASSERT_EQ(bits(tested_.decode(*codec_, frame, vector.values.size(), key)),
+                bits(plain_.decode(*reference_, frame, vector.values.size(), key)));
+    }
+  }
+}
+
+/// A frame's place: n frames one after the other, `offset` bytes into their memory.
+Bytes fused(TestDevice& device, const Codec& codec, const std::vector<Bytes>& frames, const std::vector<Key>& keys,
+            std::int64_t count, std::int64_t offset) {
+  const std::int64_t size = codec.encoded_bytes(count);
+  const OwnedBuffer room =
+      device.allocate(Shape::of(size * static_cast<std::int64_t>(frames.size()) + offset, DType::u8));
+  std::vector<KeyedFrame> keyed;
+  for (std::size_t f = 0; f < frames.size(); ++f) {
+    keyed.push_back({room.view().slice(offset + size * static_cast<std::int64_t>(f), size), keys[f]});
+    device.upload(std::as_bytes(std::span(frames[f])), keyed.back().frame);
+  }
+  const OwnedBuffer sum = device.hold(random_vector(count, 99)),
+                    out = device.allocate(Shape::of(size + offset, DType::u8));
+  const Buffer frame = out.view().slice(offset, size);
+  codec.decode_reduce_encode(device, keyed, 1.0F / static_cast<float>(frames.size()), sum, frame,
+                             {.seed = 6, .phase = Phase::server});
+  return device.values<std::uint8_t>(frame);
+}
+
+TEST_P(SameFrames, OfTheFusedServer) {
+  for (const std::int64_t count : {1, 33, 511, 512, 4097, 20000}) {
+    for (const int ranks : {1, 2, 8, 140}) {
+      if (ranks > 8 && count > 600) continue;
+      std::vector<Bytes> frames;
+      std::vector<Key> keys;
+      for (int rank = 0; rank < ranks; ++rank) {
+        keys.push_back({.seed = 6, .rank = rank});
+        frames.push_back(
+            plain_.encode(*reference_, random_vector(count, static_cast<std::uint64_t>(rank)), keys.back()));
+      }
+      for (const std::int64_t offset : {0, 1, 4}) {
+        ASSERT_EQ(fused(tested_, *codec_, frames, keys, count, offset),
+                  fused(plain_, *reference_, frames, keys, count, offset))
+            << count << " elements of " << ranks << " ranks at " << offset;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SameFrames, testing::ValuesIn(specs));
+
+}  // namespace
+}  // namespace trigram
