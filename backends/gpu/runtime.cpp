@@ -9,6 +9,9 @@
 namespace trigram::gpu {
 namespace {
 
+/// Who waits for a rank that hangs in an exchange lets the watchdog say so first. Seconds.
+constexpr double longer_for_control = 5;
+
 std::unique_ptr<Communicator> communicator(const std::shared_ptr<NcclGroup>& group, const char* name,
                                            const std::vector<int>& world_ranks,
                                            const std::shared_ptr<const LaneContext>& context, bool vendor) {
@@ -76,7 +79,7 @@ class GpuRuntime::Body final : public Pending::State {
 };
 
 GpuRuntime::GpuRuntime(RankProcess& process, const World& world, const RuntimeOptions& options)
-    : control_(process.rendezvous(), {options.timeout}) {
+    : control_(process.rendezvous(), {options.timeout > 0 ? options.timeout + longer_for_control : 0}) {
   const int lanes = world.bucket_lanes + 2;
   const std::vector<LaneChannels*> channels = process.channels(lanes, options.node_of_rank, options.timeout);
   for (int index = 0; index < lanes; ++index) {

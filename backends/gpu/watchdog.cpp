@@ -11,6 +11,7 @@ namespace trigram::gpu {
 namespace {
 
 constexpr std::chrono::milliseconds round{50};
+constexpr std::chrono::milliseconds cause_may_take{1500};
 constexpr double longest_round = 60;  ///< seconds that a look at all events may take before the watchdog itself hangs
 constexpr double ending = 5;          ///< seconds for abort and goodbye
 constexpr double finishing = 10;
@@ -63,11 +64,20 @@ std::optional<JobFailure> Watchdog::trouble() {
         recorder_.stuck_for(timeout > 0 ? timeout : std::numeric_limits<double>::infinity(), seconds_now());
     if (stuck) return JobFailure{rank, *stuck};
     const std::string error = asynchronous_error();
-    if (!error.empty()) return JobFailure{rank, error};
+    if (!error.empty()) return reason_behind(error);
   } catch (const std::exception& error) {
     return JobFailure{rank, "rank " + std::to_string(rank) + ": " + error.what()};
   }
   return std::nullopt;
+}
+
+/// NCCL notices that a peer is gone before anybody says why it went: the cause is worth a short wait.
+JobFailure Watchdog::reason_behind(const std::string& error) {
+  for (auto waited = round; waited < cause_may_take; waited += round) {
+    if (std::optional<JobFailure> failure = rendezvous_.failure()) return *failure;
+    std::this_thread::sleep_for(round);
+  }
+  return {rendezvous_.rank(), error};
 }
 
 std::string Watchdog::asynchronous_error() {
@@ -81,7 +91,7 @@ std::string Watchdog::asynchronous_error() {
     const std::string error = group == nullptr ? "" : group->asynchronous_error();
     if (error.empty()) continue;
     const std::string running = recorder_.running_on(looked.lane_index);
-    return (running.empty() ? "rank " + std::to_string(rendezvous_.rank()) : running) + ": " + error;
+    return running.empty() ? error : running + ": " + error;
   }
   return {};
 }

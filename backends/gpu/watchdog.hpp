@@ -46,6 +46,7 @@ class Watchdog {
   void watch();
   /// Why the job must end, with the rank whose fault it is; nothing while all is well.
   std::optional<JobFailure> trouble();
+  JobFailure reason_behind(const std::string& error);
   std::string asynchronous_error();
   std::vector<std::shared_ptr<NcclGroup>> groups();
   void abort_all();

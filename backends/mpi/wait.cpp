@@ -12,11 +12,12 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-/// A message that is under way arrives within the first span; after the second, peers are computing and need the
-/// processor more, on machines that have fewer cores than lanes.
-constexpr std::chrono::microseconds yield_after{20};
-constexpr std::chrono::microseconds sleep_after{2000};
-constexpr std::chrono::microseconds nap{50};
+/// A message that is under way arrives while we look. After that others need the processor more, on machines with fewer
+/// cores than lanes: so we nap. Yielding instead would forfeit our turn, on recent kernels for milliseconds at a time.
+constexpr std::chrono::microseconds nap_after{20};
+constexpr std::chrono::microseconds short_nap{20};
+constexpr std::chrono::microseconds long_wait{2000};
+constexpr std::chrono::microseconds long_nap{50};
 
 /// How long a wait may last after another lane of this rank has failed: peers may still complete it.
 constexpr std::chrono::seconds grace{1};
@@ -24,11 +25,7 @@ constexpr std::chrono::seconds grace{1};
 constexpr std::size_t open_requests_shown = 8;
 
 void pause(Steady::duration waited) {
-  if (waited > sleep_after) {
-    std::this_thread::sleep_for(nap);
-  } else if (waited > yield_after) {
-    std::this_thread::yield();
-  }
+  if (waited > nap_after) std::this_thread::sleep_for(waited > long_wait ? long_nap : short_nap);
 }
 
 [[noreturn]] void throw_stuck(std::span<MPI_Request> requests, const LaneContext& lane, const Subject& subject) {

@@ -1,6 +1,4 @@
 // Lanes, agreement and collection on every backend.
-#include <array>
-
 #include "core/worker.hpp"
 #include "tests/core/conformance.hpp"
 
@@ -23,16 +21,20 @@ TEST_P(Lanes, LanesMatchTheirOwnMessagesAndRunBesideTheMainLane) {
   world.ranks = ranks();
   world.bucket_lanes = 2;
   const auto results = run_ranks<std::int64_t>(backend(), world, [](RankRuntime& runtime) {
-    std::array<std::int64_t, 4> sums{};
+    std::vector<OwnedBuffer> values;
+    for (int index = 0; index < runtime.lanes(); ++index) {
+      values.push_back(on_device<std::int64_t>(*runtime.lane(index).device, {index == 0 ? 10 : index}));
+    }
     std::vector<Pending> pending;
     for (int index = 1; index < runtime.lanes(); ++index) {
-      pending.push_back(runtime.launch(index, [&runtime, &sums, index] {
-        sums[static_cast<std::size_t>(index)] = sum_over_ranks(*runtime.lane(index).comm, index);
+      pending.push_back(runtime.launch(index, [&runtime, &values, index] {
+        runtime.lane(index).comm->all_reduce(values[static_cast<std::size_t>(index)], ReduceOp::sum);
       }));
     }
-    sums[0] = sum_over_ranks(*runtime.lane(0).comm, 10);
+    runtime.lane(0).comm->all_reduce(values[0], ReduceOp::sum);
     for (Pending& each : pending) each.wait();
-    Longs seen(sums.begin(), sums.end());
+    Longs seen;
+    for (const OwnedBuffer& value : values) seen.push_back(on_host<std::int64_t>(*runtime.lane(0).device, value)[0]);
     seen.push_back(runtime.lanes());
     return seen;
   });

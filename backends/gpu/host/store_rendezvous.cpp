@@ -135,7 +135,7 @@ StoreRendezvous::Parts StoreRendezvous::wait_for_all(const std::string& prefix, 
     }
     const double waited = std::chrono::duration<double>(Steady::now() - begin).count();
     if (patience.seconds > 0 && waited > patience.seconds) {
-      const std::string hint = store_->hint();
+      const std::string hint = sequence_ == 0 ? store_->hint() : "";
       throw BackendError("rank " + std::to_string(rank()) + " of " + std::to_string(ranks()) + " has waited " +
                          std::to_string(static_cast<int>(waited)) + " s at " + store_->place() + " " + what + " " +
                          list_of(missing) + ", which did not come" + (hint.empty() ? "" : "; " + hint));

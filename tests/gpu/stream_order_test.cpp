@@ -1,0 +1,134 @@
+// What lanes promise where work is ordered now and runs later.
+#include <gmock/gmock.h>
+
+#include "core/error.hpp"
+#include "core/worker.hpp"
+#include "tests/gpu/job_size.hpp"
+#include "tests/support/run_ranks.hpp"
+
+namespace trigram::testing {
+namespace {
+
+using Longs = std::vector<std::int64_t>;
+
+std::vector<Longs> run(const std::function<Longs(RankRuntime&)>& body) {
+  return run_ranks<std::int64_t>("gpu:timeout=60s", job_size(), body);
+}
+
+/// Elements enough for a copy to take longer than ordering it.
+constexpr std::int64_t many = 1 << 16;
+
+Longs first_of(Device& device, const Buffer& x) { return on_host<std::int64_t>(device, x.slice(0, 1)); }
+
+TEST(StreamOrder, ABodyFollowsWhatWasIssuedBeforeAndPrecedesWhatComesAfterItsWait) {
+  const auto results = run([](RankRuntime& runtime) {
+    Device& main = *runtime.lane(0).device;
+    Lane& lane = runtime.lane(1);
+    const OwnedBuffer x = main.allocate(Shape::of(many, DType::i64));
+    const OwnedBuffer copy = main.allocate(Shape::of(many, DType::i64));
+    Longs seen;
+    for (int round = 0; round < 20; ++round) {
+      main.fill(x, round);
+      Pending pending = runtime.launch(1, [&] {
+        lane.device->copy(x, copy);
+        lane.comm->all_reduce(copy, ReduceOp::max);
+      });
+      pending.wait();
+      main.reduce(ReduceOp::sum, x, copy);  // copy = 2 round
+      const Longs last = on_host<std::int64_t>(main, copy.view().slice(many - 1, 1));
+      seen.push_back(last[0] + first_of(main, copy)[0]);
+    }
+    return seen;
+  });
+  Longs expected;
+  for (int round = 0; round < 20; ++round) expected.push_back(4 * round);
+  for (const Longs& result : results) EXPECT_EQ(result, expected);
+}
+
+TEST(StreamOrder, InPlaceMeansTheSame) {
+  const auto results = run([](RankRuntime& runtime) {
+    Device& main = *runtime.lane(0).device;
+    Device& lane = *runtime.lane(1).device;
+    const OwnedBuffer x = main.allocate(Shape::of(many, DType::i64));
+    const OwnedBuffer copy = main.allocate(Shape::of(many, DType::i64));
+    Longs seen;
+    for (int round = 1; round < 20; ++round) {
+      main.fill(x, round);
+      runtime.run_in_place(1, [&] { lane.copy(x, copy); });
+      main.fill(x, -1);
+      seen.push_back(first_of(main, copy)[0] - round);
+    }
+    return seen;
+  });
+  for (const Longs& result : results) EXPECT_EQ(result, Longs(19, 0));
+}
+
+TEST(StreamOrder, MemoryOfABodyLivesUntilItsWorkIsDone) {
+  const auto results = run([](RankRuntime& runtime) {
+    Lane& lane = runtime.lane(1);
+    const OwnedBuffer sum = runtime.lane(0).device->allocate(Shape::of(many, DType::i64));
+    Longs seen;
+    for (int round = 0; round < 10; ++round) {
+      Pending pending = runtime.launch(1, [&] {
+        const OwnedBuffer temporary = lane.device->allocate(Shape::of(many, DType::i64));
+        lane.device->fill(temporary, 1);
+        lane.comm->all_reduce(temporary, ReduceOp::sum);
+        lane.device->copy(temporary, sum);
+      });
+      pending.wait();
+      seen.push_back(first_of(*runtime.lane(0).device, sum)[0]);
+    }
+    return seen;
+  });
+  for (const Longs& result : results) EXPECT_EQ(result, Longs(10, job_size()));
+}
+
+TEST(StreamOrder, ABodyMustNotWait) {
+  const auto results = run([](RankRuntime& runtime) {
+    Device& device = *runtime.lane(1).device;
+    const OwnedBuffer x = device.allocate(Shape::of(1, DType::i64));
+    Longs refused;
+    for (const bool downloads : {true, false}) {
+      Pending pending = runtime.launch(1, [&] { downloads ? void(first_of(device, x)) : device.synchronize(); });
+      try {
+        pending.wait();
+        refused.push_back(0);
+      } catch (const Error& error) {
+        refused.push_back(std::string(error.what()).find("lane 1") != std::string::npos ? 1 : 2);
+      }
+    }
+    first_of(device, x);  // outside a body it may
+    return refused;
+  });
+  for (const Longs& result : results) EXPECT_EQ(result, (Longs{1, 1}));
+}
+
+TEST(StreamOrder, MessagesToOneselfAreCopies) {
+  const auto results = run([](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const OwnedBuffer out = on_device<std::int64_t>(comm.device(), {7, 8});
+    const OwnedBuffer in = comm.device().allocate(Shape::of(2, DType::i64));
+    comm.exchange({Transfer::send_to(comm.rank(), out.view().slice(0, 1)),
+                   Transfer::send_to(comm.rank(), out.view().slice(1, 1)),
+                   Transfer::receive_from(comm.rank(), in.view().slice(1, 1)),
+                   Transfer::receive_from(comm.rank(), in.view().slice(0, 1))});
+    return on_host<std::int64_t>(comm.device(), in);
+  });
+  for (const Longs& result : results) EXPECT_EQ(result, (Longs{8, 7}));
+}
+
+TEST(StreamOrder, NegativeColorsSplit) {
+  const auto results = run([](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const auto part = comm.split(comm.rank() % 2 == 0 ? -5 : 3, -comm.rank());
+    return Longs{part->size(), part->rank()};
+  });
+  const int ranks = job_size();
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int size = (ranks + (rank % 2 == 0 ? 1 : 0)) / 2;
+    EXPECT_EQ(results[static_cast<std::size_t>(rank)], (Longs{size, size - 1 - rank / 2}));
+  }
+}
+
+}  // namespace
+}  // namespace trigram::testing

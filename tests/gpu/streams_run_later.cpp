@@ -1,0 +1,8 @@
+// Streams of the double run beside the host from the start, as on a GPU.
+#include "tests/support/cuda_on_host/control.hpp"
+
+namespace {
+
+const bool later = (cuda_on_host::run_streams_later(), true);
+
+}  // namespace

@@ -1,0 +1,173 @@
+// The same training on GPUs and on the processors of threads: to the last bit where no matrix is multiplied, within a
+// tolerance where one is.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "core/error.hpp"
+#include "core/trainer.hpp"
+#include "tests/gpu/job_size.hpp"
+
+namespace trigram::testing {
+namespace {
+
+constexpr const char* on_gpus = "gpu:ranks_per_node=2,timeout=60s";
+constexpr const char* on_threads = "threads:ranks_per_node=2";
+
+/// How far losses may differ after a few steps: sums of products are added in another order.
+constexpr double relative_tolerance = 1e-4;
+
+TrainingOptions options_of(const std::string& algorithm, const std::string& workload) {
+  TrainingOptions options;
+  options.algorithm = algorithm;
+  options.workload = workload;
+  options.steps = 6;
+  options.evaluate_every = 3;
+  options.buckets.bytes = 128;
+  options.relaxation.seed = 5;
+  options.record_all = true;
+  options.keep_weights = true;
+  return options;
+}
+
+World world_of_all() {
+  World world;
+  world.ranks = job_size();
+  world.bucket_lanes = 2;
+  return world;
+}
+
+std::vector<std::uint32_t> bits(const std::vector<float>& values) {
+  std::vector<std::uint32_t> words(values.size());
+  std::memcpy(words.data(), values.data(), values.size() * sizeof(float));
+  return words;
+}
+
+void expect_same_bits(const Training& a, const Training& b) {
+  ASSERT_EQ(a.ranks.size(), b.ranks.size());
+  for (std::size_t rank = 0; rank < a.ranks.size(); ++rank) {
+    const RankReport& one = a.ranks[rank];
+    const RankReport& other = b.ranks[rank];
+    ASSERT_EQ(one.steps.size(), other.steps.size());
+    for (std::size_t step = 0; step < one.steps.size(); ++step) {
+      EXPECT_EQ(one.steps[step].loss, other.steps[step].loss) << "rank " << rank << ", step " << step;
+      EXPECT_EQ(one.steps[step].bytes_sent, other.steps[step].bytes_sent) << "rank " << rank << ", step " << step;
+    }
+    ASSERT_FALSE(one.weights.empty());
+    ASSERT_EQ(one.weights.size(), other.weights.size());
+    for (std::size_t i = 0; i < one.weights.size(); ++i) {
+      EXPECT_EQ(bits(one.weights[i]), bits(other.weights[i])) << "rank " << rank << ", parameter " << i;
+    }
+  }
+}
+
+void expect_close_losses(const Training& a, const Training& b) {
+  ASSERT_EQ(a.ranks.size(), b.ranks.size());
+  for (std::size_t rank = 0; rank < a.ranks.size(); ++rank) {
+    ASSERT_EQ(a.ranks[rank].steps.size(), b.ranks[rank].steps.size());
+    for (std::size_t step = 0; step < a.ranks[rank].steps.size(); ++step) {
+      const double expected = b.ranks[rank].steps[step].loss;
+      EXPECT_NEAR(a.ranks[rank].steps[step].loss, expected, relative_tolerance * std::abs(expected))
+          << "rank " << rank << ", step " << step;
+    }
+  }
+}
+
+/// Training on threads, or the reason why it is refused; the same in every process.
+std::string train_on_threads(const TrainingOptions& options, Training& training) {
+  try {
+    training = run_training(*Backends::make(on_threads), world_of_all(), options);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+class SameTraining : public ::testing::TestWithParam<std::string> {
+ protected:
+  template <class Compare>
+  static void expect(const TrainingOptions& options, Compare compare) {
+    if (!Algorithms::make(GetParam())->deterministic()) GTEST_SKIP() << GetParam() << " depends on timing";
+    Training reference;
+    const std::string refusal = train_on_threads(options, reference);
+    if (!refusal.empty()) GTEST_SKIP() << refusal;
+    compare(run_training(*Backends::make(on_gpus), world_of_all(), options), reference);
+  }
+  static TrainingOptions quadratic() { return options_of(GetParam(), "quadratic"); }
+};
+
+TEST_P(SameTraining, BitsWithOverlap) { expect(quadratic(), expect_same_bits); }
+TEST_P(SameTraining, BitsWithoutOverlap) {
+  TrainingOptions options = quadratic();
+  options.relaxation.overlap = false;
+  expect(options, expect_same_bits);
+}
+TEST_P(SameTraining, BitsWithLeaders) {
+  TrainingOptions options = quadratic();
+  options.relaxation.hierarchy = Hierarchy::leader;
+  expect(options, expect_same_bits);
+}
+TEST_P(SameTraining, BitsWithAllNics) {
+  TrainingOptions options = quadratic();
+  options.relaxation.hierarchy = Hierarchy::all_nics;
+  expect(options, expect_same_bits);
+}
+TEST_P(SameTraining, BitsWithAdam) {
+  TrainingOptions options = quadratic();
+  options.optimizer = "adam";
+  expect(options, expect_same_bits);
+}
+TEST_P(SameTraining, LossesOfANetwork) {
+  TrainingOptions options = options_of(GetParam(), "mlp");
+  options.buckets.bytes = 1024;
+  expect(options, expect_close_losses);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameTraining, ::testing::ValuesIn(Algorithms::names()),
+                         [](const auto& algorithm) { return algorithm.param; });
+
+TEST(TrainingOnGpus, InTheBackgroundEndsWithEqualWeights) {
+  const Training training =
+      run_training(*Backends::make(on_gpus), world_of_all(), options_of("async_average", "quadratic"));
+  for (const RankReport& report : training.ranks) EXPECT_EQ(report.weights, training.ranks.front().weights);
+}
+
+/// Seconds are those of the work: they fit into the step, and spans of one lane do not overlap.
+TEST(TrainingOnGpus, RecordsWhenWorkRan) {
+  TrainingOptions options = options_of("all_reduce", "mlp");
+  options.keep_spans = true;
+  World world = world_of_all();
+  world.keep_spans = true;
+  const Training training = run_training(*Backends::make(on_gpus), world, options);
+  for (const RankReport& report : training.ranks) {
+    double before = 0;
+    for (const StepRow& row : report.steps) {
+      EXPECT_GT(row.time_s, before);
+      EXPECT_GT(row.compute_s, 0);
+      EXPECT_GE(row.wire_s, 0);
+      before = row.time_s;
+    }
+    ASSERT_FALSE(report.spans.empty());
+    std::vector<double> end_of_lane(static_cast<std::size_t>(world.bucket_lanes) + 2, 0.0);
+    for (const LaneSpan& span : report.spans) {
+      double& end = end_of_lane.at(static_cast<std::size_t>(span.lane));
+      constexpr double rounding = 1e-6;
+      EXPECT_GE(span.end, span.begin);
+      EXPECT_GE(span.begin, end - rounding);
+      end = span.end;
+    }
+    EXPECT_GT(report.training_seconds, 0);
+  }
+}
+
+TEST(TrainingOnGpus, SaysWhatItRanOn) {
+  const Training training =
+      run_training(*Backends::make(on_gpus), world_of_all(), options_of("all_reduce", "quadratic"));
+  EXPECT_EQ(training.facts.at("devices").size(), static_cast<std::size_t>(world_of_all().ranks));
+  EXPECT_FALSE(training.facts.at("nccl").get<std::string>().empty());
+  EXPECT_EQ(training.facts.at("collectives"), "own");
+}
+
+}  // namespace
+}  // namespace trigram::testing

@@ -1,0 +1,47 @@
+// Sockets between every two ranks of a group (see nccl.h).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace nccl_on_host {
+
+/// Two ranks of one host sit on one GPU.
+struct DuplicateGpu : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// One message. Messages of a pair match in order.
+struct Message {
+  bool receive;
+  int peer;
+  std::byte* address;
+  std::size_t bytes;
+};
+
+/// One rank's end. `aborted` ends every wait.
+class Mesh {
+ public:
+  /// Connects to all ranks of the group `name`; `seat` says which GPU of which host a rank uses. Throws
+  /// std::runtime_error when aborted, DuplicateGpu for two equal seats.
+  Mesh(const std::string& name, int rank, int ranks, const std::string& seat, const std::atomic<bool>& aborted);
+  ~Mesh();
+  Mesh(const Mesh&) = delete;
+  Mesh& operator=(const Mesh&) = delete;
+
+  /// Returns when all have been sent and received. Throws std::runtime_error when a peer is gone, or when aborted.
+  void move(std::vector<Message> messages);
+
+ private:
+  void meet(int socket, const std::string& seat);
+  void check() const;
+
+  int rank_;
+  const std::atomic<bool>& aborted_;
+  std::vector<int> sockets_;  ///< by peer
+};
+
+}  // namespace nccl_on_host
