@@ -33,7 +33,7 @@ std::vector<std::int64_t> sizes_between(double low, double high, double factor) 
 }
 
 CalibrateConfig::CalibrateConfig(Params& flags) : place(flags) {
-  const double low = flags.get("min-size", "6KiB", Unit::bytes, "smallest message, beside the empty one");
+  const double low = flags.get("min-size", "24KiB", Unit::bytes, "smallest message, beside the empty one");
   const double high = flags.get("max-size", "6MiB", Unit::bytes, "largest message");
   plan.sizes = sizes_between(low, high, flags.get("factor", 4.0, "from one size to the next"));
   plan.rounds = flags.get("rounds", 7, "times that everything is measured, turn by turn; medians are taken");

@@ -8,9 +8,11 @@ namespace {
 /// Pairs beyond these tell little more and cost as much.
 constexpr std::size_t most_pairs = 8;
 
-/// Short messages are repeated until about so much was sent, so that the clock's grain and the barrier do not show.
+/// Messages follow each other, as in the rounds of a collective: what one leaves in queues delays the next. Short ones
+/// are repeated until about so much was sent, so that the clock's grain and the barrier do not show.
 constexpr std::int64_t bytes_of_sample = 256 * 1024;
 constexpr std::int64_t most_repetitions = 64;
+constexpr std::int64_t fewest_repetitions = 4;
 
 using Nodes = std::vector<std::vector<int>>;  ///< the ranks of each node
 
@@ -73,8 +75,8 @@ class Probe {
     if (transfers.empty()) return 0;
     run(mine(messages, 0), answers);  // its ranks are here now
     comm_.device().synchronize();
-    const std::int64_t repetitions =
-        std::clamp<std::int64_t>(bytes_of_sample / std::max<std::int64_t>(bytes, 1), 1, most_repetitions);
+    const std::int64_t repetitions = std::clamp<std::int64_t>(bytes_of_sample / std::max<std::int64_t>(bytes, 1),
+                                                              fewest_repetitions, most_repetitions);
     const double begin = runtime_.now();
     for (std::int64_t i = 0; i < repetitions; ++i) run(transfers, answers);
     comm_.device().synchronize();

@@ -43,7 +43,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"run --config none.cfg", "none.cfg"}, Refused{"list birds", "unknown kind 'birds'"},
         Refused{"study", "name a study"}, Refused{"study moon", "unknown study 'moon'"},
         Refused{"bench --op fly", "unknown operation 'fly'"}, Refused{"bench --factor 1", "never arrives"},
-        Refused{"bench --min-size 1MiB --max-size 1KiB", "are none"},
+        Refused{"bench --min-size 1MiB --max-size 1KiB", "are none"}, Refused{"calibrate --factor 1", "never arrives"},
+        Refused{"calibrate --rounds 0", "rounds=0"},
+        Refused{"calibrate --min-size 1MiB --max-size 1MiB", "make no line"},
+        Refused{"calibrate --out /nowhere/at/all.cfg", "/nowhere/at/all.cfg"},
+        Refused{"calibrate --backend moon", "unknown backend 'moon'"},
         Refused{"plot /", "neither run.json nor study.json"}));
 
 TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
@@ -55,7 +59,7 @@ TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
     EXPECT_THAT(ended.text, HasSubstr(fallback));
   }
   EXPECT_THAT(ended.text, HasSubstr("example: trigram run"));
-  for (const char* subcommand : {"study", "bench", "list", "plot"})
+  for (const char* subcommand : {"study", "bench", "calibrate", "list", "plot"})
     EXPECT_THAT(program(std::string(subcommand) + " --help").text, HasSubstr("example: trigram"));
 }
 

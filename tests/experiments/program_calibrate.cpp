@@ -1,0 +1,119 @@
+// Calibrating a simulated cluster gives back its numbers; lines through points are those of plain algebra.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "experiments/alpha_beta.hpp"
+#include "experiments/settings.hpp"
+#include "tests/experiments/program_rig.hpp"
+
+namespace trigram {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Quantity {
+  const char* key;
+  const char* value;
+  Unit unit;
+};
+
+class Calibrated : public ::testing::Test {
+ protected:
+  Settings calibrate(const std::string& cluster) {
+    const Ended ended = program("calibrate --rounds 1 --cluster '" + cluster + "' --out " + file().string());
+    EXPECT_EQ(ended.code, 0) << ended.text;
+    return read_settings(file());
+  }
+
+  std::filesystem::path file() const { return scratch_ / "c.cfg"; }
+
+  static void expect_within_a_percent(const Settings& found, const std::vector<Quantity>& expected) {
+    for (const Quantity& quantity : expected) {
+      ASSERT_TRUE(found.contains(quantity.key)) << quantity.key;
+      const double wanted = parse_quantity(quantity.value, quantity.unit);
+      EXPECT_NEAR(parse_quantity(found.at(quantity.key), quantity.unit), wanted, 0.01 * wanted) << quantity.key;
+    }
+  }
+
+  Scratch scratch_;
+};
+
+TEST_F(Calibrated, ASharedNicAndItsNode) {
+  const Settings found = calibrate(
+      "two_by_four:nodes=3,gpus_per_node=2,nic_bandwidth=13Gbps,nic_latency=37us,node_bandwidth=80GB/"
+      "s,node_latency=4us,"
+      "gpu_flops=9TFLOPS,gpu_memory_bandwidth=700GB/s,kernel_launch=6us");
+  EXPECT_EQ(found.at("nodes"), "3");
+  EXPECT_EQ(found.at("gpus_per_node"), "2");
+  EXPECT_EQ(found.at("nic"), "node");
+  expect_within_a_percent(found, {{"nic_bandwidth", "13Gbps", Unit::bytes_per_second},
+                                  {"nic_latency", "37us", Unit::seconds},
+                                  {"node_bandwidth", "80GB/s", Unit::bytes_per_second},
+                                  {"node_latency", "4us", Unit::seconds},
+                                  {"gpu_flops", "9TFLOPS", Unit::flops},
+                                  {"gpu_memory_bandwidth", "700GB/s", Unit::bytes_per_second},
+                                  {"kernel_launch", "6us", Unit::seconds}});
+}
+
+TEST_F(Calibrated, ANicForEachGpu) {
+  const Settings found = calibrate("dgx_h100:nodes=2,gpus_per_node=4");
+  EXPECT_EQ(found.at("nic"), "gpu");
+  expect_within_a_percent(found, {{"nic_bandwidth", "380Gbps", Unit::bytes_per_second},  // 400 Gbps, 95 % of it usable
+                                  {"nic_latency", "5us", Unit::seconds},
+                                  {"gpu_flops", "67TFLOPS", Unit::flops}});
+}
+
+TEST_F(Calibrated, NodesOfDifferentSizes) {
+  EXPECT_EQ(calibrate("two_by_four:gpus_per_node=(1 3)").at("gpus_per_node"), "1 3");
+}
+
+TEST_F(Calibrated, LinksThatAreNotThereAreLeftOut) {
+  EXPECT_FALSE(calibrate("two_by_four:nodes=1").contains("nic_bandwidth"));
+  EXPECT_FALSE(calibrate("two_by_four:gpus_per_node=1").contains("node_bandwidth"));
+}
+
+TEST_F(Calibrated, AFileThatASimulationTakes) {
+  calibrate("two_by_four");
+  const Ended ended = program("run --workload quadratic --steps 2 --cluster " + file().string() + " --out " +
+                              (scratch_ / "run").string());
+  EXPECT_EQ(ended.code, 0) << ended.text;
+  EXPECT_THAT(ended.text, ::testing::Not(HasSubstr("no influence")));
+}
+
+TEST(Line, ThroughPointsOnALineIsThatLine) {
+  const std::vector<TimedAmount> points = {{0, 3}, {10, 8}, {100, 53}};
+  const AlphaBeta line = fit_alpha_beta(points);
+  EXPECT_NEAR(line.alpha, 3, 1e-12);
+  EXPECT_NEAR(line.beta, 0.5, 1e-12);
+  EXPECT_NEAR(line.residual({10, 4}), 1, 1e-12);
+}
+
+// With t = (1, 1, 4) at x = (0, 1, 2): u = (1, 1, 1/4), v = (0, 1, 1/2); Σu² = 33/16, Σuv = 9/8, Σv² = 5/4, Σu = 9/4,
+// Σv = 3/2; the determinant is 84/64, so alpha = 6/7 and beta = 3/7.
+TEST(Line, HasTheLeastRelativeResiduals) {
+  const AlphaBeta line = fit_alpha_beta(std::vector<TimedAmount>{{0, 1}, {1, 1}, {2, 4}});
+  EXPECT_NEAR(line.alpha, 6.0 / 7, 1e-12);
+  EXPECT_NEAR(line.beta, 3.0 / 7, 1e-12);
+}
+
+TEST(Line, NeverBeginsBelowZero) {
+  const AlphaBeta line = fit_alpha_beta(std::vector<TimedAmount>{{1, 1}, {2, 3}});
+  EXPECT_EQ(line.alpha, 0);
+  EXPECT_NEAR(line.beta, (1 + 2.0 / 3) / (1 + 4.0 / 9), 1e-12);
+}
+
+TEST(Line, NeedsTwoAmountsAndTimesAboveZero) {
+  EXPECT_THROW(fit_alpha_beta(std::vector<TimedAmount>{{5, 1}, {5, 2}}), Error);
+  EXPECT_THROW(fit_alpha_beta(std::vector<TimedAmount>{{5, 0}, {6, 2}}), Error);
+}
+
+TEST(Median, IsTheMiddleOrTheMeanOfTheMiddleTwo) {
+  EXPECT_EQ(median(std::vector<double>{9, 1, 5}), 5);
+  EXPECT_EQ(median(std::vector<double>{9, 1, 5, 6}), 5.5);
+  EXPECT_THROW(median(std::vector<double>()), Error);
+}
+
+}  // namespace
+}  // namespace trigram
