@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -29,9 +30,13 @@ std::string plain(std::string text) {
 /// How long others may take to read why a job failed before its files go.
 constexpr std::chrono::milliseconds farewell{1500};
 
+/// Of this process, so that no two have one name.
+std::atomic<std::int64_t> drafts{0};
+
 }  // namespace
 
-FileStore::FileStore(fs::path folder, const std::string& job) : folder_(std::move(folder)), prefix_(plain(job) + ".") {
+FileStore::FileStore(fs::path folder, const std::string& job)
+    : folder_(std::move(folder)), job_(job), prefix_(plain(job) + ".") {
   std::error_code error;
   fs::create_directories(folder_, error);
   require(fs::is_directory(folder_),
@@ -44,7 +49,7 @@ fs::path FileStore::path_of(const std::string& key) const { return folder_ / (pr
 void FileStore::put(const std::string& key, const Bytes& value) {
   const fs::path target = path_of(key);
   fs::path draft = target;
-  draft += ".draft-" + std::to_string(getpid()) + "-" + std::to_string(++written_);
+  draft += ".draft-" + std::to_string(getpid()) + "-" + std::to_string(++drafts);
   std::ofstream file(draft, std::ios::binary);
   file.write(reinterpret_cast<const char*>(value.data()), static_cast<std::streamsize>(value.size()));
   file.close();
@@ -76,6 +81,8 @@ void FileStore::erase(const std::string& key) {
   std::error_code ignored;
   fs::remove(path_of(key), ignored);
 }
+
+std::unique_ptr<Store> FileStore::another() { return std::make_unique<FileStore>(folder_, job_); }
 
 void FileStore::close(bool failed) {
   if (failed) std::this_thread::sleep_for(farewell);

@@ -1,7 +1,6 @@
 // A folder that all processes see, as a store.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 
 #include "backends/gpu/host/store.hpp"
@@ -19,6 +18,7 @@ class FileStore final : public Store {
   bool claim(const std::string& key, const Bytes& value) override;
   std::optional<Bytes> get(const std::string& key) override;
   void erase(const std::string& key) override;
+  std::unique_ptr<Store> another() override;
   /// Removes all files of this job, and the folder if nothing else is in it.
   void close(bool failed) override;
   std::string place() const override { return "file:" + folder_.string(); }
@@ -28,8 +28,8 @@ class FileStore final : public Store {
   std::filesystem::path path_of(const std::string& key) const;
 
   std::filesystem::path folder_;
+  std::string job_;
   std::string prefix_;
-  std::atomic<std::int64_t> written_{0};
 };
 
 }  // namespace trigram::gpu

@@ -21,10 +21,13 @@ JobFailure unpacked(const Bytes& bytes) {
 
 }  // namespace
 
-Pulse::Pulse(Store& store, int rank, int ranks, PulseTimes times)
-    : store_(store), rank_(rank), ranks_(ranks), times_(times), neighbour_silent_since_(seconds_now()), thread_([this] {
-        beat_until_stopped();
-      }) {}
+Pulse::Pulse(std::unique_ptr<Store> store, int rank, int ranks, PulseTimes times)
+    : store_(std::move(store)),
+      rank_(rank),
+      ranks_(ranks),
+      times_(times),
+      neighbour_silent_since_(seconds_now()),
+      thread_([this] { beat_until_stopped(); }) {}
 
 Pulse::~Pulse() { stop(); }
 
@@ -49,8 +52,8 @@ void Pulse::keep(const JobFailure& failure) {
 
 void Pulse::publish(const JobFailure& failure) noexcept {
   try {
-    store_.claim(failure_key, packed(failure));
-    const std::optional<Bytes> first = store_.get(failure_key);
+    store_->claim(failure_key, packed(failure));
+    const std::optional<Bytes> first = store_->get(failure_key);
     keep(first ? unpacked(*first) : failure);
   } catch (const std::exception&) {
     keep(failure);
@@ -71,22 +74,25 @@ void Pulse::beat_until_stopped() {
 }
 
 void Pulse::look() {
-  store_.put("beat/" + std::to_string(rank_), bytes_of(std::to_string(++beats_)));
-  if (const std::optional<Bytes> found = store_.get(failure_key)) return keep(unpacked(*found));
+  store_->put("beat/" + std::to_string(rank_), bytes_of(std::to_string(++beats_)));
+  if (const std::optional<Bytes> found = store_->get(failure_key)) return keep(unpacked(*found));
   if (ranks_ > 1) watch_neighbour();
 }
 
 void Pulse::watch_neighbour() {
   const int neighbour = (rank_ + 1) % ranks_;
   const std::string name = std::to_string(neighbour);
-  const Bytes sign = store_.get("beat/" + name).value_or(Bytes());
+  const Bytes sign = store_->get("beat/" + name).value_or(Bytes());
   const double now = seconds_now();
-  if (sign != neighbours_sign_) {
+  // Whoever was held up itself has heard nothing of others meanwhile.
+  const bool held_up = now - looked_at_ > times_.silence / 2;
+  looked_at_ = now;
+  if (held_up || sign != neighbours_sign_) {
     neighbours_sign_ = sign;
     neighbour_silent_since_ = now;
   }
   if (now - neighbour_silent_since_ < times_.silence) return;
-  if (store_.get("bye/" + name)) return;
+  if (store_->get("bye/" + name)) return;
   publish({neighbour, "its process has given no sign of life for " +
                           std::to_string(static_cast<int>(now - neighbour_silent_since_)) + " s"});
 }

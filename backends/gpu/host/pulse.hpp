@@ -19,7 +19,7 @@ struct PulseTimes {
 /// A thread of the process. Each rank watches the next one on the ring; whoever notices something publishes it.
 class Pulse {
  public:
-  Pulse(Store& store, int rank, int ranks, PulseTimes times);
+  Pulse(std::unique_ptr<Store> store, int rank, int ranks, PulseTimes times);
   ~Pulse();
   Pulse(const Pulse&) = delete;
   Pulse& operator=(const Pulse&) = delete;
@@ -36,7 +36,7 @@ class Pulse {
   void watch_neighbour();
   void keep(const JobFailure& failure);
 
-  Store& store_;
+  const std::unique_ptr<Store> store_;
   const int rank_, ranks_;
   const PulseTimes times_;
   mutable std::mutex mutex_;
@@ -46,6 +46,7 @@ class Pulse {
   std::int64_t beats_ = 0;
   Bytes neighbours_sign_;
   double neighbour_silent_since_ = 0;
+  double looked_at_ = 0;
   std::thread thread_;
 };
 

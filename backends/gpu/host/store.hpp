@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ class Store {
   virtual bool claim(const std::string& key, const Bytes& value) = 0;
   virtual std::optional<Bytes> get(const std::string& key) = 0;
   virtual void erase(const std::string& key) = 0;
+  /// The same store for another thread, which then waits for nobody else's requests; it never closes the store.
+  virtual std::unique_ptr<Store> another() = 0;
   /// Rank 0, last: nobody needs the store any more. A failed job's store stays readable for a moment first, so that all
   /// learn why.
   virtual void close(bool failed) = 0;

@@ -54,7 +54,7 @@ StoreRendezvous::StoreRendezvous(std::unique_ptr<Store> store, const Member& mem
                                  PulseTimes times)
     : store_(std::move(store)),
       member_(member),
-      pulse_(std::make_unique<Pulse>(*store_, member.rank, member.ranks, times)) {
+      pulse_(std::make_unique<Pulse>(store_->another(), member.rank, member.ranks, times)) {
   try {
     introduce(patience);
   } catch (const std::exception& error) {

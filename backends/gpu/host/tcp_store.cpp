@@ -12,14 +12,20 @@ constexpr double farewell_seconds = 3;
 
 }  // namespace
 
-TcpStore::TcpStore(std::string host, int port, const std::string& job, int rank, double seconds)
-    : host_(std::move(host)),
-      server_(rank == 0 ? std::make_unique<StoreServer>(port, job) : nullptr),
-      port_(server_ == nullptr ? port : server_->port()),
+TcpStore::TcpStore(const std::string& host, int port, const std::string& job, int rank, double seconds)
+    : TcpStore(rank == 0 ? std::make_unique<StoreServer>(port, job) : nullptr, host, port, job, rank, seconds) {}
+
+TcpStore::TcpStore(std::unique_ptr<StoreServer> server, std::string host, int port, std::string job, int rank,
+                   double seconds)
+    : server_(std::move(server)),
+      host_(std::move(host)),
+      port_(port),
+      job_(std::move(job)),
+      rank_(rank),
       socket_(Socket::connect_to(rank == 0 ? "localhost" : host_, port_, seconds)) {
   socket_.give_up_after(answer_seconds);
   Bytes answer;
-  socket_.write_frame(Greeting{job, rank}.packed());
+  socket_.write_frame(Greeting{job_, rank_}.packed());
   if (!socket_.read_frame(answer, longest_answer)) {
     throw BackendError("what listens at " + host_ + ":" + std::to_string(port_) +
                        " hangs up; is it rank 0 of this job?");
@@ -56,6 +62,10 @@ std::optional<Bytes> TcpStore::get(const std::string& key) {
 }
 
 void TcpStore::erase(const std::string& key) { ask(Request::erase, key, {}); }
+
+std::unique_ptr<Store> TcpStore::another() {
+  return std::unique_ptr<Store>(new TcpStore(nullptr, host_, port_, job_, rank_, answer_seconds));
+}
 
 void TcpStore::close(bool /*failed*/) {
   if (server_ != nullptr) server_->wait_for_farewells(farewell_seconds);

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Checks everything that needs a GPU, within ten minutes, and prints one table at the end.
+#
+#   tests/gpu/check.sh               builds with the preset `gpu` first
+#   tests/gpu/check.sh --build DIR   uses what was built in DIR, as on a machine with no more than a driver and NCCL
+#
+# Exit code: 0 if nothing failed, 1 if something did, 2 without a GPU.
+set -u
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=
+if [[ ${1:-} == --build && -n ${2:-} ]]; then
+  build=$(cd "$2" && pwd) || exit 2
+elif [[ $# -gt 0 ]]; then
+  sed -n '2,8p' "${BASH_SOURCE[0]}"
+  exit 2
+fi
+
+budget=590
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+rows=()
+failures=0
+
+seconds_left() { echo $((budget - SECONDS)); }
+
+# row CHECK RESULT SECONDS REMARK
+row() {
+  rows+=("$1|$2|$3|$4")
+  printf '%-34s %s (%s s) %s\n' "$1" "$2" "$3" "$4"
+}
+
+# check NAME LIMIT REMARK_PATTERN COMMAND...: runs it for LIMIT seconds at most. The remark is the last line of its output
+# that matches the pattern.
+check() {
+  local name=$1 limit=$2 pattern=$3 log=$logs/log begin=$SECONDS status left
+  shift 3
+  left=$(seconds_left)
+  if ((left < 5)); then
+    row "$name" skipped 0 "no time left of $budget s"
+    return
+  fi
+  timeout --kill-after=5 "$((limit < left ? limit : left))" "$@" >"$log" 2>&1
+  status=$?
+  local remark
+  remark=$(grep -aE "$pattern" "$log" | tail -n 1 | cut -c1-90)
+  if ((status == 0)); then
+    row "$name" passed $((SECONDS - begin)) "$remark"
+  else
+    failures=$((failures + 1))
+    ((status == 124 || status == 137)) && remark="more than $limit s; $remark"
+    row "$name" FAILED $((SECONDS - begin)) "exit code $status; $remark"
+    echo "--- the end of what $name said:"
+    tail -n 40 "$log"
+    echo "---"
+  fi
+}
+
+# fails NAME LIMIT TEXT COMMAND...: the command must fail, within LIMIT seconds, saying TEXT.
+fails() {
+  local name=$1 limit=$2 text=$3
+  shift 3
+  # shellcheck disable=SC2016 # expanded by the inner shell
+  check "$name" "$((limit + 20))" "$text" bash -c '
+    limit=$1 text=$2; shift 2
+    begin=$SECONDS
+    said=$(timeout --kill-after=2 "$((limit + 15))" "$@" 2>&1); status=$?
+    echo "$said"
+    ((status != 0)) || { echo "it did not fail"; exit 1; }
+    grep -qE "$text" <<<"$said" || { echo "it did not say: $text"; exit 1; }
+    ((SECONDS - begin <= limit)) || { echo "it took more than $limit s"; exit 1; }
+  ' fails "$limit" "$text" "$@"
+}
+
+if ! nvidia-smi -L 2>/dev/null | grep -q GPU; then
+  echo "skipped: no CUDA device (nvidia-smi names none)"
+  exit 2
+fi
+nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
+
+if [[ -z $build ]]; then
+  build=$root/build/gpu
+  begin=$SECONDS
+  if cd "$root" && cmake --preset gpu >"$logs/build" 2>&1 && cmake --build --preset gpu --parallel >>"$logs/build" 2>&1; then
+    row build passed $((SECONDS - begin)) "$build"
+  else
+    tail -n 40 "$logs/build"
+    row build FAILED $((SECONDS - begin)) "see above"
+    exit 1
+  fi
+  budget=$((budget + SECONDS - begin)) # compiling is no checking
+fi
+
+tests=$build/tests/gpu
+launch=$root/tests/gpu/launch.sh
+counts='^\[  PASSED  \]|tests? ran'
+check "kernels and codecs" 120 "$counts" "$build/tests/test_kernels_cuda" --gtest_brief=1
+check "kernel benchmark" 120 "copy|GB/s|%" "$build/tests/benchmark_cuda_kernels"
+[[ -f $logs/log ]] && cp "$logs/log" "$logs/benchmark"
+for ranks in 1 2 4; do
+  check "conformance, $ranks ranks on one GPU" 150 "$counts" env CUDA_VISIBLE_DEVICES=0 \
+    "$launch" "$ranks" "$tests/test_gpu" --gtest_brief=1 "--gtest_filter=Everywhere/*_on_$ranks:StreamOrder.*"
+done
+for ranks in 1 2 4; do
+  check "training as on CPU, $ranks ranks" 90 "$counts" env CUDA_VISIBLE_DEVICES=0 \
+    "$launch" "$ranks" "$tests/test_gpu" --gtest_brief=1 "--gtest_filter=EveryAlgorithm/SameTraining*:TrainingOnGpus*"
+done
+check "training, forked ranks" 40 "$counts" env CUDA_VISIBLE_DEVICES=0 \
+  "$tests/test_gpu" --gtest_brief=1 "--gtest_filter=TrainingOnGpus*"
+fails "a rank that throws ends the job" 30 "the flux of rank 1 is 7" \
+  env CUDA_VISIBLE_DEVICES=0 "$tests/failing_gpu_job" throws gpu 2
+fails "a rank that dies ends the job" 30 "rank 1 was ended by signal 9" \
+  env CUDA_VISIBLE_DEVICES=0 "$tests/failing_gpu_job" dies gpu 2
+fails "a stuck exchange is reported" 40 "exchange number 1 has waited 3 s for: a receive of 24 bytes from rank 1" \
+  env CUDA_VISIBLE_DEVICES=0 "$tests/failing_gpu_job" never_answers gpu:timeout=3s 2
+check "program: run --backend gpu" 60 "accuracy|loss" env CUDA_VISIBLE_DEVICES=0 \
+  "$build/experiments/trigram" run --backend gpu --ranks 2 --steps 20 --algorithm bytegrad --out "$logs/run"
+
+if command -v compute-sanitizer >/dev/null; then
+  check "compute-sanitizer on kernels" 150 "ERROR SUMMARY" compute-sanitizer --error-exitcode 9 --leak-check no \
+    "$build/tests/test_kernels_cuda" --gtest_brief=1
+else
+  row "compute-sanitizer on kernels" skipped 0 "compute-sanitizer is not installed"
+fi
+
+if [[ -f $logs/benchmark ]]; then
+  echo
+  cat "$logs/benchmark"
+fi
+echo
+printf '%-36s %-8s %7s  %s\n' check result seconds remark
+for entry in "${rows[@]}"; do
+  IFS='|' read -r name result seconds remark <<<"$entry"
+  printf '%-36s %-8s %7s  %s\n' "$name" "$result" "$seconds" "$remark"
+done
+echo
+echo "$failures failed, ${#rows[@]} rows, $SECONDS s"
+((failures == 0))
