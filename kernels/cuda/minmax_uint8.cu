@@ -10,6 +10,7 @@ namespace cuda {
 namespace {
 
 constexpr int group = 16;  // levels of one 16-byte access
+constexpr int frames_in_flight = 4;
 constexpr std::int64_t header_bytes = MinMaxUint8Model::header_bytes;
 
 /// What levels of one frame mean.
@@ -88,12 +89,19 @@ __global__ void __launch_bounds__(block_threads) add_frames(const __grid_constan
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const auto add_group = [&]<int size>(std::int64_t i, std::integral_constant<int, size>) {
     float values[size] = {};
-    for (int f = 0; f < table.count; ++f) {
-      const Levels meaning = levels[f];
-      std::uint8_t codes[size];
-      read<size>(table.frames[f] + header_bytes + i, codes);
+    for (int first = 0; first < table.count; first += frames_in_flight) {
+      std::uint8_t codes[frames_in_flight][size];
 #pragma unroll
-      for (int j = 0; j < size; ++j) values[j] += meaning.value(codes[j]);
+      for (int k = 0; k < frames_in_flight; ++k) {
+        if (first + k < table.count) read<size>(table.frames[first + k] + header_bytes + i, codes[k]);
+      }
+#pragma unroll
+      for (int k = 0; k < frames_in_flight; ++k) {
+        if (first + k >= table.count) break;
+        const Levels meaning = levels[first + k];
+#pragma unroll
+        for (int j = 0; j < size; ++j) values[j] += meaning.value(codes[k][j]);
+      }
     }
 #pragma unroll
     for (int j = 0; j < size; ++j) {
