@@ -85,7 +85,7 @@ void Pulse::watch_neighbour() {
   const Bytes sign = store_->get("beat/" + name).value_or(Bytes());
   const double now = seconds_now();
   // Whoever was held up itself has heard nothing of others meanwhile.
-  const bool held_up = now - looked_at_ > times_.silence / 2;
+  const bool held_up = now - looked_at_ > times_.silence;
   looked_at_ = now;
   if (held_up || sign != neighbours_sign_) {
     neighbours_sign_ = sign;

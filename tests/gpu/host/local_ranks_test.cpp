@@ -16,11 +16,9 @@ using ::testing::HasSubstr;
 
 template <class Expected>
 std::string error_of(const std::function<Bytes(const LocalRank&)>& body) {
-  const auto begin = std::chrono::steady_clock::now();
   try {
     run_local_ranks(3, body);
   } catch (const Expected& error) {
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
     return error.what();
   }
   return "no error";
