@@ -185,6 +185,25 @@ TEST_F(SameBits, SumsByTheTree) {
   }
 }
 
+// Large terms cancel, so that what is left of the small ones depends on the order of every addition.
+TEST_F(SameBits, SumsWhoseOrderShows) {
+  for (const std::int64_t count : {1000, 4096, 40000, 300008}) {
+    Floats x = random_vector(count, 3);
+    const Floats exponents = random_vector(count / 2, 4);
+    for (std::size_t i = 0; i < exponents.size(); ++i) {
+      x[i] = std::ldexp(x[i], static_cast<int>(60 * exponents[i]));
+      x[exponents.size() + (7 * i + 5) % exponents.size()] = -x[i];
+    }
+    const auto dot = [&](TestDevice& device) {
+      const OwnedBuffer result = device.hold({7.0F});
+      device.dot(device.hold(x), device.hold(Floats(x.size(), 1.0F)), result);
+      return device.values(result)[0];
+    };
+    EXPECT_NE(dot(plain_), 0.0F) << count;
+    EXPECT_EQ(dot(tested_), dot(plain_)) << count;
+  }
+}
+
 TEST_F(SameBits, RowsAndColumns) {
   for (const std::int64_t columns : {1, 7, 64, 300}) {
     for (const std::int64_t offset : offsets) {

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "tests/kernels/test_device.hpp"
@@ -129,6 +130,23 @@ TEST_P(SameFrames, OfTheFusedServer) {
             << count << " elements of " << ranks << " ranks at " << offset;
       }
     }
+  }
+}
+
+// Squares whose sum lies half a unit of f64 from where the f32 norm rounds up: lanes 2 and 18 of the tree hold 3/8 of a
+// unit of the first lane each, which is lost where they are not added to each other first.
+TEST(Qsgd, AddsSquaresByTheTree) {
+  TestDevice tested, plain(Instructions::portable);
+  Floats x(512, 0.0F);
+  const float first[] = {1.0F, 0x1p-12F, 0x1p-12F, 0x1p-24F, 0x1p-26F};
+  const float small[] = {0x1p-27F, 0x1p-28F, 0x1p-28F};
+  for (std::size_t row = 0; row < std::size(first); ++row) x[32 * row] = first[row];
+  for (std::size_t row = 0; row < std::size(small); ++row) x[32 * row + 2] = x[32 * row + 18] = small[row];
+  for (TestDevice* const device : {&tested, &plain}) {
+    const Bytes frame = device->encode(*device->make_codec("qsgd"), x);
+    float norm = 0;
+    std::memcpy(&norm, frame.data(), sizeof norm);
+    EXPECT_EQ(norm, 1.0F + 0x1p-23F) << device->kind();
   }
 }
 

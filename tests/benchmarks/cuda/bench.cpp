@@ -7,20 +7,13 @@
 #include "kernels/cuda/check.hpp"
 
 namespace trigram::bench {
-namespace {
 
-cudaStream_t new_stream() {
-  cudaStream_t stream = nullptr;
-  cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  return stream;
-}
-
-}  // namespace
+Stream::Stream() { cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate"); }
+Stream::~Stream() { static_cast<void>(cudaStreamDestroy(stream)); }
 
 Bench::Bench(std::int64_t elements, std::uint64_t seed)
-    : stream_(new_stream()),
-      timeline_([] { return 0.0; }, false),
-      device_(cuda_kernels(stream_), timeline_),
+    : timeline_([] { return 0.0; }, false),
+      device_(cuda_kernels(stream_.stream), timeline_),
       elements_(elements),
       seed_(seed) {
   const Floats random = fresh(std::min<std::int64_t>(elements, 1 << 24));

@@ -23,13 +23,23 @@ struct Case {
   std::function<double()> deviation;
 };
 
+/// A stream of its own.
+struct Stream {
+  Stream();
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  cudaStream_t stream = nullptr;
+};
+
 /// The device, and vectors that outgrow every cache.
 class Bench {
  public:
   Bench(std::int64_t elements, std::uint64_t seed);
 
   Device& device() { return device_; }
-  cudaStream_t stream() const { return stream_; }
+  cudaStream_t stream() const { return stream_.stream; }
   std::int64_t elements() const { return elements_; }
   /// One of four f32 vectors of `elements`, the first two of them random.
   Buffer vector(int index) const { return vectors_[static_cast<std::size_t>(index)]; }
@@ -44,7 +54,7 @@ class Bench {
   Floats values(const Buffer& buffer);
 
  private:
-  cudaStream_t stream_;
+  Stream stream_;
   Timeline timeline_;
   Device device_;
   std::int64_t elements_;

@@ -20,16 +20,20 @@ class NeedsDevice : public testing::Environment {
 
 testing::Environment* const needs_device = testing::AddGlobalTestEnvironment(new NeedsDevice);
 
-cudaStream_t new_stream() {
+struct Stream {
+  Stream() { cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate"); }
+  ~Stream() { static_cast<void>(cudaStreamDestroy(stream)); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
   cudaStream_t stream = nullptr;
-  cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  return stream;
-}
+};
 
 }  // namespace
 
 std::shared_ptr<Kernels> tested_kernels() {
-  static const std::shared_ptr<Kernels> kernels = cuda_kernels(new_stream());
+  static const Stream lane;
+  static const std::shared_ptr<Kernels> kernels = cuda_kernels(lane.stream);
   return kernels;
 }
 
