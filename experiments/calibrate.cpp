@@ -35,7 +35,7 @@ std::vector<std::int64_t> sizes_between(double low, double high, double factor) 
 CalibrateConfig::CalibrateConfig(Params& flags) : place(flags) {
   const double low = flags.get("min-size", "24KiB", Unit::bytes, "smallest message, beside the empty one");
   const double high = flags.get("max-size", "6MiB", Unit::bytes, "largest message");
-  plan.sizes = sizes_between(low, high, flags.get("factor", 4.0, "from one size to the next"));
+  plan.sizes = sizes_between(low, high, flags.get("factor", 2.0, "from one size to the next"));
   plan.rounds = flags.get("rounds", 7, "times that everything is measured, turn by turn; medians are taken");
   require(plan.rounds >= 1, "trigram calibrate: rounds=" + std::to_string(plan.rounds) + " is less than 1");
   out = flags.get("out", "", "the cluster file; empty: on the screen only");
@@ -71,6 +71,12 @@ void add_rank(const std::vector<std::byte>& bytes, ClusterSamples& all) {
         {sample[0], sample[1].get<bool>() ? DeviceLimit::memory : DeviceLimit::arithmetic, sample[2]});
 }
 
+std::string step_text(const AlphaBeta& line) {
+  if (line.step == 0) return "";
+  return ", beyond " + format_quantity(line.step_after, Unit::bytes) + " " + format_quantity(line.step, Unit::seconds) +
+         " more";
+}
+
 std::string table(const MeasuredLine& fit, const std::string& amount, Unit unit) {
   constexpr double microseconds = 1e6, hundred = 100;
   std::vector<std::vector<std::string>> rows = {
@@ -81,7 +87,7 @@ std::string table(const MeasuredLine& fit, const std::string& amount, Unit unit)
                     short_number(fit.line.seconds(point.median.amount) * microseconds),
                     short_number(hundred * fit.line.residual(point.median))});
   }
-  return aligned(rows) + "alpha " + format_quantity(fit.line.alpha, Unit::seconds) + ", 1/beta " +
+  return aligned(rows) + "alpha " + format_quantity(fit.line.alpha, Unit::seconds) + step_text(fit.line) + ", 1/beta " +
          (fit.line.beta > 0 ? format_quantity(1 / fit.line.beta, unit) : "beyond measure") + "\n\n";
 }
 

@@ -24,7 +24,10 @@ MeasuredLine fit_network(const ClusterSamples& samples, std::size_t pattern) {
     fit.points.push_back(point_of("", static_cast<double>(samples.plan.sizes[size]),
                                   network_times(samples.network, samples.patterns, samples.plan, pattern, size)));
   }
-  fit.line = fit_alpha_beta(medians(fit));
+  // Messages between nodes may be announced before they are sent, if they are large; inside a node they are copied.
+  const Pattern::Kind kind = samples.patterns[pattern].kind;
+  const bool asks = kind == Pattern::Kind::nodes_at_once || kind == Pattern::Kind::pair_between_nodes;
+  fit.line = asks ? fit_stepped(medians(fit)) : fit_alpha_beta(medians(fit));
   return fit;
 }
 

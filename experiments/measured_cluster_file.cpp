@@ -26,6 +26,12 @@ std::string link_keys(const std::string& prefix, const AlphaBeta& line, Unit uni
          "_latency = " + format_quantity(line.alpha, Unit::seconds) + "\n";
 }
 
+std::string handshake_keys(const AlphaBeta& line) {
+  if (line.step == 0) return "";
+  return "nic_handshake = " + format_quantity(line.step, Unit::seconds) +
+         "\nhandshake_size = " + format_quantity(line.step_after, Unit::bytes) + "\n";
+}
+
 /// What the figures of a link are, beside those of one message alone.
 std::string link_comment(const MeasuredLine& fit, const MeasuredLine& alone, Unit unit) {
   return "# All at once, each way; off by at most " + percent(fit.worst_residual()) +
@@ -48,7 +54,7 @@ std::string cluster_file(const MeasuredCluster& cluster, const std::string& orig
   if (const MeasuredLine* nic = cluster.of(Kind::nodes_at_once)) {
     text += "\n" + link_comment(*nic, *cluster.of(Kind::pair_between_nodes), Unit::bytes_per_second);
     text += std::string("nic = ") + (cluster.nic_per_gpu ? "gpu" : "node") + "\n" +
-            link_keys("nic", nic->line, Unit::bytes_per_second);
+            link_keys("nic", nic->line, Unit::bytes_per_second) + handshake_keys(nic->line);
   }
   if (const MeasuredLine* node = cluster.of(Kind::inside_nodes_at_once)) {
     text += "\n" + link_comment(*node, *cluster.of(Kind::pair_inside_node), Unit::bytes) +

@@ -34,7 +34,7 @@ std::vector<Pattern> network_patterns(const std::vector<int>& node_of_rank);
 
 /// How long and how large to probe.
 struct ProbePlan {
-  std::vector<std::int64_t> sizes;  ///< bytes of a message
+  std::vector<std::int64_t> sizes;  ///< bytes of a message, ascending
   int rounds = 1;                   ///< everything is measured so often, turn by turn
   bool phantom = false;             ///< where time is a model's, no byte need move
 };

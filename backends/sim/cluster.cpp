@@ -85,13 +85,22 @@ void Cluster::read_links(Params& params) {
       params.get("nic_cap", "0", Unit::bytes_per_second, "most that the protocol reaches on a NIC; 0: no cap");
   nic_bandwidth = cap > 0 ? std::min(wire * efficiency, cap) : wire * efficiency;
   nic_latency = params.get("nic_latency", "10us", Unit::seconds, "of a message between nodes, end to end");
+  nic_handshake = params.get("nic_handshake", "0", Unit::seconds,
+                             "added for a message larger than handshake_size, whose sender asks before it sends");
+  handshake_size =
+      params.get("handshake_size", "64KiB", Unit::bytes, "largest message between nodes that is sent without asking");
+  if (nic_handshake == 0) refuse(given(params, {"handshake_size"}), "a cluster without nic_handshake");
+  require(nic_handshake == 0 || !fluid,
+          "'nic_handshake' tells messages by their size, which fidelity=fluid does not know; use fidelity=exact, or "
+          "nic_handshake=0");
   nic_per_gpu = choose(params.get("nic", "node", "node: the GPUs of a node share one NIC; gpu: each has its own"),
                        "nic", "node", "gpu");
   node_bandwidth =
       positive(params.get("node_bandwidth", "150GB/s", Unit::bytes_per_second, "of a GPU inside its node, one way"),
                "node_bandwidth");
   node_latency = params.get("node_latency", "3us", Unit::seconds, "of a message inside a node, end to end");
-  given_nic_keys_ = given(params, {"nic_bandwidth", "nic_efficiency", "nic_cap", "nic_latency", "nic"});
+  given_nic_keys_ = given(
+      params, {"nic_bandwidth", "nic_efficiency", "nic_cap", "nic_latency", "nic_handshake", "handshake_size", "nic"});
   given_node_keys_ = given(params, {"node_bandwidth", "node_latency"});
   if (platform.empty()) return;
   refuse(given_nic_keys_, "a platform file");

@@ -18,6 +18,8 @@ struct Cluster {
   bool nic_per_gpu = false;     ///< else one NIC, shared by the GPUs of a node
   double nic_bandwidth = 0;     ///< usable: min(bandwidth · efficiency, cap)
   double nic_latency = 0;       ///< of a message between two nodes, end to end
+  double nic_handshake = 0;     ///< added where the message is larger than handshake_size
+  double handshake_size = 0;    ///< bytes
   double node_bandwidth = 0;    ///< of a GPU inside its node
   double node_latency = 0;      ///< of a message inside a node, end to end
   bool fat_tree = false;        ///< leaf switches under a core, else one switch that never limits

@@ -20,9 +20,9 @@ constexpr double no_latency = 1e-12;
 
 LinkState& state_of(const sg::Link* link) { return *link->get_data<LinkState>(); }
 
-double route_latency(const std::vector<sg::Link*>& links) {
+double route_latency(const std::vector<sg::Link*>& links, double bytes) {
   double sum = 0;
-  for (const sg::Link* link : links) sum += state_of(link).latency;
+  for (const sg::Link* link : links) sum += state_of(link).latency_of(bytes);
   return std::max(sum, no_latency);
 }
 
@@ -61,8 +61,8 @@ simgrid::kernel::profile::Profile* speed_profile(const Cluster& cluster, int ran
 // real latency = base latency · factor
 void pay_real_latencies(sg::NetZone* root) {
   root->get_network_model()->set_lat_factor_cb(
-      [](double, const sg::Host*, const sg::Host*, const std::vector<sg::Link*>& links,
-         const std::unordered_set<sg::NetZone*>&) { return route_latency(links) / base_latency; });
+      [](double bytes, const sg::Host*, const sg::Host*, const std::vector<sg::Link*>& links,
+         const std::unordered_set<sg::NetZone*>&) { return route_latency(links, bytes) / base_latency; });
 }
 
 Platform::Platform(const Cluster& cluster, int ranks)
@@ -126,6 +126,10 @@ void Platform::add_node(Zone* zone, const Cluster& cluster, int node) {
   for (const int rank : ranks) {
     if (nic.empty() || nic_per_gpu_) {
       add_pair(nic, nic_name, Quantity::nic_bandwidth, node, cluster.nic_bandwidth, cluster.nic_latency);
+      for (auto link = nic.end() - 2; link != nic.end(); ++link) {
+        state_of(*link).handshake = cluster.nic_handshake / 2;
+        state_of(*link).handshake_size = cluster.handshake_size;
+      }
     }
     sg::Host* host = add_host(zone, cluster, rank);
     zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {sg::LinkInRoute(nic[nic.size() - 2])}, false);
@@ -148,7 +152,7 @@ void Platform::add_node(Zone* zone, const Cluster& cluster, int node) {
 
 Platform::Link* Platform::add_link(Zone* zone, const std::string& name, double bandwidth, double latency, bool entry) {
   Link* link = zone->create_link(name, bandwidth)->set_latency(entry ? base_latency : 0);
-  states_.push_back({latency, bandwidth});
+  states_.push_back({.latency = latency, .bandwidth = bandwidth});
   link->set_data(&states_.back());
   return link;
 }
@@ -187,7 +191,7 @@ double Platform::latency(int from, int to) const {
   std::vector<Link*> links;
   double native = 0;
   hosts[static_cast<std::size_t>(from)]->route_to(hosts[static_cast<std::size_t>(to)], links, &native);
-  return states_.empty() ? native : route_latency(links);
+  return states_.empty() ? native : route_latency(links, 0);
 }
 
 void Platform::apply(const Change& change) {

@@ -18,8 +18,12 @@ inline constexpr double base_latency = 1e-6;
 /// What we know of a link beside SimGrid. SimGrid shares a link in inverse proportion to the latency of a flow's
 /// route; so all routes get the same latency there, and this one is paid through the latency factor.
 struct LinkState {
-  double latency = 0;    ///< what a message pays on this link
-  double bandwidth = 0;  ///< the present one, where it changes over time
+  double latency = 0;         ///< what a message pays on this link
+  double bandwidth = 0;       ///< the present one, where it changes over time
+  double handshake = 0;       ///< what a message of more than handshake_size bytes pays beside the latency
+  double handshake_size = 0;  ///< bytes
+
+  double latency_of(double bytes) const { return latency + (bytes > handshake_size ? handshake : 0); }
 };
 
 /// Makes every message between hosts of the platform pay the real latency of its route.
@@ -40,7 +44,7 @@ class Platform {
   /// What the platform cannot do as asked, as sentences.
   std::vector<std::string> warnings;
 
-  /// Seconds before the first byte from one rank arrives at another.
+  /// Seconds before the first byte from one rank arrives at another, without a handshake.
   double latency(int from, int to) const;
   /// Applies a change of a link now; a slow rank follows its own profile.
   void apply(const Change& change);

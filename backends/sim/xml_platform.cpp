@@ -83,7 +83,7 @@ bool Platform::equalise_latencies(const std::vector<sg::Host*>& ends) {
   });
   if (!possible) return restore();
   for (std::size_t i = 0; i < links.size(); ++i) {
-    states_.push_back({real[i], links[i]->get_bandwidth()});
+    states_.push_back({.latency = real[i], .bandwidth = links[i]->get_bandwidth()});
     links[i]->set_data(&states_.back());
   }
   pay_real_latencies(engine.get_netzone_root());

@@ -65,6 +65,21 @@ TEST_F(Calibrated, ANicForEachGpu) {
                                   {"gpu_flops", "67TFLOPS", Unit::flops}});
 }
 
+TEST_F(Calibrated, AHandshakeOfLargeMessages) {
+  const Settings found =
+      calibrate("two_by_four:gpus_per_node=1,nic_latency=50us,nic_handshake=300us,handshake_size=128KiB");
+  expect_within_a_percent(found, {{"nic_bandwidth", "25Gbps", Unit::bytes_per_second},
+                                  {"nic_latency", "50us", Unit::seconds},
+                                  {"nic_handshake", "300us", Unit::seconds}});
+  const double size = parse_quantity(found.at("handshake_size"), Unit::bytes);
+  EXPECT_GT(size, 96 * 1024);  // the sizes on both sides that were measured
+  EXPECT_LT(size, 192 * 1024);
+}
+
+TEST_F(Calibrated, NoHandshakeWhereThereIsNone) {
+  EXPECT_FALSE(calibrate("bagua_v100:nodes=2").contains("nic_handshake"));
+}
+
 TEST_F(Calibrated, NodesOfDifferentSizes) {
   EXPECT_EQ(calibrate("two_by_four:gpus_per_node=(1 3)").at("gpus_per_node"), "1 3");
 }

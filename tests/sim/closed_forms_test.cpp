@@ -150,6 +150,21 @@ TEST(Nics, AreSharedByTheirNodeOrOwnedByAGpu) {
   expect_relative(duration(cluster + "gpu", 16, shift_node), alpha + 1e7 * beta, tolerance);
 }
 
+// α + M·β, and the handshake more for every message beyond its size; a node's own messages have none.
+TEST(Handshakes, ArePaidByEachLargeMessageBetweenNodes) {
+  const std::string cluster = flat(4, "nic_handshake=2ms,handshake_size=64KiB");
+  const double bytes = 65536;
+  expect_relative(duration(cluster, 4, all_reduce_of(4 * 65536)), 6 * (alpha + bytes * beta), tolerance);
+  expect_relative(duration(cluster, 4, all_reduce_of(4 * 65540)), 6 * (alpha + 2e-3 + (bytes + 4) * beta), tolerance);
+  const std::string node = "sim:nodes=2,gpus_per_node=2,node_bandwidth=100GB/s,node_latency=2us,nic_handshake=2ms";
+  expect_relative(duration(node, 2, all_reduce_of(80'000'000)), 2 * (2e-6 + 4e7 / 100e9), tolerance);
+}
+
+TEST(Handshakes, NeedASizeAndExactMessages) {
+  EXPECT_THROW(duration(flat(2, "nic_handshake=2ms,fidelity=fluid"), 2, all_reduce_of(8)), UsageError);
+  EXPECT_THROW(duration(flat(2, "handshake_size=1KiB"), 2, all_reduce_of(8)), UsageError);
+}
+
 // min(bandwidth · efficiency, cap)
 TEST(Nics, ReachTheirEfficiencyAndNoMoreThanTheirCap) {
   const auto seconds = [](const std::string& more) { return duration(flat(2, more), 2, all_reduce_of(25'000'000)); };
