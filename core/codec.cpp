@@ -1,5 +1,7 @@
 #include "core/codec.hpp"
 
+#include <set>
+
 #include "core/error.hpp"
 
 namespace trigram {
@@ -74,13 +76,13 @@ void Codec::decode_reduce_encode_frame(Kernels& kernels, std::span<const KeyedFr
 
 std::unique_ptr<Codec> make_codec_model(const std::string& spec) {
   const std::string name = Spec::parse(spec).name;
-  std::vector<std::string> known;
+  std::set<std::string> known;
   for (const std::string& registered : Codecs::names()) {
-    const std::string without_kind = registered.substr(registered.find('/') + 1);
-    if (without_kind == name) return Codecs::make(registered.substr(0, registered.find('/') + 1) + spec);
-    known.push_back(without_kind);
+    const std::string kind = registered.substr(0, registered.find('/') + 1);
+    if (registered == kind + name) return Codecs::make(kind + spec);
+    known.insert(registered.substr(kind.size()));
   }
-  throw_unknown_name(Codec::registry_kind, name, known);
+  throw_unknown_name(Codec::registry_kind, name, {known.begin(), known.end()});
 }
 
 void require_stable_under_feedback(const Codec& codec, const std::string& spec, std::int64_t count) {
