@@ -44,8 +44,11 @@ CalibrateConfig::CalibrateConfig(Params& flags) : place(flags) {
 CommandLine command_line() {
   Params flags("trigram calibrate", "cluster=");
   const CalibrateConfig unused(flags);
-  return {"calibrate", "Measures messages and device operations, and writes a cluster file for backend sim.",
-          "mpirun -n 4 build/release/experiments/trigram calibrate --backend mpi --out mine.cfg", flags.declared()};
+  return {
+      "calibrate",
+      "Measures messages and device operations, and writes a cluster file for backend sim; backend mpi is started by "
+      "mpirun.",
+      "trigram calibrate --backend mpi --out mine.cfg", flags.declared()};
 }
 
 std::vector<std::byte> measure(RankRuntime& runtime, const std::vector<Pattern>& patterns, const ProbePlan& plan) {
