@@ -9,6 +9,7 @@
 #include "core/backend.hpp"
 #include "core/error.hpp"
 #include "core/report.hpp"
+#include "experiments/alpha_beta.hpp"
 #include "experiments/backend_choice.hpp"
 #include "experiments/bench_op.hpp"
 #include "experiments/command_line.hpp"
@@ -114,11 +115,6 @@ std::vector<double> seconds_of(const std::vector<Measured>& ranks, const BenchCo
   }
   std::sort(all.begin(), all.end());
   return all;
-}
-
-double median(const std::vector<double>& ascending) {
-  const std::size_t middle = ascending.size() / 2;
-  return ascending.size() % 2 == 1 ? ascending[middle] : (ascending[middle - 1] + ascending[middle]) / 2;
 }
 
 using Cells = std::vector<std::vector<std::string>>;

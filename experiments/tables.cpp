@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "experiments/alpha_beta.hpp"
 #include "experiments/goal.hpp"
 
 namespace trigram {
@@ -15,19 +16,17 @@ namespace {
 using Cells = std::vector<std::vector<std::string>>;
 
 /// A run that diverged has no number: it sorts behind all others.
-double median(std::vector<double> values) {
+double median_of_runs(std::vector<double> values) {
   std::replace_if(
       values.begin(), values.end(), [](double value) { return std::isnan(value); },
       std::numeric_limits<double>::infinity());
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return median(values);
 }
 
 std::string median_and_range(const std::vector<double>& values) {
   if (values.empty()) return "-";
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const std::string middle = short_number(median(values));
+  const std::string middle = short_number(median_of_runs(values));
   return values.size() == 1 ? middle : middle + " [" + short_number(*low) + ", " + short_number(*high) + "]";
 }
 
@@ -90,7 +89,7 @@ std::string measure_table(const Study& study, const std::vector<StudyResult>& re
     for (const std::string& value : axis_values(study)) {
       std::vector<double> values;
       for (const StudyResult* result : by_axis[value]) values.push_back(measured(study, *result));
-      rows.back().push_back(values.empty() ? "-" : short_number(median(values)));
+      rows.back().push_back(values.empty() ? "-" : short_number(median_of_runs(values)));
     }
   }
   return aligned(rows);
@@ -114,8 +113,8 @@ std::string goal_table(const Study& study, const std::vector<StudyResult>& resul
         bytes.push_back(there->bytes / megabyte);
       }
       rows.push_back({row.name, value, std::to_string(losses.size()), std::to_string(losses.size() - seconds.size()),
-                      median_and_range(seconds), median_and_range(bytes), short_number(median(losses)),
-                      short_number(median(accuracies))});
+                      median_and_range(seconds), median_and_range(bytes), short_number(median_of_runs(losses)),
+                      short_number(median_of_runs(accuracies))});
     }
   }
   return aligned(rows);

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "backends/mpi/check.hpp"
-#include "backends/mpi/real_data.hpp"
 #include "core/error.hpp"
+#include "core/real_data.hpp"
 
 namespace trigram::mpi {
 namespace {
@@ -86,7 +86,7 @@ std::vector<MpiCommunicator::Piece> MpiCommunicator::cut(std::span<const Transfe
       require(transfer.peer >= 0 && transfer.peer < size(), "rank " + std::to_string(transfer.peer) +
                                                                 " is no rank of a group of " + std::to_string(size()) +
                                                                 "; ranks count from 0");
-      require_data(buffer);
+      require_data(buffer, "mpi");
       auto* address = buffer.bytes() == 0 ? nullptr : static_cast<std::byte*>(buffer.raw());
       std::int64_t rest = buffer.bytes();
       do {

@@ -3,8 +3,8 @@
 #include <limits>
 #include <string>
 
-#include "backends/mpi/real_data.hpp"
 #include "core/error.hpp"
+#include "core/real_data.hpp"
 
 namespace trigram::mpi {
 namespace {
@@ -17,7 +17,7 @@ void require_countable(std::int64_t bytes) {
 }  // namespace
 
 int countable_bytes(const Buffer& buffer) {
-  require_data(buffer);
+  require_data(buffer, "mpi");
   require_countable(buffer.bytes());
   return static_cast<int>(buffer.bytes());
 }

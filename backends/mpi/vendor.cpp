@@ -3,8 +3,8 @@
 #include "backends/mpi/check.hpp"
 #include "backends/mpi/datatype.hpp"
 #include "backends/mpi/packed.hpp"
-#include "backends/mpi/real_data.hpp"
 #include "core/collectives/reduction.hpp"
+#include "core/real_data.hpp"
 
 namespace trigram::mpi {
 namespace {
@@ -21,7 +21,7 @@ std::string with_size(Collective collective, std::int64_t bytes) {
 }  // namespace
 
 void VendorCommunicator::all_reduce(Buffer x, ReduceOp op) {
-  require_data(x);
+  require_data(x, "mpi");
   if (!reducible(x)) return Communicator::all_reduce(x, op);
   MPI_Request request = MPI_REQUEST_NULL;
   check(
@@ -32,7 +32,7 @@ void VendorCommunicator::all_reduce(Buffer x, ReduceOp op) {
 }
 
 void VendorCommunicator::reduce_scatter(Buffer x, ReduceOp op) {
-  require_data(x);
+  require_data(x, "mpi");
   if (!reducible(x)) return Communicator::reduce_scatter(x, op);
   std::vector<int> counts;
   for (int part = 0; part < size(); ++part) counts.push_back(count_of(x.chunk(part, size())));
@@ -92,7 +92,7 @@ void VendorCommunicator::broadcast(Buffer x, int root) {
 }
 
 void VendorCommunicator::reduce(Buffer x, ReduceOp op, int root) {
-  require_data(x);
+  require_data(x, "mpi");
   if (!reducible(x)) return Communicator::reduce(x, op, root);
   const bool receives = rank() == root;
   MPI_Request request = MPI_REQUEST_NULL;

@@ -48,8 +48,11 @@ struct Ended {
   std::string text;
 };
 
+/// The program's file.
+std::string program_path();
+
 inline Ended program(const std::string& arguments) {
-  FILE* pipe = ::popen((std::string(TRIGRAM_PROGRAM) + " " + arguments + " 2>&1").c_str(), "r");
+  FILE* pipe = ::popen((program_path() + " " + arguments + " 2>&1").c_str(), "r");
   Ended ended;
   char part[4096];
   for (std::size_t count = 0; (count = std::fread(part, 1, sizeof part, pipe)) > 0;) ended.text.append(part, count);

@@ -158,9 +158,8 @@ TEST_F(Simulated, AnInterruptedStudyLeavesWhatCanBeContinued) {
   std::string text = study_text;
   text.replace(text.find("steps = 2"), 9, "steps = 20000");
   const auto file = scratch.file("s.cfg", text);
-  const std::string program_path = TRIGRAM_PROGRAM;
   const std::string command =
-      "exec " + program_path + " study " + file.string() + " --plot off --out " + (scratch / "s").string();
+      "exec " + program_path() + " study " + file.string() + " --plot off --out " + (scratch / "s").string();
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::execl("/bin/sh", "sh", "-c", (command + " 2>/dev/null >/dev/null").c_str(), nullptr);

@@ -1,11 +1,10 @@
 // The same training on MPI and in the simulator, to the last bit.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "backends/mpi/session.hpp"
 #include "core/error.hpp"
 #include "core/trainer.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace trigram::testing {
 namespace {
@@ -30,30 +29,6 @@ World world_of_all() {
   world.ranks = mpi::Session::join().ranks();
   world.bucket_lanes = 2;
   return world;
-}
-
-std::vector<std::uint32_t> bits(const std::vector<float>& values) {
-  std::vector<std::uint32_t> words(values.size());
-  std::memcpy(words.data(), values.data(), values.size() * sizeof(float));
-  return words;
-}
-
-void expect_same_bits(const Training& a, const Training& b) {
-  ASSERT_EQ(a.ranks.size(), b.ranks.size());
-  for (std::size_t rank = 0; rank < a.ranks.size(); ++rank) {
-    const RankReport& one = a.ranks[rank];
-    const RankReport& other = b.ranks[rank];
-    ASSERT_EQ(one.steps.size(), other.steps.size());
-    for (std::size_t step = 0; step < one.steps.size(); ++step) {
-      EXPECT_EQ(one.steps[step].loss, other.steps[step].loss) << "rank " << rank << ", step " << step;
-      EXPECT_EQ(one.steps[step].bytes_sent, other.steps[step].bytes_sent) << "rank " << rank << ", step " << step;
-    }
-    ASSERT_FALSE(one.weights.empty());
-    ASSERT_EQ(one.weights.size(), other.weights.size());
-    for (std::size_t i = 0; i < one.weights.size(); ++i) {
-      EXPECT_EQ(bits(one.weights[i]), bits(other.weights[i])) << "rank " << rank << ", parameter " << i;
-    }
-  }
 }
 
 /// The simulator's answer, or its refusal; the same in every process.
