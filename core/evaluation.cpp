@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <set>
 #include <string_view>
+
+#include "core/packing.hpp"
 
 namespace trigram {
 namespace {
@@ -14,28 +15,24 @@ using HostWeights = Workload::HostWeights;
 
 /// One rank's part of an evaluation.
 struct Part {
-  std::int64_t steps = 0;  ///< that this rank had done
+  Evaluations::Reached reached;
   std::vector<float> weights;
-
-  std::vector<std::byte> bytes() const {
-    std::vector<std::byte> all(sizeof steps + weights.size() * sizeof(float));
-    std::memcpy(all.data(), &steps, sizeof steps);
-    if (!weights.empty()) std::memcpy(&all[sizeof steps], weights.data(), weights.size() * sizeof(float));
-    return all;
-  }
-  static Part of(const std::vector<std::byte>& bytes) {
-    Part part;
-    std::memcpy(&part.steps, bytes.data(), sizeof part.steps);
-    part.weights.resize((bytes.size() - sizeof part.steps) / sizeof(float));
-    if (!part.weights.empty())
-      std::memcpy(part.weights.data(), &bytes[sizeof part.steps], bytes.size() - sizeof part.steps);
-    return part;
-  }
 };
+
+std::vector<std::byte> packed(const Evaluations::Reached& reached, const std::vector<float>& weights) {
+  Packer packer;
+  packer.put(reached);
+  packer.put_all(std::span(weights));
+  return std::move(packer).bytes();
+}
 
 std::vector<Part> parts_of(const RankRuntime::Parts& all) {
   std::vector<Part> parts;
-  for (const auto& bytes : all) parts.push_back(Part::of(bytes));
+  for (const auto& bytes : all) {
+    Unpacker unpacker(bytes);
+    const auto reached = unpacker.take<Evaluations::Reached>();
+    parts.push_back({reached, unpacker.take_all<float>()});
+  }
   return parts;
 }
 
@@ -78,8 +75,14 @@ double consensus_distance(const std::vector<Part>& parts, const std::vector<doub
 
 std::int64_t most_steps(const std::vector<Part>& parts) {
   std::int64_t most = 0;
-  for (const Part& part : parts) most = std::max(most, part.steps);
+  for (const Part& part : parts) most = std::max(most, part.reached.steps);
   return most;
+}
+
+double mean_bytes(const std::vector<Part>& parts) {
+  double sum = 0;
+  for (const Part& part : parts) sum += static_cast<double>(part.reached.bytes_sent);
+  return sum / static_cast<double>(parts.size());
 }
 
 double worst_accuracy(Device& device, Workload& workload, const std::vector<Part>& parts, const HostWeights& like) {
@@ -110,44 +113,45 @@ Evaluations::Evaluations(Worker& worker, Workload& workload, std::span<const Par
     : worker_(worker), workload_(workload), parameters_(parameters), options_(options), done_(std::move(done)) {}
 
 void Evaluations::begin() {
-  hand_in_now(0, 0);
+  hand_in_now(0, {});
   begin_ = worker_.now();
-  keep_latest(0);
+  keep_latest({});
 }
 
-void Evaluations::after_step(std::int64_t steps) {
+void Evaluations::after_step(const Reached& reached) {
   if (by_seconds()) {
-    for (; worker_.now() > next_time(); ++next_) hand_in(next_, next_time(), latest_steps_, latest_);
-    keep_latest(steps);
-  } else if (options_.evaluate_every > 0 && steps % options_.evaluate_every == 0 && steps < options_.steps) {
-    hand_in_now(steps, steps);
+    for (; worker_.now() > next_time(); ++next_) hand_in(next_, next_time(), latest_reached_, latest_);
+    keep_latest(reached);
+  } else if (options_.evaluate_every > 0 && reached.steps % options_.evaluate_every == 0 &&
+             reached.steps < options_.steps) {
+    hand_in_now(reached.steps, reached);
   }
 }
 
-void Evaluations::keep_latest(std::int64_t steps) {
+void Evaluations::keep_latest(const Reached& reached) {
   if (!by_seconds() || workload_.phantom()) return;
   latest_ = download_weights(worker_.device, parameters_);
-  latest_steps_ = steps;
+  latest_reached_ = reached;
 }
 
-void Evaluations::end() {
+void Evaluations::end(const Reached& reached) {
   std::int64_t last = options_.steps;
   if (by_seconds()) {
     last = worker_.agree(next_, ReduceOp::max);
-    for (; next_ < last; ++next_) hand_in(next_, next_time(), latest_steps_, latest_);
+    for (; next_ < last; ++next_) hand_in(next_, next_time(), latest_reached_, latest_);
   }
-  hand_in_now(last, options_.steps);
+  hand_in_now(last, reached);
 }
 
-void Evaluations::hand_in_now(std::int64_t key, std::int64_t steps) {
+void Evaluations::hand_in_now(std::int64_t key, const Reached& reached) {
   if (workload_.phantom()) return;
-  hand_in(key, std::numeric_limits<double>::quiet_NaN(), steps, download_weights(worker_.device, parameters_));
+  hand_in(key, std::numeric_limits<double>::quiet_NaN(), reached, download_weights(worker_.device, parameters_));
 }
 
 /// A time that is NaN stands for the moment at which the last rank hands in.
-void Evaluations::hand_in(std::int64_t key, double time, std::int64_t steps, const HostWeights& own) {
+void Evaluations::hand_in(std::int64_t key, double time, const Reached& reached, const HostWeights& own) {
   if (workload_.phantom()) return;
-  worker_.runtime().collect(key, Part{steps, flattened(own)}.bytes(), [&](const RankRuntime::Parts& all) {
+  worker_.runtime().collect(key, packed(reached, flattened(own)), [&](const RankRuntime::Parts& all) {
     const Device::Uncharged free(worker_.device);
     const std::vector<Part> parts = parts_of(all);
     const std::vector<double> mean = mean_of(parts);
@@ -159,6 +163,7 @@ void Evaluations::hand_in(std::int64_t key, double time, std::int64_t steps, con
     row.accuracy = workload_.accuracy(worker_.device, mean_weights);
     row.worst_accuracy = worst_accuracy(worker_.device, workload_, parts, own);
     row.consensus_distance = consensus_distance(parts, mean);
+    row.bytes_sent = mean_bytes(parts);
     done_(row);
   });
 }

@@ -17,6 +17,11 @@ Workload::HostWeights download_weights(Device& device, std::span<const Parameter
 class Evaluations {
  public:
   using Done = std::function<void(const EvalRow&)>;
+  /// How far one rank was.
+  struct Reached {
+    std::int64_t steps = 0;
+    std::int64_t bytes_sent = 0;  ///< in these steps
+  };
   /// What is given outlives this.
   Evaluations(Worker& worker, Workload& workload, std::span<const ParameterView> parameters,
               const TrainingOptions& options, Done done);
@@ -24,13 +29,13 @@ class Evaluations {
   void begin();
   /// By seconds, this rank's part at each time that has passed is its weights after the last step that had ended by
   /// then; once it has stopped, those after its last step.
-  void after_step(std::int64_t steps);
-  void end();
+  void after_step(const Reached& reached);
+  void end(const Reached& reached);
 
  private:
-  void hand_in(std::int64_t key, double time, std::int64_t steps, const Workload::HostWeights& weights);
-  void hand_in_now(std::int64_t key, std::int64_t steps);
-  void keep_latest(std::int64_t steps);
+  void hand_in(std::int64_t key, double time, const Reached& reached, const Workload::HostWeights& weights);
+  void hand_in_now(std::int64_t key, const Reached& reached);
+  void keep_latest(const Reached& reached);
   bool by_seconds() const { return options_.evaluate_seconds > 0; }
   double next_time() const { return begin_ + static_cast<double>(next_) * options_.evaluate_seconds; }
 
@@ -41,8 +46,8 @@ class Evaluations {
   Done done_;
   double begin_ = 0;
   std::int64_t next_ = 1;         ///< the multiple of the seconds that comes next
-  Workload::HostWeights latest_;  ///< weights after `latest_steps_` steps, by seconds only
-  std::int64_t latest_steps_ = 0;
+  Workload::HostWeights latest_;  ///< weights at `latest_reached_`, by seconds only
+  Reached latest_reached_;
 };
 
 }  // namespace trigram

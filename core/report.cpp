@@ -35,20 +35,11 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Bytes that one rank sent in its first `steps` steps.
-double bytes_until(const RankReport& report, std::int64_t steps) {
-  const std::size_t end = std::min(report.cost_by_step.size(), static_cast<std::size_t>(steps));
-  double bytes = 0;
-  for (std::size_t i = 0; i < end; ++i) bytes += static_cast<double>(report.cost_by_step[i].bytes);
-  return bytes;
-}
-
 double samples_per_second(const std::vector<RankReport>& ranks) {
   double rate = 0;
   for (const RankReport& report : ranks) {
     if (report.training_seconds <= 0) continue;
-    rate += static_cast<double>(report.local_batch) * static_cast<double>(report.cost_by_step.size()) /
-            report.training_seconds;
+    rate += static_cast<double>(report.local_batch) * static_cast<double>(report.steps_done) / report.training_seconds;
   }
   return rate;
 }
@@ -121,12 +112,6 @@ std::string evals_csv(const std::vector<RankReport>& ranks) {
   return text;
 }
 
-double mean_bytes_until(const std::vector<RankReport>& ranks, std::int64_t steps) {
-  double bytes = 0;
-  for (const RankReport& report : ranks) bytes += bytes_until(report, steps);
-  return bytes / static_cast<double>(ranks.size());
-}
-
 std::string trace_json(const std::vector<RankReport>& ranks) {
   nlohmann::json events = nlohmann::json::array();
   for (const RankReport& report : ranks) {
@@ -145,20 +130,21 @@ std::string trace_json(const std::vector<RankReport>& ranks) {
 nlohmann::json summarize(const Training& training) {
   const std::vector<RankReport>& ranks = training.ranks;
   const std::vector<double> seconds = iteration_seconds(ranks.front());
-  const auto steps = static_cast<std::int64_t>(ranks.front().cost_by_step.size());
-  double largest = 0, slowest = 0;
+  double all = 0, largest = 0, slowest = 0;
   for (const RankReport& report : ranks) {
-    largest = std::max(largest, bytes_until(report, steps));
+    const auto bytes = static_cast<double>(report.sent.bytes);
+    all += bytes;
+    largest = std::max(largest, bytes);
     slowest = std::max(slowest, report.training_seconds);
   }
-  const double divisor = std::max<double>(1, static_cast<double>(steps));
+  const double divisor = std::max<double>(1, static_cast<double>(ranks.front().steps_done));
   const std::vector<EvalRow> scores = evaluations(ranks);
   nlohmann::json summary = {
       {"iteration_s", median(seconds)},
       {"iteration_mean_s", mean(seconds)},
       {"iteration_slowest_rank_s", slowest / divisor},
       {"samples_per_s", samples_per_second(ranks)},
-      {"bytes_per_step_mean", mean_bytes_until(ranks, steps) / divisor},
+      {"bytes_per_step_mean", all / static_cast<double>(ranks.size()) / divisor},
       {"bytes_per_step_largest", largest / divisor},
       {"busiest_nic", training.facts.contains("busiest_nic") ? training.facts["busiest_nic"] : nlohmann::json()},
       {"simulated_s", training.seconds},

@@ -26,9 +26,6 @@ std::string evals_csv(const std::vector<RankReport>& ranks);
 /// The evaluations of all ranks in the order of steps and times.
 std::vector<EvalRow> evaluations(const std::vector<RankReport>& ranks);
 
-/// Mean over ranks of the bytes sent in the first `steps` steps.
-double mean_bytes_until(const std::vector<RankReport>& ranks, std::int64_t steps);
-
 /// The spans in Chrome's trace format: a process a rank, a thread a lane, microseconds.
 std::string trace_json(const std::vector<RankReport>& ranks);
 

@@ -69,12 +69,12 @@ class Trainer {
       step();
       before = record(before);
       if (options_.on_step && worker_.rank() == 0) options_.on_step(worker_.step + 1);
-      evaluations_.after_step(worker_.step + 1);
+      evaluations_.after_step({report_.steps_done, report_.sent.bytes});
     }
     report_.training_seconds = before.time - start.time;
     algorithm_->finish(worker_);
     report_.setup_and_finish = start.sent + difference(Progress::of(runtime_).sent, before.sent);
-    evaluations_.end();
+    evaluations_.end({report_.steps_done, report_.sent.bytes});
     if (options_.keep_weights && !workload_->phantom())
       report_.weights = download_weights(worker_.device, store_.parameters());
     if (options_.keep_spans) keep_spans();
@@ -131,7 +131,9 @@ class Trainer {
     if (writes_row || is_last) worker_.device.synchronize();
     const Progress now = Progress::of(runtime_);
     const Cost sent = difference(now.sent, before.sent);
-    report_.cost_by_step.push_back(sent);
+    ++report_.steps_done;
+    report_.sent += sent;
+    if (options_.keep_costs) report_.cost_by_step.push_back(sent);
     if (writes_row) {
       StepRow row{worker_.step, worker_.rank(), now.time, loss(), sent.bytes};
       row.compute_s = now.compute - before.compute;

@@ -31,6 +31,7 @@ struct TrainingOptions {
   bool record_all = false;                         ///< step rows of every rank, else of rank 0
   bool keep_spans = false;                         ///< spans for a trace
   bool keep_weights = false;                       ///< final weights of every rank in its report
+  bool keep_costs = false;                         ///< the cost of every step in every rank's report
   std::function<void(std::int64_t done)> on_step;  ///< if set, called on rank 0 after every step
 };
 
@@ -53,6 +54,7 @@ struct EvalRow {
   double accuracy = 0;            ///< at the mean model
   double worst_accuracy = 0;      ///< of the worst rank
   double consensus_distance = 0;  ///< √(1/n Σ‖x_i − x̄‖²)
+  double bytes_sent = 0;          ///< in steps until then, mean over ranks
 };
 
 /// A span with the lane that it ran on.
@@ -70,7 +72,9 @@ struct RankReport {
   std::vector<StepRow> steps;
   std::vector<EvalRow> evals;  ///< on the rank that completed them
   std::vector<LaneSpan> spans;
-  std::vector<Cost> cost_by_step;           ///< counted by the meters in each step
+  std::int64_t steps_done = 0;
+  Cost sent;                                ///< counted by the meters in all steps
+  std::vector<Cost> cost_by_step;           ///< counted in each step, if kept
   Cost setup_and_finish;                    ///< counted outside steps
   std::int64_t local_batch = 0;             ///< 0: an empty shard
   double training_seconds = 0;              ///< first step's begin to last step's end

@@ -40,7 +40,7 @@ nlohmann::json curve(const Training& training) {
                       {"time_s", row.time_s},
                       {"loss", row.loss},
                       {"accuracy", row.accuracy},
-                      {"bytes_mean", mean_bytes_until(training.ranks, row.step)}});
+                      {"bytes_mean", row.bytes_sent}});
   }
   return points;
 }

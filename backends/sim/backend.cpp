@@ -3,58 +3,32 @@
 
 #include <xbt/log.h>
 
-#include <cstring>
 #include <simgrid/s4u.hpp>
 
 #include "backends/sim/child.hpp"
 #include "backends/sim/cluster.hpp"
 #include "backends/sim/simulation.hpp"
 #include "core/error.hpp"
+#include "core/packing.hpp"
 
 namespace trigram::sim {
 
 namespace {
 
-void append(std::vector<std::byte>& out, const void* data, std::size_t size) {
-  const auto* begin = static_cast<const std::byte*>(data);
-  out.insert(out.end(), begin, begin + size);
-}
-
-void append_block(std::vector<std::byte>& out, const void* data, std::size_t size) {
-  const std::uint64_t length = size;
-  append(out, &length, sizeof length);
-  append(out, data, size);
-}
-
 std::vector<std::byte> pack(const Outcome& outcome) {
-  std::vector<std::byte> out;
-  append(out, &outcome.seconds, sizeof outcome.seconds);
-  const std::string facts = outcome.facts.dump();
-  append_block(out, facts.data(), facts.size());
-  for (const auto& result : outcome.results) append_block(out, result.data(), result.size());
-  return out;
+  Packer packer;
+  packer.put(outcome.seconds);
+  packer.put_text(outcome.facts.dump());
+  for (const auto& result : outcome.results) packer.put_all(std::span(result));
+  return std::move(packer).bytes();
 }
 
 Outcome unpack(std::span<const std::byte> bytes, int ranks) {
+  Unpacker unpacker(bytes);
   Outcome outcome;
-  const auto take = [&](std::size_t size) {
-    const auto taken = bytes.first(size);
-    bytes = bytes.subspan(size);
-    return taken;
-  };
-  const auto take_block = [&] {
-    std::uint64_t length = 0;
-    std::memcpy(&length, take(sizeof length).data(), sizeof length);
-    return take(length);
-  };
-  std::memcpy(&outcome.seconds, take(sizeof outcome.seconds).data(), sizeof outcome.seconds);
-  const auto facts = take_block();
-  const auto* text = reinterpret_cast<const char*>(facts.data());
-  outcome.facts = nlohmann::json::parse(text, text + facts.size());
-  for (int rank = 0; rank < ranks; ++rank) {
-    const auto result = take_block();
-    outcome.results.emplace_back(result.begin(), result.end());
-  }
+  outcome.seconds = unpacker.take<double>();
+  outcome.facts = nlohmann::json::parse(unpacker.take_text());
+  for (int rank = 0; rank < ranks; ++rank) outcome.results.push_back(unpacker.take_all<std::byte>());
   return outcome;
 }
 
@@ -105,14 +79,11 @@ class SimBackend final : public Backend {
     const std::vector<std::byte> count = run_in_child([&] {
       start_engine(0);
       simgrid::s4u::Engine::get_instance()->load_platform(cluster_.platform);
-      const auto hosts = static_cast<int>(simgrid::s4u::Engine::get_instance()->get_host_count());
-      std::vector<std::byte> bytes;
-      append(bytes, &hosts, sizeof hosts);
-      return bytes;
+      Packer packer;
+      packer.put(static_cast<int>(simgrid::s4u::Engine::get_instance()->get_host_count()));
+      return std::move(packer).bytes();
     });
-    int hosts = 0;
-    std::memcpy(&hosts, count.data(), sizeof hosts);
-    return hosts;
+    return Unpacker(count).take<int>();
   }
 
   Cluster cluster_;

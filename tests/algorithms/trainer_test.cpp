@@ -123,6 +123,35 @@ TEST(Evaluations, ComeAtTheStepsAskedForAndAtBothEnds) {
   EXPECT_EQ(steps_of(0), (std::vector<std::int64_t>{0, 5}));
 }
 
+TEST(Evaluations, TellTheBytesThatARankHadSentOnAverage) {
+  play({});
+  TrainingOptions options = scripted("local_sgd:every=2", 4);
+  options.evaluate_every = 2;
+  const auto rows = evaluations(train_on(threads(2), 3, options));
+  ASSERT_EQ(rows.size(), 3U);
+  double exchange = 0;  // of steps 1 and 3, mean over ranks
+  for (int rank = 0; rank < 3; ++rank) {
+    exchange += static_cast<double>(declared_cost(threads(2), 3, options, rank, 1).bytes) / 3;
+  }
+  EXPECT_GT(exchange, 0);
+  EXPECT_EQ(rows[0].bytes_sent, 0);
+  EXPECT_DOUBLE_EQ(rows[1].bytes_sent, exchange);
+  EXPECT_DOUBLE_EQ(rows[2].bytes_sent, 2 * exchange);
+}
+
+TEST(Reports, KeepCostsOfStepsOnlyWhenAsked) {
+  play({});
+  TrainingOptions options = scripted("all_reduce", 4);
+  options.keep_costs = false;
+  for (const RankReport& report : train_on(threads(2), 3, options).ranks) {
+    EXPECT_TRUE(report.cost_by_step.empty());
+    EXPECT_EQ(report.steps_done, 4);
+    Cost sent;
+    for (std::int64_t step = 0; step < 4; ++step) sent += declared_cost(threads(2), 3, options, report.rank, step);
+    EXPECT_EQ(report.sent, sent);
+  }
+}
+
 TEST(StepRows, AreOfRankZeroOrOfAllAndTheirSecondsSumToTheStep) {
   Script script;
   script.layers = {50, 60};

@@ -19,6 +19,7 @@ TrainingOptions scripted(const std::string& algorithm, std::int64_t steps) {
   options.learning_rate = 0.125;
   options.buckets.bytes = 40;
   options.keep_weights = true;
+  options.keep_costs = true;
   return options;
 }
 

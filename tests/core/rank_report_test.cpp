@@ -24,6 +24,8 @@ TEST(RankReport, SurvivesPackingWithNaNAndInfinity) {
   eval.accuracy = std::nan("");
   report.evals.push_back(eval);
   report.spans.push_back({2, Activity::wire, "all_reduce", 0.25, 0.5, 12});
+  report.steps_done = 9;
+  report.sent = {2, 3};
   report.cost_by_step.push_back({4, 5});
   report.setup_and_finish = {6, 7};
   report.local_batch = 0;
@@ -38,6 +40,8 @@ TEST(RankReport, SurvivesPackingWithNaNAndInfinity) {
   EXPECT_TRUE(std::isnan(back.evals[0].accuracy));
   EXPECT_EQ(back.spans[0].name, "all_reduce");
   EXPECT_EQ(back.spans[0].activity, Activity::wire);
+  EXPECT_EQ(back.steps_done, 9);
+  EXPECT_EQ(back.sent, (Cost{2, 3}));
   EXPECT_EQ(back.cost_by_step[0], (Cost{4, 5}));
   EXPECT_EQ(back.setup_and_finish, (Cost{6, 7}));
   EXPECT_EQ(back.training_seconds, 1.0 / 3);
