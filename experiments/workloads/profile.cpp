@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-Profile::Profile(ProfileTable table, Params& params)
+Profile::Profile(std::shared_ptr<const ProfileTable> table, Params& params)
     : table_(std::move(table)),
       batch_(params.get("batch", std::int64_t{0}, "samples a step on each GPU; 0: the table's own")),
       forward_fraction_(params.get("forward_fraction", 1.0 / 3.0, "part of a step's compute time that is forward")) {
@@ -16,86 +16,92 @@ Profile::Profile(ProfileTable table, Params& params)
   require(batch_ >= 0, params.owner() + ": batch=" + std::to_string(batch_) + " is negative");
   require(forward_fraction_ >= 0 && forward_fraction_ <= 1,
           params.owner() + ": forward_fraction must lie between 0 and 1");
-  if (batch_ == 0) batch_ = table_.batch;
-  if (!table_.layers.empty()) choose_clock(compute, params);
+  if (batch_ == 0) batch_ = table_->batch;
+  if (table_->layers.empty()) return;
+  layers_.resize(table_->layers.size());
+  for (const Parameter& parameter : table_->parameters) {
+    layers_[static_cast<std::size_t>(parameter.layer)].parameters += static_cast<double>(parameter.modelled_count);
+  }
+  choose_clock(compute, params);
 }
 
 void Profile::choose_clock(const std::string& compute, const Params& params) {
-  const double batches = static_cast<double>(batch_) / static_cast<double>(table_.batch);
+  const double batches = static_cast<double>(batch_) / static_cast<double>(table_->batch);
   if (compute == "roofline") {
     clock_ = Clock::roofline;
   } else if (compute != "measured") {
     clock_ = Clock::measured_step;
     step_seconds_ = parse_quantity(compute, Unit::seconds);
-  } else if (table_.has_measured_layers()) {
+  } else if (table_->has_measured_layers()) {
     clock_ = Clock::measured_layers;
+    take_measured_layers(batches);
   } else {
-    require(table_.compute_seconds.has_value(), params.owner() + ": no time was measured for '" + table_.name +
-                                                    "'; give compute=0.5s (a step's compute time) or compute=roofline");
+    require(table_->compute_seconds.has_value(),
+            params.owner() + ": no time was measured for '" + table_->name +
+                "'; give compute=0.5s (a step's compute time) or compute=roofline");
     clock_ = Clock::measured_step;
-    step_seconds_ = *table_.compute_seconds * batches;
+    step_seconds_ = *table_->compute_seconds * batches;
   }
   require(clock_ == Clock::measured_step || !params.has("forward_fraction"),
           params.owner() + ": forward_fraction has no effect where each layer has its own forward and backward time");
   if (clock_ == Clock::measured_step) spread_over_layers();
-  for (ProfileLayer& layer : table_.layers) {
-    const double scale = clock_ == Clock::measured_layers ? batches : 1.0;
-    layer.forward_seconds *= scale;
-    layer.backward_seconds *= scale;
-  }
-  layer_parameters_.assign(table_.layers.size(), 0.0);
-  for (const Parameter& parameter : table_.parameters) {
-    layer_parameters_[static_cast<std::size_t>(parameter.layer)] += static_cast<double>(parameter.modelled_count);
+}
+
+void Profile::take_measured_layers(double batches) {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    layers_[i].forward_seconds = table_->layers[i].forward_seconds * batches;
+    layers_[i].backward_seconds = table_->layers[i].backward_seconds * batches;
   }
 }
 
 void Profile::spread_over_layers() {
   double forward = 0;
   double backward = 0;
-  for (const ProfileLayer& layer : table_.layers) {
+  for (const ProfileLayer& layer : table_->layers) {
     forward += layer.forward_flops;
     backward += layer.backward_flops;
   }
-  require(forward > 0 && backward > 0, "profile '" + table_.name + "' has no FLOPs to spread a step's time by");
-  for (ProfileLayer& layer : table_.layers) {
-    layer.forward_seconds = step_seconds_ * forward_fraction_ * layer.forward_flops / forward;
-    layer.backward_seconds = step_seconds_ * (1 - forward_fraction_) * layer.backward_flops / backward;
+  require(forward > 0 && backward > 0, "profile '" + table_->name + "' has no FLOPs to spread a step's time by");
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const ProfileLayer& layer = table_->layers[i];
+    layers_[i].forward_seconds = step_seconds_ * forward_fraction_ * layer.forward_flops / forward;
+    layers_[i].backward_seconds = step_seconds_ * (1 - forward_fraction_) * layer.backward_flops / backward;
   }
 }
 
 void Profile::open(const Shard& shard) {
-  require(!table_.layers.empty(), "workload 'profile' needs file=TABLE, a profile in CSV");
-  require(shard.label_skew == 0, "profile '" + table_.name + "' has no data whose labels could be skewed");
-  require(!shard.validation, "profile '" + table_.name + "' has no data to hold out for validation");
+  require(!table_->layers.empty(), "workload 'profile' needs file=TABLE, a profile in CSV");
+  require(shard.label_skew == 0, "profile '" + table_->name + "' has no data whose labels could be skewed");
+  require(!shard.validation, "profile '" + table_->name + "' has no data to hold out for validation");
   require(shard.global_batch >= 0, "a global batch of " + std::to_string(shard.global_batch) + " samples is negative");
   global_batch_ = shard.global_batch > 0 ? shard.global_batch : batch_ * shard.world;
   local_batch_ = part_count(global_batch_, shard.world, shard.rank);
 }
 
 std::string Profile::description() const {
-  std::string text = table_.name + " (" + std::to_string(table_.total_parameters()) + " parameters), batch " +
+  std::string text = table_->name + " (" + std::to_string(table_->total_parameters()) + " parameters), batch " +
                      std::to_string(batch_) + " a GPU, compute ";
   if (clock_ == Clock::roofline) return text + "by roofline";
   double seconds = 0;
-  for (const ProfileLayer& layer : table_.layers) seconds += layer.forward_seconds + layer.backward_seconds;
+  for (const Layer& layer : layers_) seconds += layer.forward_seconds + layer.backward_seconds;
   return text + format_quantity(seconds, Unit::seconds);
 }
 
 void Profile::spend_forward(Device& device) const {
   // Nothing can begin between two layers of forward, so measured seconds are spent in one piece.
   double seconds = 0;
-  for (std::size_t layer = 0; layer < table_.layers.size(); ++layer) {
-    seconds += table_.layers[layer].forward_seconds;
-    if (clock_ == Clock::roofline) device.charge(roofline(layer, table_.layers[layer].forward_flops, 1));
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    seconds += layers_[layer].forward_seconds;
+    if (clock_ == Clock::roofline) device.charge(roofline(layer, table_->layers[layer].forward_flops, 1));
   }
   if (clock_ != Clock::roofline && seconds > 0) device.charge_seconds(seconds * local_batches());
 }
 
 void Profile::spend_backward(Device& device, int layer) const {
   const auto index = static_cast<std::size_t>(layer);
-  const double seconds = table_.layers[index].backward_seconds * local_batches();
+  const double seconds = layers_[index].backward_seconds * local_batches();
   if (clock_ == Clock::roofline) {
-    device.charge(roofline(index, table_.layers[index].backward_flops, 2));
+    device.charge(roofline(index, table_->layers[index].backward_flops, 2));
   } else if (seconds > 0) {
     device.charge_seconds(seconds);
   }
@@ -106,7 +112,7 @@ double Profile::local_batches() const { return static_cast<double>(local_batch_)
 /// A pass reads the layer's parameters and moves each activation in and out.
 KernelCost Profile::roofline(std::size_t layer, double flops_a_sample, double passes) const {
   const auto samples = static_cast<double>(local_batch_);
-  const double elements = layer_parameters_[layer] + 2 * samples * table_.layers[layer].activations;
+  const double elements = layers_[layer].parameters + 2 * samples * table_->layers[layer].activations;
   return {flops_a_sample * samples, passes * elements * static_cast<double>(size_of(DType::f32))};
 }
 
@@ -114,13 +120,12 @@ double Profile::accuracy(Device&, const HostWeights&) { return std::numeric_limi
 
 namespace {
 
-const Workloads::Registration registered("profile", {"sizes and times of a network in a table of layers, by path"},
-                                         [](Params& params) {
-                                           const std::string path = params.get("file", "", "the table, in CSV");
-                                           ProfileTable table;
-                                           if (!path.empty()) table = read_profile_table(path);
-                                           return std::make_unique<Profile>(std::move(table), params);
-                                         });
+const Workloads::Registration registered(
+    "profile", {"sizes and times of a network in a table of layers, by path"}, [](Params& params) {
+      const std::string path = params.get("file", "", "the table, in CSV");
+      return std::make_unique<Profile>(
+          path.empty() ? std::make_shared<const ProfileTable>() : shared_profile_table(path), params);
+    });
 
 }  // namespace
 }  // namespace trigram

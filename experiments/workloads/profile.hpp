@@ -1,6 +1,7 @@
 // A network's sizes and times without its arithmetic.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,17 +17,17 @@ namespace trigram {
 class Profile : public Workload {
  public:
   /// Declares batch, compute and forward_fraction. A table without layers is allowed until `open`.
-  Profile(ProfileTable table, Params& params);
+  Profile(std::shared_ptr<const ProfileTable> table, Params& params);
 
-  const std::string& name() const { return table_.name; }
+  const std::string& name() const { return table_->name; }
   /// Takes the time of the whole forward pass.
   void spend_forward(Device& device) const;
   /// Takes the time of one layer's backward pass.
   void spend_backward(Device& device, int layer) const;
 
   void open(const Shard& shard) override;
-  std::vector<Parameter> parameters() const override { return table_.parameters; }
-  int layers() const override { return static_cast<int>(table_.layers.size()); }
+  std::vector<Parameter> parameters() const override { return table_->parameters; }
+  int layers() const override { return static_cast<int>(table_->layers.size()); }
   bool phantom() const override { return true; }
   bool times_update() const override { return clock_ == Clock::measured_step; }
   std::int64_t global_batch() const override { return global_batch_; }
@@ -44,14 +45,21 @@ class Profile : public Workload {
   /// How layers get their time.
   enum class Clock : std::uint8_t { measured_layers, measured_step, roofline };
 
+  /// What one layer takes of `batch_` samples, and the parameters that it reads.
+  struct Layer {
+    double forward_seconds = 0, backward_seconds = 0;
+    double parameters = 0;
+  };
+
   void choose_clock(const std::string& compute, const Params& params);
+  void take_measured_layers(double batches);
   void spread_over_layers();
   /// This rank's batch over the one that times are for.
   double local_batches() const;
   KernelCost roofline(std::size_t layer, double flops_a_sample, double passes) const;
 
-  ProfileTable table_;
-  std::vector<double> layer_parameters_;
+  std::shared_ptr<const ProfileTable> table_;  ///< of all ranks
+  std::vector<Layer> layers_;
   std::int64_t batch_;
   Clock clock_ = Clock::roofline;
   double step_seconds_ = 0;  ///< of `batch_` samples

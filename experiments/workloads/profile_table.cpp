@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "experiments/workloads/read_file.hpp"
+#include "experiments/workloads/shared_cache.hpp"
 
 namespace trigram {
 namespace {
@@ -150,6 +151,11 @@ ProfileTable read_profile_table(const std::string& path) {
   }
   require(table.total_parameters() > 0, path + ": has no parameters");
   return table;
+}
+
+std::shared_ptr<const ProfileTable> shared_profile_table(const std::string& path) {
+  static SharedCache<std::string, ProfileTable> cache;
+  return cache.get(path, [&] { return read_profile_table(path); });
 }
 
 }  // namespace trigram

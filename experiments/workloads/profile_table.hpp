@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,5 +42,8 @@ struct ProfileTable {
 /// Reads a table. Throws UsageError with file and line for unknown keys or columns, fields that are no numbers, layers
 /// that are torn apart, or a table without parameters.
 ProfileTable read_profile_table(const std::string& path);
+
+/// The same, read once for all ranks of a process that hold it. Any thread may call.
+std::shared_ptr<const ProfileTable> shared_profile_table(const std::string& path);
 
 }  // namespace trigram

@@ -18,7 +18,7 @@ bool register_shipped_tables() {
       const std::string name = entry.path().stem().string();
       if (entry.path().extension() != ".csv" || !known.insert(name).second) continue;
       const auto make = [path = entry.path().string()](Params& params) {
-        return std::make_unique<Profile>(read_profile_table(path), params);
+        return std::make_unique<Profile>(shared_profile_table(path), params);
       };
       Workloads::Registration(name, {"profile: sizes and times of " + name + ", no arithmetic"}, make);
     }
