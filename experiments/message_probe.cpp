@@ -26,16 +26,25 @@ double round_trip(RankRuntime& runtime, const std::pair<int, int>& pair, std::in
   return runtime.now() - begin;
 }
 
+/// The pairs that `rank` is one of, in an order that all ranks follow: rank 0 with everybody, then neighbours.
+std::vector<std::pair<int, int>> pairs_of(int rank, int n) {
+  std::vector<std::pair<int, int>> pairs;
+  for (int i = 1; i < n; ++i) {
+    if (rank == 0 || rank == i) pairs.emplace_back(0, i);
+  }
+  for (const int i : {rank - 1, rank}) {
+    if (i >= 1) pairs.emplace_back(i, (i + 1) % n);
+  }
+  if (rank == 0 && n > 1) pairs.emplace_back(n - 1, 0);
+  return pairs;
+}
+
 }  // namespace
 
 std::vector<MessageTime> probe_messages(RankRuntime& runtime) {
   Communicator& comm = *runtime.lane(0).comm;
-  const int n = comm.size();
-  std::vector<std::pair<int, int>> pairs;
-  for (int i = 1; i < n; ++i) pairs.emplace_back(0, i);
-  for (int i = 1; i < n; ++i) pairs.emplace_back(i, (i + 1) % n);
   std::vector<MessageTime> probes;
-  for (const std::pair<int, int>& pair : pairs) {
+  for (const std::pair<int, int>& pair : pairs_of(comm.rank(), comm.size())) {
     round_trip(runtime, pair, 0);  // both ranks are here now
     const double empty = round_trip(runtime, pair, 0);
     const double full = round_trip(runtime, pair, probe_bytes);
