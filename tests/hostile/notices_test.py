@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""The judge notices what it is there for: programs that misbehave in one way each, and one that behaves."""
+
+import pathlib
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import judge
+import scratch as listings
+import start
+from attempt import Attempt
+from catalogue import Flag, parse_products
+
+REFUSES = "import sys; print('trigram: lr=-1x is not a number', file=sys.stderr); sys.exit(2)"
+CASES = {  # what a program does to the one fault that must be found; "" where nothing is wrong
+    REFUSES: "",
+    "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "crash",
+    "import sys; print('trigram: the simulation was ended by signal 6, lr -1x', file=sys.stderr); sys.exit(2)": "crash",
+    "import time; time.sleep(60)": "hang",
+    "raise KeyError('lr')": "traceback",
+    "import sys; print('trigram: lr -1x: [json.exception.type_error.302] type', file=sys.stderr); sys.exit(2)": "raw exception",
+    "import sys; print('trigram: std::bad_alloc -1x lr', file=sys.stderr); sys.exit(2)": "raw exception",
+    "open('../canary/notes.txt', 'a').write('mine');" + REFUSES: "touched outside",
+    "import os; os.remove('../canary/run.json');" + REFUSES: "touched outside",
+    "open('new', 'w');" + REFUSES: "touched outside",
+    "import sys; sys.exit(2)": "bad refusal",
+    "import sys; print('trigram: lr: no -1x', file=sys.stderr); sys.exit(1)": "bad refusal",
+    "import sys; print('trigram: lr is no number', file=sys.stderr); sys.exit(2)": "bad refusal",
+    "import sys; print('trigram: -1x is no number', file=sys.stderr); sys.exit(2)": "bad refusal",
+    "import sys; print('trigram: lr=-1x\\x1b[2J', file=sys.stderr); sys.exit(2)": "bad refusal",
+    "import sys; print('trigram: lr=-1x\\nis no number', file=sys.stderr); sys.exit(2)": "bad refusal",
+    "import sys; print('trigram: lr=-1x ' + 'x' * 5000, file=sys.stderr); sys.exit(2)": "bad refusal",
+    "import os; os.makedirs('out/made');" + REFUSES: "bad refusal",
+    "print('trained')": "wrong success",
+    "x = bytearray(1100 << 20);" + REFUSES: "memory",
+    "import os, time\nif os.fork() == 0: time.sleep(60)\n" + REFUSES: "orphans",
+}
+LISTED = """algorithms
+☰  all_reduce  average gradients
+      paper: somebody
+      synchronous, full precision
+☲  qsgd  average (quantized) gradients
+      levels=255 (integer)  levels (of a magnitude)
+      codec= (text)  how
+codecs
+  cpu/bf16  bfloat16
+"""
+
+
+def found_in(program, scratch):
+    scratch.empty()
+    attempt = Attempt(["run", "--lr=-1x"], ["-1x"], ["lr"], must_refuse=True, writes="out/made/run.json")
+    before = scratch.listing()
+    ending = start.run([sys.executable, "-c", program], scratch, patience=3)
+    return {name for name, _ in judge.faults_of(attempt, ending, listings.touched(before, scratch.listing()), scratch.place)}
+
+
+def main():
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = listings.Scratch(folder)
+        for program, fault in CASES.items():
+            found = found_in(program, scratch)
+            if not ({fault} <= found if fault else not found):
+                wrong.append(f"{program!r}: found {sorted(found)}, not '{fault}'")
+    products = parse_products(LISTED)
+    if [product.name for product in products] != ["all_reduce", "qsgd", "cpu/bf16"] or \
+            products[1].parameters != (Flag("levels", "integer", "255"), Flag("codec", "text", "")):
+        wrong.append(f"list is read as {products}")
+    print("\n".join(wrong) or f"{len(CASES)} ways to behave are judged rightly")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

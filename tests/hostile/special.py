@@ -1,0 +1,36 @@
+"""Things that stand where a file is expected: folders, pipes, devices, links to nowhere, files without end."""
+
+import gzip
+import os
+
+
+def special(random, path):
+    """Puts one of them at `path`."""
+    kind = random.choice(["folder", "pipe", "zeros", "nowhere", "loop", "bomb", "sparse", "empty", "missing"])
+    try:
+        MAKERS[kind](path)
+    except PermissionError:  # devices are root's
+        path.write_bytes(b"")
+
+
+def bomb(path):
+    """4 GiB of zeros, gzipped."""
+    path.write_bytes(gzip.compress(bytes(16 << 20), mtime=0) * 256)
+
+
+def sparse(path):
+    with open(path, "wb") as file:
+        file.truncate(1 << 38)
+
+
+MAKERS = {
+    "folder": lambda path: path.mkdir(),
+    "pipe": os.mkfifo,
+    "zeros": lambda path: os.mknod(path, 0o20666, os.makedev(1, 5)),
+    "nowhere": lambda path: path.symlink_to("no/such/file"),
+    "loop": lambda path: path.symlink_to(path.name),
+    "bomb": bomb,
+    "sparse": sparse,
+    "empty": lambda path: path.write_bytes(b""),
+    "missing": lambda path: None,
+}

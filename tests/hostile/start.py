@@ -1,0 +1,96 @@
+"""Starts one process, waits for its end with a limit, and says how it ended."""
+
+import dataclasses
+import os
+import resource
+import select
+import signal
+import subprocess
+import time
+
+ADDRESS_SPACE = 6 << 30  # a guard for the machine; what is judged is the resident set
+FILE_SIZE = 1 << 30
+SAID = 200_000  # bytes of output that are looked at
+
+
+@dataclasses.dataclass
+class Ending:
+    status: int  # exit status, or minus the signal that ended it
+    said: bytes  # standard output
+    complained: bytes  # standard error
+    seconds: float
+    cpu_seconds: float
+    resident: int  # bytes, the most of it and of every process that it waited for
+    hung: bool
+    orphans: bool
+
+
+def limit_this_process():
+    """Limits that all processes started later inherit."""
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def begin(words, scratch, environment=None, output=None):
+    """The process as leader of a session of its own, its words in files beside the place."""
+    said = open(output or scratch.root / "said" / "out", "wb")
+    complained = open(scratch.root / "said" / "err", "wb")
+    with said, complained:
+        return subprocess.Popen(words, cwd=scratch.place, env={**scratch.environment, **(environment or {})},
+                                stdin=subprocess.DEVNULL, stdout=said, stderr=complained, start_new_session=True)
+
+
+def finish(process, scratch, patience, begun):
+    """Waits for the process, kills it after `patience` seconds, and whatever it has left behind in its session."""
+    hung = not ends_within(process, patience)
+    if hung:
+        kill_session(process.pid)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    seconds = time.monotonic() - begun
+    orphans = not hung and outlived(process.pid)
+    kill_session(process.pid)
+    return Ending(os.waitstatus_to_exitcode(status), read(scratch, "out"), read(scratch, "err"), seconds,
+                  usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, hung, orphans)
+
+
+def run(words, scratch, patience, environment=None, output=None):
+    begun = time.monotonic()
+    return finish(begin(words, scratch, environment, output), scratch, patience, begun)
+
+
+def ends_within(process, seconds):
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(max(0, seconds) * 1000))
+    finally:
+        os.close(descriptor)
+
+
+def outlived(group):
+    """Whether processes of a group whose leader has ended are still there a moment later."""
+    for _ in range(20):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def kill_session(group):
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def read(scratch, name):
+    try:
+        with open(scratch.root / "said" / name, "rb") as file:
+            return file.read(SAID)
+    except FileNotFoundError:
+        return b""
