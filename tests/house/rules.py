@@ -24,7 +24,7 @@ BORDERS = {
     "kernels": (("core", "kernels"), r"nothing"),
     "backends/sim": (("core", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
     "backends/mpi": (("core", "kernels/cpu", "backends/mpi"), r"mpi\.h|nlohmann/.*|" + POSIX),
-    "backends/gpu/host": (("core", "backends/gpu/host"), r"nlohmann/.*|netdb\.h|" + POSIX),
+    "backends/gpu/host": (("core", "backends/gpu/host"), r"nlohmann/.*|nettle/.*|netdb\.h|" + POSIX),
     "backends/gpu": (("core", "kernels/cuda", "backends/gpu"), r"cuda_runtime\.h|nccl\.h|dlfcn\.h|nlohmann/.*|" + POSIX),
     "experiments": (("core", "experiments"), r"nlohmann/.*|boost/program_options.*|Eigen/.*|" + POSIX),
 }

@@ -9,7 +9,8 @@ class FileMeeting final : public Meeting {
  public:
   std::unique_ptr<Rendezvous> open(const std::string& where, const Member& member, Patience patience) const override {
     require(!where.empty(), "rendezvous=file names no folder; write file:PATH, a folder that all ranks see");
-    return std::make_unique<StoreRendezvous>(std::make_unique<FileStore>(where, member.job), member, patience);
+    return std::make_unique<StoreRendezvous>(std::make_unique<FileStore>(where, member, patience.seconds), member,
+                                             patience);
   }
 };
 

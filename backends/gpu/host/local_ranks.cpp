@@ -73,7 +73,7 @@ std::vector<Bytes> run_local_ranks(int ranks, const std::function<Bytes(const Lo
   std::list<ChildProcess> children;
   for (int rank = 0; rank < ranks; ++rank) {
     children.emplace_back("rank " + std::to_string(rank), [&](HomeLine& home) {
-      const Member member{rank, ranks, rank, "none", "job", "file:" + (folder.path() / "ranks").string()};
+      const Member member{rank, ranks, rank, "none", "job", "file:" + (folder.path() / "ranks").string(), "", ""};
       home.send_result(body({member, [&home](const CarriedError& error) { home.send_error(error); }}));
     });
   }

@@ -15,11 +15,15 @@ struct Dialect {
   const char* rank;
   const char* ranks;
   const char* local_rank;
-  std::array<const char*, 2> job;
+  std::array<const char*, 3> job;
 };
 
 constexpr std::array dialects{
-    Dialect{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"}},
+    Dialect{"torchrun",
+            "RANK",
+            "WORLD_SIZE",
+            "LOCAL_RANK",
+            {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_PORT"}},
     Dialect{"mpirun",
             "OMPI_COMM_WORLD_RANK",
             "OMPI_COMM_WORLD_SIZE",
@@ -28,7 +32,8 @@ constexpr std::array dialects{
     Dialect{"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
     Dialect{"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", {"PMI_ID", "PMI_JOBID"}}};
 
-constexpr std::array other_variables{"MASTER_ADDR", "MASTER_PORT", "TRIGRAM_PORT", "TRIGRAM_JOB"};
+constexpr std::array other_variables{"MASTER_ADDR",    "MASTER_PORT",    "TRIGRAM_PORT", "TRIGRAM_JOB",
+                                     "TRIGRAM_SECRET", "XDG_STATE_HOME", "HOME"};
 
 std::string value_of(const Environment& environment, const std::string& name) {
   const auto found = environment.find(name);
@@ -61,10 +66,17 @@ std::string meeting_place(const Dialect& dialect, const Environment& environment
 std::string job_of(const Dialect& dialect, const Environment& environment) {
   std::string job = value_of(environment, "TRIGRAM_JOB");
   for (const char* part : dialect.job) {
-    const std::string value = value_of(environment, part);
+    const std::string value = part == nullptr ? "" : value_of(environment, part);
     if (!value.empty()) job += (job.empty() ? "" : "-") + value;
   }
   return job.empty() ? "job" : job;
+}
+
+std::string secret_file_in(const Environment& environment) {
+  const std::string state = value_of(environment, "XDG_STATE_HOME");
+  const std::string home = value_of(environment, "HOME");
+  const std::string folder = !state.empty() || home.empty() ? state : home + "/.local/state";
+  return folder.empty() ? "" : folder + "/trigram/secret";
 }
 
 Member member_in(const Dialect& dialect, const Environment& environment) {
@@ -76,6 +88,8 @@ Member member_in(const Dialect& dialect, const Environment& environment) {
   if (environment.contains(dialect.local_rank)) member.local_rank = number(environment, dialect.local_rank, 0, most);
   member.job = job_of(dialect, environment);
   member.rendezvous = meeting_place(dialect, environment);
+  member.secret = value_of(environment, "TRIGRAM_SECRET");
+  member.secret_file = secret_file_in(environment);
   return member;
 }
 
@@ -88,8 +102,10 @@ Environment launcher_environment() {
     if (value != nullptr) environment[name] = value;
   };
   for (const Dialect& dialect : dialects) {
-    for (const char* name : {dialect.rank, dialect.ranks, dialect.local_rank, dialect.job[0], dialect.job[1]})
-      read(name);
+    for (const char* name : {dialect.rank, dialect.ranks, dialect.local_rank}) read(name);
+    for (const char* name : dialect.job) {
+      if (name != nullptr) read(name);
+    }
   }
   for (const char* name : other_variables) read(name);
   return environment;

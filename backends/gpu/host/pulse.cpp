@@ -84,10 +84,11 @@ void Pulse::watch_neighbour() {
   const std::string name = std::to_string(neighbour);
   const Bytes sign = store_->get("beat/" + name).value_or(Bytes());
   const double now = seconds_now();
-  // Whoever was held up itself has heard nothing of others meanwhile.
+  // Whoever was held up itself has heard nothing of others meanwhile, and whoever has not come yet is not silent.
   const bool held_up = now - looked_at_ > times_.silence;
+  const bool here = !sign.empty() || store_->get("hello/" + name).has_value();
   looked_at_ = now;
-  if (held_up || sign != neighbours_sign_) {
+  if (held_up || !here || sign != neighbours_sign_) {
     neighbours_sign_ = sign;
     neighbour_silent_since_ = now;
   }

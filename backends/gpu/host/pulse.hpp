@@ -16,7 +16,8 @@ struct PulseTimes {
   double silence = 6.0;  ///< seconds without a sign of life after which a rank counts as dead
 };
 
-/// A thread of the process. Each rank watches the next one on the ring; whoever notices something publishes it.
+/// A thread of the process. Each rank watches the next one on the ring, from its arrival on; whoever notices something
+/// publishes it.
 class Pulse {
  public:
   Pulse(std::unique_ptr<Store> store, int rank, int ranks, PulseTimes times);

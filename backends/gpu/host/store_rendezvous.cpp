@@ -17,6 +17,7 @@ using Steady = std::chrono::steady_clock;
 constexpr std::chrono::microseconds first_pause{100};
 constexpr std::chrono::microseconds longest_pause{10000};
 constexpr double farewell_seconds = 30;
+constexpr const char* doubles_key = "doubles";
 
 /// "rank 2", "rank 2 and rank 5", "rank 2, rank 5 and 7 more".
 std::string list_of(const std::vector<int>& ranks) {
@@ -52,11 +53,11 @@ class Pauses {
 
 StoreRendezvous::StoreRendezvous(std::unique_ptr<Store> store, const Member& member, Patience patience,
                                  PulseTimes times)
-    : store_(std::move(store)),
-      member_(member),
-      pulse_(std::make_unique<Pulse>(store_->another(), member.rank, member.ranks, times)) {
+    : store_(std::move(store)), member_(member) {
+  introduce();
+  pulse_ = std::make_unique<Pulse>(store_->another(), member.rank, member.ranks, times);
   try {
-    introduce(patience);
+    hear_the_others(patience);
   } catch (const std::exception& error) {
     publish({rank(), error.what()});
     leave();
@@ -66,16 +67,19 @@ StoreRendezvous::StoreRendezvous(std::unique_ptr<Store> store, const Member& mem
 
 StoreRendezvous::~StoreRendezvous() { leave(); }
 
-/// "4 process 17 on node0": how many ranks this process believes in, and who it is.
-void StoreRendezvous::introduce(Patience patience) {
+/// "4 process 17 on node0": how many ranks this process believes in, and who it is. Whoever comes to a place that is
+/// taken may be of another job: it goes without a sign to this one but a note for those who wait for somebody.
+void StoreRendezvous::introduce() {
   const std::string key = "hello/" + std::to_string(rank());
-  if (!store_->claim(key, bytes_of(std::to_string(ranks()) + " " + this_process()))) {
-    const std::string hint = store_->hint();
-    const std::string other = text_of(store_->get(key).value_or(Bytes()));
-    refuse("two processes call themselves rank " + std::to_string(rank()) + " at " + store_->place() + ": " +
-           this_process() + " and " + other.substr(other.find(' ') + 1) + "; give each a number of its own" +
-           (hint.empty() ? "" : "; or, " + hint));
-  }
+  if (store_->claim(key, bytes_of(std::to_string(ranks()) + " " + this_process()))) return;
+  const std::string other = text_of(store_->get(key).value_or(Bytes()));
+  const std::string reason = "two processes call themselves rank " + std::to_string(rank()) + " at " + store_->place() +
+                             ": " + this_process() + " and " + other.substr(other.find(' ') + 1);
+  store_->claim(doubles_key, bytes_of(reason));
+  throw UsageError(reason + "; give each a number of its own, and each job a place or a name (TRIGRAM_JOB) of its own");
+}
+
+void StoreRendezvous::hear_the_others(Patience patience) {
   const Parts hellos = wait_for_all("hello/", patience, "for");
   for (int other = 0; other < ranks(); ++other) compare(other, hellos[static_cast<std::size_t>(other)]);
 }
@@ -135,16 +139,22 @@ StoreRendezvous::Parts StoreRendezvous::wait_for_all(const std::string& prefix, 
     }
     const double waited = std::chrono::duration<double>(Steady::now() - begin).count();
     if (patience.seconds > 0 && waited > patience.seconds) {
-      const std::string hint = sequence_ == 0 ? store_->hint() : "";
       throw BackendError("rank " + std::to_string(rank()) + " of " + std::to_string(ranks()) + " has waited " +
                          std::to_string(static_cast<int>(waited)) + " s at " + store_->place() + " " + what + " " +
-                         list_of(missing) + ", which did not come" + (hint.empty() ? "" : "; " + hint));
+                         list_of(missing) + ", which did not come" + (sequence_ == 0 ? hints() : ""));
     }
     pauses.next();
   }
   Parts parts;
   for (std::optional<Bytes>& value : found) parts.push_back(std::move(*value));
   return parts;
+}
+
+/// What else could be the reason when somebody is missed at the start, each with a semicolon before it.
+std::string StoreRendezvous::hints() {
+  const std::string doubles = text_of(store_->get(doubles_key).value_or(Bytes()));
+  const std::string hint = store_->hint();
+  return (doubles.empty() ? "" : "; " + doubles) + (hint.empty() ? "" : "; " + hint);
 }
 
 void StoreRendezvous::leave() noexcept {

@@ -10,7 +10,7 @@ namespace trigram::gpu {
 class StoreRendezvous final : public Rendezvous {
  public:
   /// Throws UsageError where two processes have one number or believe in different numbers of ranks, and BackendError
-  /// naming the ranks that did not come within `patience`.
+  /// naming the ranks that did not come within `patience`; until then they may take their time.
   StoreRendezvous(std::unique_ptr<Store> store, const Member& member, Patience patience, PulseTimes times = {});
   ~StoreRendezvous() override;
   StoreRendezvous(const StoreRendezvous&) = delete;
@@ -26,9 +26,11 @@ class StoreRendezvous final : public Rendezvous {
   std::string place() const override { return store_->place(); }
 
  private:
-  void introduce(Patience patience);
+  void introduce();
+  void hear_the_others(Patience patience);
   void compare(int other, const Bytes& hello);
   [[noreturn]] void refuse(const std::string& reason);
+  std::string hints();
   std::string key_of(std::int64_t sequence, int rank) const;
   void bring(const Bytes& own);
   void tidy();

@@ -1,50 +1,38 @@
 #include "backends/gpu/host/store_server.hpp"
 
+#include <algorithm>
 #include <chrono>
-#include <sstream>
+#include <system_error>
 
 #include "core/error.hpp"
 
 namespace trigram::gpu {
 namespace {
 
-constexpr std::uint64_t longest_greeting = 4096;
-constexpr std::uint64_t longest_request = std::uint64_t{1} << 40;
-constexpr double greeting_seconds = 10;
+/// Connections at a time that have not proved to be of this job; a rank needs a moment for that.
+constexpr std::ptrdiff_t most_unproven = 64;
+/// A rank has one connection for its calls and one for its signs of life.
+constexpr std::size_t most_of_a_rank = 4;
+/// In the middle of a message of a rank.
+constexpr double longest_silence = 60;
 
 const Bytes yes{std::byte{1}};
 const Bytes no{std::byte{0}};
 
 }  // namespace
 
-Bytes Greeting::packed() const { return bytes_of(std::string(protocol) + "\n" + std::to_string(rank) + "\n" + job); }
-
-Greeting Greeting::from(const Bytes& frame, const std::string& job, std::string& refusal) {
-  std::istringstream text(text_of(frame));
-  std::string spoken;
-  std::string rank;
-  Greeting greeting;
-  std::getline(text, spoken);
-  std::getline(text, rank);
-  std::getline(text, greeting.job);
-  greeting.rank = std::atoi(rank.c_str());
-  if (spoken != protocol) {
-    refusal =
-        "it speaks '" + spoken.substr(0, 32) + "', not " + protocol + "; all ranks must run one version of Trigram";
-  } else if (greeting.job != job) {
-    refusal = "it belongs to job '" + greeting.job + "', not to job '" + job +
-              "'; is another job using this port, or was this rank not restarted with the others?";
-  }
-  return greeting;
-}
-
-StoreServer::StoreServer(int port, std::string job)
-    : job_(std::move(job)), listener_(Socket::listen_on(port)), acceptor_([this] { accept_all(); }) {}
+StoreServer::StoreServer(const std::string& host, int port, const Member& member, Secret secret)
+    : job_(member.job), ranks_(member.ranks), secret_(std::move(secret)), listener_(host, port), acceptor_([this] {
+        accept_all();
+      }) {}
 
 StoreServer::~StoreServer() {
   listener_.shut();
   acceptor_.join();
-  for (Connection& connection : connections_) connection.socket.shut();
+  {
+    const std::lock_guard lock(mutex_);
+    for (Connection& connection : connections_) connection.socket.shut();
+  }
   for (Connection& connection : connections_) connection.thread.join();
 }
 
@@ -52,48 +40,105 @@ void StoreServer::accept_all() {
   while (true) {
     Socket socket = listener_.accept();
     if (!socket.open()) return;
-    Connection& connection = connections_.emplace_back(Connection{std::move(socket), {}});
-    connection.thread = std::thread([this, &connection] { serve(connection.socket); });
+    std::unique_lock lock(mutex_);
+    join_those_over();
+    make_room(lock);
+    Connection& connection = connections_.emplace_back();
+    connection.socket = std::move(socket);
+    try {
+      connection.thread = std::thread([this, &connection] { serve(connection); });
+    } catch (const std::system_error&) {
+      connections_.pop_back();  // whoever it was may try again
+    }
   }
 }
 
-void StoreServer::serve(Socket& socket) {
-  int rank = -1;
+/// The oldest of those that have not proved to be ours goes: a rank needs no time worth mentioning.
+void StoreServer::make_room(std::unique_lock<std::mutex>& lock) {
+  const auto unproven = [](const Connection& connection) { return !connection.proven && !connection.over; };
+  while (std::ranges::count_if(connections_, unproven) >= most_unproven) {
+    Connection& oldest = *std::ranges::find_if(connections_, unproven);
+    oldest.socket.shut();
+    changed_.wait(lock, [&] { return oldest.proven || oldest.over; });
+  }
+}
+
+void StoreServer::join_those_over() {
+  for (Connection& connection : connections_) {
+    if (connection.over) connection.thread.join();
+  }
+  std::erase_if(connections_, [](const Connection& connection) { return connection.over; });
+}
+
+void StoreServer::serve(Connection& connection) {
+  int rank = -1;  // from its first request on, its end is a death
   try {
-    if (!greet(socket, rank)) return socket.shut();
-    Bytes request;
-    while (socket.read_frame(request, longest_request)) socket.write_frame(answer(request));
+    Socket& socket = connection.socket;
+    const int admitted = admit(connection);
+    for (Bytes request; socket.wait_for_word(), socket.read_frame(request, longest_message);) {
+      if (rank < 0) count_in(rank = admitted);
+      socket.write_frame(answer(request));
+    }
   } catch (const std::exception&) {
-    socket.shut();  // the other end is gone; what that means is the same as a closed connection
+    // The other end is gone or no rank of ours, which is the same as a closed connection.
+    connection.socket.shut();
   }
+  const std::lock_guard lock(mutex_);
   if (rank >= 0) count_out(rank);
+  if (!connection.proven) ++strangers_;
+  connection.socket = Socket();
+  connection.over = true;
+  changed_.notify_all();
 }
 
-bool StoreServer::greet(Socket& socket, int& rank) {
-  socket.give_up_after(greeting_seconds);
-  Bytes frame;
-  if (!socket.read_frame(frame, longest_greeting)) return false;
+/// The rank at the other end. Throws if there is none.
+int StoreServer::admit(Connection& connection) {
+  Socket& socket = connection.socket;
+  socket.end_within(Handshake::seconds);
+  Handshake handshake(secret_);
+  const Introduction other = handshake.hear(socket);
   std::string refusal;
-  const Greeting greeting = Greeting::from(frame, job_, refusal);
-  socket.write_frame(bytes_of(refusal));
-  const std::lock_guard lock(mutex_);
-  if (!refusal.empty()) {
-    turned_away_ = "a process that calls itself rank " + std::to_string(greeting.rank) + " was turned away: " + refusal;
-    return false;
+  {
+    const std::lock_guard lock(mutex_);
+    connection.proven = true;
+    changed_.notify_all();
+    refusal = refusal_of(other);
+    if (!refusal.empty())
+      turned_away_ = "a process that calls itself rank " + std::to_string(other.rank) + " was turned away: " + refusal;
   }
-  socket.give_up_after(0);
-  rank = greeting.rank;
+  handshake.answer(socket, refusal);
+  if (!refusal.empty()) throw BackendError(refusal);
+  socket.end_within(0);
+  socket.give_up_after(longest_silence);
+  return other.rank;
+}
+
+void StoreServer::count_in(int rank) {
+  const std::lock_guard lock(mutex_);
   connected_.insert(rank);
-  return true;
+}
+
+std::string StoreServer::refusal_of(const Introduction& other) const {
+  if (other.job != job_) {
+    return "it belongs to job '" + other.job + "', not to job '" + job_ +
+           "'; is another job using this port, or was this rank not restarted with the others?";
+  }
+  if (other.rank < 0 || other.rank >= ranks_) {
+    return "it was started as rank " + std::to_string(other.rank) + " of " + std::to_string(other.ranks) +
+           ", but rank 0 as one of " + std::to_string(ranks_) + "; start all of them with one number";
+  }
+  if (connected_.count(other.rank) >= most_of_a_rank) {
+    return "rank " + std::to_string(other.rank) + " is connected " + std::to_string(most_of_a_rank) + " times already";
+  }
+  return "";
 }
 
 /// A request is its kind, a key up to a zero byte, and a value.
 Bytes StoreServer::answer(const Bytes& request) {
-  const std::string text = text_of(request);
-  const std::size_t end = text.find('\0', 1);
-  if (end == std::string::npos) throw BackendError("a request names no key");
-  const std::string key = text.substr(1, end - 1);
-  const auto value = request.begin() + static_cast<std::ptrdiff_t>(end) + 1;
+  const auto end = request.empty() ? request.end() : std::find(request.begin() + 1, request.end(), std::byte{0});
+  if (end == request.end()) throw BackendError("a request names no key");
+  const std::string key = text_of({request.begin() + 1, end});
+  const auto value = end + 1;
   const std::lock_guard lock(mutex_);
   switch (static_cast<Request>(request.front())) {
     case Request::put:
@@ -116,7 +161,6 @@ Bytes StoreServer::answer(const Bytes& request) {
 }
 
 void StoreServer::count_out(int rank) {
-  const std::lock_guard lock(mutex_);
   connected_.erase(connected_.find(rank));
   const std::string name = std::to_string(rank);
   const bool goodbye = values_.contains("bye/" + name) || connected_.contains(rank);
@@ -124,20 +168,26 @@ void StoreServer::count_out(int rank) {
 }
 
 void StoreServer::wait_for_farewells(double seconds) {
-  constexpr std::chrono::milliseconds pause{10};
-  const auto begin = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() - begin < std::chrono::duration<double>(seconds)) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (connected_.size() == connected_.count(0)) return;
-    }
-    std::this_thread::sleep_for(pause);
-  }
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::duration<double>(seconds),
+                    [this] { return connected_.size() == connected_.count(0); });
 }
 
-std::string StoreServer::turned_away() const {
+std::string StoreServer::hint() const {
   const std::lock_guard lock(mutex_);
-  return turned_away_;
+  std::string text = turned_away_;
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+  if (strangers_ > 0) {
+    add(std::to_string(strangers_) +
+        " connections were closed that did not prove to be of this job; are all ranks "
+        "started with one TRIGRAM_SECRET, or by one user on one machine?");
+  }
+  if (listener_.local_only() && ranks_ > 1) {
+    add("rank 0 listens at " + listener_.address() +
+        ", which no other machine can reach; if ranks are elsewhere, name "
+        "an address of rank 0's machine that they reach");
+  }
+  return text;
 }
 
 }  // namespace trigram::gpu

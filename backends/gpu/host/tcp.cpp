@@ -18,7 +18,7 @@ class TcpMeeting final : public Meeting {
     require(colon != std::string::npos && colon > 0 && error == std::errc() && end == text.data() + text.size() &&
                 port >= 1 && port <= ports,
             "rendezvous=tcp:" + where + " is no host and port; write tcp:HOST:PORT, where rank 0 can listen");
-    auto store = std::make_unique<TcpStore>(where.substr(0, colon), port, member.job, member.rank, patience.seconds);
+    auto store = std::make_unique<TcpStore>(where.substr(0, colon), port, member, patience.seconds);
     return std::make_unique<StoreRendezvous>(std::move(store), member, patience);
   }
 };

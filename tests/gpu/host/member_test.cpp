@@ -23,7 +23,7 @@ TEST(Member, ReadsTorchrun) {
   EXPECT_EQ(member->ranks, 8);
   EXPECT_EQ(member->local_rank, 1);
   EXPECT_EQ(member->launcher, "torchrun");
-  EXPECT_EQ(member->job, "abc-2");
+  EXPECT_EQ(member->job, "abc-2-29500");
   EXPECT_EQ(member->rendezvous, "tcp:node0:29501");
 }
 
@@ -31,6 +31,29 @@ TEST(Member, TakesItsOwnPortWhereOneIsGiven) {
   const auto member = member_of(
       {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_ADDR", "h"}, {"MASTER_PORT", "29500"}, {"TRIGRAM_PORT", "7000"}});
   EXPECT_EQ(member->rendezvous, "tcp:h:7000");
+}
+
+TEST(Member, JobsOfTorchrunWithoutAnIdDifferByTheirPort) {
+  const auto job_at = [](const char* port) {
+    return member_of({{"RANK", "0"},
+                      {"WORLD_SIZE", "1"},
+                      {"MASTER_ADDR", "h"},
+                      {"MASTER_PORT", port},
+                      {"TORCHELASTIC_RUN_ID", "none"}})
+        ->job;
+  };
+  EXPECT_NE(job_at("29500"), job_at("29501"));
+}
+
+TEST(Member, SecretsAreTheUsersOrKeptInAFile) {
+  const auto with = [](Environment environment) {
+    environment.insert({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
+    return *member_of(environment);
+  };
+  EXPECT_EQ(with({{"TRIGRAM_SECRET", "twenty characters ok"}}).secret, "twenty characters ok");
+  EXPECT_EQ(with({{"HOME", "/h"}}).secret_file, "/h/.local/state/trigram/secret");
+  EXPECT_EQ(with({{"HOME", "/h"}, {"XDG_STATE_HOME", "/s"}}).secret_file, "/s/trigram/secret");
+  EXPECT_EQ(with({}).secret_file, "");
 }
 
 TEST(Member, ReadsMpirunAndSrun) {

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "backends/gpu/host/listener.hpp"
 #include "backends/gpu/host/rendezvous.hpp"
-#include "backends/gpu/host/socket.hpp"
 
 namespace trigram::gpu {
 
@@ -32,7 +32,7 @@ class MeetingPlace {
   const std::filesystem::path& path() const { return path_; }
   std::string file() const { return "file:" + path_.string(); }
   /// A port that nobody uses just now.
-  static std::string tcp() { return "tcp:127.0.0.1:" + std::to_string(Socket::listen_on(0).port()); }
+  static std::string tcp() { return "tcp:127.0.0.1:" + std::to_string(Listener("127.0.0.1", 0).port()); }
 
  private:
   std::filesystem::path path_;
@@ -43,6 +43,7 @@ inline Member member_named(int rank, int ranks, const std::string& job = "job") 
   member.rank = rank;
   member.ranks = ranks;
   member.job = job;
+  member.secret = "a secret of the tests";
   return member;
 }
 

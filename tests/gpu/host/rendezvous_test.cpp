@@ -1,8 +1,13 @@
 // Ranks that meet by file and by TCP: what they exchange, and what they are told when somebody is missing or wrong.
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 #include "backends/gpu/host/child_process.hpp"
 #include "backends/gpu/host/control.hpp"
+#include "backends/gpu/host/file_store.hpp"
+#include "backends/gpu/host/store_rendezvous.hpp"
+#include "backends/gpu/host/tcp_store.hpp"
 #include "core/error.hpp"
 #include "tests/gpu/host/ranks.hpp"
 
@@ -20,6 +25,12 @@ class Rendezvouses : public ::testing::TestWithParam<const char*> {
   MeetingPlace place;
   const std::string where = GetParam() == std::string("file") ? place.file() : MeetingPlace::tcp();
   static constexpr Patience patience{20};
+
+  std::unique_ptr<Store> store_for(const Member& member) const {
+    if (GetParam() == std::string("file")) return std::make_unique<FileStore>(place.path(), member, patience.seconds);
+    const int port = std::stoi(where.substr(where.rfind(':') + 1));
+    return std::make_unique<TcpStore>("127.0.0.1", port, member, patience.seconds);
+  }
 };
 INSTANTIATE_TEST_SUITE_P(By, Rendezvouses, ::testing::Values("file", "tcp"),
                          [](const auto& kind) { return std::string(kind.param); });
@@ -64,6 +75,27 @@ TEST_P(Rendezvouses, ALateRankIsWaitedFor) {
   EXPECT_THAT(errors, Each(IsEmpty()));
 }
 
+TEST_P(Rendezvouses, WhoHasNotComeYetIsNotSilent) {
+  constexpr PulseTimes quick{0.02, 0.2};
+  const auto errors = errors_of(3, [&](int rank) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(rank == 0 ? 0 : 500 * rank));
+    StoreRendezvous(store_for(member_named(rank, 3)), member_named(rank, 3), patience, quick).barrier(patience);
+  });
+  EXPECT_THAT(errors, Each(IsEmpty()));
+}
+
+TEST_P(Rendezvouses, WhoHasComeAndFallsSilentIsNoticed) {
+  constexpr PulseTimes quick{0.02, 0.5};
+  const auto errors = errors_of(2, [&](int rank) {
+    const auto store = store_for(member_named(rank, 2));
+    if (rank == 0) StoreRendezvous(store->another(), member_named(0, 2), patience, quick).barrier({});
+    if (rank == 1) store->claim("hello/1", bytes_of("2 process 17 on node0"));  // and never a sign of life
+    if (rank == 1) std::this_thread::sleep_for(std::chrono::seconds(3));
+    if (rank == 0) store->close(true);
+  });
+  EXPECT_THAT(errors[0], HasSubstr("gives up since rank 1 failed: its process has given no sign of life for 0 s"));
+}
+
 TEST_P(Rendezvouses, AMissingRankIsNamed) {
   const auto errors = errors_of(2, [&](int index) {
     const int rank = index == 0 ? 0 : 2;  // of four ranks, 1 and 3 never come
@@ -80,12 +112,32 @@ TEST_P(Rendezvouses, DifferentWorldSizesAreRefused) {
                                  HasSubstr("was started as one of 3, but rank 0 as one of 2"))));
 }
 
-TEST_P(Rendezvouses, TwoProcessesWithOneNumberAreRefused) {
+TEST_P(Rendezvouses, OfTwoProcessesWithOneNumberTheSecondIsRefused) {
   const auto errors = errors_of(3, [&](int index) {
-    const int rank = index == 0 ? 0 : 1;  // rank 2 never comes, so that nobody goes on
-    meet(where, member_named(rank, 3), {5});
+    const int rank = index == 0 ? 0 : 1;  // rank 2 never comes
+    meet(where, member_named(rank, 3), {2});
   });
-  EXPECT_THAT(errors, ::testing::Contains(HasSubstr("two processes call themselves rank 1")));
+  const std::string doubles = "two processes call themselves rank 1 at " + where;
+  EXPECT_THAT(errors, ::testing::Contains(AllOf(HasSubstr(doubles), HasSubstr("give each a number of its own"))));
+  EXPECT_THAT(errors[0], AllOf(HasSubstr("for rank 2, which did not come"), HasSubstr(doubles)));
+}
+
+TEST_P(Rendezvouses, ADoubleDoesNotEndTheJobWhosePlaceItWants) {
+  std::atomic<bool> refused = false;
+  const auto errors = errors_of(3, [&](int index) {
+    if (index < 2) {
+      const auto meeting = meet(where, member_named(index, 2), patience);
+      while (meeting->all_gather(Bytes(refused ? 1 : 0), patience).front().empty()) continue;
+      return meeting->leave();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the two have met
+    try {
+      meet(where, member_named(1, 2), patience);
+    } catch (const UsageError&) {
+      refused = true;
+    }
+  });
+  EXPECT_THAT(errors, Each(IsEmpty()));
 }
 
 TEST_P(Rendezvouses, APublishedFailureEndsTheWaitsOfOthers) {
@@ -164,17 +216,6 @@ TEST(FileRendezvous, JobsShareAFolder) {
   EXPECT_THAT(errors, Each(IsEmpty()));
 }
 
-TEST(FileRendezvous, FilesOfAKilledJobAreExplained) {
-  const MeetingPlace place;
-  const auto first = errors_of(1, [&](int) {
-    ChildProcess killed("rank 1", [&](HomeLine&) { meet(place.file(), member_named(1, 2), {20}); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    killed.kill();
-  });
-  const auto errors = errors_of(2, [&](int rank) { meet(place.file(), member_named(rank, 2), {5}); });
-  EXPECT_THAT(errors[1], AllOf(HasSubstr("two processes call themselves rank 1"), HasSubstr("remove the folder")));
-}
-
 TEST(FileRendezvous, AFolderThatCannotBeIsRefused) {
   EXPECT_THROW(meet("file:/proc/nowhere", member_named(0, 1), {5}), UsageError);
   EXPECT_THROW(meet("file:", member_named(0, 1), {5}), UsageError);
@@ -188,29 +229,16 @@ TEST(TcpRendezvous, AnotherJobIsTurnedAwayAndTold) {
   EXPECT_THAT(errors[0], AllOf(HasSubstr("for rank 1, which did not come"), HasSubstr("was turned away")));
 }
 
-TEST(TcpRendezvous, AStrangerIsTurnedAwayAndTheJobGoesOn) {
-  const std::string where = MeetingPlace::tcp();
-  const int port = std::stoi(where.substr(where.rfind(':') + 1));
-  const auto errors = errors_of(3, [&](int rank) {
-    if (rank < 2) return meet(where, member_named(rank, 2), {20})->barrier({20});
-    Socket stranger = Socket::connect_to("127.0.0.1", port, 20);
-    stranger.write_frame(bytes_of("GET / HTTP/1.1"));
-    Bytes answer;
-    ensure(stranger.read_frame(answer, 4096) && text_of(answer).find("it speaks 'GET / HTTP/1.1'") == 0, "no refusal");
-  });
-  EXPECT_THAT(errors, Each(IsEmpty()));
-}
-
 TEST(TcpRendezvous, NobodyListeningIsSaidWithHostAndPort) {
   const auto errors = errors_of(1, [&](int) { meet("tcp:127.0.0.1:9", member_named(1, 2), {0.3}); });
-  EXPECT_THAT(errors[0], AllOf(HasSubstr("rank 0 did not answer at 127.0.0.1:9"), HasSubstr("is it started")));
+  EXPECT_THAT(errors[0], AllOf(HasSubstr("for rank 0, which did not answer at 127.0.0.1:9"), HasSubstr("is it started")));
 }
 
 TEST(TcpRendezvous, APortInUseIsRefused) {
-  Socket taken = Socket::listen_on(0);
+  const Listener taken("127.0.0.1", 0);
   const auto errors =
       errors_of(1, [&](int) { meet("tcp:127.0.0.1:" + std::to_string(taken.port()), member_named(0, 2), {1}); });
-  EXPECT_THAT(errors[0], AllOf(HasSubstr("cannot listen on port"), HasSubstr("TRIGRAM_PORT")));
+  EXPECT_THAT(errors[0], AllOf(HasSubstr("cannot listen at 127.0.0.1"), HasSubstr("TRIGRAM_PORT")));
 }
 
 TEST(Meetings, UnknownKindsAndPlacesAreRefused) {
