@@ -2,18 +2,23 @@
 # Checks everything that needs a GPU, within ten minutes, and prints one table at the end.
 #
 #   tests/gpu/check.sh               builds with the preset `gpu` first
-#   tests/gpu/check.sh --build DIR   uses what was built in DIR, as on a machine with no more than a driver and NCCL
+#   tests/gpu/check.sh --build DIR   uses what was built in DIR, or packed into it
+#   tests/gpu/check.sh --pack DIR    packs what build/gpu has into the new folder DIR: for a machine with no more than a
+#                                    driver and NCCL, where DIR/check.sh --build DIR needs nothing else
 #
-# Exit code: 0 if nothing failed, 1 if something did, 2 without a GPU.
+# Exit code: 0 if nothing failed, 1 if something did; without a GPU 2, after what needs none.
 set -u
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=
-if [[ ${1:-} == --build && -n ${2:-} ]]; then
-  build=$(cd "$2" && pwd) || exit 2
-elif [[ $# -gt 0 ]]; then
-  sed -n '2,8p' "${BASH_SOURCE[0]}"
-  exit 2
-fi
+case "${1:-}$#" in
+  0) ;;
+  --build2) build=$(cd "$2" && pwd) || exit 2 ;;
+  --pack2) exec "$here/pack.sh" "$2" ;;
+  *)
+    sed -n '2,10p' "${BASH_SOURCE[0]}"
+    exit 2
+    ;;
+esac
 
 budget=590
 logs=$(mktemp -d)
@@ -71,13 +76,38 @@ fails() {
   ' fails "$limit" "$text" "$@"
 }
 
-if ! nvidia-smi -L 2>/dev/null | grep -q GPU; then
+# program NAME: where the build, or the pack, has it.
+program() {
+  local folder
+  for folder in bin tests/gpu tests experiments; do
+    [[ -x $build/$folder/$1 ]] && echo "$build/$folder/$1" && return
+  done
+  echo "$build/bin/$1" # which will not be found
+}
+
+print_table() {
+  echo
+  printf '%-36s %-8s %7s  %s\n' check result seconds remark
+  local entry name result seconds remark
+  for entry in "${rows[@]}"; do
+    IFS='|' read -r name result seconds remark <<<"$entry"
+    printf '%-36s %-8s %7s  %s\n' "$name" "$result" "$seconds" "$remark"
+  done
+  echo
+  echo "$failures failed, ${#rows[@]} rows, $SECONDS s"
+}
+
+has_gpu=false
+if nvidia-smi -L 2>/dev/null | grep -q GPU; then
+  has_gpu=true
+  nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
+elif [[ -z $build ]]; then
   echo "skipped: no CUDA device (nvidia-smi names none)"
   exit 2
 fi
-nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 
 if [[ -z $build ]]; then
+  root=$(cd "$here/../.." && pwd)
   build=$root/build/gpu
   begin=$SECONDS
   if cd "$root" && cmake --preset gpu >"$logs/build" 2>&1 && cmake --build --preset gpu --parallel >>"$logs/build" 2>&1; then
@@ -90,34 +120,55 @@ if [[ -z $build ]]; then
   budget=$((budget + SECONDS - begin)) # compiling is no checking
 fi
 
-tests=$build/tests/gpu
-launch=$root/tests/gpu/launch.sh
+launch=$here/launch.sh
+trigram=$(program trigram)
 counts='^\[  PASSED  \]|tests? ran'
-check "kernels and codecs" 120 "$counts" "$build/tests/test_kernels_cuda" --gtest_brief=1
-check "kernel benchmark" 120 "copy|GB/s|%" "$build/tests/benchmark_cuda_kernels"
+check "programs start" 60 "." bash -c '
+  for program; do
+    "$program" --help >/dev/null 2>&1 </dev/null
+    (($? < 126)) || { echo "$program does not start:"; "$program" --help; exit 1; }
+  done
+  echo "$# of $#"' start "$trigram" "$(program test_gpu)" "$(program test_kernels_cuda)" "$(program benchmark_cuda_kernels)"
+check "shipped files are found" 30 "two_by_four|bagua" "$trigram" list
+check "ranks meet" 120 "$counts" "$(program test_gpu_host)" --gtest_brief=1
+check "a launched job meets" 60 "done" "$launch" 3 "$(program meeting_job)" 0.5
+if [[ $has_gpu == false ]]; then
+  # Each says so by itself, and none hangs or crashes.
+  fails "the program says: no GPU" 20 "no CUDA device" "$trigram" run --backend gpu --ranks 2 --steps 2 --out "$logs/run"
+  check "the tests say: no GPU" 20 "skipped: no CUDA device" "$(program test_gpu)"
+  check "the kernels' tests say: no GPU" 60 "no CUDA device" "$(program test_kernels_cuda)"
+  fails "the benchmark says: no GPU" 20 "no CUDA device" "$(program benchmark_cuda_kernels)"
+  row "everything else" skipped 0 "no CUDA device (nvidia-smi names none)"
+  print_table
+  ((failures == 0)) && exit 2
+  exit 1
+fi
+
+check "kernels and codecs" 120 "$counts" "$(program test_kernels_cuda)" --gtest_brief=1
+check "kernel benchmark" 120 "copy|GB/s|%" "$(program benchmark_cuda_kernels)"
 [[ -f $logs/log ]] && cp "$logs/log" "$logs/benchmark"
 for ranks in 1 2 4; do
   check "conformance, $ranks ranks on one GPU" 150 "$counts" env CUDA_VISIBLE_DEVICES=0 \
-    "$launch" "$ranks" "$tests/test_gpu" --gtest_brief=1 "--gtest_filter=Everywhere/*_on_$ranks:StreamOrder.*"
+    "$launch" "$ranks" "$(program test_gpu)" --gtest_brief=1 "--gtest_filter=Everywhere/*_on_$ranks:StreamOrder.*"
 done
 for ranks in 1 2 4; do
   check "training as on CPU, $ranks ranks" 90 "$counts" env CUDA_VISIBLE_DEVICES=0 \
-    "$launch" "$ranks" "$tests/test_gpu" --gtest_brief=1 "--gtest_filter=EveryAlgorithm/SameTraining*:TrainingOnGpus*"
+    "$launch" "$ranks" "$(program test_gpu)" --gtest_brief=1 "--gtest_filter=EveryAlgorithm/SameTraining*:TrainingOnGpus*"
 done
 check "training, forked ranks" 40 "$counts" env CUDA_VISIBLE_DEVICES=0 \
-  "$tests/test_gpu" --gtest_brief=1 "--gtest_filter=TrainingOnGpus*"
+  "$(program test_gpu)" --gtest_brief=1 "--gtest_filter=TrainingOnGpus*"
 fails "a rank that throws ends the job" 30 "the flux of rank 1 is 7" \
-  env CUDA_VISIBLE_DEVICES=0 "$tests/failing_gpu_job" throws gpu 2
+  env CUDA_VISIBLE_DEVICES=0 "$(program failing_gpu_job)" throws gpu 2
 fails "a rank that dies ends the job" 30 "rank 1 was ended by signal 9" \
-  env CUDA_VISIBLE_DEVICES=0 "$tests/failing_gpu_job" dies gpu 2
+  env CUDA_VISIBLE_DEVICES=0 "$(program failing_gpu_job)" dies gpu 2
 fails "a stuck exchange is reported" 40 "exchange number 1 has waited 3 s for: a receive of 24 bytes from rank 1" \
-  env CUDA_VISIBLE_DEVICES=0 "$tests/failing_gpu_job" never_answers gpu:timeout=3s 2
+  env CUDA_VISIBLE_DEVICES=0 "$(program failing_gpu_job)" never_answers gpu:timeout=3s 2
 check "program: run --backend gpu" 60 "accuracy|loss" env CUDA_VISIBLE_DEVICES=0 \
-  "$build/experiments/trigram" run --backend gpu --ranks 2 --steps 20 --algorithm bytegrad --out "$logs/run"
+  "$trigram" run --backend gpu --ranks 2 --steps 20 --algorithm bytegrad --out "$logs/run"
 
 if command -v compute-sanitizer >/dev/null; then
   check "compute-sanitizer on kernels" 150 "ERROR SUMMARY" compute-sanitizer --error-exitcode 9 --leak-check no \
-    "$build/tests/test_kernels_cuda" --gtest_brief=1
+    "$(program test_kernels_cuda)" --gtest_brief=1
 else
   row "compute-sanitizer on kernels" skipped 0 "compute-sanitizer is not installed"
 fi
@@ -126,12 +177,5 @@ if [[ -f $logs/benchmark ]]; then
   echo
   cat "$logs/benchmark"
 fi
-echo
-printf '%-36s %-8s %7s  %s\n' check result seconds remark
-for entry in "${rows[@]}"; do
-  IFS='|' read -r name result seconds remark <<<"$entry"
-  printf '%-36s %-8s %7s  %s\n' "$name" "$result" "$seconds" "$remark"
-done
-echo
-echo "$failures failed, ${#rows[@]} rows, $SECONDS s"
+print_table
 ((failures == 0))

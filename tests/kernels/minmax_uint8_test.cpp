@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/kernels/test_device.hpp"
+#include "tests/kernels/vector_file.hpp"
 
 namespace trigram {
 namespace {
@@ -38,7 +39,7 @@ class MinMaxUint8 : public testing::Test {
 };
 
 TEST_F(MinMaxUint8, EqualsTheReferenceVectors) {
-  const json vectors = json::parse(std::ifstream(TRIGRAM_SOURCE_DIR "/tests/vectors/minmax_uint8_codec.json"));
+  const json vectors = json::parse(std::ifstream(vector_file("minmax_uint8_codec.json")));
   int compared = 0;
   for (const json& test : vectors.at("cases")) {
     const auto input = test.at("input").get<std::vector<float>>();

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/kernels/test_device.hpp"
+#include "tests/kernels/vector_file.hpp"
 
 namespace trigram {
 namespace {
@@ -55,7 +56,7 @@ class Network {
 using Step = std::function<void(Buffer, Buffer, Buffer, Buffer, float, int)>;
 
 void expect_reference(TestDevice& device, std::size_t which, const Step& step) {
-  const json all = json::parse(std::ifstream(TRIGRAM_SOURCE_DIR "/tests/vectors/optimizer_reference.json"));
+  const json all = json::parse(std::ifstream(vector_file("optimizer_reference.json")));
   const json& reference = all.at("cases").at(which).at("params_after_epoch");
   Network network;
   std::vector<OwnedBuffer> weights, first, second;

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Packs what tests/gpu/check.sh needs of build/gpu into a new folder of its own, stripped: pack.sh DIR. What programs
+# look for in the source tree lies there where they look for it next, beside the folder that they are in.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$root/build/gpu
+most=$((50 * 1024 * 1024))
+programs=(experiments/trigram tests/gpu/test_gpu tests/gpu/failing_gpu_job tests/gpu/test_gpu_host tests/gpu/meeting_job
+          tests/test_kernels_cuda tests/benchmark_cuda_kernels)
+
+[[ $# == 1 ]] || { sed -n '2,3p' "${BASH_SOURCE[0]}"; exit 2; }
+[[ ! -e $1 ]] || { echo "$1 is there already; name a new folder"; exit 2; }
+for program in "${programs[@]}"; do
+  [[ -x $build/$program ]] || { echo "$build/$program is not built: cmake --preset gpu && cmake --build --preset gpu"; exit 2; }
+done
+
+mkdir -p "$1/bin"
+for program in "${programs[@]}"; do
+  strip -o "$1/bin/${program##*/}" "$build/$program"
+done
+DESTDIR=$(cd "$1" && pwd)/installed cmake --install "$build" --prefix / >"$1/installed.log" 2>&1 || { cat "$1/installed.log"; exit 1; }
+mkdir -p "$1/share"
+mv "$1/installed/share/trigram" "$1/share/trigram"
+rm -r "$1/installed" "$1/installed.log"
+cp -r "$root/tests/vectors" "$1/vectors"
+cp "$here/check.sh" "$here/launch.sh" "$1"
+
+bytes=$(du -sb "$1" | cut -f1)
+echo "$1: $((bytes / 1024 / 1024)) MiB; there: ./check.sh --build ."
+((bytes <= most)) || { echo "more than $((most / 1024 / 1024)) MiB"; exit 1; }
