@@ -5,23 +5,29 @@
 #include <limits>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "core/packing.hpp"
 
 namespace trigram {
 namespace {
 
+/// What this rank has handed in waits in its memory. Beyond so many bytes ranks meet before the end.
+constexpr std::size_t most_kept_bytes = std::size_t{256} << 20;
+
 using HostWeights = Workload::HostWeights;
 
 /// One rank's part of an evaluation.
 struct Part {
   Evaluations::Reached reached;
+  double time;  ///< when it was handed in
   std::vector<float> weights;
 };
 
-std::vector<std::byte> packed(const Evaluations::Reached& reached, const std::vector<float>& weights) {
+std::vector<std::byte> packed(const Evaluations::Reached& reached, double time, const std::vector<float>& weights) {
   Packer packer;
   packer.put(reached);
+  packer.put(time);
   packer.put_all(std::span(weights));
   return std::move(packer).bytes();
 }
@@ -31,7 +37,8 @@ std::vector<Part> parts_of(const RankRuntime::Parts& all) {
   for (const auto& bytes : all) {
     Unpacker unpacker(bytes);
     const auto reached = unpacker.take<Evaluations::Reached>();
-    parts.push_back({reached, unpacker.take_all<float>()});
+    const auto time = unpacker.take<double>();
+    parts.push_back({reached, time, unpacker.take_all<float>()});
   }
   return parts;
 }
@@ -42,13 +49,13 @@ std::vector<float> flattened(const HostWeights& weights) {
   return flat;
 }
 
-/// The flat values cut as `like` is.
+/// The flat values cut into parameters.
 template <class Value>
-HostWeights shaped(const std::vector<Value>& flat, const HostWeights& like) {
+HostWeights shaped(const std::vector<Value>& flat, std::span<const ParameterView> parameters) {
   HostWeights weights;
   auto next = flat.begin();
-  for (const std::vector<float>& parameter : like) {
-    const auto end = next + static_cast<std::ptrdiff_t>(parameter.size());
+  for (const ParameterView& parameter : parameters) {
+    const auto end = next + static_cast<std::ptrdiff_t>(parameter.weights.count());
     weights.emplace_back(next, end);
     next = end;
   }
@@ -85,13 +92,20 @@ double mean_bytes(const std::vector<Part>& parts) {
   return sum / static_cast<double>(parts.size());
 }
 
-double worst_accuracy(Device& device, Workload& workload, const std::vector<Part>& parts, const HostWeights& like) {
+double last_time(const std::vector<Part>& parts) {
+  double last = 0;
+  for (const Part& part : parts) last = std::max(last, part.time);
+  return last;
+}
+
+double worst_accuracy(Device& device, Workload& workload, const std::vector<Part>& parts,
+                      std::span<const ParameterView> parameters) {
   std::set<std::string_view> seen;
   double worst = 1;
   for (const Part& part : parts) {
     const auto bytes = std::as_bytes(std::span(part.weights));
     if (!seen.emplace(reinterpret_cast<const char*>(bytes.data()), bytes.size()).second) continue;
-    const double accuracy = workload.accuracy(device, shaped(part.weights, like));
+    const double accuracy = workload.accuracy(device, shaped(part.weights, parameters));
     worst = std::isnan(accuracy) ? accuracy : std::min(worst, accuracy);
   }
   return worst;
@@ -141,6 +155,7 @@ void Evaluations::end(const Reached& reached) {
     for (; next_ < last; ++next_) hand_in(next_, next_time(), latest_reached_, latest_);
   }
   hand_in_now(last, reached);
+  score_kept();
 }
 
 void Evaluations::hand_in_now(std::int64_t key, const Reached& reached) {
@@ -151,17 +166,30 @@ void Evaluations::hand_in_now(std::int64_t key, const Reached& reached) {
 /// A time that is NaN stands for the moment at which the last rank hands in.
 void Evaluations::hand_in(std::int64_t key, double time, const Reached& reached, const HostWeights& own) {
   if (workload_.phantom()) return;
-  worker_.runtime().collect(key, packed(reached, flattened(own)), [&](const RankRuntime::Parts& all) {
+  std::vector<std::byte> part = packed(reached, worker_.now(), flattened(own));
+  if (worker_.runtime().collects_unnoticed()) return score(key, time, std::move(part));
+  kept_bytes_ += part.size();
+  kept_.push_back({key, time, std::move(part)});
+  if (kept_bytes_ > most_kept_bytes) score_kept();
+}
+
+void Evaluations::score_kept() {
+  for (Kept& kept : std::exchange(kept_, {})) score(kept.key, kept.time, std::move(kept.part));
+  kept_bytes_ = 0;
+}
+
+void Evaluations::score(std::int64_t key, double time, std::vector<std::byte> part) {
+  worker_.runtime().collect(key, std::move(part), [&](const RankRuntime::Parts& all) {
     const Device::Uncharged free(worker_.device);
     const std::vector<Part> parts = parts_of(all);
     const std::vector<double> mean = mean_of(parts);
-    const HostWeights mean_weights = shaped(mean, own);
+    const HostWeights mean_weights = shaped(mean, parameters_);
     EvalRow row;
     row.step = most_steps(parts);
-    row.time_s = std::isnan(time) ? worker_.now() : time;
+    row.time_s = std::isnan(time) ? last_time(parts) : time;
     row.loss = workload_.objective(worker_.device, mean_weights).value_or(std::nan(""));
     row.accuracy = workload_.accuracy(worker_.device, mean_weights);
-    row.worst_accuracy = worst_accuracy(worker_.device, workload_, parts, own);
+    row.worst_accuracy = worst_accuracy(worker_.device, workload_, parts, parameters_);
     row.consensus_distance = consensus_distance(parts, mean);
     row.bytes_sent = mean_bytes(parts);
     done_(row);

@@ -14,6 +14,8 @@ Workload::HostWeights download_weights(Device& device, std::span<const Parameter
 /// The evaluations of one training, seen by one rank: before the first step, every so many steps or simulated seconds,
 /// and after the last. All ranks hand in weights for the same evaluations; on the rank that completes one, `done`
 /// receives its row. Accuracy is computed once for each distinct set of weights. Does nothing for a phantom workload.
+/// Where scoring takes real time, training only copies weights, and they are scored after its end: or else ranks would
+/// wait for each other, and background lanes would go on while training stands still.
 class Evaluations {
  public:
   using Done = std::function<void(const EvalRow&)>;
@@ -33,8 +35,17 @@ class Evaluations {
   void end(const Reached& reached);
 
  private:
+  /// What this rank has handed in and nobody has scored.
+  struct Kept {
+    std::int64_t key;
+    double time;
+    std::vector<std::byte> part;
+  };
+
   void hand_in(std::int64_t key, double time, const Reached& reached, const Workload::HostWeights& weights);
   void hand_in_now(std::int64_t key, const Reached& reached);
+  void score(std::int64_t key, double time, std::vector<std::byte> part);
+  void score_kept();
   void keep_latest(const Reached& reached);
   bool by_seconds() const { return options_.evaluate_seconds > 0; }
   double next_time() const { return begin_ + static_cast<double>(next_) * options_.evaluate_seconds; }
@@ -48,6 +59,8 @@ class Evaluations {
   std::int64_t next_ = 1;         ///< the multiple of the seconds that comes next
   Workload::HostWeights latest_;  ///< weights at `latest_reached_`, by seconds only
   Reached latest_reached_;
+  std::vector<Kept> kept_;
+  std::size_t kept_bytes_ = 0;
 };
 
 }  // namespace trigram

@@ -83,6 +83,7 @@ class Trainer {
 
  private:
   void step() {
+    const Worker::InStep in_step(worker_);
     worker_.learning_rate = options_.learning_rate;
     algorithm_->before_forward(worker_);
     {

@@ -55,8 +55,10 @@ class RankRuntime {
   using Parts = std::vector<std::vector<std::byte>>;
   /// Out of band: hands in this rank's part of collection `key`. When every rank's part is there, `complete` is
   /// called once, with the parts in rank order, on one rank. Costs no simulated time and blocks no simulated rank;
-  /// measured clocks are stopped meanwhile.
+  /// measured clocks are stopped meanwhile, but not what other lanes do.
   virtual void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) = 0;
+  /// Whether `collect` may be called while lanes work without changing what they do: where no real time passes in it.
+  virtual bool collects_unnoticed() const { return false; }
 };
 
 /// How this run wants every algorithm to be relaxed by the system: the options O and H, and the random seed.
@@ -101,11 +103,26 @@ class Worker {
   /// The random stream of this rank and step for one bucket and phase.
   Key key(int bucket, Phase phase) const { return {relaxation.seed, step, rank(), bucket, 0, phase}; }
 
-  std::int64_t agree(std::int64_t value, ReduceOp op) { return runtime_.agree(value, op); }
+  /// Reduces one host integer over all ranks, in `setup` and `finish` only: in a step, others may be far from asking.
+  /// Throws Error in a step and in a lane's body.
+  std::int64_t agree(std::int64_t value, ReduceOp op);
   RankRuntime& runtime() { return runtime_; }
+
+  /// While it lives, this rank is in a step.
+  class InStep {
+   public:
+    explicit InStep(Worker& worker) : worker_(worker) { worker_.in_step_ = true; }
+    ~InStep() { worker_.in_step_ = false; }
+    InStep(const InStep&) = delete;
+    InStep& operator=(const InStep&) = delete;
+
+   private:
+    Worker& worker_;
+  };
 
  private:
   RankRuntime& runtime_;
+  bool in_step_ = false;
 };
 
 }  // namespace trigram

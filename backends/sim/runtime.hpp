@@ -32,6 +32,7 @@ class Runtime final : public RankRuntime {
   Pending launch(int lane, std::function<void()> body) override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override;
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
+  bool collects_unnoticed() const override { return true; }
 
   struct Task;
   struct Stream;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 
 #include "core/error.hpp"
@@ -21,15 +22,24 @@ std::vector<std::string>& moments() {
 class Witness final : public Algorithm {
  public:
   explicit Witness(Params& params)
-      : local_(params.get("local", false, "local updates")), owns_(params.get("owns", false, "owns the update")) {}
+      : local_(params.get("local", false, "local updates")),
+        owns_(params.get("owns", false, "owns the update")),
+        agrees_(params.get("agrees", "", "where it asks for agreement: setup, step or lane")) {}
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
   }
   bool local_updates() const override { return local_; }
   bool owns_update() const override { return owns_; }
   Cost cost(const CostQuery&) const override { return {}; }
-  void setup(Worker&, std::span<Bucket>) override { moments().assign(1, "setup"); }
-  void before_forward(Worker&) override { moments().emplace_back("before_forward"); }
+  void setup(Worker& worker, std::span<Bucket>) override {
+    moments().assign(1, "setup");
+    if (agrees_ == "setup") moments().push_back(std::to_string(worker.agree(7, ReduceOp::sum)));
+  }
+  void before_forward(Worker& worker) override {
+    moments().emplace_back("before_forward");
+    if (agrees_ == "step") worker.agree(7, ReduceOp::sum);
+    if (agrees_ == "lane") worker.start(1, [](Worker& lane) { lane.agree(7, ReduceOp::sum); }).wait();
+  }
   void gradients_ready(Worker&, Bucket& bucket) override { note("ready", bucket); }
   void before_update(Worker&) override { moments().emplace_back("before_update"); }
   void update(Worker&, Bucket& bucket) override { note("update", bucket); }
@@ -42,6 +52,7 @@ class Witness final : public Algorithm {
     moments().push_back(what + std::to_string(bucket.index));
   }
   bool local_, owns_;
+  std::string agrees_;
 };
 
 /// Not among the algorithms of this build: made for one test at a time.
@@ -86,6 +97,40 @@ TEST_F(Moments, TheOptimizerStaysOutWhereTheAlgorithmOwnsTheUpdate) {
   EXPECT_EQ(weights_[0], std::vector<float>(12, 0.0F));
   of("witness", true);
   EXPECT_EQ(weights_[0], std::vector<float>(12, -0.125F));
+}
+
+TEST_F(Moments, AgreementIsForSetupAndFinish) {
+  using ::testing::HasSubstr;
+  using ::testing::ThrowsMessage;
+  EXPECT_THAT(of("witness:agrees=setup", true), ::testing::Contains("7"));
+  EXPECT_THAT([&] { of("witness:agrees=step", true); },
+              ThrowsMessage<Error>(HasSubstr("agree was called in step 0; it is for setup and finish")));
+  EXPECT_THAT([&] { of("witness:agrees=lane", true); },
+              ThrowsMessage<Error>(HasSubstr("agree was called in a lane's body; it is for setup and finish")));
+}
+
+TEST(Evaluations, AreScoredAfterTrainingWhereThatTakesRealTime) {
+  constexpr int ranks = 3;
+  constexpr std::int64_t steps = 4;
+  std::atomic<int> at_the_end = 0;
+  std::atomic<bool> early = false;
+  Script script;
+  script.gradient = [&](std::int64_t step, int, std::int64_t element, float) {
+    if (step + 1 == steps && element == 0) ++at_the_end;
+    return 1.0F;
+  };
+  script.accuracy = [&](const std::vector<float>&) {
+    early = early || at_the_end < ranks;
+    return 0.0;
+  };
+  play(script);
+  const auto rows = evaluations(train_on(threads(2), ranks, scripted("local_sgd:every=100", steps)));
+  EXPECT_FALSE(early) << "while ranks waited for a score, lanes went on";
+  ASSERT_EQ(rows.size(), static_cast<std::size_t>(steps) + 1);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].step, static_cast<std::int64_t>(i));
+    EXPECT_GT(rows[i].time_s, rows[i - 1].time_s) << "the time of handing in, not of scoring";
+  }
 }
 
 TEST(Evaluations, HaveTheirFormulas) {
