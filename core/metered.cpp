@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/all_reduce.hpp"
+#include "core/disjoint.hpp"
 
 namespace trigram {
 
@@ -41,6 +42,7 @@ class Metered final : public Communicator {
 
   using Communicator::exchange;
   void exchange(std::span<const Transfer> transfers) override {
+    require_disjoint(transfers);
     const Cost cost = cost_of(transfers);
     if (cost.rounds == 0) return inner_->exchange(transfers);
     meter_.add(cost);

@@ -127,6 +127,17 @@ def check_silence(root, paths):
                 yield f"{path}:{number}: the environment is read in experiments and backends only"
 
 
+def check_closed_buffers(root, paths):
+    """The memory of a Buffer may be a GPU's: only kernels, codecs and backends look into it."""
+    look = re.compile(r"(?:\.|->)(?:data<[^>]*>|raw)\(\)")
+    for path in code_files(paths):
+        if not path.startswith(("algorithms/", "core/primitives/", "core/optimizers/")):
+            continue
+        for number, line in enumerate(lines_of(root, path), 1):
+            if found := look.search(line.split("//")[0]):
+                yield f"{path}:{number}: looks into a Buffer by {found.group(0)}; leave its memory to worker.device"
+
+
 def registrations(root, paths):
     """(path, kind, name) of every product outside the tests."""
     for path in code_files(paths):
@@ -171,7 +182,7 @@ def check_readme(root, _):
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
     paths = project_files(root)
-    checks = (check_borders, check_form, check_words, check_silence, check_products, check_catalogue, check_readme)
+    checks = (check_borders, check_form, check_words, check_silence, check_closed_buffers, check_products, check_catalogue, check_readme)
     violations = [violation for check in checks for violation in check(root, paths)]
     print("\n".join(violations) or f"{len(code_files(paths))} source files keep the house rules")
     return 1 if violations else 0

@@ -61,6 +61,11 @@ class RulesTest(unittest.TestCase):
         self.expect("core/a.cpp", "// A.\nvoid a() { exit(1); }\n", "never calls exit")
         self.expect("core/a.cpp", '// A.\nauto a = std::getenv("A");\n', "the environment is read")
 
+    def test_closed_buffers(self):
+        self.expect("algorithms/a.cpp", "// A.\nfloat* x = bucket.weights.data<float>();\n", "looks into a Buffer by .data<float>()")
+        self.expect("algorithms/a.cpp", "// A.\nvoid* x = mean.view().raw();\n", "leave its memory to worker.device")
+        self.assertEqual(complaints({"algorithms/a.cpp": "// A.\nauto* x = values.data();\n"}), "")
+
     def test_products(self):
         self.expect("core/a.cpp", '// A.\nconst Codecs::Registration r("cpu/b", {"b"});\n', "registers 'cpu/b'")
         self.expect("algorithms/sum.cpp", ALGORITHM.replace("mean", "sum"), "'sum' has no row")
