@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/configuration.hpp"
 #include "core/registry.hpp"
 #include "core/worker.hpp"
 
@@ -15,9 +16,10 @@ namespace trigram {
 /// What a run asks of any backend.
 struct World {
   int ranks = 1;
-  int bucket_lanes = 1;             ///< lanes that carry buckets; a background lane is added
-  std::string all_reduce = "ring";  ///< a name of AllReduces
-  bool keep_spans = false;          ///< record every span, for a trace
+  int bucket_lanes = 1;              ///< lanes that carry buckets; a background lane is added
+  std::string all_reduce = "ring";   ///< a name of AllReduces
+  bool keep_spans = false;           ///< record every span, for a trace
+  Configuration configuration = {};  ///< compared before ranks that are processes make their lanes
 };
 
 /// What a rank's body returns is bytes, since ranks may be other processes.
@@ -49,6 +51,12 @@ class Backend {
 
   /// True where time is a model's.
   virtual bool simulated() const = 0;
+
+  /// True where the processes that a launcher started are the ranks; else one process runs them all.
+  virtual bool spans_processes() const { return false; }
+
+  /// The rank that this process is, of a job that spans processes; else 0. Rank 0 prints and writes.
+  virtual int process_rank() const { return 0; }
 };
 
 using Backends = Registry<Backend>;

@@ -13,7 +13,7 @@
 #include "experiments/backend_choice.hpp"
 #include "experiments/bench_op.hpp"
 #include "experiments/command_line.hpp"
-#include "experiments/launcher.hpp"
+#include "experiments/job.hpp"
 #include "experiments/message_probe.hpp"
 #include "experiments/tables.hpp"
 
@@ -171,9 +171,11 @@ int bench(const Arguments& arguments) {
   if (!op.sized) config.sizes = {0};
   AllReduces::make(config.world.all_reduce);
   const auto backend = config.place.make();
+  require_ranks_of(*backend, "trigram bench", config.place.backend);
   config.world.ranks = config.place.ranks_on(*backend);
   backend->nodes(config.world.ranks);
-  const bool reports = launched_rank() == 0;
+  config.world.configuration = same_on_all_ranks("bench", with_defaults(flags), config.place.cluster);
+  const bool reports = backend->process_rank() == 0;
   if (reports && !config.out.empty()) write_file(config.out, "");
   const bool simulated = backend->simulated();
   const Outcome outcome =
@@ -195,6 +197,6 @@ int bench(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand bench_subcommand = {"bench", "time collectives in nccl-tests' columns", bench};
+const Subcommand bench_subcommand = {"bench", "time collectives in nccl-tests' columns", bench, true};
 
 }  // namespace trigram

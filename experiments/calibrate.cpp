@@ -6,7 +6,7 @@
 #include "core/report.hpp"
 #include "experiments/backend_choice.hpp"
 #include "experiments/command_line.hpp"
-#include "experiments/launcher.hpp"
+#include "experiments/job.hpp"
 #include "experiments/measured_cluster.hpp"
 #include "experiments/tables.hpp"
 
@@ -109,12 +109,14 @@ int calibrate(const Arguments& arguments) {
   for (const auto& [key, value] : words.parse(arguments)) flags.set(key, value);
   CalibrateConfig config(flags);
   const auto backend = config.place.make();
+  require_ranks_of(*backend, "trigram calibrate", config.place.backend);
   World world;
   world.ranks = config.place.ranks_on(*backend);
+  world.configuration = same_on_all_ranks("calibrate", with_defaults(flags), config.place.cluster);
   ClusterSamples samples{backend->nodes(world.ranks), {}, config.plan, {}, {}};
   samples.patterns = network_patterns(samples.node_of_rank);
   samples.plan.phantom = backend->simulated();
-  const bool reports = launched_rank() == 0;
+  const bool reports = backend->process_rank() == 0;
   if (reports && !config.out.empty()) write_file(config.out, "");
   const Outcome outcome =
       backend->run(world, [&](RankRuntime& runtime) { return measure(runtime, samples.patterns, samples.plan); });
@@ -132,6 +134,6 @@ int calibrate(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand calibrate_subcommand = {"calibrate", "measure a backend and write its cluster file", calibrate};
+const Subcommand calibrate_subcommand = {"calibrate", "measure a backend and write its cluster file", calibrate, true};
 
 }  // namespace trigram

@@ -1,9 +1,24 @@
-// What a launcher told this process about its place among others.
+// What a launcher told this process about its place among those that it started together.
 #pragma once
+
+#include <string>
 
 namespace trigram {
 
-/// This process's rank under torchrun, mpirun or srun; 0 when it was started alone. Rank 0 alone prints and writes.
-int launched_rank();
+/// One process of several.
+struct Launch {
+  std::string launcher;  ///< "mpirun", "srun" or "torchrun"; empty where this process was started alone
+  std::string sign;      ///< the variable that says so: "OMPI_COMM_WORLD_SIZE=4"
+  int processes = 1;
+  int rank = 0;
+};
+
+/// Reads the variables of Open MPI, PMI, Slurm and torchrun. Jobs of one process count as started alone, and so do bare
+/// RANK and WORLD_SIZE, which the pods of a cluster have in their environment whatever is started in them.
+Launch launch();
+
+/// Throws UsageError where `command` was started several times at once, each of which would do all of it. `instead` is
+/// what else could be meant.
+void require_started_alone(const std::string& command, const std::string& instead = "");
 
 }  // namespace trigram

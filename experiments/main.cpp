@@ -50,14 +50,16 @@ int dispatch(const Arguments& arguments) {
     return 0;
   }
   for (const Subcommand* subcommand : subcommands) {
-    if (word == subcommand->name) return subcommand->run({arguments.begin() + 1, arguments.end()});
+    if (word != subcommand->name) continue;
+    if (!subcommand->has_ranks) require_started_alone("trigram " + word);
+    return subcommand->run({arguments.begin() + 1, arguments.end()});
   }
   throw UsageError("unknown subcommand '" + word + "'; there are: " + names());
 }
 
 /// All ranks of a launched job see a bad flag; rank 0's exit ends the job, so the others speak up only if it does not.
 void print_error(const std::exception& error) {
-  const int rank = launched_rank();
+  const int rank = launch().rank;
   if (rank > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
   std::cerr << "trigram: " << (rank > 0 ? "rank " + std::to_string(rank) + ": " : "") << error.what() << "\n";
 }

@@ -4,7 +4,6 @@
 
 #include "core/error.hpp"
 #include "experiments/command_line.hpp"
-#include "experiments/launcher.hpp"
 #include "experiments/run_record.hpp"
 
 namespace trigram {
@@ -51,13 +50,12 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
 int run(const Arguments& arguments) {
   if (command_line().helped(arguments)) return 0;
   const RunConfig config("trigram run", given_settings(arguments));
-  const nlohmann::json run = record_run(config);
-  if (launched_rank() == 0) print_summary(run, config);
+  if (const std::optional<nlohmann::json> run = record_run(config)) print_summary(*run, config);
   return 0;
 }
 
 }  // namespace
 
-const Subcommand run_subcommand = {"run", "train once", run};
+const Subcommand run_subcommand = {"run", "train once", run, true};
 
 }  // namespace trigram

@@ -73,9 +73,7 @@ RunConfig::RunConfig(const std::string& owner, const Settings& given) {
   for (const auto& [key, value] : given) flags.set(key, value);
   read_all(flags, *this);
   flags.reject_unknown();
-  for (const Params::Declared& flag : flags.declared()) {
-    settings[flag.key] = flags.has(flag.key) ? given.at(flag.key) : flag.fallback;
-  }
+  settings = with_defaults(flags);
   if (!flags.has("cluster") && !models_clusters(backend)) settings["cluster"].clear();
 }
 

@@ -5,7 +5,7 @@
 
 #include "core/report.hpp"
 #include "experiments/build_facts.hpp"
-#include "experiments/launcher.hpp"
+#include "experiments/job.hpp"
 #include "experiments/progress.hpp"
 
 namespace trigram {
@@ -63,11 +63,13 @@ void check_run(const RunConfig& config) {
   check(config.training, world_of(config, *backend), *backend);
 }
 
-nlohmann::json record_run(const RunConfig& config) {
-  const bool records = launched_rank() == 0;
-  if (records) require_writable(config.out);
+std::optional<nlohmann::json> record_run(const RunConfig& config) {
   const auto backend = config.make_backend();
-  const World world = world_of(config, *backend);
+  require_ranks_of(*backend, "trigram run", config.backend);
+  const bool records = backend->process_rank() == 0;
+  if (records) require_writable(config.out);
+  World world = world_of(config, *backend);
+  world.configuration = same_on_all_ranks("run", config.settings, config.cluster);
   TrainingOptions options = config.training;
   ProgressBar bar(config.progress && records ? options.steps : 0, "steps");
   if (config.progress) options.on_step = [&bar](std::int64_t done) { bar.show(done); };
@@ -77,11 +79,12 @@ nlohmann::json record_run(const RunConfig& config) {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   bar.finish();
 
+  if (!records) return std::nullopt;
   nlohmann::json run = {
       {"configuration", configuration(config, world)}, {"build", build_facts()},         {"backend", training.facts},
       {"workload", workload_facts(config, world)},     {"summary", summarize(training)}, {"curve", curve(training)}};
   run["summary"]["wall_s"] = wall.count();
-  if (records) write_results(config, training, run);
+  write_results(config, training, run);
   return run;
 }
 

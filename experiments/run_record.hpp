@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "experiments/run_config.hpp"
 
@@ -12,7 +13,7 @@ namespace trigram {
 void check_run(const RunConfig& config);
 
 /// Trains and writes steps.csv, evals.csv, trace.json if asked, and run.json last: a folder with a run.json is
-/// complete. Returns what run.json holds.
-nlohmann::json record_run(const RunConfig& config);
+/// complete. Returns what run.json holds; nothing where another process of the job writes it.
+std::optional<nlohmann::json> record_run(const RunConfig& config);
 
 }  // namespace trigram

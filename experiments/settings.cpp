@@ -2,7 +2,6 @@
 #include "experiments/settings.hpp"
 
 #include "core/error.hpp"
-#include "core/params.hpp"
 #include "experiments/config_file.hpp"
 
 namespace trigram {
@@ -29,6 +28,13 @@ Settings read_settings(const std::filesystem::path& path) {
             place_of(path, entry) + "'" + entry.key + "' is given twice");
   }
   return settings;
+}
+
+Settings with_defaults(const Params& flags) {
+  Settings all;
+  for (const Params::Declared& flag : flags.declared()) all[flag.key] = flag.fallback;
+  for (const auto& [key, value] : flags.values()) all[key] = value;
+  return all;
 }
 
 std::string with_parameter(const std::string& text, const std::string& key, const std::string& value) {

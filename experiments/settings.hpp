@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "core/params.hpp"
+
 namespace trigram {
 
 /// Flag → value. A key "FLAG.PARAMETER" ("cluster.nic_bandwidth") sets one parameter inside that flag's spec.
@@ -16,6 +18,9 @@ Settings layered(const Settings& below, const Settings& above);
 /// The "key = value" lines of a file without sections. Throws UsageError for a malformed line, a section, or a key
 /// given twice, naming the line.
 Settings read_settings(const std::filesystem::path& path);
+
+/// Every flag that was declared by reading it, as given or by default.
+Settings with_defaults(const Params& flags);
 
 /// "name:key=old,…" with key=value in place of, or after, what is there.
 std::string with_parameter(const std::string& spec, const std::string& key, const std::string& value);

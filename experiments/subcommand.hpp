@@ -14,6 +14,7 @@ struct Subcommand {
   const char* name;
   const char* summary;
   int (*run)(const Arguments& arguments);
+  bool has_ranks = false;  ///< they may be processes: it may be started by mpirun, where others would run several times
 };
 
 extern const Subcommand run_subcommand;

@@ -66,6 +66,8 @@ class GpuBackend final : public Backend {
   }
 
   bool simulated() const override { return false; }
+  bool spans_processes() const override { return member_.has_value(); }
+  int process_rank() const override { return member_ ? member_->rank : 0; }
 
   Outcome run(const World& world, const RankBody& body) override {
     const std::vector<int> node_of_rank = nodes(world.ranks);
@@ -87,6 +89,9 @@ class GpuBackend final : public Backend {
                    const std::function<void(const CarriedError&)>& tell) const {
     std::unique_ptr<GpuRuntime> runtime;  // outlives `fail`: memory is given back once nothing hangs on the device
     try {
+      require_same_on_all_ranks(world.configuration, [&](const std::vector<std::byte>& own) {
+        return process.rendezvous().all_gather(own, {timeout_});
+      });
       runtime = std::make_unique<GpuRuntime>(process, world,
                                              RuntimeOptions{collectives_ == "vendor", timeout_, node_of_rank});
       runtime->begin();

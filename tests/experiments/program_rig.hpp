@@ -51,8 +51,9 @@ struct Ended {
 /// The program's file.
 std::string program_path();
 
-inline Ended program(const std::string& arguments) {
-  FILE* pipe = ::popen((program_path() + " " + arguments + " 2>&1").c_str(), "r");
+/// `environment` is added to this process's: "RANK=1 WORLD_SIZE=2".
+inline Ended program(const std::string& arguments, const std::string& environment = "") {
+  FILE* pipe = ::popen(("env " + environment + " " + program_path() + " " + arguments + " 2>&1").c_str(), "r");
   Ended ended;
   char part[4096];
   for (std::size_t count = 0; (count = std::fread(part, 1, sizeof part, pipe)) > 0;) ended.text.append(part, count);
