@@ -2,6 +2,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <climits>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <numeric>
 #include <thread>
 
+#include "backends/gpu/host/last_resort.hpp"
 #include "backends/gpu/host/rendezvous.hpp"
 #include "core/error.hpp"
 
@@ -28,7 +30,18 @@ void end_of_process(int status, void*) {
   }
 }
 
+/// SimGrid's library has functions of the same names, and a linker takes the first that it meets.
+void require_real_library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  ensure(!std::string(text.data()).starts_with("SMPI"),
+         "MPI's functions are those of the simulator: the program was linked with SimGrid before MPI; link "
+         "trigram::gpu first, or meet by file or tcp");
+}
+
 void initialize() {
+  require_real_library();
   int running = 0;
   MPI_Initialized(&running);
   if (running != 0) return;
@@ -41,11 +54,18 @@ void initialize() {
 /// Failures spread by the launcher, which ends all processes when one of them does badly.
 class MpiRendezvous final : public Rendezvous {
  public:
-  explicit MpiRendezvous(const Member& member) {
+  MpiRendezvous(const Member& member, Patience patience) {
+    LastResort deadline;  // what follows returns when all have come, and nobody can give it up
+    if (patience.seconds > 0) {
+      deadline.expect_within(patience.seconds, "rank " + std::to_string(member.rank) +
+                                                   " has waited in MPI_Init_thread or MPI_Comm_dup for ranks that "
+                                                   "have not come: one may be stopped, or was never started");
+    }
     initialize();
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &ranks_);
+    deadline.rest();
     require(ranks_ == member.ranks && rank_ == member.rank,
             member.launcher + " says that this process is rank " + std::to_string(member.rank) + " of " +
                 std::to_string(member.ranks) + ", but MPI says rank " + std::to_string(rank_) + " of " +
@@ -124,8 +144,9 @@ class MpiRendezvous final : public Rendezvous {
 
 class MpiMeeting final : public Meeting {
  public:
-  std::unique_ptr<Rendezvous> open(const std::string& /*where*/, const Member& member, Patience) const override {
-    return std::make_unique<MpiRendezvous>(member);
+  std::unique_ptr<Rendezvous> open(const std::string& /*where*/, const Member& member,
+                                   Patience patience) const override {
+    return std::make_unique<MpiRendezvous>(member, patience);
   }
 };
 

@@ -16,32 +16,33 @@ class MpiBackend final : public Backend {
       : ranks_per_node_(params.get("ranks_per_node", 0, "ranks of a node; 0: those that share memory")),
         collectives_(
             params.get("collectives", "own", "own: bit-identical to the simulator; vendor: the MPI library's")),
-        timeout_(params.get("timeout", "300s", Unit::seconds,
-                            "how long an exchange may wait before the job ends; 0: forever")) {
+        timeout_(
+            params.get("timeout", "300s", Unit::seconds,
+                       "how long ranks may take to meet, and an exchange to end, before the job ends; 0: forever")) {
     require(ranks_per_node_ >= 0,
             params.owner() + ": ranks_per_node=" + std::to_string(ranks_per_node_) + " is less than 0");
     require(collectives_ == "own" || collectives_ == "vendor",
             params.owner() + ": collectives=" + collectives_ + " is neither own nor vendor");
   }
 
-  int default_ranks() const override { return Session::join().ranks(); }
+  int default_ranks() const override { return session().ranks(); }
 
   std::vector<int> nodes(int ranks) const override {
-    const Session& session = Session::join();
-    require(ranks == session.ranks(), "the run asks for " + std::to_string(ranks) + " ranks, but MPI started " +
-                                          std::to_string(session.ranks()) +
-                                          "; start it with: " + launch_command(ranks));
-    if (ranks_per_node_ == 0) return session.node_of_rank();
+    const int started = session().ranks();
+    require(ranks == started, "the run asks for " + std::to_string(ranks) + " ranks, but MPI started " +
+                                  std::to_string(started) + "; start it with: " + launch_command(ranks));
+    if (ranks_per_node_ == 0) return session().node_of_rank();
     std::vector<int> node_of_rank;
     for (int rank = 0; rank < ranks; ++rank) node_of_rank.push_back(rank / ranks_per_node_);
     return node_of_rank;
   }
 
   bool simulated() const override { return false; }
+  bool spans_processes() const override { return true; }
+  int process_rank() const override { return session().rank(); }
 
   Outcome run(const World& world, const RankBody& body) override {
-    const Session& session = Session::join();
-    const Placement place = placement(nodes(world.ranks), session.rank());
+    const Placement place = placement(nodes(world.ranks), session().rank());
     MpiRuntime runtime(world, {collectives_ == "vendor", timeout_, place});
     try {
       runtime.begin();
@@ -54,15 +55,16 @@ class MpiBackend final : public Backend {
   }
 
  private:
+  Session& session() const { return Session::join(timeout_); }
+
   Outcome outcome(MpiRuntime& runtime, const std::vector<std::byte>& result, const Placement& place) const {
     constexpr double nanosecond = 1e-9;
     const auto ended = static_cast<std::int64_t>(runtime.now() / nanosecond);
-    const Session& session = Session::join();
     Outcome outcome;
     outcome.results = runtime.exchange_results(result);
     outcome.seconds = static_cast<double>(runtime.agree(ended, ReduceOp::max)) * nanosecond;
-    outcome.facts = {{"library", session.library()},
-                     {"launcher", session.launcher()},
+    outcome.facts = {{"library", session().library()},
+                     {"launcher", session().launcher()},
                      {"nodes", place.nodes},
                      {"collectives", collectives_}};
     return outcome;

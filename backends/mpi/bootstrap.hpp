@@ -9,6 +9,7 @@ namespace trigram::mpi {
 struct Launch {
   std::string launcher;  ///< "mpirun" or "srun"; empty where nobody says so
   int processes = 0;     ///< how many it started; 0: unknown
+  int rank = -1;         ///< of this one; -1: unknown
 };
 
 /// Reads the variables of Open MPI, PMI and Slurm.

@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "backends/mpi/check.hpp"
+#include "backends/mpi/deadline.hpp"
+#include "backends/mpi/duplicate.hpp"
 #include "core/error.hpp"
 #include "core/real_data.hpp"
 
@@ -149,15 +151,14 @@ void MpiCommunicator::finish(MPI_Request request, const std::string& operation) 
 }
 
 std::unique_ptr<Communicator> MpiCommunicator::split(int color, int key) {
-  MPI_Comm part = MPI_COMM_NULL;
-  check(MPI_Comm_split(comm_, dense(color), key, &part), "MPI_Comm_split");
-  auto communicator = like_this(part);
+  auto communicator = like_this(part_of(comm_, dense(color), key, lane_->timeout));
   communicator->use_all_reduce(all_reduce_name());
   return communicator;
 }
 
 /// MPI takes no negative color: the place of `color` among all that were given.
 int MpiCommunicator::dense(int color) const {
+  const Deadline deadline("MPI_Comm_split", lane_->timeout);
   std::vector<int> colors(world_ranks_.size());
   check(MPI_Allgather(&color, 1, MPI_INT, colors.data(), 1, MPI_INT, comm_), "MPI_Allgather");
   return static_cast<int>(std::ranges::count_if(colors, [&](int other) { return other < color; }));

@@ -36,8 +36,10 @@ Buffer of_integers(std::vector<std::int64_t>& values) {
 Control::Control(double timeout, Failure& failure)
     : timeline_([] { return 0.0; }, false),
       device_(cpu_kernels(), timeline_),
-      watched_(duplicate_of_world(), "all ranks", std::make_shared<LaneContext>("control", timeout, failure, device_)),
-      meeting_(duplicate_of_world(), "all ranks", std::make_shared<LaneContext>("control", 0, failure, device_)) {}
+      watched_(duplicate_of_world(timeout), "all ranks",
+               std::make_shared<LaneContext>("control", timeout, failure, device_)),
+      meeting_(duplicate_of_world(timeout), "all ranks",
+               std::make_shared<LaneContext>("control", 0, failure, device_)) {}
 
 std::int64_t Control::agree(std::int64_t value, ReduceOp op) {
   std::vector<std::int64_t> values{value};

@@ -30,9 +30,9 @@ struct MpiRuntime::OwnLane {
       return made;
     };
     const Placement& place = options.place;
-    lane.comm = make(duplicate_of_world(), "all ranks");
-    lane.node = make(part_of_world(place.node, place.rank), "node");
-    lane.leaders = make(part_of_world(place.local_rank, place.node), "leaders");
+    lane.comm = make(duplicate_of_world(options.timeout), "all ranks");
+    lane.node = make(part_of(MPI_COMM_WORLD, place.node, place.rank, options.timeout), "node");
+    lane.leaders = make(part_of(MPI_COMM_WORLD, place.local_rank, place.node, options.timeout), "leaders");
     if (index > 0) thread = std::make_unique<LaneThread>(failure);
   }
 
@@ -41,6 +41,13 @@ struct MpiRuntime::OwnLane {
 };
 
 MpiRuntime::MpiRuntime(const World& world, const RuntimeOptions& options) : control_(options.timeout, failure_) {
+  try {
+    require_same_on_all_ranks(world.configuration,
+                              [this](const std::vector<std::byte>& own) { return control_.all_gather(own); });
+  } catch (const BackendError&) {
+    fail(std::current_exception());  // others may still be waiting in what would be freed together
+    throw;
+  }
   const int background_lane = world.bucket_lanes + 1;
   for (int index = 0; index <= background_lane; ++index) {
     lanes_.push_back(std::make_unique<OwnLane>(index, world, options, clock_, failure_));
@@ -65,7 +72,7 @@ void MpiRuntime::collect(std::int64_t key, std::vector<std::byte> part, const st
 }
 
 void MpiRuntime::begin() {
-  control_.meet();
+  control_.agree(0, ReduceOp::sum);
   clock_.restart();
 }
 

@@ -10,6 +10,7 @@
 
 #include "backends/mpi/bootstrap.hpp"
 #include "backends/mpi/check.hpp"
+#include "backends/mpi/deadline.hpp"
 #include "core/error.hpp"
 
 namespace trigram::mpi {
@@ -30,7 +31,8 @@ void leave(int status, void*) {
 /// Waits nap for microseconds, but the kernel rounds naps up by 50 us unless told otherwise; threads inherit it.
 void nap_precisely() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
-void initialize() {
+void initialize(double timeout) {
+  const Deadline deadline("MPI_Init_thread", timeout);
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
   member = getpid();
@@ -49,8 +51,16 @@ std::string library_version() {
   return version.substr(0, version.find_first_of(",\n"));
 }
 
+/// SimGrid's library has functions of the same names, and a linker takes the first that it meets.
+void require_real(const std::string& library) {
+  ensure(!library.starts_with("SMPI"),
+         "MPI's functions are those of " + library +
+             ", the simulator's own: the program was linked with SimGrid before MPI; link trigram::mpi first");
+}
+
 /// The lowest rank of every rank's node names the node; then names become numbers.
-std::vector<int> find_nodes(int rank, int ranks) {
+std::vector<int> find_nodes(int rank, int ranks, double timeout) {
+  const Deadline deadline("MPI_Comm_split_type", timeout);
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
   int first = rank;
@@ -67,23 +77,23 @@ std::vector<int> find_nodes(int rank, int ranks) {
 
 }  // namespace
 
-Session& Session::join() {
-  static Session session;
+Session& Session::join(double timeout) {
+  static Session session(timeout);
   return session;
 }
 
-Session::Session() {
-  initialize();
+Session::Session(double timeout) : library_(library_version()) {
+  require_real(library_);
+  initialize(timeout);
   nap_precisely();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-  library_ = library_version();
   const Launch launch = launch_from_environment();
   launcher_ = launch.launcher.empty() ? "none" : launch.launcher;
   require(launch.processes == 0 || launch.processes == ranks_,
           launcher_ + " started " + std::to_string(launch.processes) + " processes, but " + library_ + " sees " +
               std::to_string(ranks_) + "; use the launcher that belongs to this MPI library");
-  node_of_rank_ = find_nodes(rank_, ranks_);
+  node_of_rank_ = find_nodes(rank_, ranks_, timeout);
 }
 
 }  // namespace trigram::mpi

@@ -11,9 +11,10 @@ namespace trigram::mpi {
 /// has printed it, and whatever the others are waiting for.
 class Session {
  public:
-  /// Joins the job at the first call; all processes of the job must call. Throws UsageError where MPI lacks threads or
-  /// its library does not belong to the launcher.
-  static Session& join();
+  /// Joins the job at the first call; all processes of the job must call, and the first call's `timeout` says how many
+  /// seconds the others may take to come, 0: forever. Throws UsageError where MPI lacks threads or its library does not
+  /// belong to the launcher, and Error where the program was linked to something else.
+  static Session& join(double timeout = 0);
 
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -28,7 +29,7 @@ class Session {
   const std::string& library() const { return library_; }
 
  private:
-  Session();
+  explicit Session(double timeout);
 
   int rank_ = 0;
   int ranks_ = 1;

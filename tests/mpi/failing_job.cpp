@@ -75,6 +75,14 @@ void phantom(RankRuntime& runtime, int rank) {
   wait_for_all(runtime);
 }
 
+/// Rank 1 has stopped when the others make their lanes.
+void stops_before_its_lanes(RankRuntime& runtime, int) { wait_for_all(runtime); }
+
+void stops_before_a_split(RankRuntime& runtime, int rank) {
+  if (rank == 1) raise(SIGSTOP);
+  runtime.lane(0).comm->split(0, rank);
+}
+
 Scenario scenario_of(const std::string& name) {
   const std::pair<const char*, Scenario> all[] = {{"throws", throws},
                                                   {"throws_beside_a_lane", throws_beside_a_lane},
@@ -83,7 +91,9 @@ Scenario scenario_of(const std::string& name) {
                                                   {"never_answers", never_answers},
                                                   {"never_reduces", never_reduces},
                                                   {"unequal_sizes", unequal_sizes},
-                                                  {"phantom", phantom}};
+                                                  {"phantom", phantom},
+                                                  {"stops_before_its_lanes", stops_before_its_lanes},
+                                                  {"stops_before_a_split", stops_before_a_split}};
   for (const auto& [known, scenario] : all) {
     if (name == known) return scenario;
   }
@@ -100,6 +110,7 @@ int main(int count, char** words) {
     const auto place = trigram::Backends::make(backend);
     trigram::World world;
     world.ranks = count > 3 ? std::stoi(words[3]) : place->default_ranks();
+    if (words[1] == std::string("stops_before_its_lanes") && place->process_rank() == 1) raise(SIGSTOP);
     place->run(world, [&](trigram::RankRuntime& runtime) {
       scenario(runtime, runtime.lane(0).comm->rank());
       return std::vector<std::byte>();
