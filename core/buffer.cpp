@@ -68,9 +68,8 @@ Buffer Buffer::slice(std::int64_t offset, std::int64_t count) const {
 }
 
 Buffer Buffer::slice(std::int64_t offset, std::int64_t count, std::int64_t modelled_count) const {
-  ensure(offset >= 0 && count >= 0 && offset + count <= shape_.count,
-         "slice [" + std::to_string(offset) + ", " + std::to_string(offset + count) + ") leaves a buffer of " +
-             std::to_string(shape_.count) + " elements");
+  ensure(offset >= 0 && count >= 0 && offset + count <= shape_.count, "slice [", offset, ", ", offset + count,
+         ") leaves a buffer of ", shape_.count, " elements");
   void* address = address_ == nullptr ? nullptr : static_cast<char*>(address_) + offset * size_of(shape_.dtype);
   return {address, {count, shape_.dtype, modelled_count, shape_.phantom}};
 }
@@ -83,8 +82,7 @@ Buffer Buffer::chunk(int index, int parts) const {
 Buffer Buffer::as(DType dtype) const {
   const std::int64_t size = size_of(dtype);
   const std::int64_t real = shape_.count * size_of(shape_.dtype);
-  ensure(real % size == 0 && modelled_bytes() % size == 0,
-         std::to_string(real) + " bytes are no whole number of " + std::string(name_of(dtype)));
+  ensure(real % size == 0 && modelled_bytes() % size == 0, real, " bytes are no whole number of ", name_of(dtype));
   return {address_, {real / size, dtype, modelled_bytes() / size, shape_.phantom}};
 }
 
@@ -94,9 +92,8 @@ void* Buffer::raw() const {
 }
 
 void* Buffer::checked_address(std::size_t element_size) const {
-  ensure(static_cast<std::int64_t>(element_size) == size_of(shape_.dtype),
-         "a buffer of " + std::string(name_of(shape_.dtype)) + " was read as elements of " +
-             std::to_string(element_size) + " bytes");
+  ensure(static_cast<std::int64_t>(element_size) == size_of(shape_.dtype), "a buffer of ", name_of(shape_.dtype),
+         " was read as elements of ", element_size, " bytes");
   return raw();
 }
 

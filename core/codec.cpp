@@ -15,12 +15,10 @@ namespace {
 
 void check(const Codec& codec, const char* operation, const Buffer& vector, const Buffer& frame) {
   const Shape expected = codec.encoded_shape(vector.shape());
-  ensure(vector.dtype() == DType::f32 && frame.dtype() == DType::u8,
-         std::string(operation) + ": a codec turns f32 into u8 frames, got " + std::string(name_of(vector.dtype())) +
-             " and " + std::string(name_of(frame.dtype())));
-  ensure(frame.count() == expected.count && frame.modelled_count() == expected.modelled_count,
-         std::string(operation) + ": the frame has " + std::to_string(frame.count()) + " bytes, this vector needs " +
-             std::to_string(expected.count));
+  ensure(vector.dtype() == DType::f32 && frame.dtype() == DType::u8, operation,
+         ": a codec turns f32 into u8 frames, got ", name_of(vector.dtype()), " and ", name_of(frame.dtype()));
+  ensure(frame.count() == expected.count && frame.modelled_count() == expected.modelled_count, operation,
+         ": the frame has ", frame.count(), " bytes, this vector needs ", expected.count);
 }
 
 }  // namespace

@@ -15,13 +15,11 @@ namespace {
 int ring_rank(int rank, int offset, int n) { return (rank + offset + n) % n; }
 
 void require_root(int root, int n) {
-  require(root >= 0 && root < n,
-          "root " + std::to_string(root) + " is no rank of a group of " + std::to_string(n) + "; ranks count from 0");
+  require(root >= 0 && root < n, "root ", root, " is no rank of a group of ", n, "; ranks count from 0");
 }
 
 void ensure_one_a_rank(std::size_t parts, int n, const char* collective) {
-  ensure(parts == static_cast<std::size_t>(n), std::string(collective) + " got " + std::to_string(parts) +
-                                                   " buffers for a group of " + std::to_string(n) + " ranks");
+  ensure(parts == static_cast<std::size_t>(n), collective, " got ", parts, " buffers for a group of ", n, " ranks");
 }
 
 const Buffer& at(std::span<const Buffer> parts, int rank) { return parts[static_cast<std::size_t>(rank)]; }

@@ -9,40 +9,39 @@
 namespace trigram {
 namespace {
 
-std::string words(const Buffer& x) {
-  return std::to_string(x.count()) + " elements of " + std::string(name_of(x.dtype()));
+/// Says what a buffer is when a message asks.
+auto words(const Buffer& x) {
+  return [&x] { return std::to_string(x.count()) + " elements of " + std::string(name_of(x.dtype())); };
 }
 
 bool is_floating(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
 
 void ensure_floating(const char* operation, const Buffer& x) {
-  ensure(is_floating(x.dtype()), std::string(operation) + ": works on f32, f16 and bf16, got " + words(x));
+  ensure(is_floating(x.dtype()), operation, ": works on f32, f16 and bf16, got ", words(x));
 }
 
 void ensure_type(const char* operation, const char* what, const Buffer& x, DType dtype) {
-  ensure(x.dtype() == dtype,
-         std::string(operation) + ": " + what + " must be " + std::string(name_of(dtype)) + ", got " + words(x));
+  ensure(x.dtype() == dtype, operation, ": ", what, " must be ", name_of(dtype), ", got ", words(x));
 }
 
 void ensure_count(const char* operation, const char* what, const Buffer& x, std::int64_t count) {
-  ensure(x.count() == count,
-         std::string(operation) + ": " + what + " must have " + std::to_string(count) + " elements, got " + words(x));
+  ensure(x.count() == count, operation, ": ", what, " must have ", count, " elements, got ", words(x));
 }
 
 void ensure_alike(const char* operation, const Buffer& x, const Buffer& y) {
-  ensure(x.count() == y.count() && x.dtype() == y.dtype(),
-         std::string(operation) + ": " + words(x) + " do not fit " + words(y) + "; they must be alike");
+  ensure(x.count() == y.count() && x.dtype() == y.dtype(), operation, ": ", words(x), " do not fit ", words(y),
+         "; they must be alike");
 }
 
 void ensure_index(const char* operation, const char* what, const Buffer& x) {
-  ensure(x.dtype() == DType::i32 || x.dtype() == DType::i64,
-         std::string(operation) + ": " + what + " must be i32 or i64, got " + words(x));
+  ensure(x.dtype() == DType::i32 || x.dtype() == DType::i64, operation, ": ", what, " must be i32 or i64, got ",
+         words(x));
 }
 
 /// A matrix of `rows` rows has a whole number of columns.
 void ensure_rows(const char* operation, const Buffer& matrix, std::int64_t rows) {
-  ensure(rows == 0 ? matrix.count() == 0 : matrix.count() % rows == 0,
-         std::string(operation) + ": " + words(matrix) + " are no " + std::to_string(rows) + " equal rows");
+  ensure(rows == 0 ? matrix.count() == 0 : matrix.count() % rows == 0, operation, ": ", words(matrix), " are no ", rows,
+         " equal rows");
 }
 
 template <class... Buffers>
@@ -64,15 +63,15 @@ OwnedBuffer Device::allocate(const Shape& shape) {
 
 void Device::upload(std::span<const std::byte> from, Buffer to) {
   if (to.is_phantom()) return;
-  ensure(static_cast<std::int64_t>(from.size()) == to.bytes(),
-         "upload: " + std::to_string(from.size()) + " bytes do not fill " + words(to));
+  ensure(static_cast<std::int64_t>(from.size()) == to.bytes(), "upload: ", from.size(), " bytes do not fill ",
+         words(to));
   if (to.count() > 0) kernels_->upload(from, to);
 }
 
 void Device::download(Buffer from, std::span<std::byte> to) {
   ensure(!from.is_phantom(), "download: a phantom buffer has no data to look at");
-  ensure(static_cast<std::int64_t>(to.size()) == from.bytes(),
-         "download: " + words(from) + " do not fill " + std::to_string(to.size()) + " bytes");
+  ensure(static_cast<std::int64_t>(to.size()) == from.bytes(), "download: ", words(from), " do not fill ", to.size(),
+         " bytes");
   if (from.count() > 0) kernels_->download(from, to);
 }
 
@@ -123,8 +122,7 @@ void Device::reduce(ReduceOp op, Buffer x, Buffer y) {
 
 void Device::weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y) {
   ensure_floating("weighted_sum", y);
-  ensure(x.size() == weights.size(),
-         "weighted_sum: " + std::to_string(x.size()) + " buffers and " + std::to_string(weights.size()) + " weights");
+  ensure(x.size() == weights.size(), "weighted_sum: ", x.size(), " buffers and ", weights.size(), " weights");
   KernelCost cost{2 * elements(y) * static_cast<double>(x.size()), bytes(y)};
   bool phantom = y.is_phantom();
   for (const Buffer& term : x) {
@@ -169,8 +167,8 @@ void Device::gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) {
 void Device::add_bias(Buffer bias, Buffer rows) {
   ensure_type("add_bias", "the bias", bias, DType::f32);
   ensure_type("add_bias", "the matrix", rows, DType::f32);
-  ensure(bias.count() == 0 ? rows.count() == 0 : rows.count() % bias.count() == 0,
-         "add_bias: " + words(rows) + " are no rows of " + std::to_string(bias.count()) + " columns");
+  ensure(bias.count() == 0 ? rows.count() == 0 : rows.count() % bias.count() == 0, "add_bias: ", words(rows),
+         " are no rows of ", bias.count(), " columns");
   charge({elements(rows), bytes(bias) + 2 * bytes(rows)});
   if (none_is_phantom(bias, rows) && rows.count() > 0) kernels_->add_bias(bias, rows);
 }
@@ -178,8 +176,8 @@ void Device::add_bias(Buffer bias, Buffer rows) {
 void Device::column_sums(Buffer rows, Buffer sums) {
   ensure_type("column_sums", "the matrix", rows, DType::f32);
   ensure_type("column_sums", "the sums", sums, DType::f32);
-  ensure(sums.count() == 0 ? rows.count() == 0 : rows.count() % sums.count() == 0,
-         "column_sums: " + words(rows) + " are no rows of " + std::to_string(sums.count()) + " columns");
+  ensure(sums.count() == 0 ? rows.count() == 0 : rows.count() % sums.count() == 0, "column_sums: ", words(rows),
+         " are no rows of ", sums.count(), " columns");
   charge({elements(rows), bytes(rows) + bytes(sums)});
   if (none_is_phantom(rows, sums) && sums.count() > 0) kernels_->column_sums(rows, sums);
 }
@@ -244,7 +242,7 @@ void Device::sgd(std::span<const SgdTensor> tensors, const SgdConstants& constan
 }
 
 void Device::adam(std::span<const AdamTensor> tensors, const AdamConstants& constants) {
-  ensure(constants.step >= 1, "adam: steps count from 1, got " + std::to_string(constants.step));
+  ensure(constants.step >= 1, "adam: steps count from 1, got ", constants.step);
   KernelCost cost;
   bool real = true;
   for (const AdamTensor& tensor : tensors) {

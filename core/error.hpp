@@ -1,8 +1,11 @@
 // The three ways in which Trigram fails. Library code throws; it never prints and never exits.
 #pragma once
 
+#include <charconv>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 namespace trigram {
 
@@ -24,14 +27,46 @@ class BackendError : public Error {
   using Error::Error;
 };
 
-/// Throws Error(message) unless `condition` holds.
-inline void ensure(bool condition, const std::string& message) {
-  if (!condition) throw Error(message);
+/// Shortest text of a number that reads back as the same.
+template <class Number>
+std::string number_text(Number number) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
-/// Throws UsageError(message) unless `condition` holds.
-inline void require(bool condition, const std::string& message) {
-  if (!condition) throw UsageError(message);
+/// One part of a message as text: text itself, a number, or a callable that gives one of them.
+template <class Part>
+std::string part_text(const Part& part) {
+  static_assert(!std::is_same_v<Part, bool> && !std::is_same_v<Part, char>, "give text or a number");
+  if constexpr (std::is_invocable_v<const Part&>) {
+    return part_text(part());
+  } else if constexpr (std::is_arithmetic_v<Part>) {
+    return number_text(part);
+  } else {
+    return std::string(std::string_view(part));
+  }
+}
+
+/// Throws a Failure whose message is its parts in a row. Apart from the checks, which stay small where they are
+/// inlined.
+template <class Failure, class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void fail_with(const Parts&... parts) {
+  throw Failure((std::string() + ... + part_text(parts)));
+}
+
+/// Throws Error unless `condition` holds. The message is made of its parts only then, so that a check costs a branch:
+/// ensure(i < n, "element ", i, " of ", n). What takes work to say is a callable.
+template <class... Parts>
+inline void ensure(bool condition, const Parts&... parts) {
+  if (!condition) [[unlikely]]
+    fail_with<Error>(parts...);
+}
+
+/// The same with UsageError.
+template <class... Parts>
+inline void require(bool condition, const Parts&... parts) {
+  if (!condition) [[unlikely]]
+    fail_with<UsageError>(parts...);
 }
 
 }  // namespace trigram

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "core/worker.hpp"
 
 namespace trigram {
@@ -54,7 +55,7 @@ Hierarchy parse_hierarchy(std::string_view text) {
   for (const Hierarchy hierarchy : all_hierarchies) {
     if (name_of(hierarchy) == text) return hierarchy;
   }
-  throw UsageError("hierarchy '" + std::string(text) + "' is not one of none, leader, all_nics");
+  throw UsageError("hierarchy " + in_quotes(text) + " is not one of none, leader, all_nics");
 }
 
 PrimitiveGroup primitive_group(Worker& worker, Buffer x) {

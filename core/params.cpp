@@ -1,13 +1,17 @@
 #include "core/params.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <optional>
+#include <utility>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
+#include "core/spelling.hpp"
 
 namespace trigram {
 namespace {
+
+constexpr int deepest_nesting = 32;
 
 /// The end of the value that begins at `begin`: the next comma outside parentheses.
 std::size_t value_end(std::string_view text, std::size_t begin, const std::string& owner) {
@@ -15,10 +19,12 @@ std::size_t value_end(std::string_view text, std::size_t begin, const std::strin
   for (std::size_t i = begin; i < text.size(); ++i) {
     if (text[i] == '(') ++depth;
     if (text[i] == ')') --depth;
-    require(depth >= 0, owner + ": ')' without '(' in '" + std::string(text) + "'");
+    require(depth >= 0, owner, ": ')' without '(' in ", Quoted(text));
+    require(depth <= deepest_nesting, owner, ": more than ", deepest_nesting, " parentheses are inside each other in ",
+            Quoted(text));
     if (text[i] == ',' && depth == 0) return i;
   }
-  require(depth == 0, owner + ": '(' is never closed in '" + std::string(text) + "'");
+  require(depth == 0, owner, ": '(' is never closed in ", Quoted(text));
   return text.size();
 }
 
@@ -32,16 +38,18 @@ std::string unwrapped(std::string_view value) {
   return value.starts_with('(') ? std::string(value.substr(1, value.size() - 2)) : std::string(value);
 }
 
-template <class Number>
-bool parse_whole(const std::string& text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
+/// "1,000,000" after a comma that no parentheses protect: what the number's first digits were is still at hand.
+bool is_rest_of_number(std::string_view item) {
+  return !item.empty() && item.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-std::string shortest(double value) {
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), end};
+/// " from 1 to 32767", " of 1 or more", or nothing for all that there are.
+template <class Number, class Text>
+std::string words_for(const Range<Number>& range, const Text& text) {
+  const Range<Number> all;
+  if (range.least == all.least && range.most == all.most) return "";
+  if (range.most == all.most) return " of " + text(range.least) + " or more";
+  return " from " + text(range.least) + " to " + text(range.most);
 }
 
 }  // namespace
@@ -51,10 +59,12 @@ Params::Params(std::string owner, std::string_view text) : owner_(std::move(owne
     const std::size_t end = value_end(text, begin, owner_);
     const std::string_view item = text.substr(begin, end - begin);
     const std::size_t equals = item.find('=');
-    require(equals != std::string_view::npos && equals > 0,
-            owner_ + ": '" + std::string(item) + "' is no parameter; write key=value,key=value");
+    require(equals != std::string_view::npos && equals > 0, owner_, ": ", Quoted(item),
+            is_rest_of_number(item) && begin > 0 ? " is no parameter; put a number with commas in parentheses: (1,000)"
+                                                 : " is no parameter; write key=value,key=value");
     const std::string key(item.substr(0, equals));
-    require(values_.emplace(key, unwrapped(item.substr(equals + 1))).second, owner_ + ": '" + key + "' is given twice");
+    require(values_.emplace(key, unwrapped(item.substr(equals + 1))).second, owner_, ": ", Quoted(key),
+            " is given twice");
     begin = end + 1;
   }
 }
@@ -68,7 +78,7 @@ const std::string* Params::find(const std::string& key, const char* type, const 
 }
 
 void Params::malformed(const std::string& key, const std::string& text, const std::string& wanted) const {
-  throw UsageError(owner_ + ": " + key + "=" + text + " is not " + wanted);
+  throw UsageError(owner_ + ": " + key + "=" + shown(text) + " is not " + wanted);
 }
 
 bool Params::get(const std::string& key, bool fallback, const std::string& description) {
@@ -79,25 +89,33 @@ bool Params::get(const std::string& key, bool fallback, const std::string& descr
   malformed(key, *text, "on or off");
 }
 
-std::int64_t Params::get(const std::string& key, std::int64_t fallback, const std::string& description) {
+template <class Number>
+Number Params::whole(const std::string& key, Number fallback, const std::string& description, Range<Number> range) {
   const std::string* text = find(key, "integer", std::to_string(fallback), description);
-  std::int64_t value = fallback;
-  if (text != nullptr && !parse_whole(*text, value)) malformed(key, *text, "a whole number");
-  return value;
+  if (text == nullptr) return fallback;
+  const std::optional<std::int64_t> value = whole_number(*text);
+  if (!value)
+    malformed(key, *text, "a whole number" + words_for(range, number_text<Number>) + ", as 1000, 1,000 or 1k");
+  if (!std::in_range<Number>(*value) || !range.contains(static_cast<Number>(*value)))
+    malformed(key, *text, "a whole number" + words_for(range, number_text<Number>));
+  return static_cast<Number>(*value);
 }
 
-int Params::get(const std::string& key, int fallback, const std::string& description) {
-  const std::string* text = find(key, "integer", std::to_string(fallback), description);
-  int value = fallback;
-  if (text != nullptr && !parse_whole(*text, value)) malformed(key, *text, "a whole number");
-  return value;
+std::int64_t Params::get(const std::string& key, std::int64_t fallback, const std::string& description,
+                         Range<std::int64_t> range) {
+  return whole(key, fallback, description, range);
 }
 
-double Params::get(const std::string& key, double fallback, const std::string& description) {
-  const std::string* text = find(key, "number", shortest(fallback), description);
-  double value = fallback;
-  if (text != nullptr && !parse_whole(*text, value)) malformed(key, *text, "a number");
-  return value;
+int Params::get(const std::string& key, int fallback, const std::string& description, Range<int> range) {
+  return whole(key, fallback, description, range);
+}
+
+double Params::get(const std::string& key, double fallback, const std::string& description, Range<double> range) {
+  const std::string* text = find(key, "number", number_text(fallback), description);
+  if (text == nullptr) return fallback;
+  const std::optional<double> value = finite_number(*text);
+  if (!value || !range.contains(*value)) malformed(key, *text, "a number" + words_for(range, number_text<double>));
+  return *value;
 }
 
 std::string Params::get(const std::string& key, const char* fallback, const std::string& description) {
@@ -105,22 +123,31 @@ std::string Params::get(const std::string& key, const char* fallback, const std:
   return text == nullptr ? fallback : *text;
 }
 
-double Params::get(const std::string& key, const char* fallback, Unit unit, const std::string& description) {
+double Params::get(const std::string& key, const char* fallback, Unit unit, const std::string& description,
+                   Range<double> range) {
   const std::string* text = find(key, "quantity", fallback, description);
+  double value = 0;
   try {
-    return parse_quantity(text == nullptr ? fallback : *text, unit);
+    value = parse_quantity(text == nullptr ? fallback : *text, unit);
   } catch (const UsageError& error) {
     throw UsageError(owner_ + ": " + key + ": " + error.what());
   }
+  if (!range.contains(value)) {
+    malformed(key, text == nullptr ? fallback : *text,
+              "a quantity" + words_for(range, [&](double end) { return format_quantity(end, unit); }));
+  }
+  return value;
 }
 
 void Params::reject_unknown() const {
   for (const auto& [key, value] : values_) {
     const bool known = std::any_of(declared_.begin(), declared_.end(), [&](const Declared& d) { return d.key == key; });
     if (known) continue;
-    std::string message = owner_ + " has no parameter '" + key + "'";
-    message += declared_.empty() ? "; it takes none" : "; it takes:";
-    for (const Declared& declared : declared_) message += " " + declared.key;
+    std::vector<std::string> takes;
+    for (const Declared& declared : declared_) takes.push_back(declared.key);
+    std::string message = owner_ + " has no parameter " + in_quotes(key) + did_you_mean(key, takes);
+    message += takes.empty() ? "; it takes none" : "; it takes:";
+    for (const std::string& name : takes) message += " " + name;
     throw UsageError(message);
   }
 }
@@ -130,7 +157,7 @@ Spec Spec::parse(std::string_view text) {
   Spec spec;
   spec.name = std::string(text.substr(0, colon));
   if (colon != std::string_view::npos) spec.parameters = std::string(text.substr(colon + 1));
-  require(!spec.name.empty(), "'" + std::string(text) + "' has no name; write name:key=value,key=value");
+  require(!spec.name.empty(), Quoted(text), " has no name; write name:key=value,key=value");
   return spec;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,6 +11,15 @@
 #include "core/units.hpp"
 
 namespace trigram {
+
+/// What a number may be, both ends included; without ends, whatever the type holds.
+template <class Number>
+struct Range {
+  Number least = std::numeric_limits<Number>::lowest();
+  Number most = std::numeric_limits<Number>::max();
+
+  bool contains(Number value) const { return value >= least && value <= most; }
+};
 
 /// The values a user gave and the parameters that the product declared by reading them. A product reads every
 /// parameter in its constructor; whoever made it then calls `reject_unknown`.
@@ -24,7 +34,7 @@ class Params {
   };
 
   Params() = default;
-  /// Parses "key=value,key=value"; a value may be in parentheses, so that it can hold commas itself.
+  /// Parses "key=value,key=value"; a value may be in parentheses, up to 32 deep, so that it can hold commas itself.
   /// `owner` is what messages name, as "algorithm 'qsgd'". Throws UsageError on anything malformed.
   Params(std::string owner, std::string_view text);
 
@@ -33,14 +43,17 @@ class Params {
   const std::map<std::string, std::string>& values() const { return values_; }
   const std::string& owner() const { return owner_; }
 
-  /// The value of `key`, or `fallback`. Throws UsageError when the text is not of the type.
+  /// The value of `key`, or `fallback`. Throws UsageError when the text is not of the type or leaves the range. Whole
+  /// numbers are written as `whole_number` says; infinities and NaN are no numbers.
   bool get(const std::string& key, bool fallback, const std::string& description);
-  std::int64_t get(const std::string& key, std::int64_t fallback, const std::string& description);
-  int get(const std::string& key, int fallback, const std::string& description);
-  double get(const std::string& key, double fallback, const std::string& description);
+  std::int64_t get(const std::string& key, std::int64_t fallback, const std::string& description,
+                   Range<std::int64_t> range = {});
+  int get(const std::string& key, int fallback, const std::string& description, Range<int> range = {});
+  double get(const std::string& key, double fallback, const std::string& description, Range<double> range = {});
   std::string get(const std::string& key, const char* fallback, const std::string& description);
   /// A value with a unit, in that unit's base.
-  double get(const std::string& key, const char* fallback, Unit unit, const std::string& description);
+  double get(const std::string& key, const char* fallback, Unit unit, const std::string& description,
+             Range<double> range = {});
 
   /// Throws UsageError for the first given key that nobody declared, naming those that exist.
   void reject_unknown() const;
@@ -49,6 +62,8 @@ class Params {
  private:
   const std::string* find(const std::string& key, const char* type, const std::string& fallback,
                           const std::string& description);
+  template <class Number>
+  Number whole(const std::string& key, Number fallback, const std::string& description, Range<Number> range);
   [[noreturn]] void malformed(const std::string& key, const std::string& text, const std::string& wanted) const;
 
   std::string owner_ = "parameters";

@@ -1,12 +1,20 @@
 #include "core/registry.hpp"
 
+#include "core/quoted.hpp"
+#include "core/spelling.hpp"
+
 namespace trigram {
 
 void throw_unknown_name(std::string_view kind, std::string_view name, const std::vector<std::string>& known) {
-  std::string message = "unknown " + std::string(kind) + " '" + std::string(name) + "'; this build has: ";
+  std::string message = "unknown " + std::string(kind) + " " + in_quotes(name) + did_you_mean(name, known);
+  message += "; this build has: ";
   for (std::size_t i = 0; i < known.size(); ++i) message += (i == 0 ? "" : ", ") + known[i];
   if (known.empty()) message += "none";
   throw UsageError(message);
+}
+
+std::string name_of_owner(std::string_view kind, std::string_view name) {
+  return std::string(kind) + " " + in_quotes(name);
 }
 
 }  // namespace trigram

@@ -19,9 +19,12 @@ struct Description {
   std::string paper = "";  ///< "Alistarh et al., QSGD, NeurIPS 2017, arXiv:1610.02132"; empty where there is none
 };
 
-/// "unknown algorithm 'qsdg'; this build has: all_reduce, …" as a UsageError.
+/// "unknown algorithm 'qsdg' (did you mean 'qsgd'?); this build has: all_reduce, …" as a UsageError.
 [[noreturn]] void throw_unknown_name(std::string_view kind, std::string_view name,
                                      const std::vector<std::string>& known);
+
+/// "algorithm 'qsgd'", as messages about its parameters begin.
+std::string name_of_owner(std::string_view kind, std::string_view name);
 
 /// The products of one interface. A product is registered by a static `Registration` in its own source file and
 /// made from the one syntax "name:key=value,…". `Interface::registry_kind` is the word messages use.
@@ -74,9 +77,7 @@ class Registry {
     Factory factory;
   };
 
-  static std::string owner(const std::string& name) {
-    return std::string(Interface::registry_kind) + " '" + name + "'";
-  }
+  static std::string owner(const std::string& name) { return name_of_owner(Interface::registry_kind, name); }
 
   static const Product& find(const std::string& name) {
     const auto found = products().find(name);

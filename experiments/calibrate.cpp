@@ -36,8 +36,8 @@ CalibrateConfig::CalibrateConfig(Params& flags) : place(flags) {
   const double low = flags.get("min-size", "24KiB", Unit::bytes, "smallest message, beside the empty one");
   const double high = flags.get("max-size", "6MiB", Unit::bytes, "largest message");
   plan.sizes = sizes_between(low, high, flags.get("factor", 2.0, "from one size to the next"));
-  plan.rounds = flags.get("rounds", 7, "times that everything is measured, turn by turn; medians are taken");
-  require(plan.rounds >= 1, "trigram calibrate: rounds=" + std::to_string(plan.rounds) + " is less than 1");
+  plan.rounds =
+      flags.get("rounds", 7, "times that everything is measured, turn by turn; medians are taken", {1, 100'000});
   out = flags.get("out", "", "the cluster file; empty: on the screen only");
 }
 

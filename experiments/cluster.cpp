@@ -1,6 +1,7 @@
 // Reads clusters from files.
 #include "experiments/cluster.hpp"
 
+#include "core/quoted.hpp"
 #include "experiments/places.hpp"
 #include "experiments/settings.hpp"
 
@@ -18,8 +19,8 @@ Settings cluster_settings(const std::filesystem::path& file) {
 Params read_cluster(const std::string& text) {
   const Spec spec = Spec::parse(text);
   const std::filesystem::path file = find_config("clusters", "cluster", spec.name);
-  const Params above("cluster '" + text + "'", spec.parameters);
-  Params cluster("cluster '" + spec.name + "' (" + file.string() + ")", "");
+  const Params above("cluster " + in_quotes(text), spec.parameters);
+  Params cluster("cluster " + in_quotes(spec.name) + " (" + shown(file.string()) + ")", "");
   for (const auto& [key, value] : layered(cluster_settings(file), above.values())) cluster.set(key, value);
   return cluster;
 }

@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
+#include "core/spelling.hpp"
 
 namespace trigram {
 namespace {
@@ -27,6 +29,12 @@ po::options_description describe(const std::vector<Params::Declared>& flags) {
     options.add_options()(flag.key.c_str(), value, (flag.description + fallback).c_str());
   }
   return options;
+}
+
+std::vector<std::string> names_of(const std::vector<Params::Declared>& flags) {
+  std::vector<std::string> names = {"--help"};
+  for (const Params::Declared& flag : flags) names.push_back("--" + flag.key);
+  return names;
 }
 
 /// "--overlap off" as "--overlap=off": a switch takes its value only where it stands as one word.
@@ -61,12 +69,17 @@ Settings CommandLine::parse(const Arguments& arguments) const {
         po::command_line_parser(join_switches(arguments, flags)).options(options).positional(words).style(style).run();
     for (const po::option& option : parsed.options) {
       const std::string value = option.value.empty() ? "on" : option.value.front();
-      require(given.emplace(option.string_key, value).second, "'" + option.string_key + "' is given twice");
+      require(given.emplace(option.string_key, value).second, "'", option.string_key, "' is given twice");
     }
   } catch (const po::too_many_positional_options_error&) {
     throw UsageError("trigram " + name + ": a word without a flag; trigram " + name + " --help shows what is accepted");
+  } catch (const po::unknown_option& error) {
+    throw UsageError("trigram " + name + " has no flag " + in_quotes(error.get_option_name()) +
+                     did_you_mean(error.get_option_name(), names_of(flags)) + "; trigram " + name +
+                     " --help shows all flags");
   } catch (const std::exception& error) {
-    throw UsageError("trigram " + name + ": " + error.what() + "; trigram " + name + " --help shows all flags");
+    throw UsageError("trigram " + name + ": " + printable(error.what()) + "; trigram " + name +
+                     " --help shows all flags");
   }
   return given;
 }

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 namespace {
@@ -41,8 +42,8 @@ std::vector<ConfigEntry> scan(const std::filesystem::path& path, const std::stri
       continue;
     }
     const ConfigEntry place{section, trimmed(line.substr(0, line.find('='))), "", number};
-    require(line.find('=') != std::string::npos && !place.key.empty(),
-            place_of(path, place) + "'" + line + "' is no entry; write key = value, or [section]");
+    require(line.find('=') != std::string::npos && !place.key.empty(), place_of(path, place), Quoted(line),
+            " is no entry; write key = value, or [section]");
     places.push_back(place);
   }
   return places;

@@ -1,22 +1,15 @@
 // Numbers and grids of numbers.
 #include "experiments/grid.hpp"
 
-#include <charconv>
 #include <cmath>
-#include <optional>
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
+#include "core/units.hpp"
 
 namespace trigram {
 namespace {
-
-std::optional<double> number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// Short text of a value computed from decimal ends: 0.8 + 3·0.01 as "0.83".
 std::string rounded(double value) {
@@ -31,22 +24,23 @@ void expand(const std::string& word, std::vector<std::string>& values) {
   const std::size_t first_colon = word.find(':');
   const std::size_t last_colon = word.rfind(':');
   if (first_colon == std::string::npos || first_colon == last_colon) return values.push_back(word);
-  const auto first = number(word.substr(0, first_colon));
-  const auto last = number(word.substr(first_colon + 1, last_colon - first_colon - 1));
-  const auto step = number(word.substr(last_colon + 1));
+  const auto first = finite_number(word.substr(0, first_colon));
+  const auto last = finite_number(word.substr(first_colon + 1, last_colon - first_colon - 1));
+  const auto step = finite_number(word.substr(last_colon + 1));
   if (!first || !last || !step) return values.push_back(word);
   constexpr double most = 10000;
-  require(*step > 0 && *last >= *first && (*last - *first) / *step < most,
-          "'" + word + "' is no range; write FIRST:LAST:STEP with a positive step");
-  const auto count = static_cast<int>(std::floor((*last - *first) / *step + 1e-9));
+  const double steps = (*last - *first) / *step;
+  require(*step > 0 && *last >= *first, Quoted(word), " is no range; write FIRST:LAST:STEP with a positive step");
+  require(steps < most, Quoted(word), " has ", steps, " values; at most ", most, " can be swept");
+  const auto count = static_cast<int>(std::floor(steps + 1e-9));
   for (int i = 0; i <= count; ++i) values.push_back(rounded(*first + i * *step));
 }
 
 }  // namespace
 
 double parse_number(const std::string& text) {
-  const auto value = number(text);
-  require(value.has_value(), "'" + text + "' is not a number");
+  const auto value = finite_number(text);
+  require(value.has_value(), Quoted(text), " is not a number");
   return *value;
 }
 

@@ -1,12 +1,16 @@
 // The program: hands the command line to a subcommand and turns every error into one message and an exit code.
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <iomanip>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
+#include "core/spelling.hpp"
 #include "experiments/build_facts.hpp"
 #include "experiments/launcher.hpp"
 #include "experiments/subcommand.hpp"
@@ -29,9 +33,15 @@ void print_help(std::ostream& out) {
          "  --version  the version of this build\n\nexample: trigram run --algorithm bytegrad --steps 50\n";
 }
 
-std::string names() {
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Subcommand* subcommand : subcommands) all.emplace_back(subcommand->name);
+  return all;
+}
+
+std::string joined(const std::vector<std::string>& words) {
   std::string all;
-  for (const Subcommand* subcommand : subcommands) all += (all.empty() ? "" : ", ") + std::string(subcommand->name);
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
   return all;
 }
 
@@ -54,14 +64,28 @@ int dispatch(const Arguments& arguments) {
     if (!subcommand->has_ranks) require_started_alone("trigram " + word);
     return subcommand->run({arguments.begin() + 1, arguments.end()});
   }
-  throw UsageError("unknown subcommand '" + word + "'; there are: " + names());
+  throw UsageError("unknown subcommand " + in_quotes(word) + did_you_mean(word, names()) +
+                   "; there are: " + joined(names()));
+}
+
+/// A message as a terminal may show it: lines stay lines, whatever else moves a cursor is escaped, and what is far too
+/// long to be read is cut.
+std::string readable(std::string_view message) {
+  constexpr std::size_t longest = 16384;
+  std::string text;
+  for (bool first = true; first || !message.empty(); first = false) {
+    const std::size_t end = std::min(message.find('\n'), message.size());
+    text += (first ? "" : "\n") + printable(message.substr(0, std::min(end, longest)));
+    message.remove_prefix(std::min(end + 1, message.size()));
+  }
+  return text.size() <= longest ? text : text.substr(0, longest) + "...";
 }
 
 /// All ranks of a launched job see a bad flag; rank 0's exit ends the job, so the others speak up only if it does not.
 void print_error(const std::exception& error) {
   const int rank = launch().rank;
   if (rank > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
-  std::cerr << "trigram: " << (rank > 0 ? "rank " + std::to_string(rank) + ": " : "") << error.what() << "\n";
+  std::cerr << "trigram: " << (rank > 0 ? "rank " + std::to_string(rank) + ": " : "") << readable(error.what()) << "\n";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "core/registry.hpp"
 #include "experiments/workloads/shipped_files.hpp"
 
@@ -31,7 +32,7 @@ std::vector<std::string> shipped_names(const std::string& kind) {
 
 fs::path find_config(const std::string& kind, const std::string& word, const std::string& name) {
   if (names_a_file(name)) {
-    require(fs::is_regular_file(name), word + " file '" + name + "' does not exist or is no file");
+    require(fs::is_regular_file(name), word, " file ", Quoted(name), " does not exist or is no file");
     return name;
   }
   const fs::path shipped = shipped_folder(kind) / (name + ".cfg");

@@ -2,6 +2,7 @@
 #include "experiments/run_config.hpp"
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "experiments/backend_choice.hpp"
 
 namespace trigram {
@@ -14,7 +15,7 @@ void read_place(Params& flags, RunConfig& config) {
   config.world.ranks = choice.ranks;
   config.world.all_reduce =
       flags.get("all-reduce", "ring", "the algorithm behind all_reduce (trigram list all-reduces)");
-  config.world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets");
+  config.world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets", {1, 1024});
 }
 
 std::string read_workload(Params& flags) {
@@ -24,18 +25,19 @@ std::string read_workload(Params& flags) {
 }
 
 void read_training(Params& flags, TrainingOptions& training) {
+  constexpr std::int64_t most = 1'000'000'000;  // of steps and samples, so that no product of two of them overflows
   training.algorithm = flags.get("algorithm", "all_reduce", "how ranks agree (trigram list algorithms)");
   training.workload = read_workload(flags);
   training.optimizer = flags.get("optimizer", "sgd", "how gradients change weights (trigram list optimizers)");
-  training.learning_rate = flags.get("lr", 0.1, "learning rate");
-  training.steps = flags.get("steps", std::int64_t{100}, "training steps");
+  training.learning_rate = flags.get("lr", 0.1, "learning rate", {0, 1e30});
+  training.steps = flags.get("steps", std::int64_t{100}, "training steps", {1, most});
   training.global_batch =
-      flags.get("global-batch", std::int64_t{0}, "samples a step over all ranks; 0: the workload's own");
-  training.label_skew =
-      flags.get("label-skew", 0.0, "Dirichlet concentration of labels over ranks; 0: identically distributed");
+      flags.get("global-batch", std::int64_t{0}, "samples a step over all ranks; 0: the workload's own", {0, most});
+  training.label_skew = flags.get("label-skew", 0.0,
+                                  "Dirichlet concentration of labels over ranks; 0: identically distributed", {0, 1e9});
   training.validation = flags.get("validation", false, "score on a split held out of the training set");
   training.evaluate_every =
-      flags.get("evaluate-every", std::int64_t{0}, "steps between evaluations; 0: first and last only");
+      flags.get("evaluate-every", std::int64_t{0}, "steps between evaluations; 0: first and last only", {0, most});
   training.evaluate_seconds = flags.get("evaluate-seconds", "0s", Unit::seconds,
                                         "simulated time between evaluations, in place of steps; 0s: by steps");
   training.relaxation.seed =
@@ -44,12 +46,15 @@ void read_training(Params& flags, TrainingOptions& training) {
   training.relaxation.hierarchy = parse_hierarchy(flags.get("hierarchy", "none", "none, leader or all_nics"));
   training.buckets.bytes = static_cast<std::int64_t>(
       flags.get("bucket-size", "10MiB", Unit::bytes, "a bucket is closed at this size; 0: a bucket a parameter"));
-  training.buckets.alignment = flags.get("bucket-alignment", std::int64_t{1}, "elements to which buckets are padded");
+  training.buckets.alignment =
+      flags.get("bucket-alignment", std::int64_t{1}, "elements to which buckets are padded", {1, 1 << 30});
 }
 
 void read_record(Params& flags, RunConfig& config) {
   const std::string record = flags.get("record", "rank0", "rows of steps.csv: rank0 or all");
-  require(record == "rank0" || record == "all", flags.owner() + ": record=" + record + " is neither rank0 nor all");
+  require(
+      record == "rank0" || record == "all", flags.owner(), ": record=", [&] { return shown(record); },
+      " is neither rank0 nor all");
   config.training.record_all = record == "all";
   config.trace = flags.get("trace", false, "write trace.json, for Perfetto or chrome://tracing");
   config.training.keep_spans = config.world.keep_spans = config.trace;

@@ -2,13 +2,14 @@
 #include "experiments/settings.hpp"
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "experiments/config_file.hpp"
 
 namespace trigram {
 namespace {
 
 /// A value that holds the syntax's own characters goes in parentheses.
-std::string quoted(const std::string& value) {
+std::string parenthesized(const std::string& value) {
   return value.find_first_of(",=():") == std::string::npos ? value : "(" + value + ")";
 }
 
@@ -23,9 +24,10 @@ Settings layered(const Settings& below, const Settings& above) {
 Settings read_settings(const std::filesystem::path& path) {
   Settings settings;
   for (const ConfigEntry& entry : read_config_file(path)) {
-    require(entry.section.empty(), place_of(path, entry) + "section [" + entry.section + "] in a file of plain keys");
-    require(settings.emplace(entry.key, entry.value).second,
-            place_of(path, entry) + "'" + entry.key + "' is given twice");
+    require(entry.section.empty(), place_of(path, entry), "section [", shown(entry.section),
+            "] in a file of plain keys");
+    require(settings.emplace(entry.key, entry.value).second, place_of(path, entry), Quoted(entry.key),
+            " is given twice");
   }
   return settings;
 }
@@ -39,11 +41,11 @@ Settings with_defaults(const Params& flags) {
 
 std::string with_parameter(const std::string& text, const std::string& key, const std::string& value) {
   const Spec spec = Spec::parse(text);
-  Params parameters("'" + spec.name + "'", spec.parameters);
+  Params parameters(in_quotes(spec.name), spec.parameters);
   parameters.set(key, value);
   std::string merged = spec.name;
   for (const auto& [name, set] : parameters.values())
-    merged += (merged == spec.name ? ":" : ",") + name + "=" + quoted(set);
+    merged += (merged == spec.name ? ":" : ",") + name + "=" + parenthesized(set);
   return merged;
 }
 
@@ -56,8 +58,8 @@ Settings resolved(const Settings& settings, const Settings& defaults) {
     const std::size_t dot = key.find('.');
     if (dot == std::string::npos) continue;
     const std::string flag = key.substr(0, dot);
-    require(whole.contains(flag) && !whole[flag].empty(),
-            "'" + key + "' sets a parameter of --" + flag + ", which is no flag or has no value");
+    require(whole.contains(flag) && !whole[flag].empty(), Quoted(key), " sets a parameter of --", shown(flag),
+            ", which is no flag or has no value");
     whole[flag] = with_parameter(whole[flag], key.substr(dot + 1), value);
   }
   return whole;

@@ -36,9 +36,8 @@ StudyFlags read_flags(const Settings& given) {
   for (const auto& [key, value] : given) flags.set(key, value);
   const std::string name = flags.get("STUDY", "", "name or file");
   require(!name.empty(), "trigram study: name a study or its file; trigram list studies shows those that are shipped");
-  StudyFlags read{find_config("studies", "study", name), flags.get("out", "", ""), flags.get("jobs", 0, ""),
+  StudyFlags read{find_config("studies", "study", name), flags.get("out", "", ""), flags.get("jobs", 0, "", {0, 1024}),
                   flags.get("plot", true, "")};
-  require(read.jobs >= 0, "trigram study: jobs=" + std::to_string(read.jobs) + " is less than 0");
   if (read.jobs == 0) read.jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   if (read.out.empty()) read.out = std::filesystem::path("results") / read.file.stem();
   return read;

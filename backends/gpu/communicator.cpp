@@ -62,9 +62,8 @@ void GpuCommunicator::exchange(std::span<const Transfer> transfers) {
 }
 
 void GpuCommunicator::check(const Transfer& transfer) const {
-  require(transfer.peer >= 0 && transfer.peer < size(), "rank " + std::to_string(transfer.peer) +
-                                                            " is no rank of a group of " + std::to_string(size()) +
-                                                            "; ranks count from 0");
+  require(transfer.peer >= 0 && transfer.peer < size(), "rank ", transfer.peer, " is no rank of a group of ", size(),
+          "; ranks count from 0");
   require_data(transfer.buffer, "gpu");
 }
 

@@ -85,9 +85,8 @@ std::vector<MpiCommunicator::Piece> MpiCommunicator::cut(std::span<const Transfe
     for (const Transfer& transfer : transfers) {
       const Buffer& buffer = transfer.buffer;
       if (is_receive(transfer) != receives) continue;
-      require(transfer.peer >= 0 && transfer.peer < size(), "rank " + std::to_string(transfer.peer) +
-                                                                " is no rank of a group of " + std::to_string(size()) +
-                                                                "; ranks count from 0");
+      require(transfer.peer >= 0 && transfer.peer < size(), "rank ", transfer.peer, " is no rank of a group of ",
+              size(), "; ranks count from 0");
       require_data(buffer, "mpi");
       auto* address = buffer.bytes() == 0 ? nullptr : static_cast<std::byte*>(buffer.raw());
       std::int64_t rest = buffer.bytes();

@@ -10,8 +10,8 @@ namespace trigram::mpi {
 namespace {
 
 void require_countable(std::int64_t bytes) {
-  require(bytes <= std::numeric_limits<int>::max(),
-          "MPI's collectives cannot count " + std::to_string(bytes) + " bytes; use collectives=own, which can");
+  require(bytes <= std::numeric_limits<int>::max(), "MPI's collectives cannot count ", bytes,
+          " bytes; use collectives=own, which can");
 }
 
 }  // namespace

@@ -6,18 +6,19 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::sim {
 
 namespace {
 
-double positive(double value, const std::string& key) {
-  require(value > 0, "'" + key + "' must be above 0");
-  return value;
-}
+constexpr int most_nodes = 1 << 16, most_gpus_of_a_node = 1024;
+
+/// Bytes or operations a second that let time pass.
+constexpr Range<double> rates{.least = 0.1};
 
 bool choose(const std::string& text, const std::string& key, const std::string& no, const std::string& yes) {
-  require(text == no || text == yes, "'" + key + "' is " + no + " or " + yes + ", not '" + text + "'");
+  require(text == no || text == yes, "'", key, "' is ", no, " or ", yes, ", not ", Quoted(text));
   return text == yes;
 }
 
@@ -28,7 +29,8 @@ std::vector<std::string> given(const Params& params, std::initializer_list<const
 }
 
 void refuse(const std::vector<std::string>& keys, const std::string& reason) {
-  require(keys.empty(), keys.empty() ? "" : "'" + keys.front() + "' cannot influence " + reason + "; leave it out");
+  require(
+      keys.empty(), "'", [&] { return keys.front(); }, "' cannot influence ", reason, "; leave it out");
 }
 
 void warn(std::vector<std::string>& warnings, const std::vector<std::string>& keys, const std::string& reason) {
@@ -52,35 +54,35 @@ void Cluster::read_run(Params& params) {
       choose(params.get("fidelity", "exact", "exact: every message is a flow; fluid: a collective is one flow a rank"),
              "fidelity", "exact", "fluid");
   timeout =
-      positive(params.get("timeout", "3600s", Unit::seconds, "simulated time that one operation may block"), "timeout");
+      params.get("timeout", "3600s", Unit::seconds, "simulated time that one operation may block", {.least = 1e-12});
   platform = params.get("platform", "",
                         "a SimGrid platform XML file instead of nodes and links; its hosts in order are GPUs, and "
                         "one of 1Gf is as fast as the gpu keys say");
-  require(platform.empty() || std::filesystem::is_regular_file(platform),
-          "platform file '" + platform + "' does not exist");
-  ranks_per_node = params.get("ranks_per_node", 0, "ranks that make a node; 0: all its GPUs, one on a platform file");
-  require(ranks_per_node >= 0, "'ranks_per_node' must not be negative");
+  require(platform.empty() || std::filesystem::is_regular_file(platform), "platform file ", Quoted(platform),
+          " does not exist or is no file");
+  ranks_per_node =
+      params.get("ranks_per_node", 0, "ranks that make a node; 0: all its GPUs, one on a platform file", {0, 1 << 20});
 }
 
 void Cluster::read_nodes(Params& params) {
-  const int nodes = params.get("nodes", 2, "number of nodes");
+  const int nodes = params.get("nodes", 2, "number of nodes", {1, most_nodes});
   const std::string text = params.get("gpus_per_node", "4", "GPUs of each node: one number, or one a node: 4 8 8");
   if (!platform.empty()) refuse(given(params, {"nodes", "gpus_per_node"}), "a platform file");
-  require(nodes >= 1 && nodes <= 1 << 20, "'nodes' must be at least 1, not " + std::to_string(nodes));
   for (const std::string& word : words(text)) gpus.push_back(parse_index(word, text));
+  require(gpus.size() <= most_nodes, "'gpus_per_node' names ", gpus.size(), " nodes; there can be ", most_nodes);
   if (gpus.size() == 1) gpus.assign(static_cast<std::size_t>(nodes), gpus.front());
-  require(!params.has("nodes") || gpus.size() == static_cast<std::size_t>(nodes),
-          "'gpus_per_node' names " + std::to_string(gpus.size()) + " nodes, 'nodes' says " + std::to_string(nodes));
+  require(!params.has("nodes") || gpus.size() == static_cast<std::size_t>(nodes), "'gpus_per_node' names ", gpus.size(),
+          " nodes, 'nodes' says ", nodes);
   require(!gpus.empty() && *std::min_element(gpus.begin(), gpus.end()) > 0, "every node needs at least one GPU");
+  require(*std::max_element(gpus.begin(), gpus.end()) <= most_gpus_of_a_node, "'gpus_per_node' is ", Quoted(text),
+          "; a node has at most ", most_gpus_of_a_node, " GPUs");
   require(ranks_per_node == 0 || !platform.empty() || ranks_per_node <= *std::min_element(gpus.begin(), gpus.end()),
           "'ranks_per_node' is more than a node has GPUs");
 }
 
 void Cluster::read_links(Params& params) {
-  const double wire =
-      positive(params.get("nic_bandwidth", "25Gbps", Unit::bytes_per_second, "of a NIC, one way"), "nic_bandwidth");
-  const double efficiency = params.get("nic_efficiency", 1.0, "share of nic_bandwidth that payload can use");
-  require(efficiency > 0 && efficiency <= 1, "'nic_efficiency' must be above 0 and at most 1");
+  const double wire = params.get("nic_bandwidth", "25Gbps", Unit::bytes_per_second, "of a NIC, one way", rates);
+  const double efficiency = params.get("nic_efficiency", 1.0, "share of nic_bandwidth that payload can use", {1e-6, 1});
   const double cap =
       params.get("nic_cap", "0", Unit::bytes_per_second, "most that the protocol reaches on a NIC; 0: no cap");
   nic_bandwidth = cap > 0 ? std::min(wire * efficiency, cap) : wire * efficiency;
@@ -96,8 +98,7 @@ void Cluster::read_links(Params& params) {
   nic_per_gpu = choose(params.get("nic", "node", "node: the GPUs of a node share one NIC; gpu: each has its own"),
                        "nic", "node", "gpu");
   node_bandwidth =
-      positive(params.get("node_bandwidth", "150GB/s", Unit::bytes_per_second, "of a GPU inside its node, one way"),
-               "node_bandwidth");
+      params.get("node_bandwidth", "150GB/s", Unit::bytes_per_second, "of a GPU inside its node, one way", rates);
   node_latency = params.get("node_latency", "3us", Unit::seconds, "of a message inside a node, end to end");
   given_nic_keys_ = given(
       params, {"nic_bandwidth", "nic_efficiency", "nic_cap", "nic_latency", "nic_handshake", "handshake_size", "nic"});
@@ -111,22 +112,20 @@ void Cluster::read_topology(Params& params) {
   fat_tree =
       choose(params.get("topology", "star", "star: one switch that never limits; fat_tree: leaf switches under a core"),
              "topology", "star", "fat_tree");
-  leaf_nodes = params.get("leaf_nodes", 8, "fat_tree: nodes under one leaf switch");
-  oversubscription = params.get("oversubscription", 1.0,
-                                "fat_tree: NIC bandwidth under a leaf over that of its uplinks, which act as one");
+  leaf_nodes = params.get("leaf_nodes", 8, "fat_tree: nodes under one leaf switch", {1, most_nodes});
+  oversubscription =
+      params.get("oversubscription", 1.0,
+                 "fat_tree: NIC bandwidth under a leaf over that of its uplinks, which act as one", {1e-6, 1e6});
   core_latency = params.get("core_latency", "0", Unit::seconds, "fat_tree: added to nic_latency between leaves");
   given_leaf_keys_ = given(params, {"leaf_nodes", "oversubscription", "core_latency"});
   if (!platform.empty()) refuse(given(params, {"topology"}), "a platform file");
   if (!fat_tree) refuse(given_leaf_keys_, "a star");
-  require(leaf_nodes >= 1, "'leaf_nodes' must be at least 1");
-  positive(oversubscription, "oversubscription");
 }
 
 void Cluster::read_gpu(Params& params) {
-  gpu_flops = positive(params.get("gpu_flops", "15.7TFLOPS", Unit::flops, "peak of a GPU"), "gpu_flops");
+  gpu_flops = params.get("gpu_flops", "15.7TFLOPS", Unit::flops, "peak of a GPU", rates);
   gpu_memory_bandwidth =
-      positive(params.get("gpu_memory_bandwidth", "900GB/s", Unit::bytes_per_second, "of a GPU's memory"),
-               "gpu_memory_bandwidth");
+      params.get("gpu_memory_bandwidth", "900GB/s", Unit::bytes_per_second, "of a GPU's memory", rates);
   kernel_launch = params.get("kernel_launch", "5us", Unit::seconds, "time to start a kernel");
 }
 
@@ -153,9 +152,8 @@ void Cluster::check_targets() const {
   if (!platform.empty()) return;
   const int nodes = static_cast<int>(gpus.size());
   const int ranks = default_ranks();
-  const auto check = [](int target, int bound, const std::string& what, const std::string& key) {
-    require(target < bound, "'" + key + "' names " + what + " " + std::to_string(target) + "; the cluster has " +
-                                std::to_string(bound) + ", counted from 0");
+  const auto check = [](int target, int bound, const char* what, const char* key) {
+    require(target < bound, "'", key, "' names ", what, " ", target, "; the cluster has ", bound, ", counted from 0");
   };
   for (const Slow& one : slow) check(one.rank, ranks, "rank", "slow");
   for (const Change& change : changes) {

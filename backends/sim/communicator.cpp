@@ -54,9 +54,8 @@ void SimCommunicator::exchange(std::span<const Transfer> transfers) {
 
 void SimCommunicator::check(std::span<const Transfer> transfers) const {
   for (const Transfer& transfer : transfers) {
-    require(transfer.peer >= 0 && transfer.peer < size(), "rank " + std::to_string(transfer.peer) +
-                                                              " is no rank of a group of " + std::to_string(size()) +
-                                                              "; ranks count from 0");
+    require(transfer.peer >= 0 && transfer.peer < size(), "rank ", transfer.peer, " is no rank of a group of ", size(),
+            "; ranks count from 0");
   }
 }
 
@@ -144,8 +143,8 @@ void SimCommunicator::finish(Posted& posted) {
 void SimCommunicator::check_self_complete(std::span<const Transfer> transfers) {
   if (std::none_of(transfers.begin(), transfers.end(), [&](const Transfer& t) { return t.peer == rank_; })) return;
   const Channel& own = group_->channel(rank_, rank_);
-  ensure(own.next == own.waiting.size(), "rank " + std::to_string(group_->member(rank_)) +
-                                             " has one end of a message to itself in an exchange without the other");
+  ensure(own.next == own.waiting.size(), "rank ", group_->member(rank_),
+         " has one end of a message to itself in an exchange without the other");
 }
 
 std::unique_ptr<Communicator> SimCommunicator::split(int color, int key) {

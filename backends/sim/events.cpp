@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
+#include "core/spelling.hpp"
 #include "core/units.hpp"
 
 namespace trigram::sim {
@@ -27,15 +29,15 @@ std::vector<std::string> split(const std::string& text, char separator, std::siz
 
 std::vector<std::string> fields_of(const std::string& entry, char separator, std::size_t wanted, const char* form) {
   const std::vector<std::string> fields = split(entry, separator, wanted);
-  require(fields.size() == wanted, "'" + entry + "' is malformed; write " + form);
+  require(fields.size() == wanted, Quoted(entry), " is malformed; write ", form);
   return fields;
 }
 
 double parse_factor(const std::string& text, const std::string& entry) {
   double factor = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
-  require(error == std::errc() && end == text.data() + text.size() && factor > 0 && factor < 1e9,
-          "'" + entry + "': a factor of slowness is a positive number, as 2 for half the speed");
+  require(error == std::errc() && end == text.data() + text.size() && factor >= 1e-6 && factor <= 1e9, Quoted(entry),
+          ": a factor of slowness is from 1e-6 to 1e9, as 2 for half the speed");
   return factor;
 }
 
@@ -46,7 +48,8 @@ Kind parse_name(const std::string& text, const std::string& entry, const std::ar
     if (text == names[i]) return static_cast<Kind>(i);
     known += (i ? ", " : "") + std::string(names[i]);
   }
-  throw UsageError("'" + entry + "': '" + text + "' is none of " + known);
+  throw UsageError(in_quotes(entry) + ": " + in_quotes(text) + did_you_mean(text, {names.begin(), names.end()}) +
+                   " is none of " + known);
 }
 
 double parse_value(Change::Quantity quantity, const std::string& text, const std::string& entry) {
@@ -54,7 +57,7 @@ double parse_value(Change::Quantity quantity, const std::string& text, const std
     case Change::Quantity::nic_bandwidth:
     case Change::Quantity::node_bandwidth: {
       const double bandwidth = parse_quantity(text, Unit::bytes_per_second);
-      require(bandwidth > 0, "'" + entry + "': a bandwidth must be above 0; a lost link is one of `faults`");
+      require(bandwidth >= 0.1, Quoted(entry), ": a bandwidth must be above 0; a lost link is one of `faults`");
       return bandwidth;
     }
     case Change::Quantity::nic_latency:
@@ -78,8 +81,8 @@ std::vector<std::string> words(const std::string& text) {
 int parse_index(const std::string& text, const std::string& entry) {
   int index = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  require(error == std::errc() && end == text.data() + text.size() && index >= 0,
-          "'" + entry + "': '" + text + "' is no whole number from 0 on");
+  require(error == std::errc() && end == text.data() + text.size() && index >= 0, Quoted(entry), ": ", Quoted(text),
+          " is no whole number from 0 on");
   return index;
 }
 
@@ -122,7 +125,7 @@ std::vector<Background> parse_background(const std::string& text) {
     const auto halves = split(entry, '/', 2);
     const auto ends = fields_of(halves[0], '>', 2, "from>to, as 0>1, with two different nodes");
     Background flow{parse_index(ends[0], entry), parse_index(ends[1], entry), 0};
-    require(flow.from != flow.to, "'" + entry + "': traffic needs two different nodes");
+    require(flow.from != flow.to, Quoted(entry), ": traffic needs two different nodes");
     if (halves.size() == 2) flow.rate = parse_quantity(halves[1], Unit::bytes_per_second);
     all.push_back(flow);
   }

@@ -121,7 +121,7 @@ Lane& Runtime::lane(int index) { return *lanes_.at(static_cast<std::size_t>(inde
 double Runtime::now() const { return simulation_.now(); }
 
 Pending Runtime::launch(int lane, std::function<void()> body) {
-  ensure(lane > 0 && lane < lanes(), "there is no lane " + std::to_string(lane) + " to start on");
+  ensure(lane > 0 && lane < lanes(), "there is no lane ", lane, " to start on");
   std::unique_ptr<Stream>& stream = streams_[static_cast<std::size_t>(lane)];
   auto task = std::make_shared<Task>();
   task->body = std::move(body);

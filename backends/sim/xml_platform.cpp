@@ -3,47 +3,24 @@
 #include <cmath>
 
 #include "backends/sim/platform.hpp"
+#include "backends/sim/routes.hpp"
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::sim {
 
-namespace {
-
 namespace sg = simgrid::s4u;
-
-/// Beyond so many ranks, the routes of each rank to a few others stand for all.
-constexpr std::size_t all_pairs_below = 129;
-
-std::vector<sg::Link*> route(const sg::Host* from, const sg::Host* to, double* latency) {
-  std::vector<sg::Link*> links;
-  from->route_to(to, links, latency);
-  return links;
-}
-
-/// Pairs of different ranks whose routes are looked at.
-template <class Visit>
-void each_pair(const std::vector<sg::Host*>& hosts, Visit&& visit) {
-  const std::size_t n = hosts.size();
-  for (std::size_t a = 0; a < n; ++a) {
-    for (std::size_t distance = 1; distance < n; distance = n < all_pairs_below ? distance + 1 : distance * 2) {
-      visit(hosts[a], hosts[(a + distance) % n]);
-    }
-  }
-}
-
-}  // namespace
 
 void Platform::load(const Cluster& cluster, int ranks) {
   sg::Engine& engine = *sg::Engine::get_instance();
   try {
     engine.load_platform(cluster.platform);
   } catch (const std::exception& error) {
-    throw UsageError("platform file '" + cluster.platform + "': " + error.what());
+    throw UsageError("platform file " + in_quotes(cluster.platform) + ": " + error.what());
   }
   const std::vector<sg::Host*> all = engine.get_all_hosts();
-  require(static_cast<std::size_t>(ranks) <= all.size(), "platform file '" + cluster.platform + "' has " +
-                                                             std::to_string(all.size()) + " hosts for " +
-                                                             std::to_string(ranks) + " ranks");
+  require(static_cast<std::size_t>(ranks) <= all.size(), "platform file ", Quoted(cluster.platform), " has ",
+          all.size(), " hosts for ", ranks, " ranks");
   hosts.assign(all.begin(), all.begin() + ranks);
   service = all.back();
   nic_links_.resize(static_cast<std::size_t>(node_of_rank.back()) + 1);

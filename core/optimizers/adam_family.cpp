@@ -8,7 +8,7 @@ namespace {
 float in_range(Params& params, const char* key, double fallback, double limit, const char* description) {
   const double value = params.get(key, fallback, description);
   require(value >= 0 && value < limit,
-          params.owner() + ": " + key + "=" + std::to_string(value) + " is not in [0, " + std::to_string(limit) + ")");
+          params.owner() + ": " + key + "=" + number_text(value) + " is not in [0, " + number_text(limit) + ")");
   return static_cast<float>(value);
 }
 

@@ -20,8 +20,7 @@ SgdFamily::SgdFamily(Params& params, double momentum, bool nesterov) {
     if (!nesterov)
       constants_.dampening = fraction(params, "dampening", 0, "share of the gradient that velocity leaves out");
   }
-  const double weight_decay = params.get("weight_decay", 0.0, "L2 penalty added to the gradient");
-  require(weight_decay >= 0, params.owner() + ": weight_decay=" + std::to_string(weight_decay) + " is negative");
+  const double weight_decay = params.get("weight_decay", 0.0, "L2 penalty added to the gradient", {0, 1e9});
   constants_.weight_decay = static_cast<float>(weight_decay);
 }
 

@@ -18,12 +18,10 @@ Classifier::Classifier(std::string name, std::vector<std::int64_t> hidden, Param
     : name_(std::move(name)),
       data_(params.get("data", "digits", "data set: digits, fashion_mnist, (idx:...) or (csv:...)")),
       hidden_(std::move(hidden)),
-      batch_(params.get("batch", std::int64_t{256}, "samples a step over all ranks, unless the run says")),
+      batch_(params.get("batch", std::int64_t{256}, "samples a step over all ranks, unless the run says",
+                        {1, 1'000'000'000})),
       score_samples_(params.get("score_samples", std::int64_t{0},
-                                "the objective is taken over the first so many samples; 0: over all")) {
-  require(batch_ > 0, params.owner() + ": batch=" + std::to_string(batch_) + " is not positive");
-  require(score_samples_ >= 0, params.owner() + ": score_samples=" + std::to_string(score_samples_) + " is negative");
-}
+                                "the objective is taken over the first so many samples; 0: over all", {.least = 0})) {}
 
 void Classifier::open(const Shard& shard) {
   dataset_ = shared_dataset(data_);

@@ -10,12 +10,11 @@ namespace trigram {
 
 Profile::Profile(std::shared_ptr<const ProfileTable> table, Params& params)
     : table_(std::move(table)),
-      batch_(params.get("batch", std::int64_t{0}, "samples a step on each GPU; 0: the table's own")),
-      forward_fraction_(params.get("forward_fraction", 1.0 / 3.0, "part of a step's compute time that is forward")) {
+      batch_(
+          params.get("batch", std::int64_t{0}, "samples a step on each GPU; 0: the table's own", {0, 1'000'000'000})),
+      forward_fraction_(
+          params.get("forward_fraction", 1.0 / 3.0, "part of a step's compute time that is forward", {0, 1})) {
   const std::string compute = params.get("compute", "measured", "seconds of a step's compute, measured, or roofline");
-  require(batch_ >= 0, params.owner() + ": batch=" + std::to_string(batch_) + " is negative");
-  require(forward_fraction_ >= 0 && forward_fraction_ <= 1,
-          params.owner() + ": forward_fraction must lie between 0 and 1");
   if (batch_ == 0) batch_ = table_->batch;
   if (table_->layers.empty()) return;
   layers_.resize(table_->layers.size());

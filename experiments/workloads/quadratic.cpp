@@ -21,18 +21,17 @@ constexpr int noise_stream = 4;
 class Quadratic : public Workload {
  public:
   explicit Quadratic(Params& params)
-      : dimension_(params.get("dimension", std::int64_t{64}, "elements of x")),
-        layers_(params.get("layers", 4, "tensors that x is cut into, one eigenvalue each")),
-        condition_(params.get("condition", 10.0, "largest over smallest eigenvalue")),
-        heterogeneity_(params.get("heterogeneity", 1.0, "deviation of the ranks' centres from their common part")),
-        noise_(params.get("noise", 0.0, "deviation of the gradient of one sample, an element")),
+      : dimension_(params.get("dimension", std::int64_t{64}, "elements of x", {1, 1 << 30})),
+        layers_(params.get("layers", 4, "tensors that x is cut into, one eigenvalue each", {1, 1 << 16})),
+        condition_(params.get("condition", 10.0, "largest over smallest eigenvalue", {1, 1e30})),
+        heterogeneity_(
+            params.get("heterogeneity", 1.0, "deviation of the ranks' centres from their common part", {0, 1e30})),
+        noise_(params.get("noise", 0.0, "deviation of the gradient of one sample, an element", {0, 1e30})),
         integer_(params.get("integer", false, "round to whole numbers, for exact sums")) {
     const std::string& owner = params.owner();
-    require(layers_ >= 1 && dimension_ >= layers_, owner + ": needs at least one element a layer and one layer");
-    require(condition_ >= 1 && std::isfinite(condition_), owner + ": condition must be 1 or more");
+    require(dimension_ >= layers_, owner, ": ", dimension_, " elements are fewer than ", layers_, " layers");
     require(layers_ > 1 || condition_ == 1 || !params.has("condition"),
             owner + ": one layer has one eigenvalue; give more layers, or condition=1");
-    require(heterogeneity_ >= 0 && noise_ >= 0, owner + ": heterogeneity and noise cannot be negative");
   }
 
   void open(const Shard& shard) override {

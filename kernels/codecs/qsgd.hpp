@@ -46,12 +46,12 @@ class QsgdModel : public Codec {
  public:
   explicit QsgdModel(Params& params)
       : levels_(params.get("levels", 127, "levels s beside 0, of either sign")),
-        bucket_(params.get("bucket_size", std::int64_t{512}, "elements that share a norm; 0: all")),
+        bucket_(params.get("bucket_size", std::int64_t{512}, "elements that share a norm; 0: all",
+                           {0, std::int64_t{1} << 40})),
         stochastic_(params.get("stochastic", true, "round at random, which makes it unbiased")) {
     const std::string norm = params.get("norm", "2", "norm of a bucket: 2 or max");
     require(levels_ >= 1 && levels_ <= 32767,
             params.owner() + ": levels=" + std::to_string(levels_) + " is not between 1 and 32767");
-    require(bucket_ >= 0, params.owner() + ": bucket_size=" + std::to_string(bucket_) + " is negative");
     require(norm == "2" || norm == "max", params.owner() + ": norm=" + norm + " is neither 2 nor max");
     max_norm_ = norm == "max";
   }

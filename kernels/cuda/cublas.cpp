@@ -38,7 +38,7 @@ Function* symbol(void* library, const char* name) {
 
 /// cuBLAS counts with int.
 int narrow(std::int64_t size) {
-  ensure(size <= std::numeric_limits<int>::max(), "gemm: " + std::to_string(size) + " rows or columns are too many");
+  ensure(size <= std::numeric_limits<int>::max(), "gemm: ", size, " rows or columns are too many");
   return static_cast<int>(size);
 }
 

@@ -77,12 +77,46 @@ TEST(Params, NamesValuesOfAnotherType) {
               AllOf(HasSubstr("wait"), HasSubstr("5parsecs"), HasSubstr("us")));
 }
 
+TEST(Params, NamesTheRangeThatAValueLeaves) {
+  Params params("thing", "count=0,rate=2,noise=inf,decay=nan,size=2GB,steps=9");
+  EXPECT_THAT(refusal([&] { params.get("count", 1, "", {.least = 1}); }),
+              HasSubstr("thing: count=0 is not a whole number of 1 or more"));
+  EXPECT_THAT(refusal([&] {
+                params.get("steps", 1, "", {1, 8});
+              }),
+              HasSubstr("steps=9 is not a whole number from 1 to 8"));
+  EXPECT_THAT(refusal([&] { params.get("rate", 0.5, "", {0, 1}); }), HasSubstr("rate=2 is not a number from 0 to 1"));
+  EXPECT_THAT(refusal([&] { params.get("noise", 0.5, ""); }), HasSubstr("noise=inf is not a number"));
+  EXPECT_THAT(refusal([&] { params.get("decay", 0.5, ""); }), HasSubstr("decay=nan is not a number"));
+  EXPECT_THAT(refusal([&] {
+                params.get("size", "1MB", Unit::bytes, "", {0, 1e9});
+              }),
+              HasSubstr("size=2GB is not a quantity from 0B to 1GB"));
+}
+
+TEST(Params, TakesTimeInProportionToItsText) {
+  const std::string value(100'000, 'x');
+  Params params("thing", "a=" + value + ",b=(" + value + ")");
+  EXPECT_EQ(params.get("b", "", ""), value);
+  const std::string deep = std::string(5'000, '(') + std::string(5'000, ')');
+  EXPECT_THAT(refusal([&] { Params("thing", "a=" + deep); }),
+              HasSubstr("more than 32 parentheses are inside each other"));
+  EXPECT_THAT(refusal([&] { Params("thing", value); }),
+              AllOf(HasSubstr("(100000 bytes)"), ::testing::SizeIs(::testing::Lt(300U))));
+}
+
+TEST(Params, TellsHowToWriteANumberWithCommas) {
+  EXPECT_THAT(refusal([] { Params("thing", "steps=1,000"); }), HasSubstr("(1,000)"));
+  Params params("thing", "steps=(1,000)");
+  EXPECT_EQ(params.get("steps", 1, ""), 1000);
+}
+
 TEST(Params, NamesUnknownKeysAndThoseThatExist) {
   Params params("thing", "evry=2");
   params.get("every", 1, "");
   params.get("mix", "before", "");
   EXPECT_THAT(refusal([&] { params.reject_unknown(); }),
-              AllOf(HasSubstr("'evry'"), HasSubstr("every"), HasSubstr("mix")));
+              AllOf(HasSubstr("'evry' (did you mean 'every'?)"), HasSubstr("takes: every mix")));
 }
 
 TEST(Spec, IsANameAndParameters) {

@@ -1,0 +1,33 @@
+#include "backends/sim/engine.hpp"
+
+#include <xbt/log.h>
+
+#include <simgrid/s4u.hpp>
+
+namespace trigram::sim {
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr const char* contexts = "contexts/factory:thread";  // the only one whose exceptions the sanitizer understands
+#else
+constexpr const char* contexts = "contexts/factory:raw";
+#endif
+
+/// Beyond so many actors, guard pages of their stacks would exceed the kernel's number of memory maps.
+constexpr std::int64_t guarded_actors = 25000;
+
+}  // namespace
+
+void start_engine(std::int64_t actors) {
+  xbt_log_control_set("root.thresh:critical");
+  simgrid::s4u::Engine::set_config(contexts);
+  new simgrid::s4u::Engine("trigram");  // lives as long as its process
+  for (const char* setting : {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e20",
+                              "contexts/stack-size:1024", "surf/precision:1e-12"}) {
+    simgrid::s4u::Engine::set_config(setting);
+  }
+  if (actors > guarded_actors) simgrid::s4u::Engine::set_config("contexts/guard-size:0");
+}
+
+}  // namespace trigram::sim

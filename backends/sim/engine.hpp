@@ -1,0 +1,12 @@
+// SimGrid's engine with the settings of all simulations.
+#pragma once
+
+#include <cstdint>
+
+namespace trigram::sim {
+
+/// Makes the engine of this process an exact alpha-beta network with max-min sharing, for so many actors. At most once
+/// a process.
+void start_engine(std::int64_t actors);
+
+}  // namespace trigram::sim

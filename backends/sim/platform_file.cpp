@@ -1,0 +1,147 @@
+#include "backends/sim/platform_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <simgrid/s4u.hpp>
+#include <string_view>
+
+#include "backends/sim/child.hpp"
+#include "backends/sim/engine.hpp"
+#include "backends/sim/routes.hpp"
+#include "core/error.hpp"
+#include "core/packing.hpp"
+#include "core/quoted.hpp"
+
+namespace trigram::sim {
+
+namespace {
+
+namespace sg = simgrid::s4u;
+
+/// What outlives the process that reads: the part that it looked at last, and SimGrid's last words.
+class Witness {
+ public:
+  Witness()
+      : part_(static_cast<char*>(mmap(nullptr, part_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))),
+        words_(memfd_create("words", MFD_CLOEXEC)) {
+    if (part_ == MAP_FAILED || words_ < 0)
+      throw BackendError("cannot share memory with a process that reads a platform");
+  }
+  ~Witness() {
+    munmap(part_, part_bytes);
+    close(words_);
+  }
+  Witness(const Witness&) = delete;
+  Witness& operator=(const Witness&) = delete;
+
+  void look_at(const std::string& part) const { std::snprintf(part_, part_bytes, "%s", part.c_str()); }
+  void take_standard_error() const { dup2(words_, STDERR_FILENO); }
+
+  std::string part() const { return part_; }
+  /// The first line that says more than where in SimGrid it was written; empty where nothing was.
+  std::string words() const {
+    std::array<char, 4096> text{};
+    const ssize_t size = pread(words_, text.data(), text.size(), 0);
+    std::string_view line(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+    line = line.substr(0, line.find('\n'));
+    while (line.starts_with('[') && line.find(']') != std::string_view::npos) {
+      line.remove_prefix(line.find(']') + 1);
+      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    }
+    return std::string(line);
+  }
+
+ private:
+  static constexpr std::size_t part_bytes = 512;
+  char* part_;
+  int words_;
+};
+
+void check_number(double value, bool zero_is_fine, const char* what, const std::string& part) {
+  require(std::isfinite(value) && (zero_is_fine ? value >= 0 : value > 0), part, " has a ", what, " of ", value,
+          zero_is_fine ? "; it must be 0 or more" : "; it must be above 0");
+}
+
+void check_links(const Witness& witness) {
+  for (const sg::Link* link : sg::Engine::get_instance()->get_all_links()) {
+    const std::string part = "link " + in_quotes(link->get_name());
+    witness.look_at(part);
+    require(link->get_sharing_policy() != sg::Link::SharingPolicy::WIFI, part,
+            " is a wifi link, whose rates depend on who sends; describe it by bandwidth and latency");
+    check_number(link->get_bandwidth(), false, "bandwidth", part);
+    check_number(link->get_latency(), true, "latency", part);
+  }
+}
+
+void check_hosts(const std::vector<sg::Host*>& hosts, const Witness& witness) {
+  require(!hosts.empty(), "it has no host");
+  for (const sg::Host* host : hosts) {
+    const std::string part = "host " + in_quotes(host->get_name());
+    witness.look_at(part);
+    for (unsigned long state = 0; state < host->get_pstate_count(); ++state)
+      check_number(host->get_pstate_speed(state), false, "speed", part);
+  }
+}
+
+void check_routes(const std::vector<sg::Host*>& hosts, const Witness& witness) {
+  each_pair(hosts, [&](const sg::Host* from, const sg::Host* to) {
+    const std::string part = "the route from " + in_quotes(from->get_name()) + " to " + in_quotes(to->get_name());
+    witness.look_at(part);
+    double latency = 0;
+    require(!route(from, to, &latency).empty(), part, " has no links");
+  });
+}
+
+/// A file of one line can ask for any number of hosts.
+void limit_this_process() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  constexpr rlim_t memory = rlim_t{768} << 20, seconds = 4;
+  const rlimit space{memory, memory}, time{seconds, seconds}, no_core{0, 0};
+  setrlimit(RLIMIT_AS, &space);
+  setrlimit(RLIMIT_CPU, &time);
+  setrlimit(RLIMIT_CORE, &no_core);
+#endif
+}
+
+std::vector<std::byte> count_hosts(const std::string& path, const Witness& witness) {
+  witness.take_standard_error();
+  witness.look_at("its text");
+  limit_this_process();
+  start_engine(0);
+  sg::Engine& engine = *sg::Engine::get_instance();
+  engine.load_platform(path);
+  engine.get_netzone_root()->seal();
+  const std::vector<sg::Host*> hosts = engine.get_all_hosts();
+  check_hosts(hosts, witness);
+  check_links(witness);
+  check_routes(hosts, witness);
+  Packer packer;
+  packer.put(static_cast<int>(hosts.size()));
+  return std::move(packer).bytes();
+}
+
+}  // namespace
+
+int hosts_of_platform_file(const std::string& path) {
+  const Witness witness;
+  const std::string file = "platform file " + in_quotes(path) + ": ";
+  try {
+    const std::vector<std::byte> bytes = run_in_child([&] { return count_hosts(path, witness); });
+    return Unpacker(bytes).take<int>();
+  } catch (const UsageError& error) {
+    throw UsageError(file + error.what());
+  } catch (const std::exception& error) {
+    const std::string words = witness.words();
+    throw UsageError(file + "SimGrid cannot use " + witness.part() + ": " +
+                     (words.empty() ? std::string(error.what()) : shown(words)));
+  }
+}
+
+}  // namespace trigram::sim
