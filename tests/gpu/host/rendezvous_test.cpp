@@ -76,9 +76,9 @@ TEST_P(Rendezvouses, ALateRankIsWaitedFor) {
 }
 
 TEST_P(Rendezvouses, WhoHasNotComeYetIsNotSilent) {
-  constexpr PulseTimes quick{0.02, 0.2};
+  constexpr PulseTimes quick{0.05, 1};
   const auto errors = errors_of(3, [&](int rank) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(rank == 0 ? 0 : 500 * rank));
+    if (rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1600));
     StoreRendezvous(store_for(member_named(rank, 3)), member_named(rank, 3), patience, quick).barrier(patience);
   });
   EXPECT_THAT(errors, Each(IsEmpty()));
@@ -101,7 +101,7 @@ TEST_P(Rendezvouses, WhoHasComeAndFallsSilentIsNoticed) {
       throw;
     }
   });
-  EXPECT_THAT(errors[0], HasSubstr("gives up since rank 1 failed: its process has given no sign of life for 0 s"));
+  EXPECT_THAT(errors[0], HasSubstr("gives up since rank 1 failed: its process has given no sign of life for "));
 }
 
 TEST_P(Rendezvouses, AMissingRankIsNamed) {
@@ -123,7 +123,7 @@ TEST_P(Rendezvouses, DifferentWorldSizesAreRefused) {
 TEST_P(Rendezvouses, OfTwoProcessesWithOneNumberTheSecondIsRefused) {
   const auto errors = errors_of(3, [&](int index) {
     const int rank = index == 0 ? 0 : 1;  // rank 2 never comes
-    meet(where, member_named(rank, 3), {1});
+    meet(where, member_named(rank, 3), {2});
   });
   const std::string doubles = "two processes call themselves rank 1 at " + where;
   EXPECT_THAT(errors, ::testing::Contains(AllOf(HasSubstr(doubles), HasSubstr("give each a number of its own"))));
@@ -131,14 +131,16 @@ TEST_P(Rendezvouses, OfTwoProcessesWithOneNumberTheSecondIsRefused) {
 }
 
 TEST_P(Rendezvouses, ADoubleDoesNotEndTheJobWhosePlaceItWants) {
+  std::atomic<int> met = 0;
   std::atomic<bool> refused = false;
   const auto errors = errors_of(3, [&](int index) {
     if (index < 2) {
       const auto meeting = meet(where, member_named(index, 2), patience);
+      ++met;
       while (meeting->all_gather(Bytes(refused ? 1 : 0), patience).front().empty()) continue;
       return meeting->leave();
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the two have met
+    while (met < 2) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     try {
       meet(where, member_named(1, 2), patience);
     } catch (const UsageError&) {

@@ -108,7 +108,7 @@ TEST_F(Strangers, AreCountedWhereARankIsMissed) {
   const auto errors = errors_of(2, [&](int rank) {
     Member member = member_named(rank, 2);
     if (rank == 1) member.secret = "another secret of the tests";
-    meet(where, member, {1});
+    meet(where, member, {2});
   });
   EXPECT_THAT(errors[0],
               AllOf(HasSubstr("for rank 1, which did not come"), HasSubstr("did not prove to be of this job"),
