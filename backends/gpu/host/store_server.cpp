@@ -1,5 +1,7 @@
 #include "backends/gpu/host/store_server.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <system_error>
@@ -9,12 +11,23 @@
 namespace trigram::gpu {
 namespace {
 
-/// Connections at a time that have not proved to be of this job; a rank needs a moment for that.
-constexpr std::ptrdiff_t most_unproven = 64;
+/// Connections at a time that have not proved to be of this job: all that its ranks make, and some strangers'.
+std::ptrdiff_t most_unproven(int ranks) { return 64 + 2 * std::ptrdiff_t{ranks}; }
+
 /// A rank has one connection for its calls and one for its signs of life.
 constexpr std::size_t most_of_a_rank = 4;
 /// In the middle of a message of a rank.
 constexpr double longest_silence = 60;
+
+/// A large job needs more descriptors than a process has at first; as many as it may take are taken.
+void allow_files_for(int ranks) {
+  constexpr rlim_t others = 256;
+  const rlim_t wanted = others + static_cast<rlim_t>(most_unproven(ranks)) + 2 * static_cast<rlim_t>(ranks);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 const Bytes yes{std::byte{1}};
 const Bytes no{std::byte{0}};
@@ -22,9 +35,10 @@ const Bytes no{std::byte{0}};
 }  // namespace
 
 StoreServer::StoreServer(const std::string& host, int port, const Member& member, Secret secret)
-    : job_(member.job), ranks_(member.ranks), secret_(std::move(secret)), listener_(host, port), acceptor_([this] {
-        accept_all();
-      }) {}
+    : job_(member.job), ranks_(member.ranks), secret_(std::move(secret)), listener_(host, port) {
+  allow_files_for(ranks_);
+  acceptor_ = std::thread([this] { accept_all(); });
+}
 
 StoreServer::~StoreServer() {
   listener_.shut();
@@ -56,7 +70,7 @@ void StoreServer::accept_all() {
 /// The oldest of those that have not proved to be ours goes: a rank needs no time worth mentioning.
 void StoreServer::make_room(std::unique_lock<std::mutex>& lock) {
   const auto unproven = [](const Connection& connection) { return !connection.proven && !connection.over; };
-  while (std::ranges::count_if(connections_, unproven) >= most_unproven) {
+  while (std::ranges::count_if(connections_, unproven) >= most_unproven(ranks_)) {
     Connection& oldest = *std::ranges::find_if(connections_, unproven);
     oldest.socket.shut();
     changed_.wait(lock, [&] { return oldest.proven || oldest.over; });

@@ -88,7 +88,7 @@ TEST_F(Strangers, DoNotUseUpDescriptors) {
   EXPECT_THAT(errors_of_a_job([&] {
                 const std::size_t before = open_files();
                 for (int i = 0; i < 300; ++i) strangers.push_back(connection());
-                EXPECT_LT(open_files(), before + 300 + 80) << "of 300, rank 0 keeps 64 at most";
+                EXPECT_LT(open_files(), before + 300 + 80) << "of 300, rank 0 keeps 70 at most";
               }),
               Each(IsEmpty()));
 }
