@@ -68,10 +68,12 @@ class Algorithm {
   virtual void before_forward(Worker&) {}  ///< exchanges of weights that hide behind forward and backward start here
   virtual void gradients_ready(Worker&, Bucket&) {}  ///< as soon as a bucket's gradient is complete
   virtual void before_update(Worker&) {}             ///< waits for what the update needs
-  virtual void update(Worker&, Bucket&) {}           ///< only if owns_update()
-  virtual void after_update(Worker&, Bucket&) {}     ///< decentralized and model-averaging methods act here
-  virtual void after_step(Worker&) {}                ///< weights are whole when it returns
-  virtual void finish(Worker&) {}                    ///< ends what runs in the background; weights are final
+  /// Only if owns_update(). What it computes on its Device costs no time where the workload's time of a step includes
+  /// the update.
+  virtual void update(Worker&, Bucket&) {}
+  virtual void after_update(Worker&, Bucket&) {}  ///< decentralized and model-averaging methods act here
+  virtual void after_step(Worker&) {}             ///< weights are whole when it returns
+  virtual void finish(Worker&) {}                 ///< ends what runs in the background; weights are final
 };
 
 using Algorithms = Registry<Algorithm>;

@@ -1,6 +1,7 @@
 // Checks, charges and dispatches every operation of a Device.
 #include "core/device.hpp"
 
+#include <cmath>
 #include <string>
 
 #include "core/codec.hpp"
@@ -52,13 +53,25 @@ bool none_is_phantom(const Buffers&... buffers) {
 double elements(const Buffer& x) { return static_cast<double>(x.modelled_count()); }
 double bytes(const Buffer& x) { return static_cast<double>(x.modelled_bytes()); }
 
+/// Multiplications of a matrix product; where sizes are modelled, those of the modelled one: mk · kn · mn = (mnk)².
+double products(const GemmShape& shape, const Buffer& a, const Buffer& b, const Buffer& c) {
+  const auto as_modelled = [](const Buffer& x) { return x.modelled_count() == x.count(); };
+  if (as_modelled(a) && as_modelled(b) && as_modelled(c))
+    return static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+  return std::sqrt(elements(a) * elements(b) * elements(c));
+}
+
 }  // namespace
 
-OwnedBuffer Device::allocate(const Shape& shape) {
+OwnedBuffer Device::allocate(const Shape& shape) { return allocated(shape, &Kernels::allocate); }
+
+OwnedBuffer Device::allocate_unfilled(const Shape& shape) { return allocated(shape, &Kernels::allocate_unfilled); }
+
+OwnedBuffer Device::allocated(const Shape& shape, void* (Kernels::*how)(std::size_t)) {
   const std::int64_t bytes = shape.phantom ? 0 : shape.count * size_of(shape.dtype);
   if (bytes == 0) return {nullptr, shape};
   const auto release = [kernels = kernels_](void* address) { kernels->release(address); };
-  return {std::shared_ptr<void>(kernels_->allocate(static_cast<std::size_t>(bytes)), release), shape};
+  return {std::shared_ptr<void>((kernels_.get()->*how)(static_cast<std::size_t>(bytes)), release), shape};
 }
 
 void Device::upload(std::span<const std::byte> from, Buffer to) {
@@ -159,8 +172,7 @@ void Device::gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) {
     ensure_count("gemm", "B", b, shape.k * shape.n);
     ensure_count("gemm", "C", c, shape.m * shape.n);
   }
-  const double products = static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-  charge({2 * products, bytes(a) + bytes(b) + bytes(c) * (shape.beta == 0.0F ? 1 : 2)});
+  charge({2 * products(shape, a, b, c), bytes(a) + bytes(b) + bytes(c) * (shape.beta == 0.0F ? 1 : 2)});
   if (real && c.count() > 0) kernels_->gemm(shape, a, b, c);
 }
 

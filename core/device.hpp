@@ -51,6 +51,9 @@ class Device {
 
   /// Zero-filled memory of that shape; a phantom shape owns nothing.
   OwnedBuffer allocate(const Shape& shape);
+  /// The same with whatever the memory held before, for what is written whole before it is read: filling takes time
+  /// that no modelled clock knows.
+  OwnedBuffer allocate_unfilled(const Shape& shape);
   void upload(std::span<const std::byte> from, Buffer to);
   /// Waits for the lane, then copies to the host. Throws Error on a phantom.
   void download(Buffer from, std::span<std::byte> to);
@@ -117,6 +120,8 @@ class Device {
   virtual void spend_seconds(double /*seconds*/) {}
 
  private:
+  OwnedBuffer allocated(const Shape& shape, void* (Kernels::*how)(std::size_t));
+
   std::shared_ptr<Kernels> kernels_;
   Timeline& timeline_;
   bool uncharged_ = false;

@@ -58,6 +58,7 @@ class Kernels {
   virtual std::string_view kind() const = 0;
 
   virtual void* allocate(std::size_t bytes) = 0;  ///< zero-filled
+  virtual void* allocate_unfilled(std::size_t bytes) = 0;
   virtual void release(void* address) = 0;
   virtual void upload(std::span<const std::byte> from, Buffer to) = 0;
   virtual void download(Buffer from, std::span<std::byte> to) = 0;

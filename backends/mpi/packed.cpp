@@ -30,7 +30,7 @@ Packed::Packed(Device& device, std::span<const Buffer> parts) : device_(device),
     total += part.bytes();
     require_countable(total);
   }
-  memory_ = device.allocate(Shape::of(total, DType::u8));
+  memory_ = device.allocate_unfilled(Shape::of(total, DType::u8));
 }
 
 void Packed::copy_in(int part) const {

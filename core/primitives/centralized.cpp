@@ -48,14 +48,15 @@ CentralizedLowPrecision::CentralizedLowPrecision(Worker& worker, const Bucket& b
                                                  std::shared_ptr<const Codec> codec, bool error_feedback)
     : codec_(std::move(codec)), bucket_(bucket.index), error_feedback_(error_feedback) {
   const PrimitiveGroup group = primitive_group(worker, bucket.gradients);
-  if (!error_feedback_ || group.comm == nullptr) return;
+  if (!error_feedback_ || group.comm == nullptr || group.comm->size() == 1) return;
   worker_residual_ = worker.device.allocate(group.part.shape());
   server_residual_ = worker.device.allocate(group.part.chunk(group.comm->rank(), group.comm->size()).shape());
 }
 
 void CentralizedLowPrecision::average(Worker& lane, Buffer x) {
-  hierarchical(lane, x, NodeValue::weighted_mean,
-               [&](Communicator& group, Buffer part) { scatter_reduce(lane, group, part); });
+  hierarchical(lane, x, NodeValue::weighted_mean, [&](Communicator& group, Buffer part) {
+    if (group.size() > 1) scatter_reduce(lane, group, part);
+  });
 }
 
 void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, Buffer x) {

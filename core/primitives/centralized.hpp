@@ -21,7 +21,8 @@ Cost centralized_full_precision_cost(const CostQuery& query, const Shape& bucket
 /// C_LP_S: scatter-reduce of encoded chunks. Rank j encodes x_j + δ_j in n chunks, c_j = Q(x_j + δ_j), and keeps
 /// δ_j ← x_j + δ_j − c_j; server i adds its chunk of ranks i+1, …, i (mod n), s = mean c_j, encodes Q(s + ε_i), keeps
 /// ε_i ← s + ε_i − Q(s + ε_i), and gathers. All ranks decode every chunk, so replicas stay identical. Without error
-/// feedback δ and ε stay zero. Residuals belong to one bucket and to the group that the hierarchy makes.
+/// feedback δ and ε stay zero. Residuals belong to one bucket and to the group that the hierarchy makes. A group of one
+/// has its mean already: nothing is encoded, and there are no residuals.
 class CentralizedLowPrecision {
  public:
   CentralizedLowPrecision(Worker& worker, const Bucket& bucket, std::shared_ptr<const Codec> codec,

@@ -14,7 +14,7 @@ void gossip(Worker& lane, Communicator& group, const Topology& topology, std::in
   std::vector<Transfer> transfers;
   for (const int peer : topology.sends_to(self, round)) transfers.push_back(Transfer::send_to(peer, x));
   for (const int peer : from) {
-    transfers.push_back(Transfer::receive_from(peer, received.emplace_back(lane.device.allocate(x.shape()))));
+    transfers.push_back(Transfer::receive_from(peer, received.emplace_back(lane.device.allocate_unfilled(x.shape()))));
   }
   if (transfers.empty()) return;
   group.exchange(transfers);
@@ -58,7 +58,7 @@ DecentralizedLowPrecision::DecentralizedLowPrecision(Worker& worker, const Bucke
                                                      std::shared_ptr<const Topology> topology)
     : codec_(std::move(codec)), topology_(std::move(topology)), bucket_(bucket.index) {
   const PrimitiveGroup group = primitive_group(worker, bucket.weights);
-  if (group.comm == nullptr) return;
+  if (group.comm == nullptr || group.comm->size() == 1) return;
   const auto replica = [&] {
     OwnedBuffer copy = worker.device.allocate(group.part.shape());
     worker.device.copy(group.part, copy);
@@ -70,8 +70,9 @@ DecentralizedLowPrecision::DecentralizedLowPrecision(Worker& worker, const Bucke
 }
 
 void DecentralizedLowPrecision::mix(Worker& lane, Buffer x) {
-  hierarchical(lane, x, NodeValue::mean,
-               [&](Communicator& group, Buffer part) { exchange_differences(lane, group, part); });
+  hierarchical(lane, x, NodeValue::mean, [&](Communicator& group, Buffer part) {
+    if (group.size() > 1) exchange_differences(lane, group, part);
+  });
 }
 
 void DecentralizedLowPrecision::exchange_differences(Worker& lane, Communicator& group, Buffer x) {

@@ -22,7 +22,7 @@ Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& t
 /// topology. Vertex i keeps replicas x̂_j of its neighbours and x̂_i of itself; t is its weights after the local update:
 ///   z = t + Σ_{j≠i} W_ij x̂_j + (W_ii − 2) x̂_i,   so that with exact messages x̂_i + z = Σ_j W_ij x̂_j + (t − x̂_i).
 /// Q(z) travels as one frame to the neighbours; everyone adds it, x̂ += Q(z), and x = x̂_i. Replicas stay equal to what
-/// they replicate, bit for bit.
+/// they replicate, bit for bit. A group of one has nobody to tell: x stays as it is, and there are no replicas.
 class DecentralizedLowPrecision {
  public:
   /// Replicas start at the bucket's weights, which are equal on all ranks by then.

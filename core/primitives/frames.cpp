@@ -11,7 +11,7 @@ Frames::Frames(Device& device, const Codec& codec, std::span<const Shape> vector
     whole.modelled_count += shapes.back().modelled_count;
     whole.phantom = vector.phantom;
   }
-  memory_ = device.allocate(whole);
+  memory_ = device.allocate_unfilled(whole);
   std::int64_t offset = 0;
   for (const Shape& shape : shapes) {
     frames_.push_back(memory_.view().slice(offset, shape.count, shape.modelled_count));

@@ -8,7 +8,8 @@
 
 namespace trigram {
 
-/// One frame for each of the given vectors, one after the other; real and modelled sizes are exact for each.
+/// One frame for each of the given vectors, one after the other; real and modelled sizes are exact for each. They hold
+/// nothing until they are written.
 class Frames {
  public:
   Frames(Device& device, const Codec& codec, std::span<const Shape> vectors);

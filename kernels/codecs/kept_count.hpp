@@ -17,7 +17,7 @@ class KeptCount {
       : fraction_(params.get("fraction", 0.01, "share of the elements that is kept")),
         k_(params.get("k", std::int64_t{0}, "elements that are kept, instead of a share; 0: by fraction")) {
     require(fraction_ > 0 && fraction_ <= 1,
-            params.owner() + ": fraction=" + std::to_string(fraction_) + " is not in (0, 1]");
+            params.owner() + ": fraction=" + number_text(fraction_) + " is not in (0, 1]");
     require(k_ >= 0, params.owner() + ": k=" + std::to_string(k_) + " is negative");
   }
 

@@ -9,7 +9,7 @@
 namespace trigram {
 
 /// Kernels of kind "cpu": stateless, so one object may serve every rank and thread.
-class CpuKernels final : public Kernels {
+class CpuKernels : public Kernels {
  public:
   explicit CpuKernels(Instructions instructions) : instructions_(instructions) {}
   /// What codecs and operations run with; the bits do not depend on it.
@@ -18,6 +18,7 @@ class CpuKernels final : public Kernels {
   std::string_view kind() const override { return "cpu"; }
 
   void* allocate(std::size_t bytes) override;
+  void* allocate_unfilled(std::size_t bytes) override;
   void release(void* address) override;
   void upload(std::span<const std::byte> from, Buffer to) override;
   void download(Buffer from, std::span<std::byte> to) override;

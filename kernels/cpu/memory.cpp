@@ -12,7 +12,9 @@ constexpr std::align_val_t alignment{64};
 
 }  // namespace
 
-void* CpuKernels::allocate(std::size_t bytes) { return std::memset(::operator new(bytes, alignment), 0, bytes); }
+void* CpuKernels::allocate(std::size_t bytes) { return std::memset(allocate_unfilled(bytes), 0, bytes); }
+
+void* CpuKernels::allocate_unfilled(std::size_t bytes) { return ::operator new(bytes, alignment); }
 
 void CpuKernels::release(void* address) { ::operator delete(address, alignment); }
 

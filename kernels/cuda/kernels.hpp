@@ -39,6 +39,7 @@ class CudaKernels : public Kernels {
   std::string_view kind() const override { return "cuda"; }
 
   void* allocate(std::size_t bytes) override;
+  void* allocate_unfilled(std::size_t bytes) override;
   void release(void* address) override;
   void upload(std::span<const std::byte> from, Buffer to) override;
   void download(Buffer from, std::span<std::byte> to) override;

@@ -12,9 +12,14 @@ namespace trigram {
 using cuda::check;
 
 void* CudaKernels::allocate(std::size_t bytes) {
+  void* address = allocate_unfilled(bytes);
+  check(cudaMemsetAsync(address, 0, bytes, stream_), "cudaMemsetAsync");
+  return address;
+}
+
+void* CudaKernels::allocate_unfilled(std::size_t bytes) {
   void* address = nullptr;
   check(cudaMallocAsync(&address, bytes, stream_), "allocating " + std::to_string(bytes) + " bytes on the GPU");
-  check(cudaMemsetAsync(address, 0, bytes, stream_), "cudaMemsetAsync");
   return address;
 }
 
