@@ -86,7 +86,7 @@ std::unique_ptr<Codec> make_codec_model(const std::string& spec) {
 void require_stable_under_feedback(const Codec& codec, const std::string& spec, std::int64_t count) {
   const CodecProperties properties = codec.properties(count);
   require(!properties.unbiased || properties.contraction || properties.bound < 1,
-          "codec '" + spec + "' has a variance bound of " + std::to_string(properties.bound) + " for " +
+          "codec '" + spec + "' has a variance bound of " + number_text(properties.bound) + " for " +
               std::to_string(count) + " elements; where its error is fed back it must stay under 1, or it diverges: " +
               "use more levels, smaller buckets or a contraction");
 }

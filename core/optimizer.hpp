@@ -21,4 +21,7 @@ class Optimizer {
 
 using Optimizers = Registry<Optimizer>;
 
+/// What a run updates with that names none.
+inline constexpr const char* default_optimizer = "sgd";
+
 }  // namespace trigram

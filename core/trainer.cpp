@@ -41,6 +41,10 @@ void drain(RankRuntime& runtime) {
   }
 }
 
+std::unique_ptr<Optimizer> make_optimizer(const TrainingOptions& options) {
+  return Optimizers::make(options.optimizer.empty() ? default_optimizer : options.optimizer);
+}
+
 /// One rank's products and the loop over them.
 class Trainer {
  public:
@@ -49,7 +53,7 @@ class Trainer {
         options_(options),
         worker_(runtime, 0, options.relaxation),
         algorithm_(Algorithms::make(options.algorithm)),
-        optimizer_(Optimizers::make(options.optimizer)),
+        optimizer_(algorithm_->owns_update() ? nullptr : make_optimizer(options)),
         workload_(open_workload(options, worker_.rank(), worker_.world())),
         parameters_(workload_->parameters()),
         store_(worker_.device, parameters_, plan_buckets(parameters_, options.buckets, workload_->phantom())),
@@ -60,7 +64,7 @@ class Trainer {
     report_.rank = worker_.rank();
     report_.local_batch = workload_->local_batch();
     workload_->setup(worker_, store_.parameters());
-    optimizer_->setup(worker_, store_.buckets());
+    if (optimizer_ != nullptr) optimizer_->setup(worker_, store_.buckets());
     algorithm_->setup(worker_, store_.buckets());
     evaluations_.begin();
     const Progress start = Progress::of(runtime_);
@@ -111,17 +115,14 @@ class Trainer {
   bool updates_early() const { return options_.relaxation.overlap && algorithm_->local_updates(); }
 
   void update(Bucket& bucket) {
-    if (algorithm_->owns_update()) {
-      algorithm_->update(worker_, bucket);
-    } else {
-      optimize(bucket);
-    }
+    change_weights(bucket);
     algorithm_->after_update(worker_, bucket);
   }
 
-  void optimize(Bucket& bucket) {
+  void change_weights(Bucket& bucket) {
     std::optional<Device::Uncharged> in_the_profile;
     if (workload_->times_update()) in_the_profile.emplace(worker_.device);
+    if (optimizer_ == nullptr) return algorithm_->update(worker_, bucket);
     optimizer_->update(worker_, bucket);
   }
 
@@ -170,7 +171,7 @@ class Trainer {
   const TrainingOptions& options_;
   Worker worker_;
   std::unique_ptr<Algorithm> algorithm_;
-  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<Optimizer> optimizer_;  ///< null where the algorithm updates by itself
   std::unique_ptr<Workload> workload_;
   std::vector<Parameter> parameters_;
   BucketStore store_;

@@ -17,7 +17,7 @@ namespace trigram {
 /// Everything that decides what a rank computes. Products are named by specs, so that each rank makes its own.
 struct TrainingOptions {
   std::string algorithm = "all_reduce";
-  std::string optimizer = "sgd";
+  std::string optimizer;  ///< empty: default_optimizer, or none where the algorithm updates by itself
   std::string workload = "mlp";
   std::int64_t steps = 100;
   std::int64_t evaluate_every = 0;  ///< steps between evaluations; 0: only before the first and after the last step

@@ -17,13 +17,13 @@ void check_numbers(const TrainingOptions& options, const World& world) {
   require(options.evaluate_every >= 0,
           "evaluations every " + std::to_string(options.evaluate_every) + " steps: ask for 0 or more");
   require(std::isfinite(options.evaluate_seconds) && options.evaluate_seconds >= 0,
-          "evaluations every " + std::to_string(options.evaluate_seconds) + " seconds: ask for 0 or more");
+          "evaluations every " + number_text(options.evaluate_seconds) + " seconds: ask for 0 or more");
   require(options.evaluate_every == 0 || options.evaluate_seconds == 0,
           "evaluations every " + std::to_string(options.evaluate_every) + " steps and every " +
-              std::to_string(options.evaluate_seconds) + " seconds: ask for one of them");
-  require(std::isfinite(options.learning_rate) && options.learning_rate >= 0,
-          "a learning rate of " + std::to_string(options.learning_rate) +
-              " cannot be used; give a finite one of 0 or more");
+              number_text(options.evaluate_seconds) + " seconds: ask for one of them");
+  require(
+      std::isfinite(options.learning_rate) && options.learning_rate >= 0,
+      "a learning rate of " + number_text(options.learning_rate) + " cannot be used; give a finite one of 0 or more");
 }
 
 void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options, const std::vector<int>& nodes) {
@@ -43,6 +43,13 @@ void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options
                                                     std::to_string(place.node) + " has " +
                                                     std::to_string(place.node_size) + "; use leader");
   }
+}
+
+void check_optimizer(const Algorithm& algorithm, const TrainingOptions& options) {
+  if (options.optimizer.empty()) return;
+  require(!algorithm.owns_update(), "algorithm '" + options.algorithm + "' updates weights by itself, so optimizer '" +
+                                        options.optimizer + "' would do nothing; leave it out");
+  Optimizers::make(options.optimizer);
 }
 
 std::vector<Shape> bucket_shapes(const Workload& workload, const BucketOptions& options) {
@@ -67,8 +74,8 @@ void check(const TrainingOptions& options, const World& world, const Backend& ba
           "evaluations every so many seconds need a simulated clock; on a real one, ranks that reach a second in "
           "different steps would wait for each other: ask for steps");
   AllReduces::make(world.all_reduce);
-  Optimizers::make(options.optimizer);
   const auto algorithm = Algorithms::make(options.algorithm);
+  check_optimizer(*algorithm, options);
   const std::vector<int> nodes = backend.nodes(world.ranks);
   check_relaxation(*algorithm, options, nodes);
   const auto workload = open_workload(options, 0, world.ranks);

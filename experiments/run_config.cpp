@@ -2,6 +2,7 @@
 #include "experiments/run_config.hpp"
 
 #include "core/error.hpp"
+#include "core/optimizer.hpp"
 #include "core/quoted.hpp"
 #include "experiments/backend_choice.hpp"
 
@@ -28,7 +29,9 @@ void read_training(Params& flags, TrainingOptions& training) {
   constexpr std::int64_t most = 1'000'000'000;  // of steps and samples, so that no product of two of them overflows
   training.algorithm = flags.get("algorithm", "all_reduce", "how ranks agree (trigram list algorithms)");
   training.workload = read_workload(flags);
-  training.optimizer = flags.get("optimizer", "sgd", "how gradients change weights (trigram list optimizers)");
+  training.optimizer = flags.get("optimizer", "",
+                                 "how gradients change weights (trigram list optimizers); sgd, unless the algorithm "
+                                 "updates weights by itself");
   training.learning_rate = flags.get("lr", 0.1, "learning rate", {0, 1e30});
   training.steps = flags.get("steps", std::int64_t{100}, "training steps", {1, most});
   training.global_batch =
@@ -80,6 +83,8 @@ RunConfig::RunConfig(const std::string& owner, const Settings& given) {
   flags.reject_unknown();
   settings = with_defaults(flags);
   if (!flags.has("cluster") && !models_clusters(backend)) settings["cluster"].clear();
+  if (training.optimizer.empty() && !Algorithms::make(training.algorithm)->owns_update())
+    settings["optimizer"] = training.optimizer = default_optimizer;
 }
 
 std::unique_ptr<Backend> RunConfig::make_backend() const {

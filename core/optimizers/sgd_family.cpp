@@ -7,7 +7,7 @@ namespace {
 
 float fraction(Params& params, const char* key, double fallback, const char* description) {
   const double value = params.get(key, fallback, description);
-  require(value >= 0 && value < 1, params.owner() + ": " + key + "=" + std::to_string(value) + " is not in [0, 1)");
+  require(value >= 0 && value < 1, params.owner() + ": " + key + "=" + number_text(value) + " is not in [0, 1)");
   return static_cast<float>(value);
 }
 
