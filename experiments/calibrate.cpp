@@ -26,7 +26,7 @@ std::vector<std::int64_t> sizes_between(double low, double high, double factor) 
   require(low >= 1 && high > low, "trigram calibrate: sizes from " + format_quantity(low, Unit::bytes) + " to " +
                                       format_quantity(high, Unit::bytes) +
                                       " make no line; ask for at least 1B, and min-size below max-size");
-  require(factor > 1, "trigram calibrate: factor=" + std::to_string(factor) + " never arrives; ask for more than 1");
+  require(factor > 1, "trigram calibrate: factor=" + number_text(factor) + " never arrives; ask for more than 1");
   std::vector<std::int64_t> sizes = {0};
   for (double size = low; size <= high; size *= factor) sizes.push_back(static_cast<std::int64_t>(size));
   return sizes;

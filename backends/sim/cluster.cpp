@@ -34,7 +34,10 @@ void refuse(const std::vector<std::string>& keys, const std::string& reason) {
 }
 
 void warn(std::vector<std::string>& warnings, const std::vector<std::string>& keys, const std::string& reason) {
-  for (const std::string& key : keys) warnings.push_back("'" + key + "' has no influence: " + reason);
+  if (keys.empty()) return;
+  std::string named;
+  for (const std::string& key : keys) named += (named.empty() ? "'" : ", '") + key + "'";
+  warnings.push_back(named + (keys.size() == 1 ? " has" : " have") + " no influence: " + reason);
 }
 
 }  // namespace

@@ -48,10 +48,10 @@ double slowness(const Cluster& cluster, int rank) {
 
 /// Speeds of `rank` over time, relative to its fastest.
 simgrid::kernel::profile::Profile* speed_profile(const Cluster& cluster, int rank, double least_slow) {
-  std::string text = "0 " + std::to_string(least_slow / slowness(cluster, rank)) + "\n";
+  std::string text = "0 " + number_text(least_slow / slowness(cluster, rank)) + "\n";
   for (const Change& change : cluster.changes) {
     if (change.quantity != Change::Quantity::slow || change.target != rank) continue;
-    text += std::to_string(change.time) + " " + std::to_string(least_slow / change.value) + "\n";
+    text += number_text(change.time) + " " + number_text(least_slow / change.value) + "\n";
   }
   return simgrid::kernel::profile::ProfileBuilder::from_string("speed of rank " + std::to_string(rank), text, -1);
 }

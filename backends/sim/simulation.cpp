@@ -148,8 +148,23 @@ nlohmann::json Simulation::facts() const {
   facts["simgrid"] = std::to_string(SIMGRID_VERSION_MAJOR) + "." + std::to_string(SIMGRID_VERSION_MINOR);
   std::vector<std::string> warnings = cluster_.warnings(ranks());
   warnings.insert(warnings.end(), platform_.warnings.begin(), platform_.warnings.end());
+  if (const std::string idle = idle_rails(); !idle.empty()) warnings.push_back(idle);
   facts["warnings"] = warnings;
   return facts;
+}
+
+std::string Simulation::idle_rails() const {
+  if (!cluster_.nic_per_gpu || !cluster_.platform.empty()) return {};
+  std::vector<int> used(sent_.size(), 0), rails(sent_.size(), 0);
+  for (std::size_t nic = 0; nic < sent_.size(); ++nic) {
+    const auto node = static_cast<std::size_t>(platform_.node_of_rank[nic]);
+    ++rails[node];
+    used[node] += sent_[nic] > 0 ? 1 : 0;
+  }
+  const auto busiest = static_cast<std::size_t>(std::max_element(used.begin(), used.end()) - used.begin());
+  if (used[busiest] == 0 || used[busiest] >= rails[busiest]) return {};
+  return "at most " + std::to_string(used[busiest]) + " of the " + std::to_string(rails[busiest]) +
+         " NICs of a node sent to other nodes (nic=gpu); a run with --hierarchy all_nics uses them all";
 }
 
 nlohmann::json Simulation::busiest_nic() const {

@@ -104,6 +104,8 @@ class Simulation {
   std::string describe(int rank, int lane) const;
   nlohmann::json facts() const;
   nlohmann::json busiest_nic() const;
+  /// A sentence where each GPU has a NIC and no node sent through all of its own; empty otherwise.
+  std::string idle_rails() const;
 
   const Cluster& cluster_;
   World world_;

@@ -32,9 +32,8 @@ Batches::Batches(std::span<const std::int32_t> labels, int classes, const Shard&
       stream_(common_stream),
       samples_(static_cast<std::int64_t>(labels.size())),
       step_stride_(global_batch) {
-  require(
-      shard.label_skew >= 0 && std::isfinite(shard.label_skew),
-      "a label skew of " + std::to_string(shard.label_skew) + " is no Dirichlet concentration; give 0 (none) or more");
+  require(shard.label_skew >= 0 && std::isfinite(shard.label_skew),
+          "a label skew of " + number_text(shard.label_skew) + " is no Dirichlet concentration; give 0 (none) or more");
   int parts = shard.world;
   int part = shard.rank;
   if (shard.label_skew > 0) {

@@ -50,7 +50,7 @@ double number(const Row& row, std::string_view column, const std::string& place)
 std::int64_t whole_number(const Row& row, std::string_view column, const std::string& place) {
   const double value = number(row, column, place);
   require(value == std::floor(value) && value < 0x1p53,
-          place + ": " + std::string(column) + " " + std::to_string(value) + " is no whole number");
+          place + ": " + std::string(column) + " " + number_text(value) + " is no whole number");
   return static_cast<std::int64_t>(value);
 }
 
