@@ -2,26 +2,20 @@
 #include "core/report.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <numeric>
 #include <tuple>
+
+#include "core/error.hpp"
 
 namespace trigram {
 namespace {
 
-std::string text_of(double value) {
-  char text[32];
-  const auto [end, error] = std::to_chars(text, text + sizeof text, value);
-  return {text, end};
-}
-
-/// Durations of rank 0's steps; the first, which fills pipelines, only where there is no other.
+/// Durations of a rank's steps; its rows say when each ended.
 std::vector<double> iteration_seconds(const RankReport& report) {
-  std::vector<double> seconds;
+  if (report.steps.empty()) return {report.training_seconds};
+  std::vector<double> seconds{report.training_seconds - (report.steps.back().time_s - report.steps.front().time_s)};
   for (std::size_t i = 1; i < report.steps.size(); ++i)
     seconds.push_back(report.steps[i].time_s - report.steps[i - 1].time_s);
-  if (seconds.empty()) seconds.push_back(report.training_seconds);
   return seconds;
 }
 
@@ -29,10 +23,6 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double samples_per_second(const std::vector<RankReport>& ranks) {
@@ -83,10 +73,10 @@ std::string steps_csv(const std::vector<RankReport>& ranks) {
   std::string text = "step,rank,time_s,loss,bytes_sent,compute_s,encode_s,wire_s,decode_s,exposed_s\n";
   for (const RankReport& report : ranks) {
     for (const StepRow& row : report.steps) {
-      text += std::to_string(row.step) + "," + std::to_string(row.rank) + "," + text_of(row.time_s) + "," +
-              text_of(row.loss) + "," + std::to_string(row.bytes_sent);
+      text += std::to_string(row.step) + "," + std::to_string(row.rank) + "," + number_text(row.time_s) + "," +
+              number_text(row.loss) + "," + std::to_string(row.bytes_sent);
       for (const double seconds : {row.compute_s, row.encode_s, row.wire_s, row.decode_s, row.exposed_s})
-        text += "," + text_of(seconds);
+        text += "," + number_text(seconds);
       text += "\n";
     }
   }
@@ -106,7 +96,7 @@ std::string evals_csv(const std::vector<RankReport>& ranks) {
   for (const EvalRow& row : evaluations(ranks)) {
     text += std::to_string(row.step);
     for (const double value : {row.time_s, row.loss, row.accuracy, row.worst_accuracy, row.consensus_distance})
-      text += "," + text_of(value);
+      text += "," + number_text(value);
     text += "\n";
   }
   return text;
@@ -129,7 +119,6 @@ std::string trace_json(const std::vector<RankReport>& ranks) {
 
 nlohmann::json summarize(const Training& training) {
   const std::vector<RankReport>& ranks = training.ranks;
-  const std::vector<double> seconds = iteration_seconds(ranks.front());
   double all = 0, largest = 0, slowest = 0;
   for (const RankReport& report : ranks) {
     const auto bytes = static_cast<double>(report.sent.bytes);
@@ -140,8 +129,8 @@ nlohmann::json summarize(const Training& training) {
   const double divisor = std::max<double>(1, static_cast<double>(ranks.front().steps_done));
   const std::vector<EvalRow> scores = evaluations(ranks);
   nlohmann::json summary = {
-      {"iteration_s", median(seconds)},
-      {"iteration_mean_s", mean(seconds)},
+      {"iteration_s", ranks.front().training_seconds / divisor},
+      {"iteration_median_s", median(iteration_seconds(ranks.front()))},
       {"iteration_slowest_rank_s", slowest / divisor},
       {"samples_per_s", samples_per_second(ranks)},
       {"bytes_per_step_mean", all / static_cast<double>(ranks.size()) / divisor},
@@ -159,6 +148,18 @@ nlohmann::json summarize(const Training& training) {
   summary["worst_accuracy"] = last.worst_accuracy;
   summary["consensus_distance"] = last.consensus_distance;
   return summary;
+}
+
+std::vector<std::string> summary_names() {
+  Training nothing;
+  nothing.ranks.resize(1);
+  std::vector<std::string> names;
+  for (const auto& [pointer, value] : summarize(nothing).flatten().items()) {
+    std::string name = pointer.substr(1);
+    std::replace(name.begin(), name.end(), '/', '.');
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 }  // namespace trigram

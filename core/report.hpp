@@ -29,9 +29,13 @@ std::vector<EvalRow> evaluations(const std::vector<RankReport>& ranks);
 /// The spans in Chrome's trace format: a process a rank, a thread a lane, microseconds.
 std::string trace_json(const std::vector<RankReport>& ranks);
 
-/// What a run comes down to. Iteration times are of rank 0 after its first step (median, mean); samples_per_s adds
-/// every rank's own rate; bytes a step are means over steps, of the mean and of the largest rank. JSON null stands for
-/// what the workload does not have.
+/// What a run comes down to. iteration_s is rank 0's mean over all steps, so that steps that exchange and steps that do
+/// not count as often as they happen; iteration_median_s is its median; iteration_slowest_rank_s is the mean of the
+/// rank that takes longest. samples_per_s adds every rank's own rate, over the same steps. Bytes a step are means over
+/// steps, of the mean and of the largest rank. JSON null stands for what the workload does not have.
 nlohmann::json summarize(const Training& training);
+
+/// What summarize has a number or null for: "iteration_s", "breakdown.wire_s", ...
+std::vector<std::string> summary_names();
 
 }  // namespace trigram

@@ -16,6 +16,7 @@
 #include "experiments/job.hpp"
 #include "experiments/message_probe.hpp"
 #include "experiments/tables.hpp"
+#include "experiments/warnings.hpp"
 
 namespace trigram {
 namespace {
@@ -35,7 +36,7 @@ std::vector<std::int64_t> sizes_between(double low, double high, double factor) 
   require(low >= 4 && high >= low, "trigram bench: sizes from " + format_quantity(low, Unit::bytes) + " to " +
                                        format_quantity(high, Unit::bytes) +
                                        " are none; ask for at least 4B, and min-size up to max-size");
-  require(factor > 1, "trigram bench: factor=" + std::to_string(factor) + " never arrives; ask for more than 1");
+  require(factor > 1, "trigram bench: factor=" + number_text(factor) + " never arrives; ask for more than 1");
   std::vector<std::int64_t> sizes;
   for (double size = low; size <= high; size *= factor) sizes.push_back(static_cast<std::int64_t>(size) / 4 * 4);
   return sizes;
@@ -61,36 +62,31 @@ CommandLine command_line() {
           "trigram bench --op all_gather --cluster two_by_four --max-size 1GiB --factor 4", flags.declared()};
 }
 
-/// What a rank measured: its seconds of every size in every iteration, then its probes.
-struct Measured {
-  std::vector<double> seconds;
-  std::vector<MessageTime> probes;
-};
+/// A rank's seconds of every size in every iteration.
+using Seconds = std::vector<double>;
 
-std::vector<std::byte> pack(const Measured& measured) {
-  std::vector<double> numbers = measured.seconds;
-  for (const MessageTime& probe : measured.probes) numbers.insert(numbers.end(), {probe.alpha, probe.beta});
-  std::vector<std::byte> bytes(numbers.size() * sizeof(double));
+template <class Number>
+std::vector<std::byte> pack(const std::vector<Number>& numbers) {
+  std::vector<std::byte> bytes(numbers.size() * sizeof(Number));
   if (!bytes.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
   return bytes;
 }
 
-Measured unpack(const std::vector<std::byte>& bytes, std::size_t samples) {
-  std::vector<double> numbers(bytes.size() / sizeof(double));
+template <class Number>
+std::vector<Number> unpack(const std::vector<std::byte>& bytes) {
+  std::vector<Number> numbers(bytes.size() / sizeof(Number));
   if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
-  Measured measured{{numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(samples)}, {}};
-  for (std::size_t i = samples; i + 1 < numbers.size(); i += 2) measured.probes.push_back({numbers[i], numbers[i + 1]});
-  return measured;
+  return numbers;
 }
 
 /// Models of time need sizes only; real ranks send real bytes, and their first iteration, which opens connections, is
 /// not counted.
-Measured measure(RankRuntime& runtime, const BenchConfig& config, const BenchOp& op, bool simulated) {
+Seconds measure(RankRuntime& runtime, const BenchConfig& config, const BenchOp& op, bool simulated) {
   Communicator& comm = *runtime.lane(0).comm;
   const std::int64_t most = config.sizes.back() / 4;
   const OwnedBuffer memory = comm.device().allocate({most, DType::f32, most, simulated});
   const OwnedBuffer spare = comm.device().allocate({most, DType::f32, most, simulated});
-  Measured measured;
+  Seconds measured;
   for (int i = simulated ? 0 : -1; i < config.iterations; ++i) {
     for (const std::int64_t size : config.sizes) {
       comm.barrier();
@@ -98,19 +94,18 @@ Measured measure(RankRuntime& runtime, const BenchConfig& config, const BenchOp&
       const double begin = runtime.now();
       op.run(comm, memory.view().slice(0, size / 4), spare.view().slice(0, size / 4));
       comm.device().synchronize();
-      if (i >= 0) measured.seconds.push_back(runtime.now() - begin);
+      if (i >= 0) measured.push_back(runtime.now() - begin);
     }
   }
-  if (simulated) measured.probes = probe_messages(runtime);
   return measured;
 }
 
 /// Of one size, in ascending order: of every iteration, the time of the rank that took longest.
-std::vector<double> seconds_of(const std::vector<Measured>& ranks, const BenchConfig& config, std::size_t size) {
+std::vector<double> seconds_of(const std::vector<Seconds>& ranks, const BenchConfig& config, std::size_t size) {
   std::vector<double> all;
-  for (std::size_t i = size; i < ranks.front().seconds.size(); i += config.sizes.size()) {
+  for (std::size_t i = size; i < ranks.front().size(); i += config.sizes.size()) {
     double longest = 0;
-    for (const Measured& rank : ranks) longest = std::max(longest, rank.seconds[i]);
+    for (const Seconds& rank : ranks) longest = std::max(longest, rank[i]);
     all.push_back(longest);
   }
   std::sort(all.begin(), all.end());
@@ -119,7 +114,7 @@ std::vector<double> seconds_of(const std::vector<Measured>& ranks, const BenchCo
 
 using Cells = std::vector<std::vector<std::string>>;
 
-Cells table(const BenchConfig& config, const BenchOp& op, const std::vector<Measured>& ranks,
+Cells table(const BenchConfig& config, const BenchOp& op, const std::vector<Seconds>& ranks,
             const std::optional<MessageTime>& message) {
   constexpr double giga = 1e9, microseconds = 1e6, hundred = 100;
   const int n = config.world.ranks;
@@ -161,6 +156,17 @@ std::string csv(const Cells& rows) {
   return text;
 }
 
+/// In a simulation of their own, so that what is said of links is about the operation alone.
+std::optional<MessageTime> time_of_messages(Backend& backend, const World& world) {
+  const Outcome outcome = backend.run(world, [](RankRuntime& runtime) { return pack(probe_messages(runtime)); });
+  std::vector<MessageTime> all;
+  for (const auto& bytes : outcome.results) {
+    const std::vector<MessageTime> some = unpack<MessageTime>(bytes);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return common(all);
+}
+
 int bench(const Arguments& arguments) {
   const CommandLine words = command_line();
   if (words.helped(arguments)) return 0;
@@ -182,13 +188,10 @@ int bench(const Arguments& arguments) {
       backend->run(config.world, [&](RankRuntime& runtime) { return pack(measure(runtime, config, op, simulated)); });
   if (!reports) return 0;
 
-  std::vector<Measured> ranks;
-  std::vector<MessageTime> probes;
-  for (const auto& bytes : outcome.results) {
-    ranks.push_back(unpack(bytes, config.sizes.size() * static_cast<std::size_t>(config.iterations)));
-    probes.insert(probes.end(), ranks.back().probes.begin(), ranks.back().probes.end());
-  }
-  const std::optional<MessageTime> message = simulated ? common(probes) : std::nullopt;
+  std::vector<Seconds> ranks;
+  for (const auto& bytes : outcome.results) ranks.push_back(unpack<double>(bytes));
+  const std::optional<MessageTime> message = simulated ? time_of_messages(*backend, config.world) : std::nullopt;
+  print_warnings(warnings_of(outcome.facts));
   const Cells rows = table(config, op, ranks, message);
   std::cout << header(config, op, message, simulated) << aligned(rows);
   if (!config.out.empty()) write_file(config.out, csv(rows));

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/run_record.hpp"
+#include "experiments/warnings.hpp"
 
 namespace trigram {
 namespace {
@@ -37,8 +38,9 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
   std::cout << run["workload"]["description"].get<std::string>() << ", " << config.training.algorithm << " on "
             << run["configuration"]["ranks"] << " ranks of "
             << (config.settings.at("cluster").empty() ? config.backend : config.settings.at("cluster")) << "\n"
-            << "  iteration  " << text_of(summary["iteration_s"]) << " s (median), "
-            << text_of(summary["samples_per_s"]) << " samples/s\n"
+            << "  iteration  " << text_of(summary["iteration_s"]) << " s mean, "
+            << text_of(summary["iteration_median_s"]) << " s median, " << text_of(summary["samples_per_s"])
+            << " samples/s\n"
             << "  sent       " << text_of(summary["bytes_per_step_mean"]) << " bytes a step and rank\n"
             << "  loss       " << text_of(summary["loss"]) << "\n"
             << "  accuracy   " << text_of(summary["accuracy"]) << "\n"
@@ -50,7 +52,10 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
 int run(const Arguments& arguments) {
   if (command_line().helped(arguments)) return 0;
   const RunConfig config("trigram run", given_settings(arguments));
-  if (const std::optional<nlohmann::json> run = record_run(config)) print_summary(*run, config);
+  const std::optional<nlohmann::json> run = record_run(config);
+  if (!run) return 0;
+  print_warnings(warnings_of((*run)["backend"]));
+  print_summary(*run, config);
   return 0;
 }
 

@@ -57,6 +57,16 @@ void write_results(const RunConfig& config, const Training& training, const nloh
 
 }  // namespace
 
+std::vector<std::string> measurable() {
+  std::vector<std::string> paths;
+  for (const std::string& name : summary_names()) {
+    if (name != "busiest_nic") paths.push_back("summary." + name);
+  }
+  for (const char* name : {"busiest_nic.bytes", "busiest_nic.bytes_received", "busiest_nic.bytes_sent", "wall_s"})
+    paths.push_back(std::string("summary.") + name);
+  return paths;
+}
+
 void check_run(const RunConfig& config) {
   require_writable(config.out);
   const auto backend = config.make_backend();

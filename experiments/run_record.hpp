@@ -16,4 +16,7 @@ void check_run(const RunConfig& config);
 /// complete. Returns what run.json holds; nothing where another process of the job writes it.
 std::optional<nlohmann::json> record_run(const RunConfig& config);
 
+/// The paths of run.json's summary that can hold a number: "summary.iteration_s", "summary.breakdown.wire_s", ...
+std::vector<std::string> measurable();
+
 }  // namespace trigram

@@ -14,7 +14,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Two ranks, three steps that end at 5, 6 and 9 seconds; rank 1 is half as fast and sends twice the bytes.
+/// Two ranks, three steps; those of rank 0 begin 3 seconds before 0 and end at 5, 6 and 9 seconds. Rank 1 takes 18
+/// seconds for them and sends twice the bytes.
 Training training() {
   Training made;
   made.seconds = 20;
@@ -23,7 +24,7 @@ Training training() {
     RankReport& report = made.ranks[static_cast<std::size_t>(rank)];
     report.rank = rank;
     report.local_batch = 4;
-    report.training_seconds = rank == 0 ? 9 : 18;
+    report.training_seconds = rank == 0 ? 12 : 18;
     report.steps_done = 3;
     report.sent = {3, 60 * (rank + 1)};
   }
@@ -36,15 +37,21 @@ Training training() {
 
 TEST(Report, SummarizesByHand) {
   const nlohmann::json summary = summarize(training());
-  EXPECT_DOUBLE_EQ(summary["iteration_s"], 2);  // of 1 and 3; the first step is left out
-  EXPECT_DOUBLE_EQ(summary["iteration_mean_s"], 2);
+  EXPECT_DOUBLE_EQ(summary["iteration_s"], 4);  // the mean of 8, 1 and 3
+  EXPECT_DOUBLE_EQ(summary["iteration_median_s"], 3);
   EXPECT_DOUBLE_EQ(summary["iteration_slowest_rank_s"], 6);
-  EXPECT_DOUBLE_EQ(summary["samples_per_s"], 4 * 3 / 9.0 + 4 * 3 / 18.0);
+  EXPECT_DOUBLE_EQ(summary["samples_per_s"], 4 * 3 / 12.0 + 4 * 3 / 18.0);
   EXPECT_DOUBLE_EQ(summary["bytes_per_step_mean"], 30);
   EXPECT_DOUBLE_EQ(summary["bytes_per_step_largest"], 40);
   EXPECT_DOUBLE_EQ(summary["loss"], 0.25);
   EXPECT_DOUBLE_EQ(summary["accuracy"], 0.9);
   EXPECT_EQ(summary["empty_shards"], 0);
+}
+
+TEST(Report, NamesWhatASummaryHolds) {
+  const std::vector<std::string> names = summary_names();
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"iteration_s", "iteration_median_s", "loss", "breakdown.wire_s"}));
+  EXPECT_THAT(names, ::testing::Not(::testing::Contains("breakdown")));
 }
 
 TEST(Report, TablesHaveTheirColumns) {
