@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <map>
+#include <set>
 
 #include "core/error.hpp"
 #include "core/report.hpp"
@@ -13,6 +15,7 @@
 #include "experiments/study_calibration.hpp"
 #include "experiments/study_files.hpp"
 #include "experiments/tables.hpp"
+#include "experiments/warnings.hpp"
 
 namespace trigram {
 namespace {
@@ -22,13 +25,14 @@ constexpr int interrupted_exit = 130;
 struct StudyFlags {
   std::filesystem::path file, out;
   int jobs;
-  bool plots;
+  bool plots, recalibrate;
 };
 
 std::vector<Params::Declared> declared_flags() {
   return {{"out", "text", "", "folder of the results; empty: results/NAME"},
           {"jobs", "integer", "0", "runs at a time; 0: one a core"},
-          {"plot", "on|off", "on", "draw pictures at the end"}};
+          {"plot", "on|off", "on", "draw pictures at the end"},
+          {"recalibrate", "on|off", "off", "search for calibrated values, instead of using those of the study's file"}};
 }
 
 StudyFlags read_flags(const Settings& given) {
@@ -37,7 +41,7 @@ StudyFlags read_flags(const Settings& given) {
   const std::string name = flags.get("STUDY", "", "name or file");
   require(!name.empty(), "trigram study: name a study or its file; trigram list studies shows those that are shipped");
   StudyFlags read{find_config("studies", "study", name), flags.get("out", "", ""), flags.get("jobs", 0, "", {0, 1024}),
-                  flags.get("plot", true, "")};
+                  flags.get("plot", true, ""), flags.get("recalibrate", false, "")};
   if (read.jobs == 0) read.jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   if (read.out.empty()) read.out = std::filesystem::path("results") / read.file.stem();
   return read;
@@ -51,10 +55,44 @@ nlohmann::json published_facts(const Published& published) {
   return points;
 }
 
-std::string calibration_lines(const Calibrated& found) {
+/// Where calibrated values come from, for tables and figures.
+std::string source_of(const Study& study, const Calibrated& found) {
+  const std::string file = study.file.filename().string();
+  return found.searched ? "found by search over [calibrate] of " + file : "as [calibrated] of " + file + " says";
+}
+
+std::string calibration_lines(const Study& study, const Calibrated& found) {
   std::string text;
-  for (const auto& [key, value] : found.values) text += "calibrated " + key + " = " + value + "\n";
+  for (const auto& [key, value] : found.values) {
+    text += "calibrated " + key + " = " + value + ", " + source_of(study, found);
+    const auto known = study.calibration->known.find(key);
+    const bool differs = known != study.calibration->known.end() && known->second != value;
+    text += (differs ? "; [calibrated] says " + known->second : "") + "\n";
+  }
+  if (!found.values.empty() && !found.searched) text += "(trigram study --recalibrate searches again)\n";
   return text;
+}
+
+/// Each warning once, with the rows whose runs gave it.
+std::string warning_lines(const std::vector<StudyResult>& results) {
+  std::map<std::string, std::set<std::string>> rows;
+  for (const StudyResult& result : results) {
+    for (const std::string& warning : warnings_of(result.run.at("backend"))) rows[warning].insert(result.point.row);
+  }
+  std::string text;
+  for (const auto& [warning, names] : rows) {
+    text += "warning of";
+    for (const std::string& name : names) text += (name == *names.begin() ? " " : ", ") + name;
+    text += ": " + warning + "\n";
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
+nlohmann::json calibration_facts(const Study& study, const Calibrated& found) {
+  return {{"values", found.values},
+          {"source", found.values.empty() ? "" : source_of(study, found)},
+          {"error", found.error ? nlohmann::json(*found.error) : nlohmann::json()},
+          {"trail", found.trail}};
 }
 
 std::string choice_lines(const Selected& selected) {
@@ -79,21 +117,21 @@ void conduct(const Study& study, const StudyFlags& flags) {
   require_writable(flags.out);
   const Published published = study.target ? read_published(*study.target) : Published{};
   RunPool pool(flags.out, flags.jobs);
-  const Calibrated found = calibrate(study, published, pool);
+  const Calibrated found = calibrate(study, published, pool, flags.recalibrate);
   const Selected selected = select(study, main_points(study, found.values), pool);
   const std::vector<StudyResult> main = pool.run(selected.points, "runs");
   const std::vector<StudyResult> variants = pool.run(variant_points(study, found.values), "runs of variants");
 
-  const std::string chosen = calibration_lines(found) + choice_lines(selected);
-  const std::string table =
-      study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") + tables(study, published, main, variants);
+  const std::string chosen = calibration_lines(study, found) + choice_lines(selected);
+  std::vector<StudyResult> all = main;
+  all.insert(all.end(), variants.begin(), variants.end());
+  const std::string table = study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
+                            tables(study, published, main, variants) + warning_lines(all);
   nlohmann::json facts = study_facts(study);
   facts["build"] = build_facts();
   facts["published"] = published_facts(published);
-  facts["calibration"] = {{"values", found.values}, {"error", found.error}, {"trail", found.trail}};
+  facts["calibration"] = calibration_facts(study, found);
   facts["selection"] = selected.choices;
-  std::vector<StudyResult> all = main;
-  all.insert(all.end(), variants.begin(), variants.end());
   write_file(flags.out / "runs.csv", runs_csv(study, all));
   write_file(flags.out / "table.txt", table);
   write_file(flags.out / "study.json", facts.dump(2) + "\n");

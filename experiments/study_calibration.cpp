@@ -37,9 +37,12 @@ std::vector<double> errors_along(const Study& study, const Published& published,
 
 }  // namespace
 
-Calibrated calibrate(const Study& study, const Published& published, RunPool& pool) {
+Calibrated calibrate(const Study& study, const Published& published, RunPool& pool, bool search) {
   Calibrated found;
   if (!study.calibration) return found;
+  found.values = study.calibration->known;
+  if (!found.values.empty() && !search) return found;
+  found.searched = true;
   for (const Axis& axis : study.calibration->grids) found.values[axis.key] = axis.values[axis.values.size() / 2];
   constexpr int most_rounds = 10;
   Settings before;

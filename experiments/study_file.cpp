@@ -9,6 +9,8 @@
 #include "core/error.hpp"
 #include "experiments/config_file.hpp"
 #include "experiments/grid.hpp"
+#include "experiments/run_record.hpp"
+#include "experiments/study_point.hpp"
 
 namespace trigram {
 namespace {
@@ -131,6 +133,7 @@ void read_entry(Study& study, const ConfigEntry& entry) {
        }},
       {"target", [&] { read_target(part_of(study.target), study.file, entry); }},
       {"calibrate", [&] { read_calibration(part_of(study.calibration), entry); }},
+      {"calibrated", [&] { part_of(study.calibration).known[entry.key] = entry.value; }},
       {"selection", [&] { read_selection(part_of(study.selection), entry); }},
       {"goal", [&] {
          set({{"loss", number_into(part_of(study.goal).loss)}}, entry);
@@ -138,7 +141,7 @@ void read_entry(Study& study, const ConfigEntry& entry) {
   const auto section = sections.find(kind);
   require(section != sections.end(), "[" + entry.section +
                                          "] is no section of a study; there are study, run, sweep, row.NAME, "
-                                         "variant.NAME, measure, target, calibrate, selection and goal");
+                                         "variant.NAME, measure, target, calibrate, calibrated, selection and goal");
   section->second();
 }
 
@@ -162,23 +165,62 @@ void check_target(const Study& study) {
   const bool swept =
       std::any_of(study.sweep.begin(), study.sweep.end(), [&](const Axis& axis) { return axis.key == target.axis; });
   require(swept, "[target] axis = " + target.axis + " is not in [sweep]");
+  const std::vector<std::string> others = line_keys(study);
+  require(others.empty(), "[sweep] " + (others.empty() ? "" : others.front()) +
+                              ": published points are compared along one swept key, first in [sweep], and over seeds");
+}
+
+void check_number(const std::string& path, const std::string& what) {
+  const std::vector<std::string> known = measurable();
+  if (std::find(known.begin(), known.end(), path) != known.end()) return;
+  std::string message = what + " = " + path + " is no number of run.json; there are:";
+  for (const std::string& one : known) message += " " + one;
+  throw UsageError(message);
+}
+
+/// "summary.samples_per_s" is samples/s, "summary.breakdown.wire_s" breakdown wire time (s).
+std::string label_of(const Measure& measure) {
+  std::string label = measure.value.substr(measure.value.find('.') + 1);
+  std::replace_if(
+      label.begin(), label.end(), [](char c) { return c == '.' || c == '_'; }, ' ');
+  if (label.ends_with(" per s")) {
+    label.replace(label.size() - 6, 6, "/s");
+  } else if (label.ends_with(" s")) {
+    label.replace(label.size() - 2, 2, " time (s)");
+  }
+  return measure.scale == 1 ? label : label + " x " + number_text(measure.scale);
+}
+
+void check_calibration(const Study& study) {
+  const Calibration& calibration = *study.calibration;
+  require(study.target.has_value(), "[calibrate] needs a [target]");
+  require(!calibration.rows.empty() && !calibration.grids.empty(), "[calibrate] needs rows and at least one parameter");
+  require_rows(study, calibration.rows, "calibrate");
+  require_rows(study, calibration.given, "calibrate");
+  if (calibration.known.empty()) return;
+  Settings known = calibration.known;
+  for (const Axis& axis : calibration.grids) {
+    require(known.contains(axis.key), "[calibrated] lacks " + axis.key + ", which [calibrate] searches for");
+    const std::string value = known.at(axis.key);
+    require(std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end(),
+            "[calibrated] " + axis.key + " = " + value + " is none of the values that [calibrate] tries");
+    known.erase(axis.key);
+  }
+  require(known.empty(), "[calibrated] names " + (known.empty() ? "" : known.begin()->first) +
+                             ", which [calibrate] does not search for");
 }
 
 void check(const Study& study) {
   for (const Axis& axis : study.sweep) require(!axis.values.empty(), "[sweep] " + axis.key + " has no values");
   for (const Variant& variant : study.variants) require_rows(study, variant.rows, "variant." + variant.name);
   if (study.target) check_target(study);
-  if (study.calibration) {
-    require(study.target.has_value(), "[calibrate] needs a [target]");
-    require(!study.calibration->rows.empty() && !study.calibration->grids.empty(),
-            "[calibrate] needs rows and at least one parameter");
-    require_rows(study, study.calibration->rows, "calibrate");
-    require_rows(study, study.calibration->given, "calibrate");
-  }
+  if (study.calibration) check_calibration(study);
+  check_number(study.measure.value, "[measure] value");
   if (study.selection) {
     const Selection& selection = *study.selection;
     require(!selection.flag.empty() && !selection.grid.empty() && !selection.seeds.empty(),
             "[selection] needs choose, from and seeds");
+    check_number(selection.by, "[selection] by");
   }
 }
 
@@ -200,6 +242,7 @@ Study read_study(const std::filesystem::path& file) {
   for (Row& row : study.rows) {
     if (row.series.empty()) row.series = row.name;
   }
+  if (study.measure.label.empty()) study.measure.label = label_of(study.measure);
   try {
     check(study);
   } catch (const UsageError& error) {

@@ -34,7 +34,7 @@ struct Variant {
 struct Measure {
   std::string value = "summary.iteration_s";
   double scale = 1;
-  std::string label = "iteration time (s)";
+  std::string label;    ///< empty in the file: made from value and scale
   std::string x_label;  ///< of the first swept key; empty: the key
 };
 
@@ -54,6 +54,7 @@ struct Calibration {
   std::vector<std::string> rows;
   std::vector<std::string> given;
   std::vector<Axis> grids;
+  Settings known;  ///< [calibrated]: what a search found before, used instead of searching; empty: none
 };
 
 /// [selection]: one flag chosen for each row from a grid on the validation split, then run with fresh seeds.

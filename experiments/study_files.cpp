@@ -79,6 +79,7 @@ nlohmann::json study_facts(const Study& study) {
   facts["axes"] = facts["rows"] = nlohmann::json::array();
   for (const Axis& axis : study.sweep) facts["axes"].push_back({{"key", axis.key}, {"values", axis.values}});
   for (const Row& row : study.rows) facts["rows"].push_back({{"name", row.name}, {"series", row.series}});
+  facts["line_keys"] = line_keys(study);
   if (study.goal) facts["goal"] = {{"loss", study.goal->loss}};
   if (study.target) facts["target"] = {{"axis", study.target->axis}, {"unit", study.target->unit}};
   return facts;

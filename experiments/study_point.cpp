@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace trigram {
 namespace {
@@ -48,6 +49,30 @@ std::vector<StudyPoint> variant_points(const Study& study, const Settings& found
     }
   }
   return points;
+}
+
+std::vector<std::string> line_keys(const Study& study) {
+  std::vector<std::string> keys;
+  for (std::size_t i = 1; i < study.sweep.size(); ++i) {
+    if (study.sweep[i].key != "seed") keys.push_back(study.sweep[i].key);
+  }
+  return keys;
+}
+
+std::string line_of(const Study& study, const StudyPoint& point) {
+  std::string line = point.row;
+  for (const std::string& key : line_keys(study)) line += ", " + key + "=" + point.axes.at(key);
+  return line;
+}
+
+std::vector<std::string> lines_of(const Study& study) {
+  std::vector<std::string> lines;
+  std::set<std::string> seen;
+  for (const StudyPoint& point : main_points(study, {})) {
+    const std::string line = line_of(study, point);
+    if (seen.insert(line).second) lines.push_back(line);
+  }
+  return lines;
 }
 
 double value_at(const nlohmann::json& run, const std::string& path) {

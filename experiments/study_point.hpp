@@ -30,6 +30,16 @@ std::vector<StudyPoint> main_points(const Study& study, const Settings& found);
 /// The same of every variant.
 std::vector<StudyPoint> variant_points(const Study& study, const Settings& found);
 
+/// The swept keys by which lines of tables and figures differ: all but the first, along which they run, and but `seed`,
+/// over which medians are taken.
+std::vector<std::string> line_keys(const Study& study);
+
+/// The line that a point lies on: "bytegrad", or "bytegrad, lanes=2" where lanes is such a key.
+std::string line_of(const Study& study, const StudyPoint& point);
+
+/// All lines in the order of the file.
+std::vector<std::string> lines_of(const Study& study);
+
 /// The number at "summary.iteration_s" in run.json; NaN where there is none.
 double value_at(const nlohmann::json& run, const std::string& path);
 

@@ -30,17 +30,17 @@ std::string median_and_range(const std::vector<double>& values) {
   return values.size() == 1 ? middle : middle + " [" + short_number(*low) + ", " + short_number(*high) + "]";
 }
 
-/// The rows in the order of the study, with their results by the value of the first axis ("" without one).
+/// The results of a line by the value of the first axis ("" without one).
 using ByAxis = std::map<std::string, std::vector<const StudyResult*>>;
 
 std::string first_axis_value(const Study& study, const StudyResult& result) {
   return study.sweep.empty() ? "" : result.point.axes.at(study.sweep.front().key);
 }
 
-ByAxis results_of(const Study& study, const Row& row, const std::vector<StudyResult>& results) {
+ByAxis results_of(const Study& study, const std::string& line, const std::vector<StudyResult>& results) {
   ByAxis by_axis;
   for (const StudyResult& result : results) {
-    if (result.point.row == row.name) by_axis[first_axis_value(study, result)].push_back(&result);
+    if (line_of(study, result.point) == line) by_axis[first_axis_value(study, result)].push_back(&result);
   }
   return by_axis;
 }
@@ -83,9 +83,9 @@ std::string aligned(const Cells& rows) {
 std::string measure_table(const Study& study, const std::vector<StudyResult>& results) {
   Cells rows = {{study.measure.label}};
   for (const std::string& value : axis_values(study)) rows[0].push_back(value.empty() ? "median" : value);
-  for (const Row& row : study.rows) {
-    ByAxis by_axis = results_of(study, row, results);
-    rows.push_back({row.name});
+  for (const std::string& line : lines_of(study)) {
+    ByAxis by_axis = results_of(study, line, results);
+    rows.push_back({line});
     for (const std::string& value : axis_values(study)) {
       std::vector<double> values;
       for (const StudyResult* result : by_axis[value]) values.push_back(measured(study, *result));
@@ -100,8 +100,8 @@ std::string goal_table(const Study& study, const std::vector<StudyResult>& resul
   Cells rows = {{"loss <= " + short_number(study.goal->loss), axis, "runs", "never", "time (s): median [range]",
                  "MB a rank: median [range]", "final loss", "final accuracy"}};
   constexpr double megabyte = 1e6;
-  for (const Row& row : study.rows) {
-    ByAxis by_axis = results_of(study, row, results);
+  for (const std::string& line : lines_of(study)) {
+    ByAxis by_axis = results_of(study, line, results);
     for (const std::string& value : axis_values(study)) {
       std::vector<double> seconds, bytes, losses, accuracies;
       for (const StudyResult* result : by_axis[value]) {
@@ -112,7 +112,7 @@ std::string goal_table(const Study& study, const std::vector<StudyResult>& resul
         seconds.push_back(there->seconds);
         bytes.push_back(there->bytes / megabyte);
       }
-      rows.push_back({row.name, value, std::to_string(losses.size()), std::to_string(losses.size() - seconds.size()),
+      rows.push_back({line, value, std::to_string(losses.size()), std::to_string(losses.size() - seconds.size()),
                       median_and_range(seconds), median_and_range(bytes), short_number(median_of_runs(losses)),
                       short_number(median_of_runs(accuracies))});
     }

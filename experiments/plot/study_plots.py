@@ -11,9 +11,14 @@ import tables
 ACTIVITIES = [("compute_s", "compute"), ("exposed_s", "exposed")]
 
 
-def series_of(study):
-    """The series in the order of the study, without repeats."""
-    return list(dict.fromkeys(row["series"] for row in study["rows"]))
+def line_of(study, run, name):
+    """`name` of a run ("row" or "series") with the swept keys that make lines of their own, as tables have it."""
+    return ", ".join([run[name]] + [f"{key}={run[key]}" for key in study.get("line_keys", [])])
+
+
+def lines_of(study, runs, name):
+    """The lines in the order of the study, without repeats."""
+    return list(dict.fromkeys(line_of(study, run, name) for run in runs))
 
 
 def main_runs(runs):
@@ -28,7 +33,7 @@ def draw_sweep(folder, study, runs):
     xs = [tables.leading_number(value) for value in axis["values"]]
     if None in xs:
         return []
-    series = series_of(study)
+    series = lines_of(study, runs, "series")
     colours, markers = style.colours_of(series), style.markers_of(series)
     published = collections.defaultdict(list)
     for point in study["published"]:
@@ -38,7 +43,7 @@ def draw_sweep(folder, study, runs):
     for name in series:
         values = collections.defaultdict(list)
         for run in runs:
-            if run["series"] == name and not run["variant"]:
+            if line_of(study, run, "series") == name:
                 values[tables.leading_number(run[axis["key"]])].append(tables.number(run["measure"]))
         line = sorted((x, statistics.median(y)) for x, y in values.items())
         marker = {} if published[name] else {"marker": markers[name], "ms": 5}
@@ -62,14 +67,22 @@ def draw_sweep(folder, study, runs):
     if study["published"]:
         axes.plot([], [], "o", color="grey", markerfacecolor="none", label="published points")
     style.legend_outside(axes)
+    note_calibration(figure, study.get("calibration", {}))
     return style.save(figure, folder, study["name"])
 
 
-def curves_by_row(folder, runs):
-    """Row and other swept values → the curves of its seeds."""
+def note_calibration(figure, calibration):
+    """Says below the picture what was calibrated, and where the values come from."""
+    values = ", ".join(f"{style.readable(key.split('.')[-1])} {value}" for key, value in calibration.get("values", {}).items())
+    if values:
+        figure.text(0.02, -0.02, f"calibrated: {values}, {calibration.get('source', '')}", fontsize=8, color="dimgrey")
+
+
+def curves_by_line(folder, study, runs):
+    """A line → the curves of its seeds."""
     curves = collections.defaultdict(list)
     for run in runs:
-        curves[run["row"]].append(tables.curve_of(folder / run["folder"]))
+        curves[line_of(study, run, "row")].append(tables.curve_of(folder / run["folder"]))
     return curves
 
 
@@ -86,11 +99,11 @@ def band(curves, key):
 
 def draw_learning(folder, study, runs, name, title):
     """Loss and accuracy against time and bytes: medians as lines, ranges over seeds as bands."""
-    curves = curves_by_row(folder, runs)
+    curves = curves_by_line(folder, study, runs)
     keys = [key for key in ("loss", "accuracy") if any(band(c, key) for c in curves.values())]
     if not keys or all(len(c) < 3 for some in curves.values() for c in some):
         return []
-    colours = style.colours_of([row["name"] for row in study["rows"]])
+    colours = style.colours_of(lines_of(study, runs, "row"))
     divisor, unit = style.bytes_unit(max(c[-1]["bytes_mean"] for some in curves.values() for c in some))
     figure, grid = plt.subplots(len(keys), 2, figsize=(10, 3.4 * len(keys)), squeeze=False, sharey="row", sharex="col")
     for row, key in zip(grid, keys):
@@ -129,18 +142,18 @@ def draw_all_learning(folder, study, runs):
 
 
 def draw_breakdown(folder, study, runs):
-    """Compute and exposed seconds of a step, a bar a row, at the ends of the first swept key."""
+    """Compute and exposed seconds of a step, a bar a line, at the ends of the first swept key."""
     values = study["axes"][0]["values"] if study["axes"] else [None]
     ends = list(dict.fromkeys([values[0], values[-1]]))
-    figure, grid = plt.subplots(1, len(ends), figsize=(4.8 * len(ends) + 1, 0.36 * len(study["rows"]) + 1.6), squeeze=False, sharey=True)
-    names = [row["name"] for row in study["rows"]]
+    names = lines_of(study, runs, "row")
+    figure, grid = plt.subplots(1, len(ends), figsize=(4.8 * len(ends) + 1, 0.36 * len(names) + 1.6), squeeze=False, sharey=True)
     for axes, value in zip(grid[0], ends):
         left = dict.fromkeys(names, 0.0)
         for i, (key, label) in enumerate(ACTIVITIES):
             seconds = collections.defaultdict(list)
             for run in runs:
                 if value is None or run[study["axes"][0]["key"]] == value:
-                    seconds[run["row"]].append(tables.json_of(folder / run["folder"] / "run.json")["summary"]["breakdown"][key])
+                    seconds[line_of(study, run, "row")].append(tables.json_of(folder / run["folder"] / "run.json")["summary"]["breakdown"][key])
             widths = [statistics.median(seconds[name]) if seconds[name] else 0.0 for name in names]
             axes.barh([style.readable(name) for name in names], widths, left=[left[name] for name in names], color=style.COLOURS[i], label=label)
             left = {name: left[name] + width for name, width in zip(names, widths)}
