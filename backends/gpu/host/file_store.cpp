@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::gpu {
 
@@ -66,6 +67,8 @@ void FileStore::erase(const std::string& key) {
 }
 
 std::unique_ptr<Store> FileStore::another() { return std::unique_ptr<Store>(new FileStore(folder_)); }
+
+std::string FileStore::place() const { return "file:" + printable(folder_->parent().string()); }
 
 void FileStore::close(bool failed) {
   if (failed) std::this_thread::sleep_for(farewell);

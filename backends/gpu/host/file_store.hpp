@@ -21,7 +21,7 @@ class FileStore final : public Store {
   void erase(const std::string& key) override;
   std::unique_ptr<Store> another() override;
   void close(bool failed) override;
-  std::string place() const override { return "file:" + folder_->parent().string(); }
+  std::string place() const override;
 
  private:
   explicit FileStore(std::shared_ptr<JobFolder> folder) : folder_(std::move(folder)) {}

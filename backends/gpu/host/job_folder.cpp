@@ -15,6 +15,7 @@
 
 #include "backends/gpu/host/secret.hpp"
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -53,7 +54,7 @@ void close_file(int& descriptor) {
 }
 
 [[noreturn]] void refuse(const fs::path& folder, const std::string& reason) {
-  throw UsageError("the ranks cannot meet in '" + folder.string() + "': " + reason +
+  throw UsageError("the ranks cannot meet in " + in_quotes(folder.string()) + ": " + reason +
                    "; name a folder that all processes see and may write");
 }
 
@@ -110,8 +111,8 @@ bool JobFolder::lock(const std::string& job) {
     const int reason = errno;
     close_file(lock_);
     if (reason != EWOULDBLOCK) refuse(folder_, std::string("its file system has no locks: ") + std::strerror(reason));
-    throw UsageError("a job with the name '" + job + "' is running in '" + parent_.string() +
-                     "'; give this one a name of its own by TRIGRAM_JOB, or another folder");
+    throw UsageError("a job with the name " + in_quotes(job) + " is running in " + in_quotes(parent_.string()) +
+                     "; give this one a name of its own by TRIGRAM_JOB, or another folder");
   }
   struct stat here {
   }, there{};
@@ -151,7 +152,8 @@ void JobFolder::wait_for_rank_0(int rank, double seconds) {
   while (!found()) {
     if (seconds > 0 && Steady::now() - begin > std::chrono::duration<double>(seconds)) {
       throw BackendError("rank " + std::to_string(rank) + " has waited " +
-                         std::to_string(static_cast<int>(std::lround(seconds))) + " s at file:" + parent_.string() +
+                         std::to_string(static_cast<int>(std::lround(seconds))) +
+                         " s at file:" + printable(parent_.string()) +
                          " for rank 0, which did not come; is it started, with the same name of the job ('" +
                          folder_.filename().string() + "'), and does it see this folder?");
     }

@@ -14,6 +14,7 @@
 
 #include "backends/gpu/host/addresses.hpp"
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -36,7 +37,7 @@ Listener::Listener(const std::string& host, int port) : port_(port) {
   }
   if (!descriptors_.empty() && error != EADDRINUSE) return;
   for (const int descriptor : descriptors_) close(descriptor);
-  throw UsageError("rank 0 cannot listen at " + host + ":" + std::to_string(port) + " (" + reason +
+  throw UsageError("rank 0 cannot listen at " + shown(host) + ":" + std::to_string(port) + " (" + reason +
                    "); give an address of its machine and a free port by MASTER_ADDR and TRIGRAM_PORT or by "
                    "rendezvous=tcp:HOST:PORT, the same on all ranks");
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -45,8 +46,8 @@ int number(const Environment& environment, const std::string& name, int low, int
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   require(error == std::errc() && end == text.data() + text.size() && value >= low && value <= high,
-          "the environment says " + name + "=" + text + ", which is no number from " + std::to_string(low) + " to " +
-              std::to_string(high));
+          "the environment says " + name + "=" + shown(text) + ", which is no number from " + std::to_string(low) +
+              " to " + std::to_string(high));
   return value;
 }
 

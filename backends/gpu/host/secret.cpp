@@ -15,6 +15,7 @@
 #include <span>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 const std::uint8_t* octets(const void* data) { return static_cast<const std::uint8_t*>(data); }
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& reason) {
-  throw UsageError("the secret of '" + file.string() + "' cannot be used: " + reason +
+  throw UsageError("the secret of " + in_quotes(file.string()) + " cannot be used: " + reason +
                    "; mend that, or set TRIGRAM_SECRET to one text in all processes of the job");
 }
 
@@ -101,7 +102,7 @@ Secret Secret::of(const Member& member) {
     make_private(file, random_digits(bytes));
     text = read_private(file);
   }
-  return {text.value_or(""), file.string()};
+  return {text.value_or(""), printable(file.string())};
 }
 
 Bytes Secret::proof(const Bytes& message) const {

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -134,8 +135,8 @@ void StoreServer::count_in(int rank) {
 
 std::string StoreServer::refusal_of(const Introduction& other) const {
   if (other.job != job_) {
-    return "it belongs to job '" + other.job + "', not to job '" + job_ +
-           "'; is another job using this port, or was this rank not restarted with the others?";
+    return "it belongs to job " + in_quotes(other.job) + ", not to job " + in_quotes(job_) +
+           "; is another job using this port, or was this rank not restarted with the others?";
   }
   if (other.rank < 0 || other.rank >= ranks_) {
     return "it was started as rank " + std::to_string(other.rank) + " of " + std::to_string(other.ranks) +

@@ -3,6 +3,7 @@
 
 #include "backends/gpu/host/store_rendezvous.hpp"
 #include "backends/gpu/host/tcp_store.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -17,7 +18,7 @@ class TcpMeeting final : public Meeting {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
     require(colon != std::string::npos && colon > 0 && error == std::errc() && end == text.data() + text.size() &&
                 port >= 1 && port <= ports,
-            "rendezvous=tcp:" + where + " is no host and port; write tcp:HOST:PORT, where rank 0 can listen");
+            "rendezvous=tcp:" + shown(where) + " is no host and port; write tcp:HOST:PORT, where rank 0 can listen");
     auto store = std::make_unique<TcpStore>(where.substr(0, colon), port, member, patience.seconds);
     return std::make_unique<StoreRendezvous>(std::move(store), member, patience);
   }

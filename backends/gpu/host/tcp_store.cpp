@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -56,8 +57,8 @@ Socket TcpStore::reach(double seconds) const {
   }
   throw BackendError("rank " + std::to_string(member_.rank) + " has waited " +
                      std::to_string(static_cast<int>(std::lround(seconds))) +
-                     " s for rank 0, which did not answer at " + host_ + ":" + std::to_string(port_) + " (" + reason +
-                     "); is it started, and can this host reach that port?");
+                     " s for rank 0, which did not answer at " + shown(host_) + ":" + std::to_string(port_) + " (" +
+                     reason + "); is it started, and can this host reach that port?");
 }
 
 Bytes TcpStore::ask(Request request, const std::string& key, const Bytes& value) {
@@ -101,6 +102,6 @@ void TcpStore::close(bool /*failed*/) {
   if (server_ != nullptr) server_->wait_for_farewells(farewell_seconds);
 }
 
-std::string TcpStore::place() const { return "tcp:" + host_ + ":" + std::to_string(port_); }
+std::string TcpStore::place() const { return "tcp:" + printable(host_) + ":" + std::to_string(port_); }
 
 }  // namespace trigram::gpu

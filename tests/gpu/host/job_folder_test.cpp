@@ -119,6 +119,16 @@ TEST_F(JobFolders, WhatStandsInTheWayIsSaid) {
               HasSubstr("it is no folder"));
 }
 
+TEST_F(JobFolders, NamesOfAnyBytesAreShownAsText) {
+  const fs::path folder = place.path() / "a\xff\x1b[31m";
+  const auto errors = errors_of(1, [&](int) {
+    const auto meeting = meet("file:" + folder.string(), member_named(0, 1, "j\no"), {20});
+    EXPECT_THAT(meeting->place(), ::testing::EndsWith("a\\xff\\x1b[31m"));
+    meet("file:" + folder.string(), member_named(0, 1, "j\no"), {20});
+  });
+  EXPECT_THAT(errors[0], AllOf(HasSubstr("a job with the name 'j\\no' is running"), HasSubstr("a\\xff\\x1b[31m'")));
+}
+
 TEST_F(JobFolders, OthersCannotLookIntoIt) {
   const JobFolder folder(place.path(), member_named(0, 1), 1);
   struct stat facts {};
