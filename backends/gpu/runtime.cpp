@@ -124,7 +124,7 @@ void GpuRuntime::collect(std::int64_t key, std::vector<std::byte> part, const st
 
 void GpuRuntime::begin() {
   settle();
-  control_.meet();
+  control_.agree(0, ReduceOp::sum);
   clock_.restart();
   for (const auto& lane : lanes_) lane->marks->restart();
 }

@@ -83,6 +83,9 @@ void stops_before_a_split(RankRuntime& runtime, int rank) {
   runtime.lane(0).comm->split(0, rank);
 }
 
+/// Every rank has a seed of its own, so that none gets here.
+void other_settings(RankRuntime&, int rank) { std::cerr << "rank " << rank << " has begun\n"; }
+
 Scenario scenario_of(const std::string& name) {
   const std::pair<const char*, Scenario> all[] = {{"throws", throws},
                                                   {"throws_beside_a_lane", throws_beside_a_lane},
@@ -92,6 +95,7 @@ Scenario scenario_of(const std::string& name) {
                                                   {"never_reduces", never_reduces},
                                                   {"unequal_sizes", unequal_sizes},
                                                   {"phantom", phantom},
+                                                  {"other_settings", other_settings},
                                                   {"stops_before_its_lanes", stops_before_its_lanes},
                                                   {"stops_before_a_split", stops_before_a_split}};
   for (const auto& [known, scenario] : all) {
@@ -110,7 +114,12 @@ int main(int count, char** words) {
     const auto place = trigram::Backends::make(backend);
     trigram::World world;
     world.ranks = count > 3 ? std::stoi(words[3]) : place->default_ranks();
-    if (words[1] == std::string("stops_before_its_lanes") && place->process_rank() == 1) raise(SIGSTOP);
+    const std::string name = words[1];
+    if (name == "stops_before_its_lanes" && place->process_rank() == 1) raise(SIGSTOP);
+    if (name == "other_settings") {
+      world.configuration["seed"] = std::to_string(place->process_rank());
+      world.bucket_lanes += place->process_rank();
+    }
     place->run(world, [&](trigram::RankRuntime& runtime) {
       scenario(runtime, runtime.lane(0).comm->rank());
       return std::vector<std::byte>();
