@@ -1,10 +1,12 @@
 #include "core/configuration.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 namespace {
@@ -30,15 +32,20 @@ Configuration unpacked(const std::vector<std::byte>& bytes) {
   for (std::size_t end = 0; (end = text.find('\0', begin)) != std::string::npos; begin = end + 1) {
     const std::string entry = text.substr(begin, end - begin);
     const std::size_t sign = entry.find('=');
-    ensure(sign != std::string::npos, "a rank's configuration cannot be read: '" + entry + "'");
+    ensure(sign != std::string::npos, "a rank's configuration cannot be read: ", Quoted{entry});
     configuration[entry.substr(0, sign)] = entry.substr(sign + 1);
   }
   return configuration;
 }
 
-std::string shown(const Configuration& configuration, const std::string& key) {
+/// Nothing where it was not given.
+std::optional<std::string> value_of(const Configuration& configuration, const std::string& key) {
   const auto found = configuration.find(key);
-  return found == configuration.end() ? "no " + key : key + "=" + found->second;
+  return found == configuration.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string setting(const std::string& key, const std::optional<std::string>& value) {
+  return value ? key + "=" + shown(*value) : "no " + key;
 }
 
 /// "seed=1 on rank 0 but seed=2 on rank 3", for each setting that some rank has otherwise than rank 0; last those that
@@ -51,13 +58,13 @@ std::vector<std::string> differences(const std::vector<Configuration>& ranks) {
   std::vector<std::string> texts;
   std::vector<std::string> lacking;
   for (const std::string& key : keys) {
-    const std::string first = shown(ranks.front(), key);
+    const std::optional<std::string> first = value_of(ranks.front(), key);
     const auto other =
-        std::ranges::find_if(ranks, [&](const Configuration& rank) { return shown(rank, key) != first; });
+        std::ranges::find_if(ranks, [&](const Configuration& rank) { return value_of(rank, key) != first; });
     if (other == ranks.end()) continue;
-    const bool both = ranks.front().contains(key) && other->contains(key);
-    (both ? texts : lacking)
-        .push_back(first + " on rank 0 but " + shown(*other, key) + " on rank " +
+    const std::optional<std::string> second = value_of(*other, key);
+    (first && second ? texts : lacking)
+        .push_back(setting(key, first) + " on rank 0 but " + setting(key, second) + " on rank " +
                    std::to_string(other - ranks.begin()));
   }
   texts.insert(texts.end(), lacking.begin(), lacking.end());

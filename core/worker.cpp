@@ -32,8 +32,8 @@ int Worker::bucket_lane(int index) const {
 
 std::int64_t Worker::agree(std::int64_t value, ReduceOp op) {
   ensure(lane == 0, "agree was called in a lane's body; it is for setup and finish, on the main lane");
-  ensure(!in_step_, "agree was called in step " + std::to_string(step) +
-                        "; it is for setup and finish, since ranks may be at different steps between them");
+  ensure(!in_step_, "agree was called in step ", step,
+         "; it is for setup and finish, since ranks may be at different steps between them");
   return runtime_.agree(value, op);
 }
 

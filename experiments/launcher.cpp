@@ -42,10 +42,9 @@ Launch launch() {
 
 void require_started_alone(const std::string& command, const std::string& instead) {
   const Launch launched = launch();
-  require(launched.processes == 1, command + ": " + launched.launcher + " started " +
-                                       std::to_string(launched.processes) + " processes (" + launched.sign +
-                                       "), and each would do all of it; start it once, without " + launched.launcher +
-                                       (instead.empty() ? "" : ", or " + instead));
+  require(launched.processes == 1, command, ": ", launched.launcher, " started ", launched.processes, " processes (",
+          launched.sign, "), and each would do all of it; start it once, without ", launched.launcher,
+          instead.empty() ? "" : ", or ", instead);
 }
 
 }  // namespace trigram

@@ -53,9 +53,8 @@ std::string library_version() {
 
 /// SimGrid's library has functions of the same names, and a linker takes the first that it meets.
 void require_real(const std::string& library) {
-  ensure(!library.starts_with("SMPI"),
-         "MPI's functions are those of " + library +
-             ", the simulator's own: the program was linked with SimGrid before MPI; link trigram::mpi first");
+  ensure(!library.starts_with("SMPI"), "MPI's functions are those of ", library,
+         ", the simulator's own: the program was linked with SimGrid before MPI; link trigram::mpi first");
 }
 
 /// The lowest rank of every rank's node names the node; then names become numbers.
