@@ -20,6 +20,7 @@ class AsyncAverage final : public Algorithm {
     return {Trigram::Synchrony::asynchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
   }
   bool deterministic() const override { return false; }
+  std::vector<std::string> trials() const override { return {"", "every=2,warmup=3"}; }
 
   /// Of one averaging; how many there are is up to the clock.
   Cost cost(const CostQuery& query) const override {

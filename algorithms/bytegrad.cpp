@@ -15,6 +15,7 @@ class ByteGrad final : public LowPrecisionGradients {
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
   }
+  std::vector<std::string> trials() const override { return {"", "codec=bf16", "codec=one_bit,error_feedback=on"}; }
 };
 
 const Algorithms::Registration registration("bytegrad",

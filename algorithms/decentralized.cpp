@@ -22,6 +22,14 @@ class Decentralized final : public Algorithm {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::decentralized};
   }
   bool local_updates() const override { return mix_ == "after"; }
+  std::vector<std::string> trials() const override {
+    return {"", "mix=after,every=2", "topology=one_peer_exponential", "topology=random_matching"};
+  }
+  Invariants invariants(const CostQuery& query) const override {
+    Invariants held = Algorithm::invariants(query);
+    held.contraction = contraction_of(*make_topology(topology_spec_, vertices(query.hierarchy, query.place)));
+    return held;
+  }
 
   Cost cost(const CostQuery& query) const override {
     if (query.step % every_ != 0) return {};

@@ -18,6 +18,7 @@ class LocalSgd final : public WeightMethod {
     if (!communicates(query.step)) return {};
     return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
   }
+  std::vector<std::string> trials() const override { return {"", "every=1", "every=3"}; }
 
  private:
   bool communicates(std::int64_t step) const override { return (step + 1) % every_ == 0; }

@@ -26,6 +26,12 @@ class LowPrecisionDecentralized final : public WeightMethod {
     });
   }
 
+  std::vector<std::string> trials() const override { return {"", "codec=bf16", "topology=complete"}; }
+  Invariants invariants(const CostQuery& query) const override {
+    return decentralized_low_precision_invariants(
+        query, *make_topology(topology_, vertices(query.hierarchy, query.place)), *model_);
+  }
+
   void check(const CostQuery& query) const override {
     const auto topology = make_topology(topology_, vertices(query.hierarchy, query.place));
     require(!topology->directed() && topology->period() == 1,

@@ -23,6 +23,7 @@ class Qsgd final : public LowPrecisionGradients {
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
   }
+  std::vector<std::string> trials() const override { return {"", "levels=63,bucket_size=4,norm=2,error_feedback=on"}; }
 };
 
 const Algorithms::Registration registration("qsgd",

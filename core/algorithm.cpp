@@ -19,6 +19,17 @@ std::string Trigram::words() const {
          (centrality == Centrality::centralized ? ", centralized" : ", decentralized");
 }
 
+Invariants Algorithm::invariants(const CostQuery&) const {
+  const Trigram own = trigram();
+  Invariants promised;
+  if (own.centrality == Trigram::Centrality::centralized) {
+    promised.replicas = own.synchrony == Trigram::Synchrony::synchronous ? Invariants::Replicas::equal_after_exchanges
+                                                                         : Invariants::Replicas::equal_at_the_end;
+  }
+  if (own.precision == Trigram::Precision::full && !owns_update()) promised.mean_error = 0;
+  return promised;
+}
+
 const char* name_of(Option option) {
   switch (option) {
     case Option::overlap:

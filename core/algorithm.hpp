@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,21 @@ struct CostQuery {
   std::span<const Shape> buckets;  ///< in bucket order
 };
 
+/// What holds whatever is trained; `trigram check` and the conformance suite try each.
+struct Invariants {
+  enum class Replicas : std::uint8_t {
+    free,                   ///< no two ranks need to have the same weights
+    equal_at_the_end,       ///< all weights are equal, bit for bit, after `finish`
+    equal_after_exchanges,  ///< and after every step whose cost is not zero
+  } replicas = Replicas::free;
+  /// Per step of plain SGD, how far the mean of weights over ranks may be from following the mean gradient, as a share
+  /// of the learning rate times the longest gradient: 0 up to rounding; none where the mean follows something else.
+  std::optional<double> mean_error = std::nullopt;
+  /// Of a decentralized method: the distance between ranks shrinks at least by this factor in each step that exchanges,
+  /// where gradients are zero. None: it is smaller at the end than at its largest.
+  std::optional<double> contraction = std::nullopt;
+};
+
 /// The moments of a step, all empty by default. Algorithms hold state in members only, name no backend, look into no
 /// Buffer and use no thread.
 class Algorithm {
@@ -63,6 +79,13 @@ class Algorithm {
   /// Refuses what no rank should start with: a topology that has no such size, a codec that would diverge. Called once,
   /// with the place of rank 0, before any rank starts. Throws UsageError.
   virtual void check(const CostQuery&) const {}
+  /// By default what the trigram promises: synchronous centralized methods are equal after exchanges, asynchronous
+  /// centralized ones at the end; in full precision, unless the method owns the update, the mean follows the mean
+  /// gradient. `query` gives the world, for what depends on its size.
+  virtual Invariants invariants(const CostQuery& query) const;
+  /// The parameters by which the method is tried, "" for its defaults: each parameter has another value than its
+  /// default in one of them, and short periods keep trials short.
+  virtual std::vector<std::string> trials() const { return {""}; }
 
   virtual void setup(Worker&, std::span<Bucket>) {}  ///< weights are equal on all ranks by then
   virtual void before_forward(Worker&) {}  ///< exchanges of weights that hide behind forward and backward start here

@@ -36,6 +36,11 @@ double spectral_gap(const Topology& topology, std::int64_t step) {
   return 1.0 - largest_eigenvalue(deviation);
 }
 
+std::optional<double> contraction_of(const Topology& topology) {
+  if (topology.period() != 1) return std::nullopt;
+  return 1.0 - spectral_gap(topology);
+}
+
 std::unique_ptr<Topology> make_topology(const std::string& spec, int size) {
   std::unique_ptr<Topology> topology = Topologies::make(spec);
   topology->resize(size);

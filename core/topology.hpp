@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ class Topology {
 /// 1 − (second largest absolute eigenvalue or singular value) of W(step): of the eigenvalues where W is symmetric or
 /// circulant (normal), of the singular values of W − J otherwise.
 double spectral_gap(const Topology& topology, std::int64_t step = 0);
+
+/// What one exchange multiplies the distance from the mean by, at most: 1 − spectral_gap. None where W changes from
+/// step to step: only a product of several mixes then.
+std::optional<double> contraction_of(const Topology& topology);
 
 using Topologies = Registry<Topology>;
 

@@ -21,7 +21,8 @@ namespace {
 constexpr int usage_exit = 2;
 
 const std::vector<const Subcommand*> subcommands = {&run_subcommand,       &study_subcommand, &bench_subcommand,
-                                                    &calibrate_subcommand, &list_subcommand,  &plot_subcommand};
+                                                    &calibrate_subcommand, &check_subcommand, &list_subcommand,
+                                                    &plot_subcommand};
 
 void print_help(std::ostream& out) {
   out << "trigram " << build_version()

@@ -21,6 +21,7 @@ extern const Subcommand run_subcommand;
 extern const Subcommand study_subcommand;
 extern const Subcommand bench_subcommand;
 extern const Subcommand calibrate_subcommand;
+extern const Subcommand check_subcommand;
 extern const Subcommand list_subcommand;
 extern const Subcommand plot_subcommand;
 

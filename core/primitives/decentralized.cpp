@@ -1,6 +1,7 @@
 #include "core/primitives/decentralized.hpp"
 
 #include "core/error.hpp"
+#include "core/primitives/encoding_error.hpp"
 #include "core/primitives/frames.hpp"
 
 namespace trigram {
@@ -113,6 +114,16 @@ void DecentralizedLowPrecision::difference(Worker& lane, int self, const std::ve
   terms.push_back(self_);
   weights.push_back(static_cast<float>(topology_->weight(self, self, 0) - 2.0));
   lane.device.weighted_sum(terms, weights, x);
+}
+
+Invariants decentralized_low_precision_invariants(const CostQuery& query, const Topology& topology,
+                                                  const Codec& codec) {
+  constexpr double gradients_in_a_difference = 3, coarse = 0.02;
+  const double error = encoding_error(query.buckets, codec);
+  Invariants held;
+  held.mean_error = gradients_in_a_difference * error;
+  if (error < coarse) held.contraction = contraction_of(topology);
+  return held;
 }
 
 Cost decentralized_low_precision_cost(const CostQuery& query, const Topology& topology, const Shape& bucket,

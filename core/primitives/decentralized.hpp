@@ -41,6 +41,8 @@ class DecentralizedLowPrecision {
   OwnedBuffer self_;
   std::vector<OwnedBuffer> neighbours_;
 };
+/// What it keeps: differences travel that are some three gradients long, and ranks meet up to what the codec leaves.
+Invariants decentralized_low_precision_invariants(const CostQuery& query, const Topology& topology, const Codec& codec);
 /// Rounds and bytes of one such call.
 Cost decentralized_low_precision_cost(const CostQuery& query, const Topology& topology, const Shape& bucket,
                                       const Codec& codec);

@@ -1,5 +1,7 @@
 #include "core/primitives/low_precision_gradients.hpp"
 
+#include "core/primitives/encoding_error.hpp"
+
 namespace trigram {
 
 LowPrecisionGradients::LowPrecisionGradients(Params& params, std::string codec)
@@ -14,6 +16,13 @@ Cost LowPrecisionGradients::cost(const CostQuery& query) const {
 
 void LowPrecisionGradients::check(const CostQuery& query) const {
   if (error_feedback_) require_stable_scatter_reduce(query, *model_, codec_);
+}
+
+// Two encodings a step, one of gradients and one of their mean.
+Invariants LowPrecisionGradients::invariants(const CostQuery& query) const {
+  Invariants held = Algorithm::invariants(query);
+  held.mean_error = 2 * encoding_error(query.buckets, *model_);
+  return held;
 }
 
 void LowPrecisionGradients::setup(Worker& worker, std::span<Bucket> buckets) {

@@ -18,6 +18,7 @@ class LowPrecisionGradients : public GradientMethod {
 
   Cost cost(const CostQuery& query) const override;
   void check(const CostQuery& query) const override;
+  Invariants invariants(const CostQuery& query) const override;
   void setup(Worker& worker, std::span<Bucket> buckets) override;
 
  private:

@@ -1,13 +1,23 @@
 #include "tests/algorithms/worlds.hpp"
 
+#include <ostream>
+
 #include "core/report.hpp"
 
 namespace trigram::testing {
+
+void PrintTo(const Place& place, std::ostream* out) { *out << place.name; }
 
 std::string threads(int ranks_per_node) { return "threads:ranks_per_node=" + std::to_string(ranks_per_node); }
 
 std::string simulator(int ranks_per_node, const std::string& fidelity) {
   return "sim:nodes=8,gpus_per_node=" + std::to_string(ranks_per_node) + ",fidelity=" + fidelity;
+}
+
+std::vector<std::string> honest_algorithms() {
+  std::vector<std::string> names = Algorithms::names();
+  std::erase_if(names, [](const std::string& name) { return name.starts_with("mutant/"); });
+  return names;
 }
 
 TrainingOptions scripted(const std::string& algorithm, std::int64_t steps) {

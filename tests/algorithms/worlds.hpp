@@ -1,9 +1,11 @@
 // Places to train in, and what tests read from a training.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <vector>
 
+#include "core/cost_text.hpp"  // how tests print costs
 #include "core/trainer.hpp"
 
 namespace trigram::testing {
@@ -16,8 +18,13 @@ std::string simulator(int ranks_per_node, const std::string& fidelity = "exact")
 struct Place {
   std::string name;
   std::string backend;
+  bool same_bits = true;  ///< false where a library adds in an order of its own
 };
+void PrintTo(const Place& place, std::ostream* out);
 std::vector<Place> all_places(int ranks_per_node);
+
+/// The registered algorithms but for the mutants, whose names begin with "mutant/".
+std::vector<std::string> honest_algorithms();
 
 /// A scripted training: plain SGD with learning rate 1/8, an evaluation a step, small buckets, final weights kept.
 TrainingOptions scripted(const std::string& algorithm, std::int64_t steps);

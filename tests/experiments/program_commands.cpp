@@ -47,7 +47,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"calibrate --rounds 0", "rounds=0"},
         Refused{"calibrate --min-size 1MiB --max-size 1MiB", "make no line"},
         Refused{"calibrate --out /nowhere/at/all.cfg", "/nowhere/at/all.cfg"},
-        Refused{"calibrate --backend moon", "unknown backend 'moon'"},
+        Refused{"calibrate --backend moon", "unknown backend 'moon'"}, Refused{"check", "which product?"},
+        Refused{"check qsgd", "say which by --kind algorithm or --kind codec"},
+        Refused{"check moon", "unknown product 'moon'"}, Refused{"check ring --kind moon", "unknown kind 'moon'"},
+        Refused{"check ring --kind codec", "unknown codec 'ring'"},
+        Refused{"check local_sgd:every=often", "every=often is not a whole number"},
         Refused{"plot /", "neither run.json nor study.json"}));
 
 TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
@@ -59,12 +63,25 @@ TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
     EXPECT_THAT(ended.text, HasSubstr(fallback));
   }
   EXPECT_THAT(ended.text, HasSubstr("example: trigram run"));
-  for (const std::string subcommand : {"study", "bench", "calibrate", "list", "plot"}) {
+  for (const std::string subcommand : {"study", "bench", "calibrate", "check", "list", "plot"}) {
     const std::string text = program(subcommand + " --help").text;
     const std::size_t example = text.find("\nexample: ");
     ASSERT_NE(example, std::string::npos) << subcommand;
     EXPECT_THAT(text.substr(example), HasSubstr("trigram " + subcommand));
   }
+}
+
+TEST(Command, CheckPrintsCostsAndSaysWhatDoesNotHold) {
+  // Two buckets on a ring of four, 2·3 rounds each.
+  const Ended held = program("check local_sgd:every=3 --ranks 4 --fidelity fluid");
+  EXPECT_EQ(held.code, 0) << held.text;
+  EXPECT_THAT(held.text, HasSubstr("12 rounds, 116 bytes"));
+  EXPECT_THAT(held.text, HasSubstr("algorithm local_sgd:every=3 holds what it declares\n"));
+  const Ended broken = program("check local_sgd:every=300 --ranks 2");
+  EXPECT_EQ(broken.code, 1) << broken.text;
+  EXPECT_THAT(broken.text, HasSubstr("communication: no exchange is declared in the first 256 steps"));
+  EXPECT_THAT(program("check top_k:k=3").text, HasSubstr("codec top_k:k=3 holds what it declares\n"));
+  EXPECT_THAT(program("check hypercube").text, HasSubstr("topology hypercube holds what it declares\n"));
 }
 
 TEST(Command, ListShowsEveryKind) {

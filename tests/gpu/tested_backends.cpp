@@ -20,8 +20,6 @@ std::vector<Unsupported> everywhere() {
        "a body is ordered, not run: its lane blocks nobody; see failing jobs"},
       {"IdenticalBitsOnEveryBackend", "collectives=vendor", "NCCL adds in an order of its own"},
       {"RingAddsRanksInTheDocumentedOrder", "collectives=vendor", "NCCL adds in an order of its own"},
-      {"SameSeedSameBitsAgainWithoutOverlapAndOnEveryBackend", "collectives=vendor",
-       "NCCL adds in an order of its own"},
   };
 }
 
@@ -40,7 +38,7 @@ std::vector<Unsupported> here() {
 
 std::vector<Place> all_places(int ranks_per_node) {
   const std::string gpu = "gpu:timeout=60s,ranks_per_node=" + std::to_string(ranks_per_node);
-  return {{"gpu", gpu}, {"gpu_vendor", gpu + ",collectives=vendor"}};
+  return {{"gpu", gpu, true}, {"gpu_vendor", gpu + ",collectives=vendor", false}};
 }
 
 const std::vector<Unsupported>& unsupported() {

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/trainer.hpp"
+#include "tests/algorithms/worlds.hpp"
 #include "tests/gpu/job_size.hpp"
 #include "tests/support/same_bits.hpp"
 
@@ -100,7 +101,7 @@ TEST_P(SameTraining, LossesOfANetwork) {
   expect(options, expect_close_losses);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameTraining, ::testing::ValuesIn(Algorithms::names()),
+INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameTraining, ::testing::ValuesIn(honest_algorithms()),
                          [](const auto& algorithm) { return algorithm.param; });
 
 TEST(TrainingOnGpus, InTheBackgroundEndsWithEqualWeights) {

@@ -13,7 +13,7 @@ namespace testing {
 
 std::vector<Place> all_places(int ranks_per_node) {
   const std::string mpi = "mpi:timeout=60s,ranks_per_node=" + std::to_string(ranks_per_node);
-  return {{"mpi", mpi}, {"mpi_vendor", mpi + ",collectives=vendor"}};
+  return {{"mpi", mpi, true}, {"mpi_vendor", mpi + ",collectives=vendor", false}};
 }
 
 const std::vector<Unsupported>& unsupported() {
@@ -23,8 +23,6 @@ const std::vector<Unsupported>& unsupported() {
       {"PhantomsGoThroughEverything", "", "only real data travel on a real network"},
       {"IdenticalBitsOnEveryBackend", "collectives=vendor", "the library adds in an order of its own"},
       {"RingAddsRanksInTheDocumentedOrder", "collectives=vendor", "the library adds in an order of its own"},
-      {"SameSeedSameBitsAgainWithoutOverlapAndOnEveryBackend", "collectives=vendor",
-       "the library adds in an order of its own"},
   };
   return all;
 }

@@ -4,6 +4,7 @@
 #include "backends/mpi/session.hpp"
 #include "core/error.hpp"
 #include "core/trainer.hpp"
+#include "tests/algorithms/worlds.hpp"
 #include "tests/support/same_bits.hpp"
 
 namespace trigram::testing {
@@ -59,7 +60,7 @@ TEST_P(SameBits, WithOverlap) { expect_with(true, Hierarchy::none); }
 TEST_P(SameBits, WithoutOverlap) { expect_with(false, Hierarchy::none); }
 TEST_P(SameBits, WithLeaders) { expect_with(true, Hierarchy::leader); }
 
-INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameBits, ::testing::ValuesIn(Algorithms::names()),
+INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameBits, ::testing::ValuesIn(honest_algorithms()),
                          [](const auto& algorithm) { return algorithm.param; });
 
 TEST(AsyncOnMpi, EndsWithEqualWeights) {

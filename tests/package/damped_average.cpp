@@ -18,6 +18,13 @@ class DampedAverage final : public GradientMethod {
   Cost cost(const CostQuery& query) const override {
     return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
   }
+  /// The mean of weights follows the mean gradient where nothing is damped.
+  Invariants invariants(const CostQuery& query) const override {
+    Invariants held = Algorithm::invariants(query);
+    if (damping_ != 1.0F) held.mean_error.reset();
+    return held;
+  }
+  std::vector<std::string> trials() const override { return {"", "damping=0.5"}; }
 
  private:
   void exchange(Worker& lane, Bucket& bucket) override {

@@ -27,7 +27,7 @@ run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_C
     -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/downstream)
-if(NOT output MATCHES "^4 ranks, [0-9.]+ simulated seconds, half the step\n$" OR output MATCHES " 0\\.0* simulated")
+if(NOT output MATCHES "^4 ranks, [0-9.]+ simulated seconds, half the step\n2 trials hold\n$" OR output MATCHES " 0\\.0* simulated")
   message(FATAL_ERROR "downstream said: ${output}")
 endif()
 

@@ -1,8 +1,10 @@
-// Trains a quadratic on four simulated ranks with the project's own algorithm, and checks what came out.
+// Trains a quadratic on four simulated ranks with the project's own algorithm, checks what came out, and tries the
+// algorithm as `trigram check` does those of the tree.
 #include <cstdio>
 #include <exception>
 
 #include "core/backend.hpp"
+#include "core/conformance/algorithm_check.hpp"
 #include "core/trainer.hpp"
 
 namespace {
@@ -37,6 +39,19 @@ bool halves(const Training& half, const Training& whole) {
   return moved;
 }
 
+/// How many trials hold; what does not is printed.
+int held_trials() {
+  const auto simulator = Backends::make("sim");
+  int held = 0;
+  for (const std::string& spec : trial_specs("damped_average")) {
+    const Tried tried = try_algorithm(spec, {*simulator}, 3);
+    std::printf("%s", text_of(tried.violations, spec + ": ").c_str());
+    held += tried.violations.empty() ? 1 : 0;
+  }
+  std::printf("%s", text_of(untried_parameters("damped_average"), "").c_str());
+  return held;
+}
+
 }  // namespace
 
 int main() {
@@ -45,6 +60,7 @@ int main() {
     const Training half = train_with("damped_average:damping=0.5");
     std::printf("%zu ranks, %.9f simulated seconds, %s\n", half.ranks.size(), half.seconds,
                 halves(half, whole) ? "half the step" : "another step");
+    std::printf("%d trials hold\n", held_trials());
   } catch (const std::exception& error) {
     std::printf("failed: %s\n", error.what());
     return 1;

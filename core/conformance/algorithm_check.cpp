@@ -1,0 +1,346 @@
+#include "core/conformance/algorithm_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "core/conformance/known_gradients.hpp"
+#include "core/conformance/trial.hpp"
+#include "core/cost_text.hpp"
+#include "core/error.hpp"
+#include "core/report.hpp"
+
+namespace trigram {
+namespace {
+
+using Replicas = Invariants::Replicas;
+
+std::string short_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+double length(const std::vector<double>& vector) {
+  double sum = 0;
+  for (const double value : vector) sum += value * value;
+  return std::sqrt(sum);
+}
+
+/// Length of the longest gradient of any rank in these steps.
+double longest_gradient(std::int64_t steps, int ranks) {
+  double longest = 0;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      std::vector<double> gradient;
+      for (std::int64_t i = 0; i < known_elements(); ++i) gradient.push_back(known_gradient(step, rank, i));
+      longest = std::max(longest, length(gradient));
+    }
+  }
+  return longest;
+}
+
+/// w_0 − γ Σ_t mean_j g_j(t) of one element.
+double followed(std::int64_t element, std::int64_t steps, int ranks) {
+  double weight = known_weight(element);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      weight -= Trial::learning_rate * static_cast<double>(known_gradient(step, rank, element)) / ranks;
+    }
+  }
+  return weight;
+}
+
+/// Of all ranks; empty where they are equal.
+std::string first_difference(const std::vector<std::vector<float>>& weights) {
+  for (std::size_t rank = 1; rank < weights.size(); ++rank) {
+    const auto [own, first] = std::mismatch(weights[rank].begin(), weights[rank].end(), weights[0].begin());
+    if (own == weights[rank].end()) continue;
+    return "weight " + std::to_string(own - weights[rank].begin()) + " is " + short_text(*own) + " on rank " +
+           std::to_string(rank) + " and " + short_text(*first) + " on rank 0";
+  }
+  return {};
+}
+
+/// The checks of one trial, one function an invariant.
+class AlgorithmCheck {
+ public:
+  AlgorithmCheck(const Trial& trial, const CheckedPlace& place, Tried& tried)
+      : trial_(trial), place_(place), tried_(tried) {}
+
+  void run() {
+    const TrialRun flat{.steps = tried_.steps};
+    const Training training = trial_.train(flat);
+    communication(training);
+    cost(training, flat);
+    replicas(training, flat);
+    mean(training, flat);
+    compare_with_reference(training, flat);
+    bits(training, flat);
+    if (trial_.ranks() == 1) return;
+    if (!mean_finds_one_rank()) influence(training, flat);
+    if (trial_.decentralized() && trial_.synchronous()) contraction();
+    for (const Hierarchy hierarchy : {Hierarchy::leader, Hierarchy::all_nics}) within(hierarchy);
+  }
+
+ private:
+  void report(const std::string& invariant, const TrialRun& run, const std::string& text) {
+    const std::string where =
+        run.hierarchy == Hierarchy::none ? "" : "with hierarchy " + std::string(name_of(run.hierarchy)) + ", ";
+    tried_.violations.push_back({invariant, where + text});
+  }
+
+  void within(Hierarchy hierarchy) {
+    const bool supported = !trial_.refuses(hierarchy == Hierarchy::leader ? Option::leader : Option::all_nics);
+    if (!supported || !trial_.has_nodes() || (hierarchy == Hierarchy::all_nics && !trial_.has_equal_nodes())) return;
+    const TrialRun nested{.steps = tried_.steps, .hierarchy = hierarchy};
+    if (!trial_.refusal(nested).empty()) return;
+    const Training training = trial_.train(nested);
+    cost(training, nested);
+    replicas(training, nested);
+    // A node is one vertex of a decentralized method, whatever its size: the mean over ranks moves where sizes differ.
+    if (!trial_.decentralized() || trial_.has_equal_nodes()) mean(training, nested);
+  }
+
+  void communication(const Training& training) {
+    if (trial_.ranks() == 1) return;
+    if (trial_.synchronous() && tried_.exchange.rounds == 0 && !exchanges_at_all()) {
+      return report("communication", {},
+                    "no exchange is declared in the first " + std::to_string(Trial::longest) +
+                        " steps; where periods are longer, try it with a shorter one");
+    }
+    for (const RankReport& rank : training.ranks) {
+      Cost all = rank.setup_and_finish;
+      for (const Cost& one : rank.cost_by_step) all += one;
+      if (all.rounds > 0) continue;
+      return report("communication", {},
+                    "rank " + std::to_string(rank.rank) + " takes part in no exchange in " +
+                        std::to_string(tried_.steps) + " steps");
+    }
+  }
+
+  bool exchanges_at_all() const {
+    std::int64_t step = 0;
+    while (step < tried_.steps && !trial_.exchanges(step)) ++step;
+    return step < tried_.steps;
+  }
+
+  void cost(const Training& training, const TrialRun& run) {
+    for (const RankReport& rank : training.ranks) {
+      const std::string wrong = trial_.synchronous() ? wrong_step(rank, run) : wrong_sum(rank, run, training.ranks[0]);
+      if (!wrong.empty()) return report("cost", run, "rank " + std::to_string(rank.rank) + wrong);
+    }
+  }
+
+  std::string wrong_step(const RankReport& rank, const TrialRun& run) const {
+    for (std::int64_t step = 0; step < run.steps; ++step) {
+      const Cost counted = rank.cost_by_step[static_cast<std::size_t>(step)];
+      const Cost declared = trial_.declared(run, rank.rank, step);
+      if (counted == declared) continue;
+      return ", step " + std::to_string(step) + ": counted " + text_of(counted) + ", declared " + text_of(declared);
+    }
+    if (rank.setup_and_finish == Cost{}) return {};
+    return ", outside of steps: counted " + text_of(rank.setup_and_finish) + ", a synchronous method has none";
+  }
+
+  /// What the last step declares is exchanged as often as the clock says, as often on every rank; steps that declare
+  /// something else do so once each.
+  std::string wrong_sum(const RankReport& rank, const TrialRun& run, const RankReport& first) const {
+    const Cost repeated = trial_.declared(run, rank.rank, run.steps - 1);
+    const Cost rest = repeatedly(rank, run);
+    const std::int64_t times = repeated.rounds > 0 ? rest.rounds / repeated.rounds : 0;
+    const Cost of_first = trial_.declared(run, first.rank, run.steps - 1);
+    const std::int64_t times_of_first = of_first.rounds > 0 ? repeatedly(first, run).rounds / of_first.rounds : times;
+    if (rest == Cost{times * repeated.rounds, times * repeated.bytes} && times == times_of_first) return {};
+    return ": counted " + text_of(rest) + ", which is not " + std::to_string(times_of_first) + " times " +
+           text_of(repeated);
+  }
+
+  Cost repeatedly(const RankReport& rank, const TrialRun& run) const {
+    const Cost repeated = trial_.declared(run, rank.rank, run.steps - 1);
+    Cost rest = rank.setup_and_finish;
+    for (std::int64_t step = 0; step < run.steps; ++step) {
+      rest += rank.cost_by_step[static_cast<std::size_t>(step)];
+      const Cost declared = trial_.declared(run, rank.rank, step);
+      if (declared != repeated) rest = {rest.rounds - declared.rounds, rest.bytes - declared.bytes};
+    }
+    return rest;
+  }
+
+  void replicas(const Training& training, const TrialRun& run) {
+    const Replicas promised = trial_.invariants(run.hierarchy).replicas;
+    const std::vector<EvalRow> rows = evaluations(training.ranks);
+    if (rows.front().consensus_distance != 0) return report("replicas", run, "ranks start with different weights");
+    if (promised == Replicas::free) return;
+    for (std::int64_t step = 0; promised == Replicas::equal_after_exchanges && step < run.steps; ++step) {
+      const double apart = rows[static_cast<std::size_t>(step) + 1].consensus_distance;
+      if (apart == 0 || !trial_.exchanges(step)) continue;
+      return report("replicas", run,
+                    "after the exchange of step " + std::to_string(step) + " ranks are " + short_text(apart) +
+                        " apart; they must be equal");
+    }
+    if (promised == Replicas::equal_after_exchanges && !trial_.exchanges(run.steps - 1)) return;
+    const std::string difference = first_difference(weights_of(training));
+    if (!difference.empty()) report("replicas", run, "at the end " + difference + "; they must be equal");
+  }
+
+  void mean(const Training& training, const TrialRun& run) {
+    const std::optional<double> promised = trial_.invariants(run.hierarchy).mean_error;
+    if (!promised) return;
+    const auto weights = weights_of(training);
+    std::vector<double> off;
+    for (std::int64_t i = 0; i < known_elements(); ++i) {
+      double sum = 0;
+      for (const auto& one : weights) sum += one[static_cast<std::size_t>(i)];
+      off.push_back(sum / trial_.ranks() - followed(i, run.steps, trial_.ranks()));
+    }
+    constexpr double rounding = 1e-5;
+    const double longest =
+        Trial::learning_rate * longest_gradient(run.steps, trial_.ranks()) * static_cast<double>(run.steps);
+    const double share = length(off) / longest;
+    if (share <= *promised + rounding) return;
+    report("mean", run,
+           "after " + std::to_string(run.steps) + " steps the mean of weights is off by " + short_text(share) +
+               " of what gradients moved it; declared " + short_text(*promised));
+  }
+
+  /// Without one rank the mean is off by about a gradient's n-th part.
+  bool mean_finds_one_rank() const {
+    const std::optional<double> promised = trial_.invariants(Hierarchy::none).mean_error;
+    return promised && *promised * 2 * trial_.ranks() <= 1;
+  }
+
+  void influence(const Training& training, const TrialRun& run) {
+    if (!repeatable()) return;
+    const bool on_all = trial_.invariants(Hierarchy::none).replicas != Replicas::free;
+    const auto before = weights_of(training);
+    for (int rank = 0; rank < trial_.ranks(); ++rank) {
+      TrialRun negated = run;
+      negated.workload += ":negated=" + std::to_string(rank);
+      const auto after = weights_of(trial_.train(negated));
+      int changed = 0;
+      for (std::size_t other = 0; other < after.size(); ++other) {
+        if (static_cast<int>(other) != rank && after[other] != before[other]) ++changed;
+      }
+      if (changed == trial_.ranks() - 1 || (!on_all && changed > 0)) continue;
+      return report("influence", run,
+                    "other gradients on rank " + std::to_string(rank) + " change the weights of " +
+                        std::to_string(changed) + " of " + std::to_string(trial_.ranks() - 1) + " other ranks");
+    }
+  }
+
+  void contraction() {
+    constexpr std::int64_t enough = 12;
+    const TrialRun quiet{.steps = std::max(enough, tried_.steps), .workload = "known_gradients:until=1"};
+    const std::vector<EvalRow> rows = evaluations(trial_.train(quiet).ranks);
+    const std::optional<double> promised = trial_.invariants(Hierarchy::none).contraction;
+    const double apart = rows[1].consensus_distance;
+    const bool full = trial_.algorithm().trigram().precision == Trigram::Precision::full;
+    // Differences shrink with what they encode; 1/50 of the first distance is far above what a fine codec leaves.
+    const double left_over = full ? 1e-5 : apart / 50;
+    double bound = apart, worst = 0;
+    for (std::int64_t step = 1; step < quiet.steps; ++step) {
+      const double found = rows[static_cast<std::size_t>(step) + 1].consensus_distance;
+      worst = std::max(worst, rows[static_cast<std::size_t>(step)].consensus_distance);
+      if (!promised) continue;
+      if (trial_.exchanges(step)) bound *= *promised;
+      if (found <= bound + left_over) continue;
+      return report("contraction", quiet,
+                    "after step " + std::to_string(step) + " ranks are " + short_text(found) + " apart, " +
+                        short_text(apart) + " after step 0; declared at most " + short_text(bound));
+    }
+    const double last = rows.back().consensus_distance;
+    if (!(last == 0 || last < worst))
+      report("contraction", quiet, "ranks stay " + short_text(last) + " apart without gradients");
+  }
+
+  bool repeatable() const { return trial_.algorithm().deterministic() || place_.backend.simulated(); }
+
+  void bits(const Training& training, const TrialRun& run) {
+    if (!place_.same_bits || !repeatable()) return;
+    const auto weights = weights_of(training);
+    // What is the same without overlap has been repeated; only a model's time can still differ.
+    if (place_.backend.simulated() || trial_.refuses(Option::overlap)) repeated(training, run);
+    if (!trial_.algorithm().deterministic() || trial_.refuses(Option::overlap)) return;
+    TrialRun serial = run;
+    serial.overlap = false;
+    const Training without = trial_.train(serial);
+    cost(without, serial);
+    if (weights_of(without) != weights) report("bits", run, "without overlap weights are others");
+  }
+
+  void repeated(const Training& training, const TrialRun& run) {
+    const Training again = trial_.train(run);
+    if (weights_of(again) != weights_of(training)) report("bits", run, "the same seed gives other weights");
+    if (place_.backend.simulated() && again.seconds != training.seconds) {
+      report("bits", run, "the same seed takes other simulated time");
+    }
+  }
+
+  /// A place that performs collectives itself adds their declared cost, so it must find again what another one counts.
+  void compare_with_reference(const Training& training, const TrialRun& run) {
+    if (place_.reference == nullptr) return;
+    const Training reference = trial_.train(*place_.reference, run);
+    if (place_.same_bits && trial_.algorithm().deterministic() && weights_of(reference) != weights_of(training)) {
+      report("bits", run, "weights are others than on the reference");
+    }
+    for (const RankReport& rank : training.ranks) {
+      const auto& counted = reference.ranks[static_cast<std::size_t>(rank.rank)].cost_by_step;
+      if (!trial_.synchronous() || rank.cost_by_step == counted) continue;
+      const auto [own, other] = std::mismatch(rank.cost_by_step.begin(), rank.cost_by_step.end(), counted.begin());
+      return report("cost", run,
+                    "rank " + std::to_string(rank.rank) + ", step " + std::to_string(own - rank.cost_by_step.begin()) +
+                        ": counted " + text_of(*own) + ", on the reference " + text_of(*other));
+    }
+  }
+
+  const Trial& trial_;
+  const CheckedPlace& place_;
+  Tried& tried_;
+};
+
+Cost first_exchange(const Trial& trial, std::int64_t steps) {
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Cost cost = trial.declared({}, 0, step);
+    if (cost.rounds > 0) return cost;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> trial_specs(const std::string& spec) {
+  const auto algorithm = Algorithms::make(spec);
+  const Spec given = Spec::parse(spec);
+  if (!given.parameters.empty()) return {spec};
+  std::vector<std::string> all;
+  for (const std::string& trial : algorithm->trials()) all.push_back(given.name + (trial.empty() ? "" : ":") + trial);
+  return all;
+}
+
+std::vector<Violation> untried_parameters(const std::string& name) {
+  std::vector<Violation> untried;
+  const std::vector<std::string> trials = Algorithms::make(name)->trials();
+  for (const Params::Declared& parameter : Algorithms::parameters(name)) {
+    const bool tried = std::any_of(trials.begin(), trials.end(), [&](const std::string& trial) {
+      const Params params("trial '" + trial + "' of algorithm '" + name + "'", trial);
+      return params.has(parameter.key) && params.values().at(parameter.key) != parameter.fallback;
+    });
+    if (tried) continue;
+    untried.push_back({"trials", "parameter " + parameter.key + " is " + parameter.fallback +
+                                     " in all of them; trials() must name one with another value"});
+  }
+  return untried;
+}
+
+Tried try_algorithm(const std::string& spec, const CheckedPlace& place, int ranks) {
+  const Trial trial(spec, place.backend, ranks);
+  Tried tried{spec, ranks, trial.refusal({.steps = 1}), 0, {}, {}};
+  if (!tried.refusal.empty()) return tried;
+  tried.steps = trial.steps_with_exchanges();
+  tried.exchange = first_exchange(trial, tried.steps);
+  AlgorithmCheck(trial, place, tried).run();
+  return tried;
+}
+
+}  // namespace trigram

@@ -1,0 +1,28 @@
+// Holds a codec to what it declares, on the device of any backend.
+//   frames    the same vector under the same key gives the same frame, of the declared size
+//   decoding  decode_add adds what decode gives
+//   bound     the mean error of many keys is within the declared bound
+//   unbiased  where it says so, the mean of many keys is near the vector
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/backend.hpp"
+#include "core/conformance/finding.hpp"
+
+namespace trigram {
+
+/// What came of vectors of one size.
+struct TriedCodec {
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;  ///< of a frame
+  double error = 0;        ///< mean of ‖C(x) − x‖² / ‖x‖²
+  double bound = 0;        ///< what is declared for it
+  std::vector<Violation> violations;
+};
+
+/// Sizes from 0 to some thousand elements, on rank 0 of so many. Throws UsageError for what no codec accepts.
+std::vector<TriedCodec> try_codec(const std::string& spec, Backend& backend, int ranks = 1);
+
+}  // namespace trigram

@@ -1,0 +1,114 @@
+#include "core/conformance/trial.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace trigram {
+namespace {
+
+constexpr std::int64_t bucket_bytes = 40;  // three buckets of several parameters
+
+World world_of(int ranks) {
+  World world;
+  world.ranks = ranks;
+  world.bucket_lanes = 2;
+  return world;
+}
+
+}  // namespace
+
+Trial::Trial(const std::string& spec, Backend& backend, int ranks)
+    : spec_(spec), backend_(backend), ranks_(ranks), nodes_(backend.nodes(ranks)), algorithm_(Algorithms::make(spec)) {
+  const TrainingOptions options = options_of({.steps = 1});
+  const auto workload = open_workload(options, 0, ranks);
+  for (const auto& bucket : plan_buckets(workload->parameters(), options.buckets, false).buckets) {
+    buckets_.push_back(bucket.shape);
+  }
+}
+
+bool Trial::has_nodes() const {
+  const Placement first = placement(nodes_, 0);
+  return first.nodes > 1 && first.nodes < ranks_;
+}
+
+bool Trial::has_equal_nodes() const {
+  const int first = placement(nodes_, 0).node_size;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (placement(nodes_, rank).node_size != first) return false;
+  }
+  return true;
+}
+
+TrainingOptions Trial::options_of(const TrialRun& run) const {
+  TrainingOptions options;
+  options.algorithm = spec_;
+  options.workload = run.workload;
+  options.steps = run.steps;
+  options.evaluate_every = 1;
+  options.learning_rate = learning_rate;
+  options.buckets.bytes = bucket_bytes;
+  options.keep_weights = true;
+  options.keep_costs = true;
+  options.relaxation.seed = 42;
+  options.relaxation.hierarchy = run.hierarchy;
+  options.relaxation.overlap = run.overlap && !refuses(Option::overlap);
+  return options;
+}
+
+std::string Trial::refusal(const TrialRun& run) const {
+  try {
+    check(options_of(run), world_of(ranks_), backend_);
+    return {};
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+Training Trial::train(Backend& backend, const TrialRun& run) const {
+  return run_training(backend, world_of(ranks_), options_of(run));
+}
+
+CostQuery Trial::query_of(Hierarchy hierarchy, int rank, std::int64_t step) const {
+  CostQuery query;
+  query.place = placement(nodes_, rank);
+  query.hierarchy = hierarchy;
+  query.step = step;
+  query.buckets = buckets_;
+  return query;
+}
+
+Cost Trial::declared(const TrialRun& run, int rank, std::int64_t step) const {
+  return algorithm_->cost(query_of(run.hierarchy, rank, step));
+}
+
+Invariants Trial::invariants(Hierarchy hierarchy) const { return algorithm_->invariants(query_of(hierarchy, 0, 0)); }
+
+bool Trial::exchanges(std::int64_t step) const {
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (declared({}, rank, step).rounds > 0) return true;
+  }
+  return false;
+}
+
+std::int64_t Trial::steps_with_exchanges() const {
+  constexpr std::int64_t shortest = 8;
+  if (!synchronous() || ranks_ == 1) return shortest;
+  int found = 0;
+  for (std::int64_t step = 0; step < longest; ++step) {
+    found += exchanges(step) ? 1 : 0;
+    if (found >= 2 && step + 1 >= shortest) return step + 1;
+  }
+  return found > 0 ? longest : shortest;
+}
+
+std::vector<std::vector<float>> weights_of(const Training& training) {
+  std::vector<std::vector<float>> all;
+  for (const RankReport& report : training.ranks) {
+    std::vector<float>& flat = all.emplace_back();
+    for (const auto& parameter : report.weights) flat.insert(flat.end(), parameter.begin(), parameter.end());
+  }
+  return all;
+}
+
+}  // namespace trigram

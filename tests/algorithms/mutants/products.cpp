@@ -1,0 +1,83 @@
+// A topology and codecs that are wrong in one thing each, which their checks must find.
+#include <cstring>
+
+#include "core/codec.hpp"
+#include "core/topology.hpp"
+
+namespace trigram {
+namespace {
+
+/// A directed ring with one thing wrong.
+class WrongRing final : public Topology {
+ public:
+  explicit WrongRing(Params& params) : wrong_(params.get("wrong", "nothing", "peers, weights or schedule")) {}
+  void resize(int size) override { size_ = size; }
+  int size() const override { return size_; }
+  std::vector<int> sends_to(int rank, std::int64_t) const override {
+    return peers(wrong_ == "peers" && rank == 0 ? 2 : (rank + 1) % size_, rank);
+  }
+  std::vector<int> receives_from(int rank, std::int64_t) const override {
+    return peers((rank + size_ - 1) % size_, rank);
+  }
+  double weight(int rank, int peer, std::int64_t step) const override {
+    if (size_ == 1) return 1;
+    const double own = wrong_ == "weights" && rank == 1 ? 0.75 : wrong_ == "schedule" ? own_at(step) : 0.5;
+    if (peer == rank) return own;
+    return peer == (rank + size_ - 1) % size_ ? (wrong_ == "schedule" ? 1 - own : 0.5) : 0;
+  }
+  bool directed() const override { return size_ > 2; }
+  std::int64_t period() const override { return 1; }
+
+ private:
+  static double own_at(std::int64_t step) { return step % 2 == 0 ? 0.5 : 0.25; }
+  static std::vector<int> peers(int peer, int rank) {
+    return peer == rank ? std::vector<int>{} : std::vector<int>{peer};
+  }
+
+  std::string wrong_;
+  int size_ = 1;
+};
+
+/// f32 as they are, with one thing wrong.
+class WrongCodec final : public Codec {
+ public:
+  explicit WrongCodec(Params& params) : wrong_(params.get("wrong", "nothing", "frames, decoding, bound or unbiased")) {}
+  std::int64_t encoded_bytes(std::int64_t count) const override { return 4 * count; }
+  CodecProperties properties(std::int64_t) const override {
+    if (wrong_ == "unbiased") return {.unbiased = true, .bound = 1};
+    return {.contraction = true};
+  }
+  CodecTraffic traffic(std::int64_t count) const override { return CodecTraffic::dense(0, 0, count); }
+
+ protected:
+  void encode_frame(Kernels&, Buffer in, Buffer out, const Key&) const override {
+    const bool halves = wrong_ == "bound" || wrong_ == "unbiased";
+    for (std::int64_t i = 0; i < in.count(); ++i) {
+      float value = halves ? in.data<float>()[i] / 2 : in.data<float>()[i];
+      if (wrong_ == "frames") value += static_cast<float>(++calls_);
+      std::memcpy(out.data<std::uint8_t>() + 4 * i, &value, sizeof value);
+    }
+  }
+  void decode_frame(Kernels&, Buffer in, Buffer out, const Key&) const override {
+    if (in.count() > 0) std::memcpy(out.data<float>(), in.data<std::uint8_t>(), static_cast<std::size_t>(in.count()));
+  }
+  void decode_add_frame(Kernels&, Buffer in, float weight, Buffer out, const Key&) const override {
+    for (std::int64_t i = 0; i < out.count(); ++i) {
+      float value = 0;
+      std::memcpy(&value, in.data<std::uint8_t>() + 4 * i, sizeof value);
+      out.data<float>()[i] += (wrong_ == "decoding" ? 1.0F : weight) * value;
+    }
+  }
+
+ private:
+  std::string wrong_;
+  mutable std::int64_t calls_ = 0;
+};
+
+const Topologies::Registration wrong_ring("mutant_ring", {"a ring with one thing wrong"},
+                                          [](Params& params) { return std::make_unique<WrongRing>(params); });
+const Codecs::Registration wrong_codec("cpu/mutant_identity", {"f32 with one thing wrong"},
+                                       [](Params& params) { return std::make_unique<WrongCodec>(params); });
+
+}  // namespace
+}  // namespace trigram

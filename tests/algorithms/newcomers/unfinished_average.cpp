@@ -1,0 +1,44 @@
+// Asynchronous averaging that stops where it is: ranks end with weights of their own.
+#include "core/bucketwise.hpp"
+#include "core/primitives/background.hpp"
+
+namespace trigram {
+namespace {
+
+class UnfinishedAverage final : public Algorithm {
+ public:
+  explicit UnfinishedAverage(Params& params) : every_(read_every(params, 1)) {}
+
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::asynchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
+  }
+  Invariants invariants(const CostQuery& query) const override {
+    Invariants held = Algorithm::invariants(query);
+    held.replicas = Invariants::Replicas::free;
+    return held;
+  }
+  std::vector<std::string> trials() const override { return {"", "every=3"}; }
+  Cost cost(const CostQuery& query) const override { return background_average_cost(query); }
+
+  void setup(Worker& worker, std::span<Bucket> buckets) override { average_.setup(worker, buckets); }
+  /// Waits a fixed number of steps, so that every rank starts as many averagings without asking the others.
+  void after_step(Worker& worker) override {
+    if ((worker.step + 1) % every_ != 0) return;
+    if (average_.running()) average_.merge(worker);
+    average_.start(worker, false);
+  }
+  /// Trains on meanwhile: what is left in the background is merged, and nobody averages again.
+  void finish(Worker& worker) override {
+    if (average_.running()) average_.merge(worker);
+  }
+
+ private:
+  std::int64_t every_;
+  BackgroundAverage average_;
+};
+
+const Algorithms::Registration registration("unfinished_average", {"average in the background, end unequal"},
+                                            [](Params& params) { return std::make_unique<UnfinishedAverage>(params); });
+
+}  // namespace
+}  // namespace trigram
