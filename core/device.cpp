@@ -10,40 +10,59 @@
 namespace trigram {
 namespace {
 
-/// Says what a buffer is when a message asks.
-auto words(const Buffer& x) {
-  return [&x] { return std::to_string(x.count()) + " elements of " + std::string(name_of(x.dtype())); };
+std::string words(const Buffer& x) {
+  return std::to_string(x.count()) + " elements of " + std::string(name_of(x.dtype()));
 }
 
 bool is_floating(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
 
-void ensure_floating(const char* operation, const Buffer& x) {
-  ensure(is_floating(x.dtype()), operation, ": works on f32, f16 and bf16, got ", words(x));
-}
+/// Checks the arguments of one operation; whose error it is and where, is said only when there is one.
+class Check {
+ public:
+  Check(const char* operation, const Timeline& timeline) : operation_(operation), timeline_(timeline) {}
 
-void ensure_type(const char* operation, const char* what, const Buffer& x, DType dtype) {
-  ensure(x.dtype() == dtype, operation, ": ", what, " must be ", name_of(dtype), ", got ", words(x));
-}
+  void floating(const Buffer& x) const {
+    if (!is_floating(x.dtype())) fail("works on f32, f16 and bf16, got " + words(x));
+  }
+  void type(const char* what, const Buffer& x, DType dtype) const {
+    if (x.dtype() != dtype) fail(std::string(what) + " must be " + std::string(name_of(dtype)) + ", got " + words(x));
+  }
+  void count(const char* what, const Buffer& x, std::int64_t count) const {
+    if (x.count() != count)
+      fail(std::string(what) + " must have " + std::to_string(count) + " elements, got " + words(x));
+  }
+  void alike(const Buffer& x, const Buffer& y) const {
+    if (x.count() != y.count() || x.dtype() != y.dtype())
+      fail(words(x) + " do not fit " + words(y) + "; they must be alike");
+  }
+  void index(const char* what, const Buffer& x) const {
+    if (x.dtype() != DType::i32 && x.dtype() != DType::i64)
+      fail(std::string(what) + " must be i32 or i64, got " + words(x));
+  }
+  /// A matrix of `rows` rows has a whole number of columns.
+  void rows(const Buffer& matrix, std::int64_t rows) const {
+    if (rows == 0 ? matrix.count() != 0 : matrix.count() % rows != 0)
+      fail(words(matrix) + " are no " + std::to_string(rows) + " equal rows");
+  }
+  /// `matrix` has rows of as many columns as `row` has elements.
+  void columns(const Buffer& matrix, const Buffer& row) const {
+    if (row.count() == 0 ? matrix.count() != 0 : matrix.count() % row.count() != 0)
+      fail(words(matrix) + " are no rows of " + std::to_string(row.count()) + " columns");
+  }
+  /// The host's `bytes` are those of x.
+  void bytes(const Buffer& x, std::size_t bytes) const {
+    if (static_cast<std::int64_t>(bytes) != x.bytes())
+      fail(words(x) + " are " + std::to_string(x.bytes()) + " bytes, the host has " + std::to_string(bytes));
+  }
+  [[noreturn]] void fail(const std::string& problem) const {
+    const std::string where = timeline_.where();
+    throw Error((where.empty() ? "" : where + ": ") + operation_ + ": " + problem);
+  }
 
-void ensure_count(const char* operation, const char* what, const Buffer& x, std::int64_t count) {
-  ensure(x.count() == count, operation, ": ", what, " must have ", count, " elements, got ", words(x));
-}
-
-void ensure_alike(const char* operation, const Buffer& x, const Buffer& y) {
-  ensure(x.count() == y.count() && x.dtype() == y.dtype(), operation, ": ", words(x), " do not fit ", words(y),
-         "; they must be alike");
-}
-
-void ensure_index(const char* operation, const char* what, const Buffer& x) {
-  ensure(x.dtype() == DType::i32 || x.dtype() == DType::i64, operation, ": ", what, " must be i32 or i64, got ",
-         words(x));
-}
-
-/// A matrix of `rows` rows has a whole number of columns.
-void ensure_rows(const char* operation, const Buffer& matrix, std::int64_t rows) {
-  ensure(rows == 0 ? matrix.count() == 0 : matrix.count() % rows == 0, operation, ": ", words(matrix), " are no ", rows,
-         " equal rows");
-}
+ private:
+  const char* operation_;
+  const Timeline& timeline_;
+};
 
 template <class... Buffers>
 bool none_is_phantom(const Buffers&... buffers) {
@@ -76,20 +95,19 @@ OwnedBuffer Device::allocated(const Shape& shape, void* (Kernels::*how)(std::siz
 
 void Device::upload(std::span<const std::byte> from, Buffer to) {
   if (to.is_phantom()) return;
-  ensure(static_cast<std::int64_t>(from.size()) == to.bytes(), "upload: ", from.size(), " bytes do not fill ",
-         words(to));
+  Check("upload", timeline_).bytes(to, from.size());
   if (to.count() > 0) kernels_->upload(from, to);
 }
 
 void Device::download(Buffer from, std::span<std::byte> to) {
-  ensure(!from.is_phantom(), "download: a phantom buffer has no data to look at");
-  ensure(static_cast<std::int64_t>(to.size()) == from.bytes(), "download: ", words(from), " do not fill ", to.size(),
-         " bytes");
+  const Check check("download", timeline_);
+  if (from.is_phantom()) check.fail("a phantom buffer has no data to look at");
+  check.bytes(from, to.size());
   if (from.count() > 0) kernels_->download(from, to);
 }
 
 void Device::fused(Activity activity, const char* name, const std::function<void()>& operations) {
-  ensure(fused_ == nullptr, "fused kernels do not nest");
+  if (fused_ != nullptr) Check(name, timeline_).fail("fused kernels do not nest");
   const Timeline::Scope scope(timeline_, activity, name);
   KernelCost cost;
   fused_ = &cost;
@@ -104,7 +122,8 @@ void Device::fused(Activity activity, const char* name, const std::function<void
 }
 
 void Device::copy(Buffer from, Buffer to) {
-  ensure_alike("copy", from, to);
+  const Check check("copy", timeline_);
+  check.alike(from, to);
   charge({0, bytes(from) + bytes(to)});
   if (none_is_phantom(from, to) && to.count() > 0) kernels_->copy(from, to);
 }
@@ -115,31 +134,36 @@ void Device::fill(Buffer x, double value) {
 }
 
 void Device::scale(Buffer x, float a) {
-  ensure_floating("scale", x);
+  const Check check("scale", timeline_);
+  check.floating(x);
   charge({elements(x), 2 * bytes(x)});
   if (none_is_phantom(x) && x.count() > 0) kernels_->scale(x, a);
 }
 
 void Device::axpby(float a, Buffer x, float b, Buffer y) {
-  ensure_floating("axpby", x);
-  ensure_alike("axpby", x, y);
+  const Check check("axpby", timeline_);
+  check.floating(x);
+  check.alike(x, y);
   charge({3 * elements(y), bytes(x) + 2 * bytes(y)});
   if (none_is_phantom(x, y) && y.count() > 0) kernels_->axpby(a, x, b, y);
 }
 
 void Device::reduce(ReduceOp op, Buffer x, Buffer y) {
-  ensure_alike("reduce", x, y);
+  const Check check("reduce", timeline_);
+  check.alike(x, y);
   charge({elements(y), bytes(x) + 2 * bytes(y)});
   if (none_is_phantom(x, y) && y.count() > 0) kernels_->reduce(op, x, y);
 }
 
 void Device::weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y) {
-  ensure_floating("weighted_sum", y);
-  ensure(x.size() == weights.size(), "weighted_sum: ", x.size(), " buffers and ", weights.size(), " weights");
+  const Check check("weighted_sum", timeline_);
+  check.floating(y);
+  if (x.size() != weights.size())
+    check.fail(std::to_string(x.size()) + " buffers and " + std::to_string(weights.size()) + " weights");
   KernelCost cost{2 * elements(y) * static_cast<double>(x.size()), bytes(y)};
   bool phantom = y.is_phantom();
   for (const Buffer& term : x) {
-    ensure_alike("weighted_sum", term, y);
+    check.alike(term, y);
     cost.bytes += bytes(term);
     phantom |= term.is_phantom();
   }
@@ -148,103 +172,112 @@ void Device::weighted_sum(std::span<const Buffer> x, std::span<const float> weig
 }
 
 void Device::convert(Buffer x, Buffer y) {
-  ensure_floating("convert", x);
-  ensure_floating("convert", y);
-  ensure_count("convert", "the result", y, x.count());
+  const Check check("convert", timeline_);
+  check.floating(x);
+  check.floating(y);
+  check.count("the result", y, x.count());
   charge({elements(x), bytes(x) + bytes(y)});
   if (none_is_phantom(x, y) && y.count() > 0) kernels_->convert(x, y);
 }
 
 void Device::dot(Buffer x, Buffer y, Buffer result) {
-  ensure_type("dot", "x", x, DType::f32);
-  ensure_alike("dot", x, y);
-  ensure_type("dot", "the result", result, DType::f32);
-  ensure_count("dot", "the result", result, 1);
+  const Check check("dot", timeline_);
+  check.type("x", x, DType::f32);
+  check.alike(x, y);
+  check.type("the result", result, DType::f32);
+  check.count("the result", result, 1);
   charge({2 * elements(x), bytes(x) + bytes(y) + bytes(result)});
   if (none_is_phantom(x, y, result)) kernels_->dot(x, y, result);
 }
 
 void Device::gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) {
-  for (const Buffer& matrix : {a, b, c}) ensure_type("gemm", "every matrix", matrix, DType::f32);
+  const Check check("gemm", timeline_);
+  for (const Buffer& matrix : {a, b, c}) check.type("every matrix", matrix, DType::f32);
   const bool real = none_is_phantom(a, b, c);
   if (real) {
-    ensure_count("gemm", "A", a, shape.m * shape.k);
-    ensure_count("gemm", "B", b, shape.k * shape.n);
-    ensure_count("gemm", "C", c, shape.m * shape.n);
+    check.count("A", a, shape.m * shape.k);
+    check.count("B", b, shape.k * shape.n);
+    check.count("C", c, shape.m * shape.n);
   }
   charge({2 * products(shape, a, b, c), bytes(a) + bytes(b) + bytes(c) * (shape.beta == 0.0F ? 1 : 2)});
   if (real && c.count() > 0) kernels_->gemm(shape, a, b, c);
 }
 
 void Device::add_bias(Buffer bias, Buffer rows) {
-  ensure_type("add_bias", "the bias", bias, DType::f32);
-  ensure_type("add_bias", "the matrix", rows, DType::f32);
-  ensure(bias.count() == 0 ? rows.count() == 0 : rows.count() % bias.count() == 0, "add_bias: ", words(rows),
-         " are no rows of ", bias.count(), " columns");
+  const Check check("add_bias", timeline_);
+  check.type("the bias", bias, DType::f32);
+  check.type("the matrix", rows, DType::f32);
+  check.columns(rows, bias);
   charge({elements(rows), bytes(bias) + 2 * bytes(rows)});
   if (none_is_phantom(bias, rows) && rows.count() > 0) kernels_->add_bias(bias, rows);
 }
 
 void Device::column_sums(Buffer rows, Buffer sums) {
-  ensure_type("column_sums", "the matrix", rows, DType::f32);
-  ensure_type("column_sums", "the sums", sums, DType::f32);
-  ensure(sums.count() == 0 ? rows.count() == 0 : rows.count() % sums.count() == 0, "column_sums: ", words(rows),
-         " are no rows of ", sums.count(), " columns");
+  const Check check("column_sums", timeline_);
+  check.type("the matrix", rows, DType::f32);
+  check.type("the sums", sums, DType::f32);
+  check.columns(rows, sums);
   charge({elements(rows), bytes(rows) + bytes(sums)});
   if (none_is_phantom(rows, sums) && sums.count() > 0) kernels_->column_sums(rows, sums);
 }
 
 void Device::relu(Buffer x) {
-  ensure_type("relu", "x", x, DType::f32);
+  const Check check("relu", timeline_);
+  check.type("x", x, DType::f32);
   charge({elements(x), 2 * bytes(x)});
   if (none_is_phantom(x) && x.count() > 0) kernels_->relu(x);
 }
 
 void Device::relu_backward(Buffer activated, Buffer gradient) {
-  ensure_type("relu_backward", "the gradient", gradient, DType::f32);
-  ensure_alike("relu_backward", activated, gradient);
+  const Check check("relu_backward", timeline_);
+  check.type("the gradient", gradient, DType::f32);
+  check.alike(activated, gradient);
   charge({elements(gradient), bytes(activated) + 2 * bytes(gradient)});
   if (none_is_phantom(activated, gradient) && gradient.count() > 0) kernels_->relu_backward(activated, gradient);
 }
 
 void Device::gather_rows(Buffer table, Buffer indices, Buffer rows) {
-  ensure_index("gather_rows", "the indices", indices);
-  ensure_type("gather_rows", "the table", table, rows.dtype());
-  if (none_is_phantom(table, indices, rows)) ensure_rows("gather_rows", rows, indices.count());
+  const Check check("gather_rows", timeline_);
+  check.index("the indices", indices);
+  check.type("the table", table, rows.dtype());
+  if (none_is_phantom(table, indices, rows)) check.rows(rows, indices.count());
   charge({0, bytes(indices) + 2 * bytes(rows)});
   if (none_is_phantom(table, indices, rows) && rows.count() > 0) kernels_->gather_rows(table, indices, rows);
 }
 
 void Device::softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss) {
-  ensure_type("softmax_cross_entropy", "the logits", logits, DType::f32);
-  ensure_index("softmax_cross_entropy", "the labels", labels);
-  ensure_type("softmax_cross_entropy", "the loss", loss, DType::f32);
-  ensure_count("softmax_cross_entropy", "the loss", loss, 1);
+  const Check check("softmax_cross_entropy", timeline_);
+  check.type("the logits", logits, DType::f32);
+  check.index("the labels", labels);
+  check.type("the loss", loss, DType::f32);
+  check.count("the loss", loss, 1);
   const bool real = none_is_phantom(logits, labels, loss);
-  if (real) ensure_rows("softmax_cross_entropy", logits, labels.count());
+  if (real) check.rows(logits, labels.count());
   charge({5 * elements(logits), 2 * bytes(logits) + bytes(labels) + bytes(loss)});
   if (real) kernels_->softmax_cross_entropy(logits, labels, weight, loss);
 }
 
 void Device::count_correct(Buffer logits, Buffer labels, Buffer correct) {
-  ensure_type("count_correct", "the logits", logits, DType::f32);
-  ensure_index("count_correct", "the labels", labels);
-  ensure_type("count_correct", "the result", correct, DType::i64);
-  ensure_count("count_correct", "the result", correct, 1);
+  const Check check("count_correct", timeline_);
+  check.type("the logits", logits, DType::f32);
+  check.index("the labels", labels);
+  check.type("the result", correct, DType::i64);
+  check.count("the result", correct, 1);
   const bool real = none_is_phantom(logits, labels, correct);
-  if (real) ensure_rows("count_correct", logits, labels.count());
+  if (real) check.rows(logits, labels.count());
   charge({elements(logits), bytes(logits) + bytes(labels) + bytes(correct)});
   if (real) kernels_->count_correct(logits, labels, correct);
 }
 
 void Device::sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) {
+  const Check check("sgd", timeline_);
   const bool momentum = constants.momentum != 0.0F;
   KernelCost cost;
   bool real = true;
   for (const SgdTensor& tensor : tensors) {
-    ensure_type("sgd", "the weights", tensor.weights, DType::f32);
-    ensure_alike("sgd", tensor.gradients, tensor.weights);
-    if (momentum) ensure_alike("sgd", tensor.velocity, tensor.weights);
+    check.type("the weights", tensor.weights, DType::f32);
+    check.alike(tensor.gradients, tensor.weights);
+    if (momentum) check.alike(tensor.velocity, tensor.weights);
     cost.flops += (momentum ? 6 : 4) * elements(tensor.weights);
     cost.bytes += (momentum ? 5 : 3) * bytes(tensor.weights);
     real &= none_is_phantom(tensor.weights, tensor.gradients) && !(momentum && tensor.velocity.is_phantom());
@@ -254,13 +287,14 @@ void Device::sgd(std::span<const SgdTensor> tensors, const SgdConstants& constan
 }
 
 void Device::adam(std::span<const AdamTensor> tensors, const AdamConstants& constants) {
-  ensure(constants.step >= 1, "adam: steps count from 1, got ", constants.step);
+  const Check check("adam", timeline_);
+  if (constants.step < 1) check.fail("steps count from 1, got " + std::to_string(constants.step));
   KernelCost cost;
   bool real = true;
   for (const AdamTensor& tensor : tensors) {
-    ensure_type("adam", "the weights", tensor.weights, DType::f32);
+    check.type("the weights", tensor.weights, DType::f32);
     for (const Buffer& other : {tensor.gradients, tensor.first, tensor.second}) {
-      ensure_alike("adam", other, tensor.weights);
+      check.alike(other, tensor.weights);
     }
     cost.flops += 14 * elements(tensor.weights);
     cost.bytes += 7 * bytes(tensor.weights);

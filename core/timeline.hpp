@@ -29,6 +29,17 @@ struct Span {
   std::int64_t bytes = 0;  ///< sent, for wire spans
 };
 
+/// What messages call a lane: "main lane", "lane 1 (buckets 0, 2, ...)", "background lane".
+std::string lane_name(int index, int bucket_lanes);
+
+/// Where a lane is in a run, for messages.
+struct RunPlace {
+  int rank = -1;  ///< negative: in no run
+  int lane = 0;
+  int bucket_lanes = 1;
+  std::int64_t step = -1;  ///< negative: before the first one
+};
+
 /// Moments of a lane whose work runs later than it is ordered, as on a GPU's stream. A mark stands behind all work that
 /// was ordered before it, and has a time once that work is done. Marks are taken in the order in which they were set.
 class Marks {
@@ -64,6 +75,11 @@ class Timeline {
   /// What the lane is doing or ordering, for messages: "all_reduce of bucket 3", "all_reduce", or empty. On the lane's
   /// own thread only.
   std::string doing() const;
+
+  /// From now on the lane works there. On the lane's own thread only, as `where`.
+  void be_at(const RunPlace& place) { place_ = place; }
+  /// "rank 3, step 5, lane 1 (buckets 0, 2, ...), all_reduce of bucket 2"; what is not known is left out.
+  std::string where() const;
 
   /// While it lives, the lane works for one bucket.
   class ForBucket {
@@ -102,6 +118,7 @@ class Timeline {
   const char* outermost_ = "";  ///< the name of the first of them
   static constexpr int no_bucket = -1;
   int bucket_ = no_bucket;
+  RunPlace place_;
   std::unique_ptr<Marks> marks_;
   std::deque<Span> unsettled_;             ///< ended for the host, their marks still to be taken
   std::optional<double> unsettled_since_;  ///< the begin of the first of them, where it has passed

@@ -34,13 +34,6 @@ struct Progress {
 
 Cost difference(Cost after, Cost before) { return {after.rounds - before.rounds, after.bytes - before.bytes}; }
 
-/// Waits until no lane runs anything: bodies of one lane run in order, so an empty one comes last.
-void drain(RankRuntime& runtime) {
-  for (int lane = 1; lane < runtime.lanes(); ++lane) {
-    const Pending last = runtime.launch(lane, [] {});
-  }
-}
-
 std::unique_ptr<Optimizer> make_optimizer(const TrainingOptions& options) {
   return Optimizers::make(options.optimizer.empty() ? default_optimizer : options.optimizer);
 }
@@ -52,16 +45,17 @@ class Trainer {
       : runtime_(runtime),
         options_(options),
         worker_(runtime, 0, options.relaxation),
-        algorithm_(Algorithms::make(options.algorithm)),
-        optimizer_(algorithm_->owns_update() ? nullptr : make_optimizer(options)),
         workload_(open_workload(options, worker_.rank(), worker_.world())),
         parameters_(workload_->parameters()),
         store_(worker_.device, parameters_, plan_buckets(parameters_, options.buckets, workload_->phantom())),
+        algorithm_(Algorithms::make(options.algorithm)),
+        optimizer_(algorithm_->owns_update() ? nullptr : make_optimizer(options)),
         evaluations_(worker_, *workload_, store_.parameters(), options,
                      [this](const EvalRow& row) { report_.evals.push_back(row); }) {}
 
   RankReport run() {
     report_.rank = worker_.rank();
+    worker_.say_where(worker_.before_the_first_step);
     report_.local_batch = workload_->local_batch();
     workload_->setup(worker_, store_.parameters());
     if (optimizer_ != nullptr) optimizer_->setup(worker_, store_.buckets());
@@ -88,6 +82,7 @@ class Trainer {
  private:
   void step() {
     const Worker::InStep in_step(worker_);
+    worker_.say_where(worker_.step);
     worker_.learning_rate = options_.learning_rate;
     algorithm_->before_forward(worker_);
     {
@@ -101,7 +96,10 @@ class Trainer {
         workload_->backward(worker_, layer);
       }
       for (; complete < buckets().size() && buckets()[complete].first_layer >= layer; ++complete) {
-        algorithm_->gradients_ready(worker_, buckets()[complete]);
+        {
+          const Timeline::ForBucket of_this_one(worker_.timeline, buckets()[complete].index);
+          algorithm_->gradients_ready(worker_, buckets()[complete]);
+        }
         if (updates_early()) update(buckets()[complete]);
       }
     }
@@ -115,6 +113,7 @@ class Trainer {
   bool updates_early() const { return options_.relaxation.overlap && algorithm_->local_updates(); }
 
   void update(Bucket& bucket) {
+    const Timeline::ForBucket of_this_one(worker_.timeline, bucket.index);
     change_weights(bucket);
     algorithm_->after_update(worker_, bucket);
   }
@@ -170,11 +169,11 @@ class Trainer {
   RankRuntime& runtime_;
   const TrainingOptions& options_;
   Worker worker_;
-  std::unique_ptr<Algorithm> algorithm_;
-  std::unique_ptr<Optimizer> optimizer_;  ///< null where the algorithm updates by itself
   std::unique_ptr<Workload> workload_;
   std::vector<Parameter> parameters_;
   BucketStore store_;
+  std::unique_ptr<Algorithm> algorithm_;  ///< goes before the buckets: it waits for lanes that work on them
+  std::unique_ptr<Optimizer> optimizer_;  ///< null where the algorithm updates by itself
   Evaluations evaluations_;
   RankReport report_;
 };
@@ -186,7 +185,7 @@ RankReport train(RankRuntime& runtime, const TrainingOptions& options) {
   try {
     return trainer.run();
   } catch (const std::exception&) {
-    drain(runtime);  // bodies that still run use what the trainer owns
+    runtime.stop_lanes();  // bodies that still run use what the trainer owns
     throw;
   }
 }

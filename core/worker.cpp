@@ -6,13 +6,15 @@
 
 namespace trigram {
 
-/// Lane i of L bucket lanes carries the buckets b with b mod L = i - 1.
-std::string lane_name(int index, int bucket_lanes) {
-  if (index == 0) return "main lane";
-  if (index > bucket_lanes) return "background lane";
-  const int first = index - 1;
-  return "lane " + std::to_string(index) + " (buckets " + std::to_string(first) + ", " +
-         std::to_string(first + bucket_lanes) + ", ...)";
+/// Bodies of one lane run in order, so an empty one comes last.
+void RankRuntime::stop_lanes() {
+  for (int lane = 1; lane < lanes(); ++lane) {
+    try {
+      launch(lane, [] {}).wait();
+    } catch (const std::exception&) {
+      continue;  // a failed lane has stopped
+    }
+  }
 }
 
 Worker::Worker(RankRuntime& runtime, int lane_index, const Relaxation& how)
@@ -25,10 +27,11 @@ Worker::Worker(RankRuntime& runtime, int lane_index, const Relaxation& how)
       lane(lane_index),
       runtime_(runtime) {}
 
-int Worker::bucket_lane(int index) const {
-  const int bucket_lanes = std::max(1, runtime_.lanes() - 2);
-  return 1 + index % bucket_lanes;
-}
+int Worker::bucket_lane(int index) const { return 1 + index % bucket_lanes(); }
+
+int Worker::bucket_lanes() const { return std::max(1, runtime_.lanes() - 2); }
+
+void Worker::say_where(std::int64_t at_step) const { timeline.be_at({rank(), lane, bucket_lanes(), at_step}); }
 
 std::int64_t Worker::agree(std::int64_t value, ReduceOp op) {
   ensure(lane == 0, "agree was called in a lane's body; it is for setup and finish, on the main lane");
@@ -42,10 +45,12 @@ Pending Worker::start(int lane_index, const Body& body) {
   Worker frozen(runtime_, lane_index, relaxation);
   frozen.step = step;
   frozen.learning_rate = learning_rate;
-  if (relaxation.overlap) {
-    return runtime_.launch(lane_index, [frozen, body]() mutable { body(frozen); });
-  }
-  runtime_.run_in_place(lane_index, [&] { body(frozen); });
+  const auto run = [frozen, body]() mutable {
+    frozen.say_where(frozen.step);
+    body(frozen);
+  };
+  if (relaxation.overlap) return runtime_.launch(lane_index, run);
+  runtime_.run_in_place(lane_index, run);
   return Pending();
 }
 

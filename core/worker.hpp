@@ -34,9 +34,6 @@ struct Lane {
   std::unique_ptr<Communicator> leaders;  ///< the ranks with the same local rank, one a node, in node order
 };
 
-/// What messages call a lane: "main lane", "lane 1 (buckets 0, 2, ...)", "background lane".
-std::string lane_name(int index, int bucket_lanes);
-
 /// What a backend brings for one rank: lanes, time, and the few services that are not communication.
 class RankRuntime {
  public:
@@ -45,13 +42,17 @@ class RankRuntime {
   virtual Lane& lane(int index) = 0;
   /// Seconds since training could begin, on the backend's clock (simulated or monotonic).
   virtual double now() const = 0;
-  /// Runs `body` on a lane after everything issued before; bodies of one lane run in order.
+  /// Runs `body` on a lane after everything issued before; bodies of one lane run in order. After one that failed a
+  /// lane runs nothing more, since its messages could match others than its peers mean: later ones fail with the same
+  /// error.
   virtual Pending launch(int lane, std::function<void()> body) = 0;
   /// Runs `body` on a lane between what was issued before and what comes after, beside nothing of this rank. A backend
   /// whose lanes are streams overrides it: there the call alone orders the body with no other lane.
   virtual void run_in_place(int /*lane*/, const std::function<void()>& body) { body(); }
   /// Reduces one host integer over all ranks; in `setup` and `finish` only.
   virtual std::int64_t agree(std::int64_t value, ReduceOp op) = 0;
+  /// The rank is about to leave with an error: returns when no lane touches its memory any more, and never throws.
+  virtual void stop_lanes();
   using Parts = std::vector<std::vector<std::byte>>;
   /// Out of band: hands in this rank's part of collection `key`. When every rank's part is there, `complete` is
   /// called once, with the parts in rank order, on one rank. Costs no simulated time and blocks no simulated rank;
@@ -120,7 +121,13 @@ class Worker {
     Worker& worker_;
   };
 
+  /// Tells the lane's timeline, for messages, which rank works there and in which step. On the lane itself only.
+  void say_where(std::int64_t at_step) const;
+  static constexpr std::int64_t before_the_first_step = -1;
+
  private:
+  int bucket_lanes() const;
+
   RankRuntime& runtime_;
   bool in_step_ = false;
 };

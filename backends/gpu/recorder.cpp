@@ -25,7 +25,7 @@ std::string describe(const Transfer& transfer, const std::vector<int>& world_ran
 std::string Operation::description() const {
   return "rank " + std::to_string(by->rank) + ", " + by->lane + ", " + by->group + ": " + name +
          (transfers.empty() ? " of " + std::to_string(bytes) + " bytes" : "") + " number " + std::to_string(sequence) +
-         (within.empty() || within == name ? "" : ", in " + within + ",");
+         (within.empty() || within == name ? "" : " (in " + within + ")");
 }
 
 std::string Operation::waits_for() const {

@@ -53,6 +53,7 @@ class GpuRuntime::OwnLane {
   Lane lane;
   cudaStream_t stream;
   StreamMarks* marks = nullptr;  ///< the timeline's
+  std::exception_ptr failed;     ///< of the first body that failed: none is ordered after it
   OwnedBuffer nothing;
 };
 
@@ -97,22 +98,22 @@ Pending GpuRuntime::launch(int lane, std::function<void()> body) {
          "lane " + std::to_string(lane) + " cannot be started; there are lanes 1 to " + std::to_string(lanes() - 1));
   ensure(!guard_.inside, "a lane's body cannot start another lane");
   const cudaStream_t main = lanes_.front()->stream;
-  const cudaStream_t own = lanes_[static_cast<std::size_t>(lane)]->stream;
+  OwnLane& its = *lanes_[static_cast<std::size_t>(lane)];
+  const cudaStream_t own = its.stream;
   Event issued = events_.take();
   issued.record(main);
   issued.hold_back(own);
   events_.give_back(std::move(issued));
-  std::exception_ptr error;
   guard_.inside = true;
   try {
-    body();
+    if (its.failed == nullptr) body();
   } catch (...) {
-    error = std::current_exception();
+    its.failed = std::current_exception();
   }
   guard_.inside = false;
   Event end = events_.take();
   end.record(own);
-  return Pending(std::make_unique<Body>(std::move(end), error, main, events_));
+  return Pending(std::make_unique<Body>(std::move(end), its.failed, main, events_));
 }
 
 void GpuRuntime::collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) {

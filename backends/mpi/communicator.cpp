@@ -6,6 +6,7 @@
 #include "backends/mpi/check.hpp"
 #include "backends/mpi/deadline.hpp"
 #include "backends/mpi/duplicate.hpp"
+#include "backends/mpi/memory.hpp"
 #include "core/error.hpp"
 #include "core/real_data.hpp"
 
@@ -33,10 +34,14 @@ std::vector<int> ranks_in_world(MPI_Comm comm) {
 
 bool is_receive(const Transfer& transfer) { return transfer.direction == Transfer::Direction::receive; }
 
-/// A receive that nobody answers must not be written to after its buffer is gone.
-void abandon(MPI_Request& request) {
+/// Withdraws a receive that has not begun. What MPI is in the middle of goes on, and so keeps its memory.
+void abandon(MPI_Request& request, bool receive) {
   if (request == MPI_REQUEST_NULL) return;
-  MPI_Cancel(&request);
+  if (receive) MPI_Cancel(&request);
+  int ended = 0;
+  MPI_Test(&request, &ended, MPI_STATUS_IGNORE);
+  if (ended != 0) return;
+  keep_memory();
   MPI_Request_free(&request);
 }
 
@@ -70,9 +75,7 @@ void MpiCommunicator::exchange(std::span<const Transfer> transfers) {
     std::ranges::transform(pieces, requests.begin(), [this](const Piece& piece) { return post(piece); });
     wait_for(pieces, requests);
   } catch (...) {
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      if (pieces[i].receive) abandon(requests[i]);
-    }
+    for (std::size_t i = 0; i < pieces.size(); ++i) abandon(requests[i], pieces[i].receive);
     throw;
   }
 }
@@ -133,7 +136,7 @@ std::string MpiCommunicator::describe(const std::string& operation) const {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string doing = lane_->device.timeline().doing();
   return "rank " + std::to_string(rank) + ", " + lane_->name + ", " + name_ + ": " + operation + " number " +
-         std::to_string(sequence_) + (doing.empty() || doing == operation ? "" : ", in " + doing + ",");
+         std::to_string(sequence_) + (doing.empty() || doing == operation ? "" : " (in " + doing + ")");
 }
 
 std::string MpiCommunicator::describe(const Piece& piece) const {
@@ -146,7 +149,12 @@ void MpiCommunicator::finish(MPI_Request request, const std::string& operation) 
   ++sequence_;
   const Subject subject{[&] { return describe(operation); },
                         [this](std::size_t) { return "the other " + std::to_string(size() - 1) + " ranks"; }};
-  wait_all(std::span(&request, 1), *lane_, subject);
+  try {
+    wait_all(std::span(&request, 1), *lane_, subject);
+  } catch (...) {
+    keep_memory();  // MPI cannot withdraw a collective
+    throw;
+  }
 }
 
 std::unique_ptr<Communicator> MpiCommunicator::split(int color, int key) {

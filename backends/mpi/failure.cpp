@@ -13,7 +13,7 @@ void Failure::report(std::exception_ptr error) {
 void Failure::deliver() {
   const std::lock_guard lock(mutex_);
   first_ = nullptr;
-  raised_ = released_;
+  raised_ = released_.load();
 }
 
 void Failure::release() {

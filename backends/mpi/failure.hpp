@@ -18,12 +18,14 @@ class Failure {
   /// The main lane is leaving with an error of its own that nobody has caught yet.
   void release();
   bool raised() const { return raised_; }
+  /// Whether the main lane is leaving: no further body of a lane may begin.
+  bool leaving() const { return released_; }
   /// Throws the first error, or a BackendError where the main lane has kept it.
   [[noreturn]] void rethrow();
 
  private:
   std::atomic<bool> raised_{false};
-  bool released_ = false;
+  std::atomic<bool> released_{false};
   std::mutex mutex_;
   std::exception_ptr first_;
 };

@@ -53,10 +53,13 @@ LaneThread::~LaneThread() {
 
 Pending LaneThread::launch(std::function<void()> body) {
   const auto task = std::make_shared<Task>([this, body = std::move(body)] {
+    if (failed_ != nullptr) std::rethrow_exception(failed_);
     try {
+      if (failure_.leaving()) failure_.rethrow();
       body();
     } catch (...) {
-      failure_.report(std::current_exception());
+      failed_ = std::current_exception();
+      failure_.report(failed_);
       throw;
     }
   });

@@ -13,7 +13,8 @@
 
 namespace trigram::mpi {
 
-/// Lives as long as its lane. The destructor lets what was launched end first.
+/// Lives as long as its lane. After a body that failed none runs: the later ones fail with its error. The destructor
+/// lets what was launched end first.
 class LaneThread {
  public:
   explicit LaneThread(Failure& failure);
@@ -33,6 +34,7 @@ class LaneThread {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Task>> tasks_;
+  std::exception_ptr failed_;  ///< of the first body that failed; for the thread alone
   bool closed_ = false;
   std::thread thread_;
 };

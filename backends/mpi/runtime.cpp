@@ -1,9 +1,9 @@
 #include "backends/mpi/runtime.hpp"
 
 #include "backends/mpi/duplicate.hpp"
+#include "backends/mpi/memory.hpp"
 #include "backends/mpi/vendor.hpp"
 #include "core/error.hpp"
-#include "kernels/cpu/kernels.hpp"
 
 namespace trigram::mpi {
 namespace {
@@ -21,7 +21,7 @@ struct MpiRuntime::OwnLane {
   OwnLane(int index, const World& world, const RuntimeOptions& options, const Clock& clock, Failure& failure)
       : lane(
             index, [&clock] { return clock.now(); }, world.keep_spans) {
-    lane.device = std::make_unique<Device>(cpu_kernels(), lane.timeline);
+    lane.device = std::make_unique<Device>(kernels_of_this_process(), lane.timeline);
     const auto context =
         std::make_shared<LaneContext>(lane_name(index, world.bucket_lanes), options.timeout, failure, *lane.device);
     const auto make = [&](MPI_Comm comm, const char* name) {
@@ -62,6 +62,11 @@ Pending MpiRuntime::launch(int lane, std::function<void()> body) {
   OwnLane& own = *lanes_.at(static_cast<std::size_t>(lane));
   ensure(own.thread != nullptr, "the main lane runs the rank's body; launch on lanes 1 and above");
   return own.thread->launch(std::move(body));
+}
+
+void MpiRuntime::stop_lanes() {
+  failure_.release();
+  RankRuntime::stop_lanes();
 }
 
 void MpiRuntime::collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) {

@@ -33,6 +33,7 @@ class MpiRuntime final : public RankRuntime {
   double now() const override { return clock_.now(); }
   Pending launch(int lane, std::function<void()> body) override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override { return control_.agree(value, op); }
+  void stop_lanes() override;
   /// Blocks all ranks until `complete` has returned on rank 0; each rank's clock stands still meanwhile.
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
 

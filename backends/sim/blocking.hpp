@@ -4,6 +4,9 @@
 #include <cxxabi.h>
 
 #include <exception>
+#include <set>
+#include <simgrid/Exception.hpp>
+#include <simgrid/s4u/Actor.hpp>
 #include <utility>
 
 namespace __cxxabiv1 {  // NOLINT: the ABI's own type, which its header leaves incomplete
@@ -15,16 +18,28 @@ struct __cxa_eh_globals {
 
 namespace trigram::sim {
 
+/// Actors that were told to end. A destructor cannot let that through, and returns to code that goes on.
+inline std::set<aid_t>& killed() {
+  static std::set<aid_t> actors;
+  return actors;
+}
+
 /// Runs `operation`, which may switch to other actors, with an exception state of its own; so an actor that blocks
-/// inside a catch clause neither sees nor disturbs the exceptions of others. Every blocking call goes through here.
+/// inside a catch clause neither sees nor disturbs the exceptions of others. Every blocking call goes through here. An
+/// actor that was killed makes no further one: it is told to end again, until it does.
 template <class Operation>
 void blocking(Operation&& operation) {
+  if (!killed().empty() && killed().contains(simgrid::s4u::this_actor::get_pid()))
+    throw simgrid::ForcefulKillException();
   __cxxabiv1::__cxa_eh_globals* globals = __cxxabiv1::__cxa_get_globals();
   const __cxxabiv1::__cxa_eh_globals mine = *globals;
   *globals = {};
   std::exception_ptr error;
   try {
     std::forward<Operation>(operation)();
+  } catch (const simgrid::ForcefulKillException&) {
+    killed().insert(simgrid::s4u::this_actor::get_pid());
+    error = std::current_exception();
   } catch (...) {
     error = std::current_exception();
   }

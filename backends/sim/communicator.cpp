@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "backends/sim/blocking.hpp"
-#include "backends/sim/simulation.hpp"
 #include "core/error.hpp"
 
 namespace trigram::sim {
@@ -35,21 +34,22 @@ SimCommunicator::SimCommunicator(std::shared_ptr<Group> group, int rank, Device&
 void SimCommunicator::exchange(std::span<const Transfer> transfers) {
   check(transfers);
   if (transfers.empty()) return;
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "exchange", *group_,
-                        transfers);
+  Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "exchange", *group_,
+                  transfers);
   blocking([&] {
-    Outstanding outstanding(posted_);
+    Outstanding outstanding(*this, blocked);
     if (transfers.size() <= all_at_once) {
       for (const Transfer& transfer : transfers) post(transfer, outstanding);
     } else {
       for (const Transfer& transfer : in_window_order(transfers)) {
         post(transfer, outstanding);
-        for (; outstanding.size() > window; outstanding.drop_oldest()) finish(outstanding.oldest());
+        while (outstanding.size() > window) outstanding.finish_oldest();
       }
     }
-    for (; outstanding.size() > 0; outstanding.drop_oldest()) finish(outstanding.oldest());
+    while (outstanding.size() > 0) outstanding.finish_oldest();
+    check_self_complete(transfers);
+    outstanding.complete();
   });
-  check_self_complete(transfers);
 }
 
 void SimCommunicator::check(std::span<const Transfer> transfers) const {
@@ -85,16 +85,17 @@ std::vector<Transfer> SimCommunicator::in_window_order(std::span<const Transfer>
 
 void SimCommunicator::post(const Transfer& transfer, Outstanding& outstanding) {
   const bool send = transfer.direction == Transfer::Direction::send;
-  simulation_.require_alive(group_->member(rank_), group_->member(transfer.peer));
   Channel& channel = send ? group_->channel(rank_, transfer.peer) : group_->channel(transfer.peer, rank_);
+  group_->require_whole(rank_);
+  simulation_.require_alive(group_->member(rank_), group_->member(transfer.peer));
+  Posted& posted = outstanding.add({transfer, &channel, nullptr});
   match(channel, transfer);
   if (transfer.peer == rank_) return;
   if (send) {
     simulation_.count(group_->member(rank_), group_->member(transfer.peer), transfer.buffer.modelled_bytes());
-    outstanding.add({channel.mailbox->put_async(this, static_cast<std::uint64_t>(transfer.buffer.modelled_bytes())),
-                     transfer.peer});
+    posted.comm = channel.mailbox->put_async(this, static_cast<std::uint64_t>(transfer.buffer.modelled_bytes()));
   } else {
-    outstanding.add({channel.mailbox->get_async<void>(&unread_payload), transfer.peer});
+    posted.comm = channel.mailbox->get_async<void>(&unread_payload);
   }
 }
 
@@ -128,15 +129,34 @@ void SimCommunicator::deliver(Buffer from, Buffer to, int sender, int receiver) 
   if (from.bytes() > 0) std::memmove(to.raw(), from.raw(), static_cast<std::size_t>(from.bytes()));
 }
 
+void SimCommunicator::Outstanding::finish_oldest() {
+  Posted& oldest = posted_[first_];
+  blocked_.awaits(oldest.transfer, size() - 1);
+  if (oldest.comm != nullptr) communicator_.finish(oldest);
+  oldest.comm.reset();
+  ++first_;
+}
+
+void SimCommunicator::Outstanding::withdraw() {
+  for (; first_ < posted_.size(); ++first_) {
+    Posted& end = posted_[first_];
+    end.comm.detach();  // nobody's from now on: SimGrid complains about a started flow whose last owner lets go
+    // What waits in a channel in this direction is all of this exchange.
+    if (end.channel->sends_wait == (end.transfer.direction == Transfer::Direction::send))
+      end.channel->waiting.resize(end.channel->next);
+  }
+  communicator_.group_->fail(communicator_.rank_);
+}
+
 void SimCommunicator::finish(Posted& posted) {
+  const int peer = group_->member(posted.transfer.peer);
   try {
     posted.comm->wait();
   } catch (const simgrid::NetworkFailureException&) {
-    const int peer = group_->member(posted.peer);
     simulation_.require_alive(group_->member(rank_), peer);
     throw BackendError(simulation_.lost(group_->member(rank_), peer, "a link between them failed"));
   } catch (const simgrid::Exception& error) {
-    throw BackendError(simulation_.lost(group_->member(rank_), group_->member(posted.peer), error.what()));
+    throw BackendError(simulation_.lost(group_->member(rank_), peer, error.what()));
   }
 }
 
@@ -160,13 +180,14 @@ std::unique_ptr<Communicator> SimCommunicator::split(int color, int key) {
       std::sort(ranks.begin(), ranks.end());
       std::vector<int> members;
       for (const auto& [its_key, r] : ranks) members.push_back(group_->member(r));
-      const auto made = std::make_shared<Group>(simulation_, std::move(members), group_->lane());
+      const auto made = std::make_shared<Group>(simulation_, std::move(members), group_->lane(),
+                                                "a group split from " + group_->name());
       for (const auto& [its_key, r] : ranks) meeting.groups[static_cast<std::size_t>(r)] = made;
     }
   };
   {
     const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "split", *group_);
-    blocking([&] { group_->meet(make_groups); });
+    blocking([&] { group_->meet(rank_, make_groups); });
   }
   std::shared_ptr<Group> mine = std::move(meeting.groups[static_cast<std::size_t>(rank_)]);
   const auto& members = mine->members();

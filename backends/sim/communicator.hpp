@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/sim/group.hpp"
+#include "backends/sim/simulation.hpp"
 #include "core/communicator.hpp"
 
 namespace trigram::sim {
@@ -30,8 +31,9 @@ class SimCommunicator final : public Communicator {
 
  private:
   struct Posted {
-    simgrid::s4u::CommPtr comm;
-    int peer;
+    Transfer transfer;
+    Channel* channel;
+    simgrid::s4u::CommPtr comm;  ///< none to oneself
   };
   class Outstanding;
 
@@ -60,26 +62,35 @@ class SimCommunicator final : public Communicator {
   std::vector<Posted> posted_;
 };
 
-/// The flows of one exchange that have not ended yet.
+/// The ends of one exchange that have not ended yet. Unless the exchange becomes complete they are withdrawn: their
+/// buffers may be gone when a peer comes to match them.
 class SimCommunicator::Outstanding {
  public:
-  explicit Outstanding(std::vector<Posted>& posted) : posted_(posted) { posted_.clear(); }
+  Outstanding(SimCommunicator& communicator, Blocked& blocked)
+      : communicator_(communicator), blocked_(blocked), posted_(communicator.posted_) {
+    posted_.clear();
+  }
   ~Outstanding() {
-    // While an actor unwinds, its flows are nobody's: SimGrid complains about a started one that is let go.
-    for (; first_ < posted_.size(); ++first_) posted_[first_].comm.detach();
+    if (!complete_) withdraw();
     posted_.clear();
   }
   Outstanding(const Outstanding&) = delete;
   Outstanding& operator=(const Outstanding&) = delete;
 
-  void add(Posted posted) { posted_.push_back(std::move(posted)); }
+  Posted& add(const Posted& posted) { return posted_.emplace_back(posted); }
   std::size_t size() const { return posted_.size() - first_; }
-  Posted& oldest() { return posted_[first_]; }
-  void drop_oldest() { posted_[first_++].comm.reset(); }
+  void finish_oldest();
+  /// Everything has ended well.
+  void complete() { complete_ = true; }
 
  private:
+  void withdraw();
+
+  SimCommunicator& communicator_;
+  Blocked& blocked_;
   std::vector<Posted>& posted_;
   std::size_t first_ = 0;
+  bool complete_ = false;
 };
 
 }  // namespace trigram::sim

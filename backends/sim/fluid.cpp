@@ -5,7 +5,6 @@
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/communicator.hpp"
-#include "backends/sim/simulation.hpp"
 #include "core/collectives/reduction.hpp"
 #include "core/error.hpp"
 
@@ -59,6 +58,7 @@ bool SimCommunicator::performs(Collective collective) const {
 }
 
 void SimCommunicator::enter() {
+  group_->require_whole(rank_);
   if (!simulation_.any_dead()) return;
   for (const int member : group_->members()) simulation_.require_alive(group_->member(rank_), member);
 }
@@ -79,7 +79,7 @@ void SimCommunicator::all_reduce(Buffer x, ReduceOp op) {
   group_->meeting().buffers[at(rank_)] = x;
   const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_reduce", *group_);
   blocking([&] {
-    group_->meet([&] {
+    group_->meet(rank_, [&] {
       reduce_chunks(op);
       gather_chunks();
     });
@@ -97,7 +97,7 @@ void SimCommunicator::reduce_scatter(Buffer x, ReduceOp op) {
   group_->meeting().buffers[at(rank_)] = x;
   const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "reduce_scatter",
                         *group_);
-  blocking([&] { group_->meet([&] { reduce_chunks(op); }); });
+  blocking([&] { group_->meet(rank_, [&] { reduce_chunks(op); }); });
   check_same_size(x);
   const int n = size();
   ring_flow(without_chunk(x, rank_, n), without_chunk(x, (rank_ + n - 1) % n, n), n - 1);
@@ -108,7 +108,7 @@ void SimCommunicator::all_gather(Buffer x) {
   enter();
   group_->meeting().buffers[at(rank_)] = x;
   const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_gather", *group_);
-  blocking([&] { group_->meet([&] { gather_chunks(); }); });
+  blocking([&] { group_->meet(rank_, [&] { gather_chunks(); }); });
   check_same_size(x);
   const int n = size();
   ring_flow(without_chunk(x, (rank_ + 1) % n, n), without_chunk(x, rank_, n), n - 1);
@@ -127,7 +127,7 @@ void SimCommunicator::all_gather(std::span<const Buffer> parts) {
   meeting.send[at(rank_)] = parts;
   const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_gather", *group_);
   blocking([&] {
-    group_->meet([&] {
+    group_->meet(rank_, [&] {
       for (int from = 0; from < n; ++from) {
         for (int to = 0; to < n; ++to)
           deliver(meeting.send[at(from)][at(from)], meeting.send[at(to)][at(from)], from, to);
@@ -148,7 +148,7 @@ void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const B
   meeting.send[at(rank_)] = send;
   meeting.receive[at(rank_)] = receive;
   const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_to_all", *group_);
-  blocking([&] { group_->meet([&] { deliver_all(); }); });
+  blocking([&] { group_->meet(rank_, [&] { deliver_all(); }); });
   const auto bytes_to_node = [&](int sender, const std::vector<int>& ranks) {
     std::int64_t bytes = 0;
     for (const int r : ranks) bytes += r == sender ? 0 : meeting.send[at(sender)][at(r)].modelled_bytes();
@@ -174,7 +174,7 @@ void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const B
     }
   }
   exchange(transfers);
-  blocking([&] { group_->meet([] {}); });
+  blocking([&] { group_->meet(rank_, [] {}); });
 }
 
 // Every rank answers for its own link: its flow, then what its later rounds pay in latency. A ring runs at the pace of
@@ -184,17 +184,19 @@ void SimCommunicator::ring_flow(std::int64_t sent, std::int64_t received, int ro
   const int next = (rank_ + 1) % n;
   const std::array transfers{Transfer::send_to(next, flow_of(sent)),
                              Transfer::receive_from((rank_ + n - 1) % n, flow_of(received))};
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "a ring", *group_,
-                        transfers);
+  Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "a ring", *group_,
+                  transfers);
   blocking([&] {
     const double latency = simulation_.platform().latency(group_->member(rank_), group_->member(next));
-    Outstanding outstanding(posted_);
+    Outstanding outstanding(*this, blocked);
     for (const Transfer& transfer : transfers) post(transfer, outstanding);
-    for (; outstanding.size() > 0; outstanding.drop_oldest()) {
-      finish(outstanding.oldest());
-      if (rounds > 1 && outstanding.size() == 2) simgrid::s4u::this_actor::sleep_for((rounds - 1) * latency);
+    while (outstanding.size() > 0) {
+      outstanding.finish_oldest();
+      if (rounds > 1 && outstanding.size() == 1) simgrid::s4u::this_actor::sleep_for((rounds - 1) * latency);
     }
-    group_->meet([] {});
+    outstanding.complete();
+    blocked.awaits_all();
+    group_->meet(rank_, [] {});
   });
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backends/sim/simulation.hpp"
+#include "core/error.hpp"
 
 namespace trigram::sim {
 
@@ -18,8 +19,12 @@ simgrid::s4u::Mailbox* new_mailbox() {
 
 }  // namespace
 
-Group::Group(Simulation& simulation, std::vector<int> members, int lane)
-    : simulation_(simulation), members_(std::move(members)), lane_(lane), channels_(members_.size()) {
+Group::Group(Simulation& simulation, std::vector<int> members, int lane, std::string name)
+    : simulation_(simulation),
+      members_(std::move(members)),
+      lane_(lane),
+      name_(std::move(name)),
+      channels_(members_.size()) {
   const std::size_t n = members_.size();
   meeting_.gate = simgrid::s4u::Barrier::create(static_cast<unsigned>(n));
   meeting_.buffers.resize(n);
@@ -41,6 +46,19 @@ Group::Group(Simulation& simulation, std::vector<int> members, int lane)
     }
     by_node_.push_back(ranks);
   }
+}
+
+void Group::fail(int rank) {
+  if (failed_rank_ >= 0) return;
+  failed_rank_ = member(rank);
+  failed_at_ = simulation_.now();
+}
+
+void Group::throw_failed(int rank) const {
+  simulation_.require_alive(member(rank), failed_rank_);
+  throw BackendError(simulation_.lost(member(rank), failed_rank_,
+                                      "an exchange of rank " + std::to_string(failed_rank_) +
+                                          " on the same lane failed at " + seconds_text(failed_at_)));
 }
 
 Channel& Group::channel(int from, int to) {

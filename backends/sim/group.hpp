@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <simgrid/s4u.hpp>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -34,7 +35,10 @@ struct Meeting {
 /// Shared by the communicators of its ranks.
 class Group {
  public:
-  Group(Simulation& simulation, std::vector<int> members, int lane);
+  /// `name` is for messages: "all ranks", "node".
+  Group(Simulation& simulation, std::vector<int> members, int lane, std::string name);
+
+  const std::string& name() const { return name_; }
 
   int size() const { return static_cast<int>(members_.size()); }
   /// The world's rank of a member.
@@ -44,13 +48,24 @@ class Group {
   Simulation& simulation() { return simulation_; }
 
   Channel& channel(int from, int to);
+  /// After an exchange of `rank` has failed nothing matches here any more as it was meant.
+  void fail(int rank);
+  /// Throws BackendError on `rank` when an exchange of the group has failed.
+  void require_whole(int rank) const {
+    if (failed_rank_ >= 0) throw_failed(rank);
+  }
   Meeting& meeting() { return meeting_; }
-  /// Blocks until every rank is here; the last to come runs `last` first. Costs no simulated time.
+  /// Blocks `rank` until every rank is here; the last to come runs `last` first. Costs no simulated time.
   template <class Last>
-  void meet(Last&& last) {
+  void meet(int rank, Last&& last) {
     if (++meeting_.arrived == size()) {
       meeting_.arrived = 0;
-      last();
+      try {
+        last();
+      } catch (...) {
+        fail(rank);
+        throw;
+      }
     }
     meeting_.gate->wait();
   }
@@ -62,9 +77,14 @@ class Group {
   int local_rank(int rank) const { return local_rank_[static_cast<std::size_t>(rank)]; }
 
  private:
+  [[noreturn]] void throw_failed(int rank) const;
+
   Simulation& simulation_;
   std::vector<int> members_;
   int lane_;
+  std::string name_;
+  int failed_rank_ = -1;
+  double failed_at_ = 0;
   std::vector<std::unordered_map<int, Channel>> channels_;  ///< by sender, then receiver
   Meeting meeting_;
   std::vector<std::vector<int>> by_node_;

@@ -29,13 +29,16 @@ struct Runtime::Stream {
   sg::SemaphorePtr work = sg::Semaphore::create(0);
   sg::SemaphorePtr ended = sg::Semaphore::create(0);
   bool waited_for = false;
+  std::exception_ptr failed;  ///< of the first body that failed: none runs after it
 };
 
 namespace {
 
 class LanePending final : public Pending::State {
  public:
-  LanePending(std::shared_ptr<Runtime::Task> task, Runtime::Stream& stream) : task_(std::move(task)), stream_(stream) {}
+  LanePending(std::shared_ptr<Runtime::Task> task, Runtime::Stream& stream, Simulation& simulation, Station& of_main,
+              int lane)
+      : task_(std::move(task)), stream_(stream), simulation_(simulation), of_main_(of_main), lane_(lane) {}
 
   bool done() override;
   void wait() override;
@@ -43,6 +46,9 @@ class LanePending final : public Pending::State {
  private:
   std::shared_ptr<Runtime::Task> task_;
   Runtime::Stream& stream_;
+  Simulation& simulation_;
+  Station& of_main_;
+  int lane_;
 };
 
 bool LanePending::done() {
@@ -54,23 +60,28 @@ bool LanePending::done() {
 void LanePending::wait() {
   // A rank that unwinds ends the run in this instant; nothing that it waited for would come.
   if (std::uncaught_exceptions() > 0) return;
-  blocking([&] {
-    while (!task_->done) {
-      stream_.waited_for = true;
-      stream_.ended->acquire();
-    }
-  });
-  if (task_->error) std::rethrow_exception(task_->error);
+  if (!task_->done) {
+    const Blocked blocked(simulation_, of_main_, lane_);
+    blocking([&] {
+      while (!task_->done) {
+        stream_.waited_for = true;
+        stream_.ended->acquire();
+      }
+    });
+  }
+  if (!task_->error) return;
+  simulation_.forget(task_->error);
+  std::rethrow_exception(task_->error);
 }
 
 /// Ranks of the world by what `color` says of them, in rank order; the same group for all of a color.
 template <class Color>
-std::vector<std::shared_ptr<Group>> groups_by(Simulation& simulation, int lane, Color&& color) {
+std::vector<std::shared_ptr<Group>> groups_by(Simulation& simulation, int lane, const char* name, Color&& color) {
   std::map<int, std::vector<int>> members;
   for (int rank = 0; rank < simulation.ranks(); ++rank) members[color(rank)].push_back(rank);
   std::vector<std::shared_ptr<Group>> groups(static_cast<std::size_t>(simulation.ranks()));
   for (const auto& [its_color, ranks] : members) {
-    const auto group = std::make_shared<Group>(simulation, ranks, lane);
+    const auto group = std::make_shared<Group>(simulation, ranks, lane, name);
     for (const int rank : ranks) groups[static_cast<std::size_t>(rank)] = group;
   }
   return groups;
@@ -91,12 +102,13 @@ std::unique_ptr<Communicator> make_communicator(Simulation& simulation, const st
 
 LaneGroups::LaneGroups(Simulation& simulation, int lane) {
   const std::vector<int>& node = simulation.platform().node_of_rank;
-  all = groups_by(simulation, lane, [](int) { return 0; }).front();
-  node_of_rank = groups_by(simulation, lane, [&](int rank) { return node[static_cast<std::size_t>(rank)]; });
+  all = groups_by(simulation, lane, "all ranks", [](int) { return 0; }).front();
+  node_of_rank = groups_by(simulation, lane, "node", [&](int rank) { return node[static_cast<std::size_t>(rank)]; });
   std::vector<int> local(node.size(), 0);
   for (std::size_t rank = 1; rank < node.size(); ++rank)
     local[rank] = node[rank] == node[rank - 1] ? local[rank - 1] + 1 : 0;
-  leaders_of_rank = groups_by(simulation, lane, [&](int rank) { return local[static_cast<std::size_t>(rank)]; });
+  leaders_of_rank =
+      groups_by(simulation, lane, "leaders", [&](int rank) { return local[static_cast<std::size_t>(rank)]; });
 }
 
 Runtime::Runtime(Simulation& simulation, int rank, const std::vector<LaneGroups>& groups)
@@ -134,30 +146,31 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
     stream->queue.push_back(task);
     stream->work->release();
   });
-  return Pending(std::make_unique<LanePending>(task, *stream));
+  return Pending(std::make_unique<LanePending>(task, *stream, simulation_, simulation_.station(rank_, 0), lane));
 }
 
 void Runtime::serve(Stream& stream) {
   for (;;) {
-    stream.work->acquire();
+    blocking([&] { stream.work->acquire(); });
     const std::shared_ptr<Task> task = std::move(stream.queue.front());
     stream.queue.pop_front();
     try {
-      task->body();
+      if (!stream.failed) task->body();
     } catch (const simgrid::ForcefulKillException&) {
       if (!simulation_.failing()) simulation_.bury(rank_);
       throw;
     } catch (...) {
-      task->error = std::current_exception();
-      simulation_.remember(task->error);
+      stream.failed = std::current_exception();
+      simulation_.remember(stream.failed);
     }
+    task->error = stream.failed;
     task->body = nullptr;
     task->done = true;
-    if (std::exchange(stream.waited_for, false)) stream.ended->release();
+    if (std::exchange(stream.waited_for, false)) blocking([&] { stream.ended->release(); });
   }
 }
 
-std::int64_t Runtime::agree(std::int64_t value, ReduceOp op) { return simulation_.agree(value, op); }
+std::int64_t Runtime::agree(std::int64_t value, ReduceOp op) { return simulation_.agree(rank_, value, op); }
 
 void Runtime::collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) {
   simulation_.collect(rank_, key, std::move(part), complete);

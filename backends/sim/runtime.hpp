@@ -31,6 +31,8 @@ class Runtime final : public RankRuntime {
   double now() const override;
   Pending launch(int lane, std::function<void()> body) override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override;
+  /// A rank that fails ends the run in the same instant, before a body of its lanes could go on.
+  void stop_lanes() override {}
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
   bool collects_unnoticed() const override { return true; }
 

@@ -29,8 +29,10 @@ Simulation::Simulation(const Cluster& cluster, const World& world)
   sent_.assign(static_cast<std::size_t>(platform_.nics()), 0);
   received_ = sent_;
   agreement_ = sg::Barrier::create(static_cast<unsigned>(world.ranks));
+  watch_wanted_ = sg::Semaphore::create(0);
   std::vector<LaneGroups> groups;
   for (int lane = 0; lane < lanes_; ++lane) groups.emplace_back(*this, lane);
+  everybody_ = groups.front().all;
   for (int rank = 0; rank < world.ranks; ++rank) runtimes_.push_back(std::make_unique<Runtime>(*this, rank, groups));
 }
 
@@ -42,6 +44,9 @@ Outcome Simulation::run(const RankBody& body) {
   start_watchdog();
   start_events();
   start_background();
+  sg::Engine::on_deadlock_cb([this] {
+    if (!failing()) failure_ = remembered_ ? remembered_ : stuck();
+  });
   sg::Engine::get_instance()->run();
   if (failure_) std::rethrow_exception(failure_);
   for (int rank = 0; rank < ranks(); ++rank) {
@@ -51,7 +56,7 @@ Outcome Simulation::run(const RankBody& body) {
                          " (simulated), before the rank had ended; its peers did not need it any more");
     }
   }
-  if (ended_ < ranks()) throw_if_stuck();
+  if (ended_ < ranks()) std::rethrow_exception(stuck());
   outcome_.facts = facts();
   return std::move(outcome_);
 }
@@ -67,6 +72,7 @@ void Simulation::run_rank(int rank, const RankBody& body) {
   std::exception_ptr error;
   try {
     outcome_.results[static_cast<std::size_t>(rank)] = body(*runtimes_[static_cast<std::size_t>(rank)]);
+    blocking([] {});  // a rank that was killed in a destructor ends here at the latest
     outcome_.seconds = std::max(outcome_.seconds, now());
     ++ended_;
   } catch (const simgrid::ForcefulKillException&) {
@@ -80,12 +86,16 @@ void Simulation::run_rank(int rank, const RankBody& body) {
 
 void Simulation::fail(std::exception_ptr error) {
   if (failing()) return;
-  failure_ = error;
+  failure_ = remembered_ ? remembered_ : error;
   sg::Actor::kill_all();
 }
 
 void Simulation::remember(std::exception_ptr error) {
   if (!remembered_) remembered_ = error;
+}
+
+void Simulation::forget(const std::exception_ptr& error) {
+  if (remembered_ == error) remembered_ = nullptr;
 }
 
 void Simulation::bury(int rank) {
@@ -106,7 +116,10 @@ std::string Simulation::lost(int rank, int peer, const std::string& why) const {
          " (simulated): " + why;
 }
 
-std::int64_t Simulation::agree(std::int64_t value, ReduceOp op) {
+std::int64_t Simulation::agree(int rank, std::int64_t value, ReduceOp op) {
+  if (any_dead_) {
+    for (int peer = 0; peer < ranks(); ++peer) require_alive(rank, peer);
+  }
   if (agreed_ranks_ == 0) {
     agreeing_ = value;
   } else if (op == ReduceOp::min) {
@@ -120,6 +133,7 @@ std::int64_t Simulation::agree(std::int64_t value, ReduceOp op) {
     agreed_ranks_ = 0;
     agreed_ = op == ReduceOp::mean ? agreeing_ / ranks() : agreeing_;
   }
+  const Blocked blocked(*this, station(rank, 0), "agree", *everybody_);
   blocking([&] { agreement_->wait(); });
   return agreed_;
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,14 @@ class Runtime;
 struct Station {
   double since = -1;  ///< simulated seconds; negative while it runs
   const char* operation = "";
-  const Group* group = nullptr;
+  const Group* group = nullptr;         ///< none while it waits for another lane of its rank
+  int lane = -1;                        ///< that it waits for, where there is no group
   std::span<const Transfer> transfers;  ///< of an exchange; a rendezvous waits for its whole group
+  std::optional<Transfer> awaited;      ///< of the exchange, the message that must end first
+  std::size_t more = 0;                 ///< messages behind it
   bool blocked() const { return since >= 0; }
+  /// Whether only others can end this. Who waits for a lane of its own waits for whatever that one waits for.
+  bool waits_for_others() const { return blocked() && group != nullptr; }
 };
 
 /// Everything the actors share. SimGrid runs one actor at a time, so there are no locks.
@@ -51,6 +57,8 @@ class Simulation {
   bool failing() const { return failure_ != nullptr; }
   /// An error of a lane that its rank has not asked for yet; it explains a standstill better than the standstill does.
   void remember(std::exception_ptr error);
+  /// Its rank has asked for it: what follows is its decision.
+  void forget(const std::exception_ptr& error);
 
   Station& station(int rank, int lane) { return stations_[static_cast<std::size_t>(rank * lanes_ + lane)]; }
   /// Remembers that a rank's host is gone.
@@ -76,7 +84,12 @@ class Simulation {
     (fluid ? fluid_ : exact_)[static_cast<std::size_t>(collective)] = true;
   }
 
-  std::int64_t agree(std::int64_t value, ReduceOp op);
+  /// Somebody begins to wait for others.
+  void notice_wait() {
+    if (watch_rests_) wake_watch();
+  }
+
+  std::int64_t agree(int rank, std::int64_t value, ReduceOp op);
   void collect(int rank, std::int64_t key, std::vector<std::byte> part,
                const std::function<void(RankRuntime::Parts)>& complete);
 
@@ -93,8 +106,10 @@ class Simulation {
   void run_rank(int rank, const RankBody& body);
   void start_watchdog();
   void watch();
-  double oldest_deadline() const;
-  [[noreturn]] void throw_if_stuck() const;
+  std::optional<double> oldest_wait() const;
+  bool overdue(double since) const;
+  void wake_watch();
+  std::exception_ptr stuck() const;
   void start_events();
   void strike(const Fault& fault);
   void report_waiting_for(const std::vector<int>& gone);
@@ -102,6 +117,7 @@ class Simulation {
   void start_background();
   void throw_if_dead(int rank, int peer) const;
   std::string describe(int rank, int lane) const;
+  static std::string waited_for(const Station& station);
   nlohmann::json facts() const;
   nlohmann::json busiest_nic() const;
   /// A sentence where each GPU has a NIC and no node sent through all of its own; empty otherwise.
@@ -120,6 +136,9 @@ class Simulation {
   std::vector<std::int64_t> sent_, received_;
   std::array<bool, 9> exact_{}, fluid_{};
   std::map<std::int64_t, Collection> collections_;
+  bool watch_rests_ = false;
+  simgrid::s4u::SemaphorePtr watch_wanted_;
+  std::shared_ptr<Group> everybody_;
   simgrid::s4u::BarrierPtr agreement_;
   int agreed_ranks_ = 0;
   std::int64_t agreeing_ = 0, agreed_ = 0;
@@ -133,11 +152,24 @@ class Blocked {
   Blocked(Simulation& simulation, Station& station, const char* operation, const Group& group,
           std::span<const Transfer> transfers = {})
       : station_(station), before_(station) {
-    station_ = {simulation.now(), operation, &group, transfers};
+    station_ = {simulation.now(), operation, &group, -1, transfers, std::nullopt, 0};
+    simulation.notice_wait();
+  }
+  /// The main lane, until a body of `lane` has ended.
+  Blocked(Simulation& simulation, Station& station, int lane) : station_(station), before_(station) {
+    station_ = {simulation.now(), "", nullptr, lane, {}, std::nullopt, 0};
   }
   ~Blocked() { station_ = before_; }
   Blocked(const Blocked&) = delete;
   Blocked& operator=(const Blocked&) = delete;
+
+  /// Of the exchange, this message is waited for, and `more` after it.
+  void awaits(const Transfer& transfer, std::size_t more) {
+    station_.awaited = transfer;
+    station_.more = more;
+  }
+  /// All messages have ended; the group has not.
+  void awaits_all() { station_.transfers = {}; }
 
  private:
   Station& station_;

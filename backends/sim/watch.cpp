@@ -1,5 +1,6 @@
 // What keeps a simulation from hanging: the watchdog, planned faults and changes, and foreign traffic.
 #include <algorithm>
+#include <cmath>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/group.hpp"
@@ -32,55 +33,82 @@ void Simulation::start_watchdog() {
 }
 
 // One timer for all operations: it sleeps until the oldest of them would be overdue. With nobody else to run,
-// simulated time jumps there at once; so a deadlock shows as operations that are overdue.
+// simulated time jumps there at once; so a deadlock shows as operations that are overdue. While nobody waits for others
+// it rests until somebody does, since a timer that ticks for ever is not a run that makes progress.
 void Simulation::watch() {
+  bool quiet = false;
   for (;;) {
-    blocking([&] { sg::this_actor::sleep_until(oldest_deadline()); });
-    std::exception_ptr error;
-    try {
-      if (oldest_deadline() <= now()) throw_if_stuck();
-    } catch (const BackendError&) {
-      error = remembered_ ? remembered_ : std::current_exception();
+    const std::optional<double> oldest = oldest_wait();
+    const double deadline = oldest.value_or(now()) + cluster_.timeout;
+    if (oldest && overdue(*oldest)) return fail(stuck());
+    if (!oldest && quiet) {
+      watch_rests_ = true;
+      blocking([&] { watch_wanted_->acquire(); });
+    } else {
+      constexpr double later = std::numeric_limits<double>::infinity();
+      blocking([&] { sg::this_actor::sleep_until(std::max(deadline, std::nextafter(now(), later))); });
     }
-    if (!error) continue;
-    fail(error);
-    return;
+    quiet = !oldest && !quiet;
   }
 }
 
-double Simulation::oldest_deadline() const {
-  double oldest = now();
-  for (const Station& station : stations_) {
-    if (station.blocked()) oldest = std::min(oldest, station.since);
-  }
-  return oldest + cluster_.timeout;
+// Of a clock that has gone far, a timeout may be less than the last digit.
+bool Simulation::overdue(double since) const {
+  return since + cluster_.timeout <= now() && now() - since >= cluster_.timeout / 2;
 }
 
-void Simulation::throw_if_stuck() const {
-  std::size_t oldest = stations_.size();
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < stations_.size(); ++i) {
-    if (!stations_[i].blocked()) continue;
-    ++count;
-    if (oldest == stations_.size() || stations_[i].since < stations_[oldest].since) oldest = i;
+void Simulation::wake_watch() {
+  watch_rests_ = false;
+  blocking([&] { watch_wanted_->release(); });
+}
+
+std::optional<double> Simulation::oldest_wait() const {
+  std::optional<double> oldest;
+  for (int place = 0; place < ranks() * lanes_; ++place) {
+    const Station& station = stations_[static_cast<std::size_t>(place)];
+    if (station.waits_for_others() && !dead(place / lanes_))
+      oldest = std::min(oldest.value_or(station.since), station.since);
   }
-  if (oldest == stations_.size())
-    throw BackendError("deadlock at " + seconds_text(now()) + " (simulated): ranks wait without an operation");
-  throw BackendError(describe(static_cast<int>(oldest) / lanes_, static_cast<int>(oldest) % lanes_) +
-                     ", longer than the timeout of " + seconds_text(cluster_.timeout) + "; " + std::to_string(count) +
-                     " lanes are blocked: a deadlock, or a peer that never answers");
+  return oldest;
+}
+
+std::exception_ptr Simulation::stuck() const {
+  constexpr std::size_t lanes_shown = 32;
+  std::vector<int> blocked;
+  for (int place = 0; place < ranks() * lanes_; ++place) {
+    if (stations_[static_cast<std::size_t>(place)].blocked() && !dead(place / lanes_)) blocked.push_back(place);
+  }
+  const auto since = [&](int place) { return stations_[static_cast<std::size_t>(place)].since; };
+  std::stable_sort(blocked.begin(), blocked.end(), [&](int a, int b) { return since(a) < since(b); });
+  std::string text = "deadlock at " + seconds_text(now()) +
+                     " (simulated), or a peer that never answers: after a timeout of " +
+                     seconds_text(cluster_.timeout) + " these lanes are blocked:";
+  for (std::size_t i = 0; i < std::min(lanes_shown, blocked.size()); ++i)
+    text += "\n  " + describe(blocked[i] / lanes_, blocked[i] % lanes_);
+  if (blocked.size() > lanes_shown) text += "\n  and " + std::to_string(blocked.size() - lanes_shown) + " more";
+  return std::make_exception_ptr(BackendError(text));
 }
 
 std::string Simulation::describe(int rank, int lane) const {
   const Station& station = stations_[static_cast<std::size_t>(rank * lanes_ + lane)];
-  std::string text = "at " + seconds_text(now()) + " (simulated) rank " + std::to_string(rank) + " waits in " +
-                     station.operation + " since " + seconds_text(station.since);
-  if (station.transfers.empty()) return text + " for ranks of its group of " + std::to_string(station.group->size());
-  const Transfer& first = station.transfers.front();
-  text += (first.direction == Transfer::Direction::send ? " to send to rank " : " to receive from rank ") +
-          std::to_string(station.group->member(first.peer));
-  if (station.transfers.size() > 1) text += " (first of " + std::to_string(station.transfers.size()) + " messages)";
-  return text;
+  const int bucket_lanes = lanes_ - 2;
+  const std::string who = "rank " + std::to_string(rank) + ", " + lane_name(lane, bucket_lanes);
+  const std::string waits = " waits since " + seconds_text(station.since) + " for ";
+  if (station.group == nullptr) return who + waits + lane_name(station.lane, bucket_lanes);
+  const std::string doing = runtimes_[static_cast<std::size_t>(rank)]->lane(lane).timeline.doing();
+  const bool says_all = doing.empty() || doing.starts_with(station.operation);
+  const std::string what = says_all && !doing.empty() ? doing : station.operation;
+  return who + ", " + station.group->name() + ": " + what + (says_all ? "" : " (in " + doing + ")") + waits +
+         waited_for(station);
+}
+
+std::string Simulation::waited_for(const Station& station) {
+  if (station.transfers.empty()) return "the other " + std::to_string(station.group->size() - 1) + " ranks";
+  const Transfer& message = station.awaited.value_or(station.transfers.front());
+  const bool sends = message.direction == Transfer::Direction::send;
+  return std::string(sends ? "a send" : "a receive") + " of " + std::to_string(message.buffer.modelled_bytes()) +
+         " bytes " + (sends ? "to" : "from") + " rank " + std::to_string(station.group->member(message.peer)) +
+         (station.more > 0 ? " and " + std::to_string(station.more) + " more" : "");
 }
 
 void Simulation::start_events() {
@@ -129,7 +157,7 @@ void Simulation::report_waiting_for(const std::vector<int>& gone) {
 }
 
 bool Simulation::waits_for(const Station& station, int peer) const {
-  if (!station.blocked()) return false;
+  if (!station.waits_for_others()) return false;
   if (station.transfers.empty()) {
     const auto& members = station.group->members();
     return std::find(members.begin(), members.end(), peer) != members.end();

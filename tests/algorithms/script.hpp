@@ -1,6 +1,7 @@
 // A workload whose gradients the test writes: the oracle for rules that are stated for given gradients.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -20,6 +21,9 @@ struct Script {
   int failing_rank = -1;     ///< throws in the forward pass of step `failing_step`
   std::int64_t failing_step = 0;
 };
+
+/// How many workloads of that name there are in this process: a rank's goes with its buffers.
+std::atomic<int>& living_workloads();
 
 /// Installs the script; call it before ranks start.
 void play(const Script& script);

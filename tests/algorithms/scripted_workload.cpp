@@ -16,6 +16,8 @@ Script& current() {
 
 class ScriptedWorkload final : public Workload {
  public:
+  ScriptedWorkload() { ++living_workloads(); }
+  ~ScriptedWorkload() override { --living_workloads(); }
   void open(const Shard& shard) override { shard_ = shard; }
 
   std::vector<Parameter> parameters() const override {
@@ -98,6 +100,11 @@ const Workloads::Registration registration("scripted", {"gradients that a test w
                                            [](Params&) { return std::make_unique<ScriptedWorkload>(); });
 
 }  // namespace
+
+std::atomic<int>& living_workloads() {
+  static std::atomic<int> count{0};
+  return count;
+}
 
 void play(const Script& script) { current() = script; }
 

@@ -3,14 +3,21 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <set>
+#include <thread>
 
+#include "core/bucketwise.hpp"
 #include "core/error.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 
 namespace trigram::testing {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// The moments that one rank saw, in order, as "ready0", "update0", …
 std::vector<std::string>& moments() {
@@ -221,6 +228,112 @@ TEST(StepRows, AreOfRankZeroOrOfAllAndTheirSecondsSumToTheStep) {
       EXPECT_GT(row.wire_s, 0);
       if (i > 0) {
         EXPECT_NEAR(row.compute_s + row.exposed_s, row.time_s - report.steps[i - 1].time_s, 1e-9);
+      }
+    }
+  }
+}
+
+/// Copies a bucket of step 1 into one that is too small, on the lane of its bucket.
+class Clumsy final : public GradientMethod {
+ public:
+  explicit Clumsy(Params&) {}
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
+  }
+  Cost cost(const CostQuery&) const override { return {}; }
+  void exchange(Worker& lane, Bucket& bucket) override {
+    if (lane.step != 1 || bucket.index != 1) return;
+    lane.device.copy(bucket.gradients, lane.device.allocate(Shape::of(1, DType::f32)));
+  }
+};
+
+TEST(Failures, OfADeviceSayRankStepLaneAndBucket) {
+  static const Algorithms::Registration registration("clumsy", {"copies into too little"},
+                                                     [](Params& params) { return std::make_unique<Clumsy>(params); });
+  Script script;
+  script.layers = {4, 4, 4};
+  play(script);
+  TrainingOptions options = scripted("clumsy", 3);
+  options.buckets.bytes = 32;  // layers 2 and 1 together, layer 0 alone
+  for (const bool overlap : {true, false}) {
+    options.relaxation.overlap = overlap;
+    for (const Place& place : {Place{"threads", threads(1)}, Place{"sim", simulator(1)}}) {
+      try {
+        train_on(place.backend, 1, options);
+        FAIL() << place.name;
+      } catch (const Error& error) {
+        EXPECT_STREQ(error.what(),
+                     "rank 0, step 1, lane 2 (buckets 1, 3, ...), work of bucket 1: copy: 4 elements of f32 do not fit "
+                     "1 elements of f32; they must be alike")
+            << place.name;
+      }
+    }
+  }
+}
+
+bool workload_was_there = false;  ///< when the algorithm had gone, and its lanes had ended
+
+/// Starts a body that writes weights, and leaves it to its end to wait for it.
+class Forgetful final : public Algorithm {
+ public:
+  explicit Forgetful(Params&) {}
+  ~Forgetful() override {
+    pending_ = Pending();
+    workload_was_there = living_workloads() > 0;
+  }
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
+  }
+  Cost cost(const CostQuery&) const override { return {}; }
+  void after_update(Worker& worker, Bucket& bucket) override {
+    pending_ = worker.start(worker.background_lane(), [&bucket](Worker& lane) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      lane.device.fill(bucket.weights, 1);
+    });
+  }
+
+ private:
+  Pending pending_;
+};
+
+TEST(Training, KeepsItsBuffersUntilTheAlgorithmsLanesHaveEnded) {
+  static const Algorithms::Registration algorithm("forgetful", {"waits at its end"},
+                                                  [](Params& params) { return std::make_unique<Forgetful>(params); });
+  Script script;
+  script.layers = {100000};
+  play(script);
+  TrainingOptions options = scripted("forgetful", 1);
+  train_on(threads(1), 1, options);
+  EXPECT_TRUE(workload_was_there);
+}
+
+/// Those that were not made for one test.
+std::vector<std::string> all_algorithms() {
+  std::vector<std::string> known;
+  for (const std::string& name : Algorithms::names()) {
+    if (std::set<std::string>{"witness", "clumsy", "forgetful"}.contains(name)) continue;
+    known.push_back(name);
+  }
+  return known;
+}
+
+TEST(Failures, OfAHostOrALinkAtAnyTimeEndARunWithAMessage) {
+  Script script;
+  script.layers = {40, 3000, 7};
+  script.layer_seconds = 20e-6;
+  script.gradient = [](std::int64_t, int rank, std::int64_t, float) { return static_cast<float>(rank); };
+  play(script);
+  for (const std::string& algorithm : all_algorithms()) {
+    TrainingOptions options = scripted(algorithm, 2);
+    options.relaxation.overlap = Algorithms::make(algorithm)->refuses(Option::overlap).empty();
+    for (const char* fidelity : {"exact", "fluid"}) {
+      for (const char* fault : {"1ns/gpu/0", "30us/gpu/1", "90us/nic/1", "150us/node/0", "300us/gpu/3"}) {
+        const std::string place = simulator(2, fidelity) + ",faults=(" + fault + ")";
+        try {
+          train_on(place, 4, options);
+        } catch (const Error& error) {
+          EXPECT_THAT(error.what(), Not(HasSubstr("signal"))) << algorithm << " on " << place;
+        }
       }
     }
   }

@@ -74,6 +74,31 @@ TEST_P(Lanes, WaitRethrowsTheBodysError) {
   for (const Longs& result : results) EXPECT_EQ(result, (Longs{ranks(), 1}));
 }
 
+/// 1 where a body fails with the lane's first error, 0 where it does not.
+std::int64_t has_failed(Pending body) {
+  try {
+    body.wait();
+  } catch (const UsageError& error) {
+    return std::string(error.what()) == "a body's own mistake" ? 1 : -1;
+  }
+  return 0;
+}
+
+TEST_P(Lanes, OneWhoseBodyFailedRunsNothingMore) {
+  const auto results = run<std::int64_t>([](RankRuntime& runtime) {
+    std::int64_t runs = 0, runs_elsewhere = 0;
+    Pending failing = runtime.launch(1, [] { throw UsageError("a body's own mistake"); });
+    Pending behind = runtime.launch(1, [&] { ++runs; });
+    Pending elsewhere = runtime.launch(2, [&] { ++runs_elsewhere; });
+    Longs seen{has_failed(std::move(failing)), has_failed(std::move(behind)), has_failed(std::move(elsewhere))};
+    seen.push_back(has_failed(runtime.launch(1, [&] { ++runs; })));
+    seen.push_back(runs);
+    seen.push_back(runs_elsewhere);
+    return seen;
+  });
+  for (const Longs& result : results) EXPECT_EQ(result, (Longs{1, 1, 0, 1, 0, 1}));
+}
+
 TEST_P(Lanes, AnErrorNextToABlockedLaneEndsTheRun) {
   if (ranks() == 1) GTEST_SKIP() << "a lane of one rank has nobody to wait for";
   const auto body = [](RankRuntime& runtime) {

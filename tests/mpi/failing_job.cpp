@@ -1,5 +1,6 @@
 // A job that goes wrong on purpose: what its launcher sees is the test.
 #include <signal.h>
+#include <sys/mman.h>
 
 #include <chrono>
 #include <iostream>
@@ -63,10 +64,28 @@ void never_reduces(RankRuntime& runtime, int rank) {
 
 void unequal_sizes(RankRuntime& runtime, int rank) {
   const OwnedBuffer x = runtime.lane(0).device->allocate(Shape::of(6, DType::f32));
+  const Timeline::ForBucket first(runtime.lane(0).timeline, 0);
   Communicator& comm = *runtime.lane(0).comm;
   if (rank == 0) comm.exchange({Transfer::receive_from(1, x)});
   if (rank == 1) comm.exchange({Transfer::send_to(0, x.view().slice(0, 2))});
   comm.barrier();
+}
+
+/// A large send that nobody takes: after its exchange has failed, MPI may still read from memory that was given back.
+void gives_back_what_is_sent(RankRuntime& runtime, int rank) {
+  if (rank != 0) std::this_thread::sleep_for(std::chrono::seconds(60));
+  constexpr std::int64_t count = 1 << 24;
+  void* address = nullptr;
+  try {
+    const OwnedBuffer x = runtime.lane(0).device->allocate(Shape::of(count, DType::u8));
+    address = x.view().raw();
+    runtime.lane(0).comm->exchange({Transfer::send_to(1, x)});
+  } catch (const BackendError&) {
+    constexpr std::uintptr_t page = 4096;
+    const auto inside = (reinterpret_cast<std::uintptr_t>(address) + count / 2) / page * page;
+    const bool there = msync(reinterpret_cast<void*>(inside), page, MS_ASYNC) == 0;
+    throw BackendError(there ? "the memory is still there" : "the memory is gone");
+  }
 }
 
 void phantom(RankRuntime& runtime, int rank) {
@@ -94,6 +113,7 @@ Scenario scenario_of(const std::string& name) {
                                                   {"never_answers", never_answers},
                                                   {"never_reduces", never_reduces},
                                                   {"unequal_sizes", unequal_sizes},
+                                                  {"gives_back_what_is_sent", gives_back_what_is_sent},
                                                   {"phantom", phantom},
                                                   {"other_settings", other_settings},
                                                   {"stops_before_its_lanes", stops_before_its_lanes},

@@ -13,16 +13,16 @@ struct LaneThread::Task {
   bool done = false;
   std::exception_ptr error;
 
-  void run() {
-    std::exception_ptr caught;
+  /// Runs unless an earlier body of the lane has failed; then this one has failed too.
+  void run(std::exception_ptr& failed) {
     try {
-      body();
+      if (failed == nullptr) body();
     } catch (...) {
-      caught = std::current_exception();
+      failed = std::current_exception();
     }
     body = nullptr;  // what it captured is gone before anybody continues
     const std::lock_guard lock(mutex);
-    error = std::move(caught);
+    error = failed;
     done = true;
     ended.notify_all();
   }
@@ -74,6 +74,7 @@ Pending LaneThread::launch(std::function<void()> body) {
 }
 
 void LaneThread::run() {
+  std::exception_ptr failed;
   while (true) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return closing_ || !tasks_.empty(); });
@@ -81,7 +82,7 @@ void LaneThread::run() {
     const std::shared_ptr<Task> task = std::move(tasks_.front());
     tasks_.pop_front();
     lock.unlock();
-    task->run();
+    task->run(failed);
   }
 }
 

@@ -59,6 +59,10 @@ class ThreadRuntime final : public RankRuntime {
   double now() const override { return world_.clock().now(); }
   Pending launch(int lane, std::function<void()> body) override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override;
+  void stop_lanes() override {
+    world_.release();
+    RankRuntime::stop_lanes();
+  }
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override {
     world_.collect(key, rank_, std::move(part), complete);
   }
