@@ -154,7 +154,8 @@ std::vector<std::string> summary_names() {
   Training nothing;
   nothing.ranks.resize(1);
   std::vector<std::string> names;
-  for (const auto& [pointer, value] : summarize(nothing).flatten().items()) {
+  const nlohmann::json flat = summarize(nothing).flatten();
+  for (const auto& [pointer, value] : flat.items()) {
     std::string name = pointer.substr(1);
     std::replace(name.begin(), name.end(), '/', '.');
     names.push_back(std::move(name));
