@@ -190,6 +190,7 @@ int check(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand check_subcommand = {"check", "hold an algorithm, a codec or a topology to what it declares", check};
+const Subcommand check_subcommand = {"check", "hold an algorithm, a codec or a topology to what it declares", check,
+                                     true};
 
 }  // namespace trigram
