@@ -40,7 +40,6 @@ def attempt(random, index, catalogue, scratch):
 
 def furnish(place):
     """Things that a path may meet."""
-    (place / "out").mkdir()
     (place / "here.txt").write_text("seed = 1\n")
     (place / "layers.csv").write_bytes(TABLE)
     os.symlink(place.parent / "canary" / "notes.txt", place / "link")

@@ -1,5 +1,6 @@
-"""Studies that are ended at random moments and started again, and two studies in one folder: what was finished stays as
-it was, nothing is half-written, and the last one ends with the table of a study that nobody has disturbed."""
+"""Studies that are ended at random moments and started again, two studies in one folder, and finished runs whose files
+were emptied, cut or replaced: what was finished stays as it was, nothing is half-written, and the last one ends with the
+table of a study that nobody has disturbed."""
 
 import json
 import os
@@ -34,7 +35,8 @@ def trial(random, index, catalogue, scratch, patience):
     scratch.empty()
     (scratch.place / "mine.cfg").write_text(STUDY)
     wanted = table(catalogue, scratch, "out/undisturbed", patience)
-    faults = (killed if random.random() < 0.7 else paired)(random, catalogue, scratch, patience)
+    disturbance = [killed, paired, killed, spoiled][index % 4]
+    faults = disturbance(random, catalogue, scratch, patience)
     if not faults:
         faults = last_one(catalogue, scratch, patience, wanted)
     return "trigram " + " ".join(WORDS) + " --out=out/made, disturbed", faults
@@ -83,6 +85,21 @@ def paired(random, catalogue, scratch, patience):
     return faults + half_written(scratch.place)
 
 
+FOREIGN = [b"", b"{}", b"null", b"[]", b"3", b"\xff\xfe", b"{\"summary\": 3}", b"{\"summary\": {}}", b"{\"summary\": {\"iteration_s\": \"x\"}}",
+           b"{\"configuration\": {}}", b"not yours\n", b"[" * 100_000]
+
+
+def spoiled(random, catalogue, scratch, patience):
+    """A study whose runs are finished, one of which then holds something else."""
+    table(catalogue, scratch, "out/made", patience)
+    path = random.choice(sorted(finished(scratch.place)))
+    whole = path.read_bytes()
+    path.write_bytes(random.choice([*FOREIGN, whole[:random.randrange(len(whole))], whole[:-2]]))
+    if random.random() < 0.3:
+        (path.parent / "steps.csv").unlink()
+    return []
+
+
 class Beside:
     """The same place, with other files for what is said."""
 
@@ -92,7 +109,7 @@ class Beside:
 
 
 def last_one(catalogue, scratch, patience, wanted):
-    before = finished(scratch.place)
+    before = {path: run for path, run in finished(scratch.place).items() if is_whole(run[1])}
     ending = start.run([catalogue.program, *WORDS, "--out=out/made"], scratch, patience)
     faults = judge.faults_of(Attempt(WORDS, writes="out/made/study.json"), ending, [], scratch.place)
     faults += changed(before, finished(scratch.place))
@@ -105,6 +122,13 @@ def last_one(catalogue, scratch, patience, wanted):
 def finished(place):
     """Path to time and content of every finished run."""
     return {path: (os.stat(path).st_mtime_ns, path.read_bytes()) for path in sorted((place / "out/made").rglob("run.json"))}
+
+
+def is_whole(content):
+    try:
+        return "configuration" in json.loads(content) and b"samples_per_s" in content
+    except (ValueError, TypeError, RecursionError):
+        return False
 
 
 def changed(before, after):

@@ -50,11 +50,11 @@ codecs
 """
 
 
-def found_in(program, scratch):
+def found_in(program, scratch, patience):
     scratch.empty()
     attempt = Attempt(["run", "--lr=-1x"], ["-1x"], ["lr"], must_refuse=True, writes="out/made/run.json")
     before = scratch.listing()
-    ending = start.run([sys.executable, "-c", program], scratch, patience=3)
+    ending = start.run([sys.executable, "-c", program], scratch, patience)
     return {name for name, _ in judge.faults_of(attempt, ending, listings.touched(before, scratch.listing()), scratch.place)}
 
 
@@ -63,7 +63,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         scratch = listings.Scratch(folder)
         for program, fault in CASES.items():
-            found = found_in(program, scratch)
+            found = found_in(program, scratch, 3 if fault == "hang" else 60)
             if not ({fault} <= found if fault else not found):
                 wrong.append(f"{program!r}: found {sorted(found)}, not '{fault}'")
     products = parse_products(LISTED)

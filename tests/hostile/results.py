@@ -47,7 +47,8 @@ def attempt(random, index, catalogue, scratch):
     else:
         files = sorted(path for path in folder.iterdir() if path.is_file() and path.suffix in (".json", ".csv"))
         spoil_bytes(random, random.choice(files))
-    return Attempt(["plot", f"out/{kind}"], [], [f"out/{kind}", ".json", ".csv"], environment=environment)
+    return Attempt(["plot", f"out/{kind}"], [], [f"out/{kind}", ".json", ".csv"], environment=environment,
+                   allowed=(f"place/out/{kind}",))
 
 
 def link_pictures(random, folder):

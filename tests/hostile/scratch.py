@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import stat
 
-GIVEN = ("out", "results")  # folders of `place` that attempts name as --out, and the default
+GIVEN = ("place/out/made", "place/results")  # what attempts name as --out, and the default
 CACHES = (".cache", ".config")  # matplotlib keeps its fonts there
 
 
@@ -27,6 +27,7 @@ class Scratch:
             if any(os.scandir(folder)):
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir(exist_ok=True)
+        (self.place / "out").mkdir(exist_ok=True)
 
     def listing(self):
         """Everything that is not the program's to touch: path to kind, size and times."""
@@ -39,8 +40,7 @@ class Scratch:
                 folders[:] = [f for f in folders if f.decode() not in CACHES]
             if where == "tmp":
                 folders[:] = [f for f in folders if not f.startswith(b"ompi.")]  # Open MPI takes them away a little later
-            if where == "place":
-                folders[:] = [f for f in folders if f.decode(errors="replace") not in GIVEN]
+            folders[:] = [f for f in folders if f"{where}/{f.decode(errors='replace')}" not in GIVEN]
             for name in [*files, *folders]:
                 path = os.path.join(parent, name)
                 found[os.path.normpath(f"{where}/{name.decode(errors='replace')}")] = state_of(path)
