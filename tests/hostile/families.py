@@ -34,7 +34,8 @@ def input_trial(make):
         output = attempt.output or None
         ending = start.run([catalogue.program, *attempt.words], scratch, patience, attempt.environment, output)
         touched = listings.touched(before, scratch.listing(), attempt.allowed)
-        return attempt.command("trigram"), judge.faults_of(attempt, ending, touched, scratch.place)
+        said = judge.last_line(ending.complained)
+        return f"{attempt.command('trigram')}\n  {said}", judge.faults_of(attempt, ending, touched, scratch.place)
     return trial
 
 

@@ -57,7 +57,7 @@ def with_flag(random, catalogue, scratch, subcommand, flag, value, must_refuse):
     if flag.name == "config":
         given = {"config": value}
     wrong, places = [value], [flag.name, "given twice"]
-    if random.random() < 0.1:
+    if subcommand.flags and random.random() < 0.1:
         other = random.choice(subcommand.flags)
         given[other.name] = bad_value(random, other)[0]
         wrong.append(given[other.name])

@@ -75,20 +75,20 @@ def wrong_with_refusal(attempt, ending, place):
 
 def unnamed(attempt, text):
     """What was certainly wrong is named with its value and its place; what was refused beside others, by one of them."""
-    values = [value for value in attempt.wrong if isinstance(value, str) and 0 < len(value.strip()) <= 40 and value.isprintable()]
-    all_shown = values and len(values) == len(attempt.wrong)
-    value_named = any(is_named(value, text) for value in values)
+    value_named = any(is_named(value, text) for value in attempt.wrong)
     place_named = any(name.replace("-", "_") in text.replace("-", "_") for name in attempt.places)
-    if attempt.must_refuse and all_shown and not value_named and "leave it out" not in text:
-        yield f"names no value of {values}"
+    if attempt.must_refuse and not value_named and "leave it out" not in text:
+        yield f"names no value of {attempt.wrong}"
     if attempt.places and not place_named and (attempt.must_refuse or not value_named):
         yield f"names nothing of {attempt.places}"
 
 
 def is_named(value, text):
-    """Whether the text holds the value, or of a longer one a part."""
-    parts = [part.strip() for part in re.split(r"[,:=()/]", value)]
-    return value.strip() in text or any(part in text for part in parts if len(part) > 1)
+    """Whether the text holds the value in quotes, or a part of it: what cannot be printed is shown in another form."""
+    if isinstance(value, bytes):
+        value = value.decode(errors="ignore")
+    parts = [part.strip() for part in re.split(r"[,:=()/]|[^ -~]", value)]
+    return f"'{value}'" in text or (value.strip() and value.strip() in text) or any(p[:12] in text for p in parts if len(p) > 1)
 
 
 def wrong_with_success(attempt, ending, place):
