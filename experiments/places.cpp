@@ -31,12 +31,13 @@ std::vector<std::string> shipped_names(const std::string& kind) {
 }
 
 fs::path find_config(const std::string& kind, const std::string& word, const std::string& name) {
+  std::error_code unusable;  // names that are too long are nobody's
   if (names_a_file(name)) {
-    require(fs::is_regular_file(name), word, " file ", Quoted(name), " does not exist or is no file");
+    require(fs::is_regular_file(name, unusable), word, " file ", Quoted(name), " does not exist or is no file");
     return name;
   }
   const fs::path shipped = shipped_folder(kind) / (name + ".cfg");
-  if (name.empty() || !fs::is_regular_file(shipped)) throw_unknown_name(word, name, shipped_names(kind));
+  if (name.empty() || !fs::is_regular_file(shipped, unusable)) throw_unknown_name(word, name, shipped_names(kind));
   return shipped;
 }
 

@@ -138,9 +138,9 @@ int hosts_of_platform_file(const std::string& path) {
   } catch (const UsageError& error) {
     throw UsageError(file + error.what());
   } catch (const std::exception& error) {
-    const std::string words = witness.words();
+    const std::string words = witness.words(), what = error.what();
     throw UsageError(file + "SimGrid cannot use " + witness.part() + ": " +
-                     (words.empty() ? std::string(error.what()) : shown(words)));
+                     shown(words.empty() ? what.substr(0, what.find('\n')) : words));
   }
 }
 

@@ -15,6 +15,7 @@ void Platform::load(const Cluster& cluster, int ranks) {
   sg::Engine& engine = *sg::Engine::get_instance();
   try {
     engine.load_platform(cluster.platform);
+    engine.get_netzone_root()->seal();  // some kinds of routing find their routes then
   } catch (const std::exception& error) {
     throw UsageError("platform file " + in_quotes(cluster.platform) + ": " + error.what());
   }

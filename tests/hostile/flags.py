@@ -65,7 +65,7 @@ def with_flag(random, catalogue, scratch, subcommand, flag, value, must_refuse):
     if subcommand.name == "run" and "config" not in given and isinstance(value, str) and random.random() < 0.1:
         lines = "".join(f"{name} = {text}\n" for name, text in given.items() if isinstance(text, str))
         (scratch.place / "flags.cfg").write_text(lines)
-        return Attempt(["run", "--config", "flags.cfg"], [], ["flags.cfg", *places])
+        return Attempt(["run", "--config", "flags.cfg"], wrong, ["flags.cfg", *places], allowed=places_given(given))
     full = random.random() < 0.02
     return Attempt(words_of(scratch.place, subcommand, given), wrong, places, must_refuse,
                    writes=written(subcommand, given), output="/dev/full" if full else "", allowed=places_given(given))
@@ -106,6 +106,8 @@ def with_parameter(random, catalogue, product, parameter, value, must_refuse):
     raw = value if isinstance(value, bytes) else value.encode()
     if random.random() < 0.5:
         raw = b"(" + raw + b")"
+    elif b"," in raw:
+        must_refuse = False  # it ends there, and what follows is refused as another parameter
     spec = product.name.encode() + b":" + parameter.name.encode() + b"=" + raw
     partners = [f"{name}={text}" for name, text in NEEDED.items()
                 if name != parameter.name and any(one.name == name for one in product.parameters)]

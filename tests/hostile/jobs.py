@@ -1,6 +1,7 @@
 """Jobs of MPI with one rank killed, stopped or given another flag, and commands of one process under mpirun. A job ends
 by itself, soon, with a message, and leaves no process behind."""
 
+import os
 import shutil
 import signal
 import time
@@ -69,16 +70,18 @@ def other_flag(random, program):
 
 
 def long_run(random, program):
-    endless = {**RUN, "steps": "100000", "algorithm": random.choice(["all_reduce", "local_sgd", "decentralized", "async_average"])}
+    endless = {**RUN, "steps": "100000000", "algorithm": random.choice(["all_reduce", "local_sgd", "decentralized", "async_average"])}
     return [*MPIRUN, "-n", str(random.choice([2, 3])), program, "run", *flags(endless)]
 
 
-def signalled(random, number):
+def signalled(random, program, number):
     """Sends a signal to one rank, somewhere between its start and the midst of its training."""
+    name_of_ranks = os.path.basename(program)[:15]
+
     def sabotage(session):
         end = time.monotonic() + 10
         while time.monotonic() < end:
-            ranks = [pid for pid, name in sessions.members(session) if name == "trigram"]
+            ranks = [pid for pid, name in sessions.members(session) if name == name_of_ranks]
             if ranks:
                 time.sleep(random.choice([0, random.uniform(0, 0.3), random.uniform(0.3, 1.5)]))
                 sessions.send(random.choice(sorted(ranks)), number)
@@ -92,11 +95,11 @@ def must_fail(ending):
 
 
 def killed_rank(random, program):
-    return long_run(random, program), signalled(random, signal.SIGKILL), must_fail
+    return long_run(random, program), signalled(random, program, signal.SIGKILL), must_fail
 
 
 def stopped_rank(random, program):
-    return long_run(random, program), signalled(random, signal.SIGSTOP), must_fail
+    return long_run(random, program), signalled(random, program, signal.SIGSTOP), must_fail
 
 
 def lonely_command(random, program):

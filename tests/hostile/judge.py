@@ -24,7 +24,7 @@ def faults_of(attempt, ending, touched, place):
     everything = ending.complained + b"\n" + ending.said
     if ending.status < 0 and not ending.hung:
         found.append(("crash", f"ended by signal {-ending.status}"))
-    elif SIGNALLED.search(ending.complained):
+    elif ending.status != 2 and SIGNALLED.search(ending.complained):
         found.append(("crash", "a process of it was ended by a signal"))
     if ending.hung:
         found.append(("hang", f"no end after {ending.seconds:.0f} s"))
@@ -76,11 +76,15 @@ def wrong_with_refusal(attempt, ending, place):
 def unnamed(attempt, text):
     """What was certainly wrong is named with its value and its place; what was refused beside others, by one of them."""
     value_named = any(is_named(value, text) for value in attempt.wrong)
-    place_named = any(name.replace("-", "_") in text.replace("-", "_") for name in attempt.places)
-    if attempt.must_refuse and not value_named and "leave it out" not in text:
+    place_named = any(plain(name) in plain(text) for name in attempt.places)
+    if attempt.must_refuse and attempt.wrong and not value_named and "leave it out" not in text:
         yield f"names no value of {attempt.wrong}"
     if attempt.places and not place_named and (attempt.must_refuse or not value_named):
         yield f"names nothing of {attempt.places}"
+
+
+def plain(text):
+    return text.replace("-", "_").lower()
 
 
 def is_named(value, text):
@@ -88,7 +92,8 @@ def is_named(value, text):
     if isinstance(value, bytes):
         value = value.decode(errors="ignore")
     parts = [part.strip() for part in re.split(r"[,:=()/]|[^ -~]", value)]
-    return f"'{value}'" in text or (value.strip() and value.strip() in text) or any(p[:12] in text for p in parts if len(p) > 1)
+    return f"'{value}'" in text or (value.strip() and value.strip() in text) or any(
+        f"'{p}'" in text or len(p) > 1 and p[:12] in text for p in parts)
 
 
 def wrong_with_success(attempt, ending, place):

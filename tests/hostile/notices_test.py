@@ -18,7 +18,7 @@ REFUSES = "import sys; print('trigram: lr=-1x is not a number', file=sys.stderr)
 CASES = {  # what a program does to the one fault that must be found; "" where nothing is wrong
     REFUSES: "",
     "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "crash",
-    "import sys; print('trigram: the simulation was ended by signal 6, lr -1x', file=sys.stderr); sys.exit(2)": "crash",
+    "import sys; print('trigram: the simulation was ended by signal 6, lr -1x', file=sys.stderr); sys.exit(1)": "crash",
     "import time; time.sleep(60)": "hang",
     "raise KeyError('lr')": "traceback",
     "import sys; print('trigram: lr -1x: [json.exception.type_error.302] type', file=sys.stderr); sys.exit(2)": "raw exception",

@@ -3,6 +3,8 @@
 import gzip
 import os
 
+from start import FILE_SIZE
+
 
 def special(random, path):
     """Puts one of them at `path`."""
@@ -19,8 +21,9 @@ def bomb(path):
 
 
 def sparse(path):
+    """As large as files may get here."""
     with open(path, "wb") as file:
-        file.truncate(1 << 38)
+        file.truncate(FILE_SIZE)
 
 
 MAKERS = {

@@ -118,6 +118,14 @@ TEST(PlatformFiles, KeepTheirBandwidthAndLatency) {
   EXPECT_TRUE(warnings(file.spec(), 8).empty());
 }
 
+TEST(PlatformFiles, MayLeaveRoutesToBeFound) {
+  const PlatformFile file(
+      "<zone id='z' routing='Floyd'><host id='a' speed='1Gf'/><host id='b' speed='1Gf'/><router id='r'/>"
+      "<link id='l' bandwidth='12.5GBps' latency='2.5us'/><link id='m' bandwidth='12.5GBps' latency='2.5us'/>"
+      "<route src='a' dst='r'><link_ctn id='l'/></route><route src='b' dst='r'><link_ctn id='m'/></route></zone>");
+  EXPECT_GT(duration(file.spec(), 2, all_reduce_of(8'000'000)), 1e-4);
+}
+
 TEST(PlatformFiles, ComputeAtTheSpeedOfTheGpu) {
   const PlatformFile file(star_of_eight);
   const auto compute = [](RankRuntime& runtime) { runtime.lane(0).device->charge_seconds(2e-3); };
