@@ -91,9 +91,10 @@ def is_named(value, text):
     """Whether the text holds the value in quotes, or a part of it: what cannot be printed is shown in another form."""
     if isinstance(value, bytes):
         value = value.decode(errors="ignore")
+    if f"'{value}'" in text or (value.strip() and value.strip() in text):
+        return True
     parts = [part.strip() for part in re.split(r"[,:=()/]|[^ -~]", value)]
-    return f"'{value}'" in text or (value.strip() and value.strip() in text) or any(
-        f"'{p}'" in text or len(p) > 1 and p[:12] in text for p in parts)
+    return any(f"'{part}'" in text or len(part) > 1 and part[:12] in text for part in parts)
 
 
 def wrong_with_success(attempt, ending, place):
