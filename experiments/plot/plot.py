@@ -1,28 +1,50 @@
-"""Draws the result files of a run or of a study, as PNG and SVG, into the folder that holds them."""
+"""Draws the result files of a run or of a study, as PNG and SVG, into the folder that holds them. Prints the pictures'
+paths and ends with 0, or one message and ends with another code. It is started by trigram, as python3 -I."""
 
+import os
 import pathlib
 import sys
+import traceback
 
+FAILED = 1
+UNUSABLE = 2
 NO_MATPLOTLIB = 3
+
+# Pictures depend on results alone: the modules and the matplotlibrc that count are those beside this file.
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def draw(folder):
+    import matplotlib
+    matplotlib.use("Agg")
+    import run_plots
+    import study_plots
+    plots = study_plots if (folder / "study.json").exists() else run_plots
+    return plots.draw(folder)
 
 
 def main(words):
     if len(words) != 1:
-        print("usage: plot.py FOLDER", file=sys.stderr)
-        return 2
+        print("usage: plot.py FOLDER")
+        return UNUSABLE
+    folder = pathlib.Path(words[0]).absolute()
+    sys.path.insert(0, HERE)
+    os.chdir(HERE)
+    os.environ.pop("MPLBACKEND", None)
+    import unusable
     try:
-        import matplotlib
-    except ImportError:
-        print("plot.py: matplotlib is missing; install python3-matplotlib", file=sys.stderr)
+        for path in draw(folder):
+            print(os.path.join(words[0], path.name))
+    except unusable.Unusable as error:
+        print(error)
+        return UNUSABLE
+    except ImportError as error:
+        print(error)
         return NO_MATPLOTLIB
-    matplotlib.use("Agg")
-    import run_plots
-    import study_plots
-
-    folder = pathlib.Path(words[0])
-    draw = study_plots.draw if (folder / "study.json").exists() else run_plots.draw
-    for path in draw(folder):
-        print(path)
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        print(f"{os.path.basename(frame.filename)}:{frame.lineno}: {type(error).__name__}: {error}")
+        return FAILED
     return 0
 
 

@@ -4,10 +4,10 @@ import math
 
 import matplotlib.pyplot as plt
 
+import checked
 import style
 import tables
-
-ACTIVITIES = ["compute_s", "exposed_s", "encode_s", "wire_s", "decode_s"]
+from checked import ACTIVITIES
 
 
 def scored(curve, key):
@@ -51,17 +51,17 @@ def draw_breakdown(folder, run):
 
 
 def draw_steps(folder):
-    rows = [row for row in tables.rows_of(folder / "steps.csv") if row["rank"] == "0"]
+    rows = [row for row in tables.rows_of(folder / "steps.csv", ["rank", "loss", "time_s"]) if row["rank"] == "0"]
     losses = [tables.number(row["loss"]) for row in rows]
     if not any(math.isfinite(loss) for loss in losses):
         return []
     figure, axes = plt.subplots(figsize=(7.5, 3.2))
-    axes.plot([float(row["time_s"]) for row in rows], losses, color=style.COLOURS[0], linewidth=1)
+    axes.plot([tables.number(row["time_s"]) for row in rows], losses, color=style.COLOURS[0], linewidth=1)
     axes.set_xlabel("time (s)")
     axes.set_ylabel("loss of rank 0's batch")
     return style.save(figure, folder, "steps")
 
 
 def draw(folder):
-    run = tables.json_of(folder / "run.json")
+    run = checked.run(folder / "run.json")
     return draw_curves(folder, run) + draw_breakdown(folder, run) + draw_steps(folder)

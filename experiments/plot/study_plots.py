@@ -5,6 +5,7 @@ import statistics
 
 import matplotlib.pyplot as plt
 
+import checked
 import style
 import tables
 
@@ -78,11 +79,12 @@ def note_calibration(figure, calibration):
         figure.text(0.02, -0.02, f"calibrated: {values}, {calibration.get('source', '')}", fontsize=8, color="dimgrey")
 
 
-def curves_by_line(folder, study, runs):
-    """A line → the curves of its seeds."""
+def curves_by_line(study, runs):
+    """A line → the curves of its seeds, which hold time, mean bytes a rank, loss and accuracy."""
     curves = collections.defaultdict(list)
     for run in runs:
-        curves[line_of(study, run, "row")].append(tables.curve_of(folder / run["folder"]))
+        if run["json"]["curve"]:
+            curves[line_of(study, run, "row")].append(run["json"]["curve"])
     return curves
 
 
@@ -99,7 +101,7 @@ def band(curves, key):
 
 def draw_learning(folder, study, runs, name, title):
     """Loss and accuracy against time and bytes: medians as lines, ranges over seeds as bands."""
-    curves = curves_by_line(folder, study, runs)
+    curves = curves_by_line(study, runs)
     keys = [key for key in ("loss", "accuracy") if any(band(c, key) for c in curves.values())]
     if not keys or all(len(c) < 3 for some in curves.values() for c in some):
         return []
@@ -136,7 +138,7 @@ def draw_all_learning(folder, study, runs):
     key = study["axes"][0]["key"]
     for value in study["axes"][0]["values"]:
         some = [run for run in runs if run[key] == value]
-        safe = "".join(c if c.isalnum() or c in ".-" else "_" for c in value)
+        safe = "".join(c if c.isascii() and (c.isalnum() or c in ".-") else "_" for c in value)[:100]
         paths += draw_learning(folder, study, some, f"curves_{safe}", f"{study['title']}, {key} = {value}")
     return paths
 
@@ -153,7 +155,7 @@ def draw_breakdown(folder, study, runs):
             seconds = collections.defaultdict(list)
             for run in runs:
                 if value is None or run[study["axes"][0]["key"]] == value:
-                    seconds[line_of(study, run, "row")].append(tables.json_of(folder / run["folder"] / "run.json")["summary"]["breakdown"][key])
+                    seconds[line_of(study, run, "row")].append(run["json"]["summary"]["breakdown"][key])
             widths = [statistics.median(seconds[name]) if seconds[name] else 0.0 for name in names]
             axes.barh([style.readable(name) for name in names], widths, left=[left[name] for name in names], color=style.COLOURS[i], label=label)
             left = {name: left[name] + width for name, width in zip(names, widths)}
@@ -167,6 +169,6 @@ def draw_breakdown(folder, study, runs):
 
 
 def draw(folder):
-    study = tables.json_of(folder / "study.json")
-    runs = main_runs(tables.rows_of(folder / "runs.csv"))
+    study = checked.study(folder / "study.json")
+    runs = main_runs(checked.runs(folder, study))
     return draw_sweep(folder, study, runs) + draw_all_learning(folder, study, runs) + draw_breakdown(folder, study, runs)

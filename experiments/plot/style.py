@@ -1,30 +1,18 @@
-"""One look for all pictures: sizes, colours that stay with a series, units, and files in two formats."""
+"""One look for all pictures: sizes, colours that stay with a series, units, and files in two formats. Sizes and fonts stand in matplotlibrc."""
 
 import math
 
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+import new_file
+
 # Okabe and Ito's colours, told apart by colour-blind readers too, and a few darker ones behind them.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F3C8D", "#8C564B", "#666666"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*", "<", ">"]
 
-plt.rcParams.update({
-    "figure.figsize": (8.6, 4.8),
-    "figure.dpi": 150,
-    "savefig.bbox": "tight",
-    "font.size": 10.5,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "grid.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 11.5,
-    "axes.titlelocation": "left",
-    "legend.frameon": False,
-    "lines.linewidth": 1.8,
-    "svg.hashsalt": "trigram",
-})
+# The pictures that were written, so that no two have one name.
+written = set()
 
 
 def colours_of(series):
@@ -79,9 +67,13 @@ def time_unit(largest):
 
 def save(figure, folder, name):
     """Writes both formats and returns their paths."""
-    paths = [folder / f"{name}.{suffix}" for suffix in ("png", "svg")]
-    for path in paths:
-        metadata = {"Date": None} if path.suffix == ".svg" else None
-        figure.savefig(path, metadata=metadata)
+    while name in written:
+        name += "_"
+    written.add(name)
+    paths = []
+    for form, metadata in (("png", None), ("svg", {"Date": None})):
+        path = folder / f"{name}.{form}"
+        new_file.write(path, lambda file: figure.savefig(file, format=form, metadata=metadata))
+        paths.append(path)
     plt.close(figure)
     return paths

@@ -1,0 +1,117 @@
+"""Looks at every value that is drawn before anything is: what cannot be drawn is named with its place."""
+
+import math
+import re
+
+import tables
+from unusable import Unusable
+
+ACTIVITIES = ["compute_s", "exposed_s", "encode_s", "wire_s", "decode_s"]
+NAME = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.-]{1,100}")
+FOLDER = re.compile(r"runs/(?!\.\.?$)[A-Za-z0-9_.-]{1,200}")
+MOST_DRAWN = 1000
+
+
+def wrong(place, what, value):
+    shown = repr(value)
+    raise Unusable(f"{place}: {shown if len(shown) < 60 else shown[:57] + '...'} is no {what}")
+
+
+def text(value, place):
+    """Short enough to be a label, and printable."""
+    most = 500
+    if not isinstance(value, str) or len(value) > most or not value.isprintable():
+        wrong(place, f"text of at most {most} printable characters", value)
+
+
+def name(value, place):
+    if not isinstance(value, str) or not NAME.fullmatch(value):
+        wrong(place, "name of at most 100 letters, digits, '_', '.' and '-'", value)
+
+
+def number(value, place):
+    drawable = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e100
+    if not drawable or math.isnan(value):
+        wrong(place, "number that can be drawn", value)
+
+
+def score(value, place):
+    if value is not None:
+        number(value, place)
+
+
+def whatever(value, place):
+    """Not drawn."""
+
+
+def each(check):
+    """Checks all values of a list."""
+    def all_of(value, place):
+        if not isinstance(value, list) or len(value) > MOST_DRAWN:
+            wrong(place, f"list of at most {MOST_DRAWN} values", value)
+        for index, one in enumerate(value):
+            check(one, f"{place}[{index}]")
+    return all_of
+
+
+def fields(**checks):
+    """Checks these fields of an object, all of which must be there."""
+    def all_of(value, place):
+        if not isinstance(value, dict):
+            wrong(place, "object", value)
+        for key, check in checks.items():
+            if key not in value:
+                raise Unusable(f"{place} has no field '{key}'")
+            check(value[key], f"{place}.{key}")
+    return all_of
+
+
+is_curve = each(fields(time_s=number, bytes_mean=number, loss=score, accuracy=score))
+is_breakdown = fields(**dict.fromkeys(ACTIVITIES, number))
+is_run_of_study = fields(summary=fields(breakdown=is_breakdown), curve=is_curve)
+is_run = fields(summary=fields(breakdown=is_breakdown), curve=is_curve, workload=fields(description=text),
+                configuration=fields(flags=fields(algorithm=text)))
+is_study = fields(name=name, title=text, measure=fields(label=text, x_label=text),
+                  axes=each(fields(key=text, values=each(text))), rows=each(fields(name=name, series=text)),
+                  published=each(fields(series=text, x=number, value=number)))
+
+
+def run(path):
+    """The run.json of a run alone."""
+    value = tables.json_of(path)
+    is_run(value, f"'{path}'")
+    return value
+
+
+def study(path):
+    value = tables.json_of(path)
+    is_study(value, f"'{path}'")
+    if "goal" in value:
+        fields(loss=number)(value["goal"], f"'{path}'.goal")
+    if not value["rows"]:
+        raise Unusable(f"'{path}' has no rows")
+    for axis in value["axes"]:
+        if not axis["values"]:
+            raise Unusable(f"'{path}': axis '{axis['key']}' has no values")
+    return value
+
+
+def runs(folder, of_study):
+    """The rows of runs.csv, each of a row and at values that the study has, and each with its run.json as `json`."""
+    path = folder / "runs.csv"
+    axes = {axis["key"]: axis["values"] for axis in of_study["axes"]}
+    names = {row["name"] for row in of_study["rows"]}
+    rows = tables.rows_of(path, ["row", "series", "variant", "folder", "measure", *axes])
+    for index, row in enumerate(rows, 2):
+        place = f"'{path}', row {index}"
+        if row["row"] not in names:
+            wrong(place, "row of the study", row["row"])
+        for key, values in axes.items():
+            if row[key] not in values:
+                wrong(place, f"value of '{key}' that the study sweeps", row[key])
+        if not FOLDER.fullmatch(row["folder"]):
+            wrong(place, "folder of a run", row["folder"])
+        recorded = folder / row["folder"] / "run.json"
+        row["json"] = tables.json_of(recorded)
+        is_run_of_study(row["json"], f"'{recorded}'")
+    return rows

@@ -1,0 +1,179 @@
+"""Mangled folders are refused with one message that names the file, never with a traceback; whole ones are drawn the
+same whatever lies around. Ends with 77 where matplotlib is missing."""
+
+import contextlib
+import copy
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PLOT = HERE.parent.parent / "experiments" / "plot"
+sys.path.insert(0, str(PLOT))
+
+ACTIVITIES = ["compute_s", "exposed_s", "encode_s", "wire_s", "decode_s"]
+RUN = {
+    "summary": {"breakdown": dict.fromkeys(ACTIVITIES, 0.25)},
+    "curve": [{"step": s, "time_s": s / 2, "bytes_mean": 10.0 * s, "loss": 1.0 / (s + 1), "accuracy": None} for s in range(4)],
+    "workload": {"description": "a model of $x"},
+    "configuration": {"flags": {"algorithm": "all_reduce"}},
+}
+STUDY = {
+    "name": "s", "title": "a $study", "measure": {"label": "y", "x_label": ""},
+    "axes": [{"key": "cluster.nic_bandwidth", "values": ["1Gbps", "20Gbps"]}],
+    "rows": [{"name": "a", "series": "a"}, {"name": "b", "series": "b"}],
+    "published": [{"series": "a", "x": 1, "value": 3.5}], "goal": {"loss": 0.5},
+}
+STEPS = "step,rank,time_s,loss\n0,0,1,2.5\n1,0,2,1.5\n"
+RUNS = "row,series,variant,cluster.nic_bandwidth,folder,measure\n" + "".join(
+    f"{row},{row},,{value},runs/{row}-1,{x}\n" for row in "ab" for x, value in enumerate(["1Gbps", "20Gbps"], 1))
+JUNK = [None, True, -1, 1e308, float("nan"), 10**400, "", "x", "../x", "/abs/x", "a\u0007b", "\ud800", "y" * 5000, [], {}, [[]], [None], {"a": 1}]
+
+
+def write_run(folder, run=RUN):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "run.json").write_text(json.dumps(run))
+    (folder / "steps.csv").write_text(STEPS)
+
+
+def write_study(folder, study=STUDY, run=RUN):
+    for row in "ab":
+        write_run(folder / "runs" / f"{row}-1", run)
+    (folder / "study.json").write_text(json.dumps(study))
+    (folder / "runs.csv").write_text(RUNS)
+
+
+def paths(value, at=()):
+    """The places of all values inside."""
+    if at:
+        yield at
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inside:
+        yield from paths(one, (*at, key))
+
+
+def mangled(value):
+    """Copies with one value removed, or replaced by junk in turn."""
+    for index, path in enumerate(paths(value)):
+        for junk in ["remove", *(JUNK[(index + i * 7) % len(JUNK)] for i in range(3))]:
+            copied = copy.deepcopy(value)
+            place = copied
+            for key in path[:-1]:
+                place = place[key]
+            if junk == "remove":
+                del place[path[-1]]
+            else:
+                place[path[-1]] = junk
+            yield copied
+
+
+class Mangled(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.folder = pathlib.Path(self.scratch.name) / "folder"
+        # What is whole enough is not drawn here, which would take a second each.
+        patch = unittest.mock.patch("style.save", lambda figure, folder, name: plt.close(figure) or [])
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def check(self, what):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            code = plot.main([str(self.folder)])
+        self.assertIn(code, (0, plot.UNUSABLE), f"{out.getvalue()} for {str(what)[:300]}")
+        if code != 0:
+            self.assertEqual(out.getvalue().count("\n"), 1, out.getvalue())
+            self.assertIn(str(self.folder), out.getvalue())
+        return code, out.getvalue()
+
+    def test_runs(self):
+        write_run(self.folder)
+        self.assertEqual(self.check("whole")[0], 0)
+        for run in mangled(RUN):
+            write_run(self.folder, run)
+            self.check(run)
+
+    def test_studies(self):
+        write_study(self.folder)
+        self.assertEqual(self.check("whole")[0], 0)
+        for study in mangled(STUDY):
+            write_study(self.folder, study)
+            self.check(study)
+
+    def test_files(self):
+        for name in ("run.json", "steps.csv", "study.json", "runs.csv", "runs/a-1/run.json"):
+            for junk in (b"", b"\xff\xfe", b"{", b"[" * 100000, b"\0\0", b"a,b\n1\n", b"row\n", "folder", "absent"):
+                with self.subTest(name=name, junk=junk[:5]), tempfile.TemporaryDirectory() as scratch:
+                    self.folder = pathlib.Path(scratch)
+                    (write_study if "run" in name and name != "run.json" or "study" in name else write_run)(self.folder)
+                    path = self.folder / name
+                    path.unlink()
+                    if junk == "folder":
+                        path.mkdir()
+                    elif junk != "absent":
+                        path.write_bytes(junk)
+                    self.check((name, junk))
+
+    def test_messages(self):
+        write_study(self.folder, STUDY | {"name": "../x"})
+        self.assertIn("study.json'.name: '../x' is no name", self.check("name")[1])
+        write_study(self.folder)
+        (self.folder / "runs.csv").write_text(RUNS.replace("runs/a-1", "../../a"))
+        self.assertIn("runs.csv', row 2: '../../a' is no folder of a run", self.check("folder")[1])
+        (self.folder / "runs.csv").write_text(RUNS + "a,a\n")
+        self.assertIn("row 6: 2 cells where the header has 6", self.check("cells")[1])
+
+
+class Drawn(unittest.TestCase):
+    def draw(self, folder, **options):
+        return subprocess.run([sys.executable, "-I", "-B", str(PLOT / "plot.py"), str(folder)], capture_output=True, text=True, **options)
+
+    def test_the_same_wherever_it_is_drawn(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            scratch = pathlib.Path(scratch)
+            write_study(scratch / "here")
+            write_study(scratch / "there")
+            (scratch / "matplotlibrc").write_text("axes.facecolor: red\nfont.size: 30\nnonsense\n")
+            (scratch / "tables.py").write_text("raise SystemExit('not this one')\n")
+            odd = os.environ | {"PYTHONPATH": str(scratch), "MPLBACKEND": "none", "MATPLOTLIBRC": str(scratch)}
+            self.assertEqual(self.draw(scratch / "here").returncode, 0)
+            there = self.draw("there", cwd=scratch, env=odd)
+            self.assertEqual((there.returncode, there.stdout.split()[0]), (0, "there/s.png"), there.stdout)
+            pictures = sorted(path.name for path in (scratch / "here").glob("*.*g"))
+            self.assertEqual(len(pictures), 8)
+            for name in pictures:
+                self.assertEqual((scratch / "here" / name).read_bytes(), (scratch / "there" / name).read_bytes(), name)
+            self.assertEqual([path.name for path in (scratch / "here").glob(".*")], [])
+
+    def test_no_link_is_followed_or_replaced(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch) / "run"
+            write_run(folder)
+            target = pathlib.Path(scratch) / "target"
+            target.write_text("old")
+            (folder / "breakdown.png").symlink_to(target)
+            ended = self.draw(folder)
+            self.assertEqual(ended.returncode, plot.UNUSABLE)
+            self.assertIn("breakdown.png': it is no regular file", ended.stdout)
+            self.assertEqual(target.read_text(), "old")
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit(77)
+    matplotlib.use("Agg")
+    import unittest.mock
+
+    import matplotlib.pyplot as plt
+
+    import plot
+    unittest.main()
