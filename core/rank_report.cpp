@@ -1,32 +1,55 @@
 // RankReports as bytes, since ranks may be other processes.
+#include <algorithm>
+#include <mutex>
+#include <set>
+
 #include "core/packing.hpp"
 #include "core/trainer.hpp"
 
 namespace trigram {
 namespace {
 
+/// A span whose name is an index: a trace holds millions of spans and few names.
+struct PackedSpan {
+  double begin, end;
+  std::int64_t bytes;
+  std::int32_t lane;
+  std::uint16_t name;
+  Activity activity;
+};
+
 void put_spans(Packer& packer, const std::vector<LaneSpan>& spans) {
-  packer.put(static_cast<std::uint64_t>(spans.size()));
+  std::vector<std::string_view> names;
+  std::vector<PackedSpan> all;
+  all.reserve(spans.size());
   for (const LaneSpan& span : spans) {
-    packer.put(span.lane);
-    packer.put(span.activity);
-    packer.put_text(span.name);
-    packer.put(span.begin);
-    packer.put(span.end);
-    packer.put(span.bytes);
+    auto name = std::find(names.begin(), names.end(), span.name);
+    if (name == names.end()) name = names.insert(names.end(), span.name);
+    all.push_back(
+        {span.begin, span.end, span.bytes, span.lane, static_cast<std::uint16_t>(name - names.begin()), span.activity});
   }
+  packer.put(static_cast<std::uint64_t>(names.size()));
+  for (const std::string_view name : names) packer.put_text(name);
+  packer.put_all(std::span<const PackedSpan>(all));
+}
+
+/// The same text for as long as the process lives.
+std::string_view lasting(const std::string& name) {
+  static std::mutex mutex;
+  static std::set<std::string> names;
+  const std::lock_guard lock(mutex);
+  return *names.insert(name).first;
 }
 
 std::vector<LaneSpan> take_spans(Unpacker& unpacker) {
+  std::vector<std::string_view> names;
+  for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left) names.push_back(lasting(unpacker.take_text()));
+  const auto all = unpacker.take_all<PackedSpan>();
   std::vector<LaneSpan> spans;
-  for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left) {
-    LaneSpan& span = spans.emplace_back();
-    span.lane = unpacker.take<int>();
-    span.activity = unpacker.take<Activity>();
-    span.name = unpacker.take_text();
-    span.begin = unpacker.take<double>();
-    span.end = unpacker.take<double>();
-    span.bytes = unpacker.take<std::int64_t>();
+  spans.reserve(all.size());
+  for (const PackedSpan& span : all) {
+    ensure(span.name < names.size(), "a packed span has no name");
+    spans.push_back({span.lane, span.activity, names[span.name], span.begin, span.end, span.bytes});
   }
   return spans;
 }

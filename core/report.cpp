@@ -1,4 +1,4 @@
-// Tables, trace and summary of a run.
+// Tables and summary of a run.
 #include "core/report.hpp"
 
 #include <algorithm>
@@ -51,22 +51,6 @@ nlohmann::json breakdown(const RankReport& report) {
           {"exposed_s", sum.exposed_s / steps}};
 }
 
-nlohmann::json event(const RankReport& report, const LaneSpan& span) {
-  constexpr double microseconds = 1e6;
-  return {{"name", span.name},
-          {"cat", name_of(span.activity)},
-          {"ph", "X"},
-          {"pid", report.rank},
-          {"tid", span.lane},
-          {"ts", span.begin * microseconds},
-          {"dur", (span.end - span.begin) * microseconds},
-          {"args", {{"bytes", span.bytes}}}};
-}
-
-nlohmann::json name_event(const char* what, int rank, int lane, const std::string& name) {
-  return {{"name", what}, {"ph", "M"}, {"pid", rank}, {"tid", lane}, {"args", {{"name", name}}}};
-}
-
 }  // namespace
 
 std::string steps_csv(const std::vector<RankReport>& ranks) {
@@ -100,21 +84,6 @@ std::string evals_csv(const std::vector<RankReport>& ranks) {
     text += "\n";
   }
   return text;
-}
-
-std::string trace_json(const std::vector<RankReport>& ranks) {
-  nlohmann::json events = nlohmann::json::array();
-  for (const RankReport& report : ranks) {
-    int lanes = 1;
-    for (const LaneSpan& span : report.spans) lanes = std::max(lanes, span.lane + 1);
-    events.push_back(name_event("process_name", report.rank, 0, "rank " + std::to_string(report.rank)));
-    for (int lane = 0; lane < lanes; ++lane) {
-      events.push_back(name_event("thread_name", report.rank, lane,
-                                  lane == 0 ? "compute" : "communication " + std::to_string(lane)));
-    }
-    for (const LaneSpan& span : report.spans) events.push_back(event(report, span));
-  }
-  return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump() + "\n";
 }
 
 nlohmann::json summarize(const Training& training) {

@@ -1,21 +1,15 @@
-// Result files of a run: rows, a trace and a summary of what the ranks brought home, written whole or not at all.
+// Results of a run as text: rows, a trace and a summary of what the ranks brought home.
 #pragma once
 
-#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/trainer.hpp"
 
 namespace trigram {
-
-/// Writes `text` to a new file beside `path` and renames it, so that nobody ever sees half of it. Throws UsageError
-/// naming the path and the system's reason: no folder, no permission, a full disk.
-void write_file(const std::filesystem::path& path, const std::string& text);
-
-/// Makes the folder and proves that files can be written in it. Throws UsageError.
-void require_writable(const std::filesystem::path& folder);
 
 /// step,rank,time_s,loss,bytes_sent,compute_s,encode_s,wire_s,decode_s,exposed_s
 std::string steps_csv(const std::vector<RankReport>& ranks);
@@ -26,8 +20,9 @@ std::string evals_csv(const std::vector<RankReport>& ranks);
 /// The evaluations of all ranks in the order of steps and times.
 std::vector<EvalRow> evaluations(const std::vector<RankReport>& ranks);
 
-/// The spans in Chrome's trace format: a process a rank, a thread a lane, microseconds.
-std::string trace_json(const std::vector<RankReport>& ranks);
+/// The spans in Chrome's trace format: a process a rank, a thread a lane, microseconds. `write` gets it piece by piece,
+/// since it is larger than all else.
+void write_trace(const std::vector<RankReport>& ranks, const std::function<void(std::string_view)>& write);
 
 /// What a run comes down to. iteration_s is rank 0's mean over all steps, so that steps that exchange and steps that do
 /// not count as often as they happen; iteration_median_s is its median; iteration_slowest_rank_s is the mean of the

@@ -158,6 +158,7 @@ class Trainer {
     for (int i = 0; i < runtime_.lanes(); ++i) {
       Timeline& timeline = runtime_.lane(i).timeline;
       timeline.settle(true);
+      report_.spans.reserve(report_.spans.size() + timeline.spans().size());
       for (const Span& span : timeline.spans()) {
         report_.spans.push_back({i, span.activity, span.name, span.begin, span.end, span.bytes});
       }

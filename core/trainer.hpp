@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/algorithm.hpp"
@@ -57,11 +58,12 @@ struct EvalRow {
   double bytes_sent = 0;          ///< in steps until then, mean over ranks
 };
 
-/// A span with the lane that it ran on.
+/// A span with the lane that it ran on. There may be millions, so none owns its name: that lives as long as the
+/// process.
 struct LaneSpan {
   int lane = 0;
   Activity activity = Activity::compute;
-  std::string name;
+  std::string_view name;
   double begin = 0, end = 0;
   std::int64_t bytes = 0;
 };

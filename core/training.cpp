@@ -1,6 +1,7 @@
 // From options to reports: everything is checked here, before any rank starts.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/all_reduce.hpp"
 #include "core/error.hpp"
@@ -87,9 +88,9 @@ Training run_training(Backend& backend, const World& world, TrainingOptions opti
   check(options, world, backend);
   const std::vector<int> nodes = backend.nodes(world.ranks);
   options.relaxation.nodes = 1 + *std::max_element(nodes.begin(), nodes.end());
-  const Outcome outcome = backend.run(world, [&](RankRuntime& runtime) { return pack(train(runtime, options)); });
+  Outcome outcome = backend.run(world, [&](RankRuntime& runtime) { return pack(train(runtime, options)); });
   Training training{{}, outcome.seconds, outcome.facts};
-  for (const auto& bytes : outcome.results) training.ranks.push_back(unpack(bytes));
+  for (auto& bytes : outcome.results) training.ranks.push_back(unpack(std::exchange(bytes, {})));
   return training;
 }
 

@@ -8,7 +8,7 @@
 #include "core/all_reduce.hpp"
 #include "core/backend.hpp"
 #include "core/error.hpp"
-#include "core/report.hpp"
+#include "core/report_file.hpp"
 #include "experiments/alpha_beta.hpp"
 #include "experiments/backend_choice.hpp"
 #include "experiments/bench_op.hpp"
@@ -182,7 +182,7 @@ int bench(const Arguments& arguments) {
   backend->nodes(config.world.ranks);
   config.world.configuration = same_on_all_ranks("bench", with_defaults(flags), config.place.cluster);
   const bool reports = backend->process_rank() == 0;
-  if (reports && !config.out.empty()) write_file(config.out, "");
+  if (reports && !config.out.empty()) require_writable_file(config.out);
   const bool simulated = backend->simulated();
   const Outcome outcome =
       backend->run(config.world, [&](RankRuntime& runtime) { return pack(measure(runtime, config, op, simulated)); });

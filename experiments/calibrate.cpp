@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "core/report.hpp"
+#include "core/report_file.hpp"
 #include "experiments/backend_choice.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/job.hpp"
@@ -117,7 +117,7 @@ int calibrate(const Arguments& arguments) {
   samples.patterns = network_patterns(samples.node_of_rank);
   samples.plan.phantom = backend->simulated();
   const bool reports = backend->process_rank() == 0;
-  if (reports && !config.out.empty()) write_file(config.out, "");
+  if (reports && !config.out.empty()) require_writable_file(config.out);
   const Outcome outcome =
       backend->run(world, [&](RankRuntime& runtime) { return measure(runtime, samples.patterns, samples.plan); });
   if (!reports) return 0;

@@ -13,7 +13,9 @@
 #include "core/spelling.hpp"
 #include "experiments/build_facts.hpp"
 #include "experiments/launcher.hpp"
+#include "experiments/standard_streams.hpp"
 #include "experiments/subcommand.hpp"
+#include "experiments/utf8.hpp"
 
 namespace trigram {
 namespace {
@@ -51,6 +53,8 @@ int dispatch(const Arguments& arguments) {
     print_help(std::cerr);
     return usage_exit;
   }
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    require_utf8(arguments[i], "word " + std::to_string(i + 1) + " of the command line");
   const std::string& word = arguments.front();
   if (word == "--help" || word == "-h" || word == "help") {
     print_help(std::cout);
@@ -94,7 +98,10 @@ void print_error(const std::exception& error) {
 
 int main(int count, char** words) {
   try {
-    return trigram::dispatch(trigram::Arguments(words + 1, words + count));
+    trigram::occupy_standard_streams();
+    const int code = trigram::dispatch(trigram::Arguments(words + 1, words + count));
+    trigram::require_printed();
+    return code;
   } catch (const trigram::UsageError& error) {
     trigram::print_error(error);
     return trigram::usage_exit;

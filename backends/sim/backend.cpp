@@ -1,6 +1,7 @@
 // The backend "sim": ranks as actors of SimGrid, every run in a process of its own.
 #include "core/backend.hpp"
 
+#include <utility>
 
 #include "backends/sim/child.hpp"
 #include "backends/sim/cluster.hpp"
@@ -14,11 +15,12 @@ namespace trigram::sim {
 
 namespace {
 
-std::vector<std::byte> pack(const Outcome& outcome) {
+/// Traces make results large: each is given up as soon as it is packed.
+std::vector<std::byte> pack(Outcome outcome) {
   Packer packer;
   packer.put(outcome.seconds);
   packer.put_text(outcome.facts.dump());
-  for (const auto& result : outcome.results) packer.put_all(std::span(result));
+  for (auto& result : outcome.results) packer.put_all(std::span<const std::byte>(std::exchange(result, {})));
   return std::move(packer).bytes();
 }
 

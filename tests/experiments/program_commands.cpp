@@ -28,7 +28,7 @@ TEST_P(RefusedCommand, SaysWhyOnOneLineAndEndsWith2) {
   EXPECT_EQ(ended.code, 2) << ended.text;
   EXPECT_THAT(ended.text, HasSubstr(GetParam().message));
   EXPECT_EQ(std::count(ended.text.begin(), ended.text.end(), '\n'), 1) << ended.text;
-  EXPECT_FALSE(std::filesystem::exists(scratch / "out/run.json"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "out")) << "what is refused leaves nothing";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -52,6 +52,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"check moon", "unknown product 'moon'"}, Refused{"check ring --kind moon", "unknown kind 'moon'"},
         Refused{"check ring --kind codec", "unknown codec 'ring'"},
         Refused{"check local_sgd:every=often", "every=often is not a whole number"},
+        Refused{"bench --out /dev/null", "'/dev/null': it is a device; only a regular file is replaced"},
+        Refused{"calibrate --out /dev/null", "'/dev/null': it is a device; only a regular file is replaced"},
+        Refused{"run --workload quadratic:\xff", "word 3 of the command line holds bytes that are no UTF-8"},
         Refused{"plot /", "neither run.json nor study.json"}));
 
 TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
@@ -82,6 +85,18 @@ TEST(Command, CheckPrintsCostsAndSaysWhatDoesNotHold) {
   EXPECT_THAT(broken.text, HasSubstr("communication: no exchange is declared in the first 256 steps"));
   EXPECT_THAT(program("check top_k:k=3").text, HasSubstr("codec top_k:k=3 holds what it declares\n"));
   EXPECT_THAT(program("check hypercube").text, HasSubstr("topology hypercube holds what it declares\n"));
+}
+
+TEST(Command, FailsWhereItsOutputIsLost) {
+  const Ended full = shell(program_path() + " --version 2>&1 >/dev/full");
+  EXPECT_EQ(full.code, 1);
+  EXPECT_EQ(full.text, "trigram: cannot print all to standard output: No space left on device\n");
+  const Scratch scratch;
+  const Ended closed =
+      shell(program_path() + " bench --max-size 4KiB --out " + (scratch / "b.csv").string() + " 2>&1 >&-");
+  EXPECT_EQ(closed.code, 1);
+  EXPECT_THAT(closed.text, HasSubstr("cannot print all to standard output"));
+  EXPECT_THAT(text_of(scratch / "b.csv"), ::testing::StartsWith("size (B),count,type"));
 }
 
 TEST(Command, ListShowsEveryKind) {

@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 
 #include "core/error.hpp"
 #include "core/report.hpp"
+#include "core/report_file.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {
@@ -66,7 +68,9 @@ TEST(Report, TablesHaveTheirColumns) {
 TEST(Report, TraceIsChromes) {
   Training made = training();
   made.ranks[1].spans = {{2, Activity::wire, "all_reduce", 1.5, 2, 64}};
-  const auto trace = nlohmann::json::parse(trace_json(made.ranks));
+  std::string text;
+  write_trace(made.ranks, [&](std::string_view piece) { text += piece; });
+  const auto trace = nlohmann::json::parse(text);
   const nlohmann::json& span = trace["traceEvents"].back();
   EXPECT_EQ(span["ph"], "X");
   EXPECT_EQ(span["pid"], 1);
@@ -93,11 +97,67 @@ TEST(Report, AFileIsWholeOrAsItWas) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 1);
 }
 
+TEST(Report, ATraceComesInPieces) {
+  Training made = training();
+  made.ranks[1].spans.assign(50000, {1, Activity::wire, "all \"reduce\"", 1, 2, 64});
+  std::size_t pieces = 0;
+  std::string text;
+  write_trace(made.ranks, [&](std::string_view piece) {
+    ++pieces;
+    text += piece;
+  });
+  EXPECT_GT(pieces, 3U);
+  const auto trace = nlohmann::json::parse(text);
+  EXPECT_EQ(trace["traceEvents"].size(), 50000U + 5U);  // and two ranks with one and two lanes
+  EXPECT_EQ(trace["traceEvents"].back()["name"], "all \"reduce\"");
+}
+
+TEST(Report, OnlyARegularFileIsReplaced) {
+  const Scratch scratch;
+  scratch.file("target", "old");
+  std::filesystem::create_symlink(scratch / "target", scratch / "link");
+  std::filesystem::create_directory(scratch / "folder");
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  for (const auto& [name, kind] : {std::pair("link", "a symbolic link"), std::pair("folder", "a folder"),
+                                   std::pair("pipe", "a pipe"), std::pair("/dev/null", "a device")}) {
+    const std::filesystem::path path = scratch.path() / name;
+    const auto message = ::testing::ThrowsMessage<UsageError>("cannot write '" + path.string() + "': it is " + kind +
+                                                              "; only a regular file is replaced");
+    EXPECT_THAT([&] { write_file(path, "new"); }, message);
+    EXPECT_THAT([&] { require_writable_file(path); }, message);
+  }
+  EXPECT_EQ(text_of(scratch / "target"), "old");
+  EXPECT_TRUE(std::filesystem::is_symlink(scratch / "link"));
+}
+
+TEST(Report, AProbeLeavesWhatIsThere) {
+  const Scratch scratch;
+  scratch.file("a", "old");
+  require_writable_file(scratch / "a");
+  require_writable_file(scratch / "b");
+  EXPECT_EQ(text_of(scratch / "a"), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 1);
+}
+
 TEST(Report, NamesAFolderThatCannotBe) {
   const Scratch scratch;
   scratch.file("file", "");
-  EXPECT_THAT([&] { require_writable(scratch / "file/inside"); },
+  EXPECT_THAT([&] { const ResultFolder folder(scratch / "file/inside", {"a"}); },
               ::testing::ThrowsMessage<UsageError>(HasSubstr("file/inside")));
+}
+
+TEST(Report, AFolderThatStaysEmptyIsRemovedWithThoseMadeForIt) {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "mine");
+  { const ResultFolder folder(scratch / "mine/a/b", {"file"}); }
+  EXPECT_FALSE(std::filesystem::exists(scratch / "mine/a"));
+  { const ResultFolder folder(scratch / "mine", {"file"}); }
+  EXPECT_TRUE(std::filesystem::exists(scratch / "mine"));
+  {
+    const ResultFolder folder(scratch / "mine/a/b", {"file"});
+    write_file(scratch / "mine/a/b/file", "text");
+  }
+  EXPECT_EQ(text_of(scratch / "mine/a/b/file"), "text");
 }
 
 }  // namespace

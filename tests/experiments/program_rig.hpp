@@ -51,15 +51,20 @@ struct Ended {
 /// The program's file.
 std::string program_path();
 
-/// `environment` is added to this process's: "RANK=1 WORLD_SIZE=2".
-inline Ended program(const std::string& arguments, const std::string& environment = "") {
-  FILE* pipe = ::popen(("env " + environment + " " + program_path() + " " + arguments + " 2>&1").c_str(), "r");
+/// What a line of the shell prints and ends with.
+inline Ended shell(const std::string& line) {
+  FILE* pipe = ::popen(line.c_str(), "r");
   Ended ended;
   char part[4096];
   for (std::size_t count = 0; (count = std::fread(part, 1, sizeof part, pipe)) > 0;) ended.text.append(part, count);
   const int status = ::pclose(pipe);
   ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return ended;
+}
+
+/// `environment` is added to this process's: "RANK=1 WORLD_SIZE=2".
+inline Ended program(const std::string& arguments, const std::string& environment = "") {
+  return shell("env " + environment + " " + program_path() + " " + arguments + " 2>&1");
 }
 
 }  // namespace trigram
