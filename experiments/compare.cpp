@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "experiments/grid.hpp"
+#include "experiments/utf8.hpp"
 
 namespace trigram {
 namespace {
@@ -41,7 +42,8 @@ Published read_published(const Target& target) {
   std::ifstream file(target.file);
   const std::string name = target.file.string();
   std::string line;
-  require(file && std::getline(file, line), "cannot read the published points of '" + name + "'");
+  require(file.is_open(), "cannot read the published points of '" + name + "'");
+  require(static_cast<bool>(std::getline(file, line)), "'" + name + "' is empty: it has no published points");
   const std::vector<std::string> header = cells(line);
   const std::size_t x = column(header, target.x, name), series = column(header, target.series, name),
                     value = column(header, target.value, name);
@@ -50,6 +52,7 @@ Published read_published(const Target& target) {
     const std::vector<std::string> row = cells(line);
     if (row.empty()) continue;
     const std::string place = name + ":" + std::to_string(number) + ": ";
+    require_utf8(line, name + ":" + std::to_string(number));
     require(row.size() == header.size(),
             place + std::to_string(row.size()) + " cells where the header has " + std::to_string(header.size()));
     try {

@@ -2,11 +2,16 @@
 #include "experiments/config_file.hpp"
 
 #include <boost/program_options.hpp>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/quoted.hpp"
+#include "experiments/utf8.hpp"
 
 namespace trigram {
 namespace {
@@ -19,33 +24,61 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
+/// What is longer is no list of settings, and may be a device that never ends.
+constexpr std::size_t most_bytes = 1 << 20;
+
 std::string read_text(const std::filesystem::path& path) {
+  errno = 0;
   std::ifstream file(path);
-  std::ostringstream text;
-  require(file && text << file.rdbuf(), "cannot read '" + path.string() + "'");
-  return text.str();
+  std::string text(most_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  require(!file.bad() && (errno == 0 || file.gcount() > 0),
+          "cannot read '" + path.string() + "': " + std::strerror(errno));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  require(text.size() <= most_bytes, "'" + path.string() + "' is longer than " + std::to_string(most_bytes) +
+                                         " bytes; it cannot be a list of settings");
+  return text;
 }
 
-/// Section and line number of every line that holds an entry, in order: those of Boost's options. Sections are kept
-/// apart from keys, since the names of both may contain dots.
+/// What stood before, by section and key, with its line; throws where it is there again.
+class Seen {
+ public:
+  void add(const std::filesystem::path& path, const ConfigEntry& entry) {
+    const auto [first, is_new] = lines_.emplace(std::pair(entry.section, entry.key), entry.line);
+    const std::string what = entry.key.empty() ? "[" + entry.section + "]" : "'" + entry.key + "'";
+    require(is_new, place_of(path, entry) + what + " is given twice; first in line " + std::to_string(first->second));
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, int> lines_;
+};
+
+/// Section and line number of every line that holds a section or an entry, in order: those of Boost's options. Sections
+/// are kept apart from keys, since the names of both may contain dots.
 std::vector<ConfigEntry> scan(const std::filesystem::path& path, const std::string& text) {
   std::vector<ConfigEntry> places;
   std::istringstream lines(text);
   std::string section;
+  Seen seen;
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
+    require_utf8(line, path.string() + ":" + std::to_string(number));
     line = trimmed(line.substr(0, line.find('#')));
     if (line.empty()) continue;
     if (line.front() == '[' && line.back() == ']') {
       section = trimmed(line.substr(1, line.size() - 2));
+      places.push_back({section, "", "", number});
+      seen.add(path, places.back());
       continue;
     }
     const ConfigEntry place{section, trimmed(line.substr(0, line.find('='))), "", number};
     require(line.find('=') != std::string::npos && !place.key.empty(), place_of(path, place), Quoted(line),
             " is no entry; write key = value, or [section]");
     places.push_back(place);
+    seen.add(path, place);
   }
+  require(!places.empty(), Quoted(path.string()), " is empty: it has no line key = value");
   return places;
 }
 
@@ -67,8 +100,12 @@ std::vector<ConfigEntry> read_config_file(const std::filesystem::path& path) {
   std::istringstream stream(text);
   try {
     const auto parsed = po::parse_config_file(stream, po::options_description(), /*allow_unregistered=*/true);
-    ensure(parsed.options.size() == entries.size(), path.string() + ": entries and lines disagree");
-    for (std::size_t i = 0; i < entries.size(); ++i) entries[i].value = parsed.options[i].value.at(0);
+    auto option = parsed.options.begin();
+    for (ConfigEntry& entry : entries) {
+      if (entry.key.empty()) continue;
+      ensure(option != parsed.options.end(), path.string() + ": entries and lines disagree");
+      entry.value = (option++)->value.at(0);
+    }
   } catch (const po::error& error) {
     throw UsageError(path.string() + ": " + error.what());
   }

@@ -7,15 +7,16 @@
 
 namespace trigram {
 
-/// One "key = value" line.
+/// One "key = value" line, or the "[section]" above it.
 struct ConfigEntry {
   std::string section;  ///< empty before the first section
-  std::string key;
+  std::string key;      ///< empty for the section's own line
   std::string value;
   int line = 0;  ///< counts from 1
 };
 
-/// All entries in the order of the file. Throws UsageError naming the file and, for a line that is no entry, the line.
+/// All entries in the order of the file. Throws UsageError naming the file, and the line of what is no entry, no UTF-8,
+/// or a section or key that was there before; an empty file is none either.
 std::vector<ConfigEntry> read_config_file(const std::filesystem::path& path);
 
 /// "FILE:LINE: ", for messages about one entry.

@@ -6,18 +6,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmath>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <fstream>
-#include <iomanip>
 #include <iostream>
 #include <map>
 #include <sstream>
 
 #include "core/error.hpp"
-#include "core/report.hpp"
+#include "core/report_file.hpp"
 #include "experiments/progress.hpp"
-#include "experiments/run_record.hpp"
+#include "experiments/study_run.hpp"
 
 namespace trigram {
 namespace {
@@ -48,15 +48,6 @@ class NotedSignals {
   }, terminate_{};
 };
 
-/// FNV-1a, 64 bits, in hexadecimal.
-std::string hash(const std::string& text) {
-  std::uint64_t value = 14695981039346656037ULL;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  std::ostringstream hex;
-  hex << std::hex << std::setw(16) << std::setfill('0') << value;
-  return hex.str();
-}
-
 std::string read_text(const fs::path& path) {
   std::ifstream file(path);
   std::ostringstream text;
@@ -64,32 +55,24 @@ std::string read_text(const fs::path& path) {
   return text.str();
 }
 
-/// Finished runs of this program are kept; those of another build may have other results.
-const std::string& program_digest() {
-  static const std::string digest = hash(read_text("/proc/self/exe"));
-  return digest;
-}
-
-RunConfig config_of(const StudyPoint& point) {
-  const std::string owner =
-      "row '" + point.row + "'" + (point.variant.empty() ? "" : ", variant '" + point.variant + "'");
-  return RunConfig(owner, resolved(point.settings, run_defaults()));
-}
+/// One run that is to be made.
+struct Task {
+  RunConfig config;
+  std::string identity;
+  std::string place;  ///< where the study asks for it, for messages
+};
 
 /// What the forked process does: the run, its messages in the folder, and an exit code.
-[[noreturn]] void run_child(const RunConfig& config) {
+[[noreturn]] void run_child(const Task& task, int log) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
-  const int log = ::open((config.out / "log.txt").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  if (log >= 0) {
-    ::dup2(log, STDOUT_FILENO);
-    ::dup2(log, STDERR_FILENO);
-  }
+  ::dup2(log, STDOUT_FILENO);
+  ::dup2(log, STDERR_FILENO);
   int code = 0;
   try {
-    record_run(config);
+    record_run(task.config, task.identity);
   } catch (const UsageError& error) {
     std::cerr << error.what() << std::endl;
     code = usage_exit;
@@ -104,14 +87,14 @@ RunConfig config_of(const StudyPoint& point) {
 /// The processes of one batch.
 class Batch {
  public:
-  Batch(std::map<fs::path, RunConfig> waiting, int jobs, const std::string& phase)
+  Batch(std::map<fs::path, Task> waiting, int jobs, const std::string& phase)
       : waiting_(std::move(waiting)),
         total_(waiting_.size()),
         jobs_(jobs),
         bar_(static_cast<std::int64_t>(total_), phase) {}
   ~Batch() {
-    for (const auto& [pid, folder] : running_) ::kill(-pid, SIGKILL);
-    for (const auto& [pid, folder] : running_) ::waitpid(pid, nullptr, 0);
+    for (const auto& [pid, task] : running_) ::kill(-pid, SIGKILL);
+    for (const auto& [pid, task] : running_) ::waitpid(pid, nullptr, 0);
     bar_.finish();
   }
   Batch(const Batch&) = delete;
@@ -131,15 +114,27 @@ class Batch {
 
  private:
   void start() {
-    const auto next = waiting_.begin();
-    fs::remove_all(next->first);
-    require_writable(next->first);
+    const auto node = waiting_.extract(waiting_.begin());
+    Task& task = node.mapped();
+    const int log = fresh_log(task.config.out);
     const pid_t pid = ::fork();
-    ensure(pid >= 0, "cannot start another process");
-    if (pid == 0) run_child(next->second);
+    if (pid == 0) run_child(task, log);
+    ::close(log);
+    ensure(pid > 0, "cannot start another process");
     ::setpgid(pid, pid);
-    running_[pid] = next->first;
-    waiting_.erase(next);
+    running_.emplace(pid, std::move(task));
+  }
+
+  /// Whatever was in the folder goes; the run's messages will be in log.txt.
+  static int fresh_log(const fs::path& folder) {
+    std::error_code error;
+    fs::remove_all(folder, error);
+    if (error) throw UsageError("cannot remove '" + folder.string() + "': " + error.message());
+    const ResultFolder made(folder, {"run.json"});
+    const fs::path path = folder / "log.txt";
+    const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (log < 0) throw UsageError("cannot write '" + path.string() + "': " + std::strerror(errno));
+    return log;
   }
 
   void collect() {
@@ -150,23 +145,24 @@ class Batch {
       ::usleep(pause_microseconds);
       return;
     }
-    const fs::path folder = running_[pid];
-    running_.erase(pid);
-    judge(folder, status);
+    const auto node = running_.extract(pid);
+    judge(node.mapped(), status);
     bar_.show(static_cast<std::int64_t>(total_ - waiting_.size() - running_.size()));
   }
 
-  void judge(const fs::path& folder, int status) {
+  void judge(const Task& task, int status) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-    const std::string log = read_text(folder / "log.txt");
-    const std::string message = WIFEXITED(status) ? log.substr(0, log.find_last_not_of('\n') + 1)
-                                                  : "ended by signal " + std::to_string(WTERMSIG(status));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == usage_exit) throw UsageError(message);
-    if (failed_++ == 0) first_failure_ = message + " (" + (folder / "log.txt").string() + ")";
+    const fs::path log = task.config.out / "log.txt";
+    const std::string text = read_text(log);
+    std::string message = text.substr(0, text.find_last_not_of('\n') + 1);
+    if (WIFSIGNALED(status)) message = "ended by signal " + std::to_string(WTERMSIG(status));
+    if (message.empty()) message = "it left no message; is the disk full?";
+    if (WIFEXITED(status) && WEXITSTATUS(status) == usage_exit) throw UsageError(task.place + message);
+    if (failed_++ == 0) first_failure_ = task.place + message + " (" + log.string() + ")";
   }
 
-  std::map<fs::path, RunConfig> waiting_;
-  std::map<pid_t, fs::path> running_;
+  std::map<fs::path, Task> waiting_;
+  std::map<pid_t, Task> running_;
   std::size_t total_;
   int jobs_;
   ProgressBar bar_;
@@ -178,18 +174,29 @@ class Batch {
 
 std::vector<StudyResult> RunPool::run(const std::vector<StudyPoint>& points, const std::string& phase) {
   std::vector<StudyResult> results;
-  std::map<fs::path, RunConfig> waiting;
+  std::map<fs::path, Task> waiting;
   for (const StudyPoint& point : points) {
-    RunConfig config = config_of(point);
-    const fs::path name = fs::path("runs") / (point.row + "-" + hash(config.identity() + program_digest()));
-    config.out = folder_ / name;
-    config.progress = false;
-    if (!fs::exists(config.out / "run.json")) waiting.emplace(config.out, config);
-    results.push_back({point, name.string(), {}});
+    const StudyRun planned(folder_, point);
+    RecordedRun recorded = read_run(planned.config.out, planned.identity, digests_);
+    if (recorded.run.is_null()) {
+      const bool is_new =
+          waiting.emplace(planned.config.out, Task{planned.config, planned.identity, point.place}).second;
+      if (is_new && !recorded.problem.empty()) {
+        std::cerr << "trigram: " << (planned.config.out / "run.json").string() << ": " << recorded.problem
+                  << "; the run is made again" << std::endl;
+      }
+    }
+    results.push_back({point, planned.name, std::move(recorded.run)});
   }
   Batch(std::move(waiting), jobs_, phase).finish_all();
-  for (StudyResult& result : results)
-    result.run = nlohmann::json::parse(read_text(folder_ / result.folder / "run.json"));
+  for (StudyResult& result : results) {
+    if (!result.run.is_null()) continue;
+    const StudyRun made(folder_, result.point);
+    RecordedRun recorded = read_run(made.config.out, made.identity, digests_);
+    ensure(!recorded.run.is_null(), "'" + (made.config.out / "run.json").string() + "' was made and cannot be used: " +
+                                        (recorded.problem.empty() ? "it is not there" : recorded.problem));
+    result.run = std::move(recorded.run);
+  }
   return results;
 }
 

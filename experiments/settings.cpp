@@ -26,8 +26,7 @@ Settings read_settings(const std::filesystem::path& path) {
   for (const ConfigEntry& entry : read_config_file(path)) {
     require(entry.section.empty(), place_of(path, entry), "section [", shown(entry.section),
             "] in a file of plain keys");
-    require(settings.emplace(entry.key, entry.value).second, place_of(path, entry), Quoted(entry.key),
-            " is given twice");
+    settings.emplace(entry.key, entry.value);
   }
   return settings;
 }

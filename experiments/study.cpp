@@ -6,11 +6,13 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "core/report.hpp"
+#include "core/report_file.hpp"
 #include "experiments/build_facts.hpp"
 #include "experiments/command_line.hpp"
+#include "experiments/folder_lock.hpp"
 #include "experiments/places.hpp"
 #include "experiments/plotting.hpp"
+#include "experiments/possible_points.hpp"
 #include "experiments/selection.hpp"
 #include "experiments/study_calibration.hpp"
 #include "experiments/study_files.hpp"
@@ -114,9 +116,11 @@ std::string tables(const Study& study, const Published& published, const std::ve
 }
 
 void conduct(const Study& study, const StudyFlags& flags) {
-  require_writable(flags.out);
   const Published published = study.target ? read_published(*study.target) : Published{};
+  const ResultFolder folder(flags.out, {"runs.csv", "table.txt", "study.json"});
+  const FolderLock lock(flags.out, "a study");
   RunPool pool(flags.out, flags.jobs);
+  pool.check(possible_points(study, flags.recalibrate));
   const Calibrated found = calibrate(study, published, pool, flags.recalibrate);
   const Selected selected = select(study, main_points(study, found.values), pool);
   const std::vector<StudyResult> main = pool.run(selected.points, "runs");

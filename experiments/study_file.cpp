@@ -2,8 +2,10 @@
 #include "experiments/study_file.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "core/error.hpp"
@@ -22,13 +24,26 @@ std::vector<std::string> words(const std::string& text) {
   return all;
 }
 
-/// The product of Name in "[kind.Name]".
+/// Rows, variants and studies name folders and files, which must not lie elsewhere.
+void require_name(const std::string& name, const std::string& what) {
+  constexpr std::size_t longest = 100;
+  const bool plain = std::all_of(name.begin(), name.end(), [](const unsigned char c) {
+    return c < 128 && (std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-');
+  });
+  require(plain && !name.empty() && name.size() <= longest && name != "." && name != "..",
+          what + " '" + name + "' cannot be part of a file's name; use at most " + std::to_string(longest) +
+              " letters, digits, '_', '.' and '-', and neither . nor .. alone");
+}
+
+/// The product of Name in "[kind.Name]"; a section's own line comes first.
 template <class Named>
-Named& named(std::vector<Named>& all, const std::string& name) {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Named& one) { return one.name == name; });
-  if (found != all.end()) return *found;
-  all.emplace_back();
-  all.back().name = name;
+Named& named(std::vector<Named>& all, const std::string& name, const ConfigEntry& entry) {
+  if (entry.key.empty()) {
+    require_name(name, "the name");
+    all.emplace_back();
+    all.back().name = name;
+    all.back().line = entry.line;
+  }
   return all.back();
 }
 
@@ -36,6 +51,7 @@ Named& named(std::vector<Named>& all, const std::string& name) {
 using Setters = std::map<std::string, std::function<void(const std::string&)>>;
 
 void set(const Setters& setters, const ConfigEntry& entry) {
+  if (entry.key.empty()) return;
   const auto found = setters.find(entry.key);
   std::string known;
   for (const auto& [key, setter] : setters) known += " " + key;
@@ -84,12 +100,33 @@ void read_selection(Selection& selection, const ConfigEntry& entry) {
 }
 
 void read_calibration(Calibration& calibration, const ConfigEntry& entry) {
+  if (entry.key.empty()) return;
   if (entry.key == "rows") {
     calibration.rows = words(entry.value);
   } else if (entry.key == "given") {
     calibration.given = words(entry.value);
   } else {
     calibration.grids.push_back({entry.key, expand_grid(words(entry.value))});
+  }
+}
+
+void read_row(Row& row, const ConfigEntry& entry) {
+  if (!entry.key.empty()) (entry.key == "series" ? row.series : row.settings[entry.key]) = entry.value;
+}
+
+void read_variant(Variant& variant, const ConfigEntry& entry) {
+  if (entry.key == "rows") {
+    variant.rows = words(entry.value);
+  } else if (!entry.key.empty()) {
+    variant.settings[entry.key] = entry.value;
+  }
+}
+
+void read_run(Study& study, const ConfigEntry& entry) {
+  if (entry.key.empty()) {
+    study.run_line = entry.line;
+  } else {
+    study.run[entry.key] = entry.value;
   }
 }
 
@@ -105,24 +142,13 @@ void read_entry(Study& study, const ConfigEntry& entry) {
               {"notes", [&](const std::string& text) { study.notes = study.file.parent_path() / text; }}},
              entry);
        }},
-      {"run", [&] { study.run[entry.key] = entry.value; }},
+      {"run", [&] { read_run(study, entry); }},
       {"sweep",
        [&] {
-         study.sweep.push_back({entry.key, expand_grid(words(entry.value))});
+         if (!entry.key.empty()) study.sweep.push_back({entry.key, expand_grid(words(entry.value))});
        }},
-      {"row",
-       [&] {
-         Row& row = named(study.rows, name);
-         (entry.key == "series" ? row.series : row.settings[entry.key]) = entry.value;
-       }},
-      {"variant",
-       [&] {
-         Variant& variant = named(study.variants, name);
-         if (entry.key == "rows")
-           variant.rows = words(entry.value);
-         else
-           variant.settings[entry.key] = entry.value;
-       }},
+      {"row", [&] { read_row(named(study.rows, name, entry), entry); }},
+      {"variant", [&] { read_variant(named(study.variants, name, entry), entry); }},
       {"measure",
        [&] {
          set({{"value", text_into(study.measure.value)},
@@ -191,10 +217,18 @@ std::string label_of(const Measure& measure) {
   return measure.scale == 1 ? label : label + " x " + number_text(measure.scale);
 }
 
+void check_axis(const Axis& axis, const std::string& section) {
+  const std::string place = "[" + section + "] " + axis.key + " has ";
+  require(!axis.values.empty(), place + "no values");
+  std::set<std::string> seen;
+  for (const std::string& value : axis.values) require(seen.insert(value).second, place + "'" + value + "' twice");
+}
+
 void check_calibration(const Study& study) {
   const Calibration& calibration = *study.calibration;
   require(study.target.has_value(), "[calibrate] needs a [target]");
   require(!calibration.rows.empty() && !calibration.grids.empty(), "[calibrate] needs rows and at least one parameter");
+  for (const Axis& axis : calibration.grids) check_axis(axis, "calibrate");
   require_rows(study, calibration.rows, "calibrate");
   require_rows(study, calibration.given, "calibrate");
   if (calibration.known.empty()) return;
@@ -211,7 +245,8 @@ void check_calibration(const Study& study) {
 }
 
 void check(const Study& study) {
-  for (const Axis& axis : study.sweep) require(!axis.values.empty(), "[sweep] " + axis.key + " has no values");
+  require_name(study.name, "the study's name");
+  for (const Axis& axis : study.sweep) check_axis(axis, "sweep");
   for (const Variant& variant : study.variants) require_rows(study, variant.rows, "variant." + variant.name);
   if (study.target) check_target(study);
   if (study.calibration) check_calibration(study);
@@ -221,6 +256,8 @@ void check(const Study& study) {
     require(!selection.flag.empty() && !selection.grid.empty() && !selection.seeds.empty(),
             "[selection] needs choose, from and seeds");
     check_number(selection.by, "[selection] by");
+    check_axis({"from", selection.grid}, "selection");
+    check_axis({"seeds", selection.seeds}, "selection");
   }
 }
 
@@ -238,7 +275,7 @@ Study read_study(const std::filesystem::path& file) {
       throw UsageError(place_of(file, entry) + error.what());
     }
   }
-  if (study.rows.empty()) study.rows.push_back({"all", "", {}});
+  if (study.rows.empty()) study.rows.push_back({"all", "", {}, study.run_line});
   for (Row& row : study.rows) {
     if (row.series.empty()) row.series = row.name;
   }

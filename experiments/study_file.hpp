@@ -21,6 +21,7 @@ struct Row {
   std::string name;
   std::string series;
   Settings settings;
+  int line = 0;  ///< of its section
 };
 
 /// [variant.NAME]: all rows, or those listed, once more with other flags; reported beside, never among, the main runs.
@@ -28,6 +29,7 @@ struct Variant {
   std::string name;
   std::vector<std::string> rows;  ///< empty: all
   Settings settings;
+  int line = 0;  ///< of its section
 };
 
 /// [measure]: what a run comes down to, `value` being a path in run.json.
@@ -76,6 +78,7 @@ struct Study {
   std::filesystem::path file;
   std::optional<std::filesystem::path> notes;
   Settings run;
+  int run_line = 0;  ///< of [run]
   std::vector<Axis> sweep;
   std::vector<Row> rows;  ///< at least one
   std::vector<Variant> variants;
@@ -86,7 +89,8 @@ struct Study {
   std::optional<Goal> goal;
 };
 
-/// Reads a study. Throws UsageError naming file, line and key for anything unknown, missing or malformed.
+/// Reads a study. Throws UsageError naming file, line and key for anything unknown, missing or malformed, and for a
+/// name of a row, a variant or the study that could not be part of the name of a file.
 Study read_study(const std::filesystem::path& file);
 
 }  // namespace trigram

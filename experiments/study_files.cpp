@@ -37,7 +37,7 @@ std::set<std::string> summary_keys(const std::vector<StudyResult>& results) {
   std::set<std::string> keys;
   for (const StudyResult& result : results) {
     for (const auto& [key, value] : result.run.at("summary").items()) {
-      if (value.is_number()) keys.insert(key);
+      if (value.is_number() && key != "wall_s") keys.insert(key);  // how long a machine took is no result
     }
   }
   return keys;

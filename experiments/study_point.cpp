@@ -24,12 +24,18 @@ bool takes_part(const Variant& variant, const Row& row) {
   return variant.rows.empty() || std::find(variant.rows.begin(), variant.rows.end(), row.name) != variant.rows.end();
 }
 
+std::string place_of(const Study& study, const Row& row, const Variant& variant) {
+  const int line = variant.name.empty() ? row.line : variant.line;
+  return study.file.string() + (line > 0 ? ":" + std::to_string(line) : "") + ": row '" + row.name + "'" +
+         (variant.name.empty() ? "" : ", variant '" + variant.name + "'") + ": ";
+}
+
 void add_row(const Study& study, const Settings& found, const Row& row, const Variant& variant,
              std::vector<StudyPoint>& points) {
   for (const Settings& axes : product(study.sweep)) {
     const Settings base = layered(layered(study.run, found), axes);
-    points.push_back(
-        {row.name, row.series, variant.name, axes, layered(layered(base, row.settings), variant.settings)});
+    points.push_back({row.name, row.series, variant.name, axes, layered(layered(base, row.settings), variant.settings),
+                      place_of(study, row, variant)});
   }
 }
 

@@ -14,6 +14,7 @@ struct StudyPoint {
   std::string row, series, variant;  ///< variant is empty for a main run
   Settings axes;                     ///< swept key → value
   Settings settings;                 ///< all flags
+  std::string place = "";            ///< "FILE:LINE: row 'NAME': ", for messages
 };
 
 /// A run that was made: its point and its run.json.

@@ -7,12 +7,30 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <mutex>
 
 #include "core/error.hpp"
 
 namespace trigram {
+namespace {
+
+std::mutex mutex;
+std::set<std::string> paths;
+
+void note(const std::string& path) {
+  const std::lock_guard lock(mutex);
+  paths.insert(path);
+}
+
+}  // namespace
+
+std::set<std::string> files_read() {
+  const std::lock_guard lock(mutex);
+  return paths;
+}
 
 std::string read_file(const std::string& path) {
+  note(path);
   errno = 0;
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   require(file != nullptr, path + ": cannot be opened: " + std::strerror(errno));

@@ -20,13 +20,16 @@ TEST(ConfigFile, KeepsSectionsKeysAndLines) {
   const auto file = scratch.file(
       "a.cfg", "# what it is\nplain = 1\n\n[variant.forward_0.25]\ncluster.nic_bandwidth = 1Gbps # wire\n");
   const auto entries = read_config_file(file);
-  ASSERT_EQ(entries.size(), 2U);
+  ASSERT_EQ(entries.size(), 3U);
   EXPECT_EQ(entries[0].key, "plain");
   EXPECT_EQ(entries[0].line, 2);
   EXPECT_EQ(entries[1].section, "variant.forward_0.25");
-  EXPECT_EQ(entries[1].key, "cluster.nic_bandwidth");
-  EXPECT_EQ(entries[1].value, "1Gbps");
-  EXPECT_EQ(entries[1].line, 5);
+  EXPECT_EQ(entries[1].key, "");
+  EXPECT_EQ(entries[1].line, 4);
+  EXPECT_EQ(entries[2].section, "variant.forward_0.25");
+  EXPECT_EQ(entries[2].key, "cluster.nic_bandwidth");
+  EXPECT_EQ(entries[2].value, "1Gbps");
+  EXPECT_EQ(entries[2].line, 5);
   EXPECT_EQ(opening_comment(file), "what it is");
 }
 

@@ -70,15 +70,36 @@ TEST_P(MalformedStudy, IsOneClearMessage) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, MalformedStudy,
-    ::testing::Values(Malformed{"[stdy]\ntitle = x\n", "s.cfg:2: [stdy] is no section"},
-                      Malformed{"[study]\ntitel = x\n", "has no key 'titel'"},
-                      Malformed{"[row]\nlr = 1\n", "[row] is no section"},
-                      Malformed{"[sweep]\nlr =\n", "[sweep] lr has no values"},
-                      Malformed{"[measure]\nscale = many\n", "'many' is not a number"},
-                      Malformed{"[variant.a]\nrows = b\n", "names row 'b'"},
-                      Malformed{"[target]\nfile = a.csv\n", "[target] lacks"},
-                      Malformed{"[calibrate]\nrows = all\nlr = 1 2\n", "[calibrate] needs a [target]"},
-                      Malformed{"[selection]\nchoose = lr\n", "[selection] needs choose, from and seeds"}));
+    ::testing::Values(
+        Malformed{"[stdy]\ntitle = x\n", "s.cfg:1: [stdy] is no section"},
+        Malformed{"[study]\ntitel = x\n", "has no key 'titel'"}, Malformed{"[row]\nlr = 1\n", "[row] is no section"},
+        Malformed{"[sweep]\nlr =\n", "[sweep] lr has no values"},
+        Malformed{"[measure]\nscale = many\n", "'many' is not a number"},
+        Malformed{"[variant.a]\nrows = b\n", "names row 'b'"}, Malformed{"[target]\nfile = a.csv\n", "[target] lacks"},
+        Malformed{"[calibrate]\nrows = all\nlr = 1 2\n", "[calibrate] needs a [target]"},
+        Malformed{"[selection]\nchoose = lr\n", "[selection] needs choose, from and seeds"},
+        Malformed{"", "s.cfg' is empty"}, Malformed{"# only this\n", "s.cfg' is empty"},
+        Malformed{"[run]\nlr = 1\n[row.../../a]\nlr = 2\n", "s.cfg:3: the name '../../a' cannot be part"},
+        Malformed{"[row...]\nlr = 2\n", "s.cfg:1: the name '..' cannot be part"},
+        Malformed{"[variant.a b]\nlr = 2\n", "s.cfg:1: the name 'a b' cannot be part"},
+        Malformed{"[row.a]\nlr = 1\n[row.b]\n[row.a]\n", "s.cfg:4: [row.a] is given twice; first in line 1"},
+        Malformed{"[study]\ntitle = a\ntitle = b\n", "s.cfg:3: 'title' is given twice; first in line 2"},
+        Malformed{"[sweep]\nlr = 1 2 1\n", "[sweep] lr has '1' twice"},
+        Malformed{"[study]\ntitle = a\xff\n", "s.cfg:2 holds bytes that are no UTF-8"}));
+
+TEST(Study, ARowNeedsNoKeys) {
+  const Scratch scratch;
+  const Study study = read_study(scratch.file("s.cfg", "[run]\nsteps = 3\n[row.plain]\n[row.other]\nlr = 2\n"));
+  ASSERT_EQ(study.rows.size(), 2U);
+  EXPECT_EQ(study.rows[0].name, "plain");
+  EXPECT_EQ(main_points(study, {})[0].place, (scratch / "s.cfg").string() + ":3: row 'plain': ");
+}
+
+TEST(Study, ItsFileIsNamedAsItsResultsWillBe) {
+  const Scratch scratch;
+  EXPECT_THAT([&] { read_study(scratch.file("a b.cfg", "[run]\nsteps = 3\n")); },
+              ::testing::ThrowsMessage<UsageError>(HasSubstr("the study's name 'a b' cannot be part")));
+}
 
 }  // namespace
 }  // namespace trigram
