@@ -1,6 +1,8 @@
 #include "core/report_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -38,12 +40,15 @@ std::string unfit(const fs::path& path) {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
+/// Files that are not whole yet begin with it.
+constexpr const char* unfinished = ".part-";
+
 /// A name that nobody else uses: whoever has it made it.
 std::string unused_name(const fs::path& folder) {
   constexpr const char* digits = "0123456789abcdef";
   constexpr int count = 16;
   std::random_device random;
-  std::string name = ".part-";
+  std::string name = unfinished;
   for (int i = 0; i < count; ++i) name += digits[random() % 16];
   return (folder / name).string();
 }
@@ -54,6 +59,26 @@ void sync_folder(const fs::path& folder) {
   if (descriptor < 0) return;
   ::fsync(descriptor);
   ::close(descriptor);
+}
+
+/// Takes the lock that says that somebody still writes this file, and that it was not taken for a leftover before.
+/// Where there are no locks, nobody removes leftovers.
+bool claim(int descriptor) {
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
+  struct stat file {};
+  return ::fstat(descriptor, &file) == 0 && file.st_nlink > 0;
+}
+
+/// Removes files that nobody writes any more: those who did were killed.
+void remove_leftovers(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with(unfinished)) continue;
+    const int descriptor = ::open(entry->path().c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+    ::close(descriptor);
+  }
 }
 
 }  // namespace
@@ -70,6 +95,7 @@ void NewFile::open() {
     temporary_ = unused_name(folder_of(path_));
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) break;
+    if (descriptor_ >= 0 && !claim(descriptor_)) ::close(std::exchange(descriptor_, -1));
   }
   if (descriptor_ < 0) fail(std::strerror(std::exchange(errno, 0)));
 }
@@ -132,6 +158,7 @@ ResultFolder::ResultFolder(const fs::path& path, const std::vector<std::string>&
   const bool there = fs::is_directory(path, error);
   if (!there)
     throw UsageError("cannot write into '" + path.string() + "': " + (error ? error.message() : "it is no folder"));
+  remove_leftovers(path);
   for (const std::string& file : files) require_writable_file(path / file);
 }
 

@@ -42,7 +42,8 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 void require_writable_file(const std::filesystem::path& path);
 
 /// A folder for results. It and its parents are made where they are missing; those that were made and are still empty
-/// in the end, because what was to fill them was refused or failed, are removed again.
+/// in the end, because what was to fill them was refused or failed, are removed again; so is what processes that were
+/// killed left of files that they did not finish.
 class ResultFolder {
  public:
   /// Proves that `files`, at least one, can be written in it. Throws UsageError naming the path and the reason.

@@ -1,5 +1,6 @@
 """Files that take their place when they are whole."""
 
+import fcntl
 import os
 import tempfile
 
@@ -14,6 +15,7 @@ def write(path, fill):
     try:
         number, temporary = tempfile.mkstemp(prefix=".part-", dir=path.parent)
         with os.fdopen(number, "wb") as file:
+            fcntl.flock(number, fcntl.LOCK_EX)  # says that somebody still writes it
             os.fchmod(number, 0o666 & ~current_umask())
             fill(file)
             file.flush()

@@ -139,6 +139,17 @@ TEST(Report, AProbeLeavesWhatIsThere) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 1);
 }
 
+TEST(Report, WhatKilledProcessesLeftIsRemovedAndWhatIsBeingWrittenIsNot) {
+  const Scratch scratch;
+  scratch.file(".part-0123", "half");
+  NewFile file(scratch / "a");
+  file.write("text");
+  { const ResultFolder folder(scratch.path(), {"b"}); }
+  EXPECT_FALSE(std::filesystem::exists(scratch / ".part-0123"));
+  file.keep();
+  EXPECT_EQ(text_of(scratch / "a"), "text");
+}
+
 TEST(Report, NamesAFolderThatCannotBe) {
   const Scratch scratch;
   scratch.file("file", "");
