@@ -85,12 +85,14 @@ void write_results(const RunConfig& config, const Training& training, const nloh
   for (NewFile& file : files) file.keep();
 }
 
-/// The folder of a run while it is made.
+/// The folder of a run while it is made. Inside a study's, which is locked as a whole, it needs no lock of its own.
 struct Place {
-  explicit Place(const RunConfig& config)
-      : folder(config.out, {"steps.csv", "evals.csv", "trace.json", "run.json"}), lock(config.out, "a run") {}
+  Place(const RunConfig& config, bool of_study)
+      : folder(config.out, {"steps.csv", "evals.csv", "trace.json", "run.json"}) {
+    if (!of_study) lock.emplace(config.out, "a run");
+  }
   ResultFolder folder;
-  FolderLock lock;
+  std::optional<FolderLock> lock;
 };
 
 }  // namespace
@@ -115,7 +117,7 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
   require_ranks_of(*backend, "trigram run", config.backend);
   const bool records = backend->process_rank() == 0;
   std::optional<Place> place;
-  if (records) place.emplace(config);
+  if (records) place.emplace(config, /*of_study=*/!identity.empty());
   World world = world_of(config, *backend);
   world.configuration = same_on_all_ranks("run", config.settings, config.cluster);
   TrainingOptions options = config.training;
