@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 namespace {
@@ -128,7 +129,7 @@ void NewFile::keep() {
 }
 
 void NewFile::fail(const std::string& reason) const {
-  throw UsageError("cannot write '" + path_.string() + "': " + reason);
+  throw UsageError("cannot write " + in_quotes(path_.native()) + ": " + reason);
 }
 
 void write_file(const fs::path& path, std::string_view text) {
@@ -153,11 +154,12 @@ ResultFolder::ResultFolder(const fs::path& path, const std::vector<std::string>&
   }
   for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
     if (fs::create_directory(*at, error)) made_.folders.push_back(*at);
-    if (error) throw UsageError("cannot make the folder '" + at->string() + "': " + error.message());
+    if (error) throw UsageError("cannot make the folder " + in_quotes(at->native()) + ": " + error.message());
   }
   const bool there = fs::is_directory(path, error);
   if (!there)
-    throw UsageError("cannot write into '" + path.string() + "': " + (error ? error.message() : "it is no folder"));
+    throw UsageError("cannot write into " + in_quotes(path.native()) + ": " +
+                     (error ? error.message() : "it is no folder"));
   remove_leftovers(path);
   for (const std::string& file : files) require_writable_file(path / file);
 }

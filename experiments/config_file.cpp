@@ -32,11 +32,11 @@ std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string text(most_bytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  require(!file.bad() && (errno == 0 || file.gcount() > 0),
-          "cannot read '" + path.string() + "': " + std::strerror(errno));
+  require(!file.bad() && (errno == 0 || file.gcount() > 0), "cannot read ", Quoted(path.native()), ": ",
+          std::strerror(errno));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  require(text.size() <= most_bytes, "'" + path.string() + "' is longer than " + std::to_string(most_bytes) +
-                                         " bytes; it cannot be a list of settings");
+  require(text.size() <= most_bytes, Quoted(path.native()), " is longer than ", most_bytes,
+          " bytes; it cannot be a list of settings");
   return text;
 }
 
@@ -45,8 +45,8 @@ class Seen {
  public:
   void add(const std::filesystem::path& path, const ConfigEntry& entry) {
     const auto [first, is_new] = lines_.emplace(std::pair(entry.section, entry.key), entry.line);
-    const std::string what = entry.key.empty() ? "[" + entry.section + "]" : "'" + entry.key + "'";
-    require(is_new, place_of(path, entry) + what + " is given twice; first in line " + std::to_string(first->second));
+    const std::string what = entry.key.empty() ? "[" + shown(entry.section) + "]" : in_quotes(entry.key);
+    require(is_new, place_of(path, entry), what, " is given twice; first in line ", first->second);
   }
 
  private:
@@ -78,7 +78,7 @@ std::vector<ConfigEntry> scan(const std::filesystem::path& path, const std::stri
     places.push_back(place);
     seen.add(path, place);
   }
-  require(!places.empty(), Quoted(path.string()), " is empty: it has no line key = value");
+  require(!places.empty(), Quoted(path.native()), " is empty: it has no line key = value");
   return places;
 }
 

@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 namespace {
@@ -48,7 +49,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const std::string& u
   constexpr unsigned pause_microseconds = 10000;
   const auto refuse = [&](const std::string& reason) {
     if (descriptor_ >= 0) ::close(descriptor_);
-    throw UsageError("'" + folder.string() + "' " + reason);
+    throw UsageError(in_quotes(folder.native()) + " " + reason);
   };
   for (int i = 0;; ++i) {
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);

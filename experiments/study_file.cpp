@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "experiments/config_file.hpp"
 #include "experiments/grid.hpp"
 #include "experiments/run_record.hpp"
@@ -30,9 +31,9 @@ void require_name(const std::string& name, const std::string& what) {
   const bool plain = std::all_of(name.begin(), name.end(), [](const unsigned char c) {
     return c < 128 && (std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-');
   });
-  require(plain && !name.empty() && name.size() <= longest && name != "." && name != "..",
-          what + " '" + name + "' cannot be part of a file's name; use at most " + std::to_string(longest) +
-              " letters, digits, '_', '.' and '-', and neither . nor .. alone");
+  require(plain && !name.empty() && name.size() <= longest && name != "." && name != "..", what, " ", Quoted(name),
+          " cannot be part of a file's name; use at most ", longest,
+          " letters, digits, '_', '.' and '-', and neither . nor .. alone");
 }
 
 /// The product of Name in "[kind.Name]"; a section's own line comes first.
