@@ -160,7 +160,10 @@ void read_entry(Study& study, const ConfigEntry& entry) {
        }},
       {"target", [&] { read_target(part_of(study.target), study.file, entry); }},
       {"calibrate", [&] { read_calibration(part_of(study.calibration), entry); }},
-      {"calibrated", [&] { part_of(study.calibration).known[entry.key] = entry.value; }},
+      {"calibrated",
+       [&] {
+         if (!entry.key.empty()) part_of(study.calibration).known[entry.key] = entry.value;
+       }},
       {"selection", [&] { read_selection(part_of(study.selection), entry); }},
       {"goal", [&] {
          set({{"loss", number_into(part_of(study.goal).loss)}}, entry);

@@ -88,6 +88,14 @@ def study(path):
     is_study(value, f"'{path}'")
     if "goal" in value:
         fields(loss=number)(value["goal"], f"'{path}'.goal")
+    each(text)(value.get("line_keys", []), f"'{path}'.line_keys")
+    calibration = value.get("calibration", {})
+    fields()(calibration, f"'{path}'.calibration")
+    text(calibration.get("source", ""), f"'{path}'.calibration.source")
+    fields()(calibration.get("values", {}), f"'{path}'.calibration.values")
+    for key, found in calibration.get("values", {}).items():
+        text(key, f"'{path}'.calibration.values")
+        text(found, f"'{path}'.calibration.values.{key}")
     if not value["rows"]:
         raise Unusable(f"'{path}' has no rows")
     for axis in value["axes"]:
@@ -101,7 +109,7 @@ def runs(folder, of_study):
     path = folder / "runs.csv"
     axes = {axis["key"]: axis["values"] for axis in of_study["axes"]}
     names = {row["name"] for row in of_study["rows"]}
-    rows = tables.rows_of(path, ["row", "series", "variant", "folder", "measure", *axes])
+    rows = tables.rows_of(path, ["row", "series", "variant", "folder", "measure", *axes, *of_study.get("line_keys", [])])
     for index, row in enumerate(rows, 2):
         place = f"'{path}', row {index}"
         if row["row"] not in names:

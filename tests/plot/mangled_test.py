@@ -28,6 +28,7 @@ STUDY = {
     "axes": [{"key": "cluster.nic_bandwidth", "values": ["1Gbps", "20Gbps"]}],
     "rows": [{"name": "a", "series": "a"}, {"name": "b", "series": "b"}],
     "published": [{"series": "a", "x": 1, "value": 3.5}], "goal": {"loss": 0.5},
+    "line_keys": ["row"], "calibration": {"values": {"cluster.nic_cap": "9Gbps"}, "source": "searched"},
 }
 STEPS = "step,rank,time_s,loss\n0,0,1,2.5\n1,0,2,1.5\n"
 RUNS = "row,series,variant,cluster.nic_bandwidth,folder,measure\n" + "".join(
