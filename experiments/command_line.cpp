@@ -87,7 +87,8 @@ Settings CommandLine::parse(const Arguments& arguments) const {
 std::string CommandLine::help() const {
   std::ostringstream text;
   text << synopsis << "\n\nusage: trigram " << name << (positional.empty() ? "" : " " + positional) << " [flags]\n\n"
-       << describe(flags) << "\nexample: " << example << "\n";
+       << (positional_help.empty() ? "" : positional + ": " + positional_help + "\n\n") << describe(flags)
+       << "\nexample: " << example << "\n";
   return text.str();
 }
 

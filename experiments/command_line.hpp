@@ -18,6 +18,7 @@ struct CommandLine {
   std::string example;                  ///< one whole command
   std::vector<Params::Declared> flags;  ///< without leading dashes
   std::string positional = "";          ///< what the one word without a flag is; empty: there is none
+  std::string positional_help = "";     ///< what that word may be
 
   /// What was given, the positional word under its own name. Throws UsageError for anything unknown.
   Settings parse(const Arguments& arguments) const;

@@ -13,6 +13,8 @@
 #include "experiments/command_line.hpp"
 #include "experiments/config_file.hpp"
 #include "experiments/places.hpp"
+#include "experiments/workloads/profile_table.hpp"
+#include "experiments/workloads/shipped_profiles.hpp"
 
 namespace trigram {
 namespace {
@@ -55,6 +57,11 @@ void print_algorithms() {
   }
 }
 
+void print_profiles() {
+  for (const auto& [name, path] : shipped_profiles())
+    std::cout << "  " << name << "  " << shared_profile_table(path.string())->summary << "\n";
+}
+
 /// The files of a folder with the first comment line of each.
 void print_files(const std::string& kind) {
   for (const std::string& name : shipped_names(kind)) {
@@ -68,28 +75,28 @@ struct Kind {
 };
 
 const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all = {
-      {"backends", print_products<Backend>},      {"algorithms", print_algorithms},
-      {"codecs", print_products<Codec>},          {"topologies", print_products<Topology>},
-      {"workloads", print_products<Workload>},    {"optimizers", print_products<Optimizer>},
-      {"all-reduces", print_products<AllReduce>}, {"clusters", [] { print_files("clusters"); }},
-      {"studies", [] { print_files("studies"); }}};
+  static const std::vector<Kind> all = {{"backends", print_products<Backend>},
+                                        {"algorithms", print_algorithms},
+                                        {"codecs", print_products<Codec>},
+                                        {"topologies", print_products<Topology>},
+                                        {"workloads", print_products<Workload>},
+                                        {"profiles", print_profiles},
+                                        {"optimizers", print_products<Optimizer>},
+                                        {"all-reduces", print_products<AllReduce>},
+                                        {"clusters", [] { print_files("clusters"); }},
+                                        {"studies", [] { print_files("studies"); }}};
   return all;
 }
 
 int list(const Arguments& arguments) {
-  const CommandLine command_line{
-      "list",
-      "Prints everything registered, with parameters, or one kind of it: backends, algorithms, codecs,\n"
-      "topologies, workloads, optimizers, all-reduces, clusters, studies.",
-      "trigram list algorithms",
-      {},
-      "KIND"};
+  std::vector<std::string> names;
+  std::string synopsis = "Prints everything registered, with parameters, or one kind of it.";
+  for (const Kind& kind : kinds()) names.emplace_back(kind.name);
+  for (const std::string& name : names) synopsis += (name == names.front() ? "\nKIND is " : ", ") + name;
+  const CommandLine command_line{"list", synopsis + ".", "trigram list algorithms", {}, "KIND"};
   if (command_line.helped(arguments)) return 0;
   const Settings given = command_line.parse(arguments);
   const std::string wanted = given.contains("KIND") ? given.at("KIND") : "";
-  std::vector<std::string> names;
-  for (const Kind& kind : kinds()) names.push_back(kind.name);
   if (!wanted.empty() && std::find(names.begin(), names.end(), wanted) == names.end())
     throw_unknown_name("kind", wanted, names);
   for (const Kind& kind : kinds()) {

@@ -21,7 +21,8 @@ void read_place(Params& flags, RunConfig& config) {
 
 std::string read_workload(Params& flags) {
   const std::string workload = flags.get("workload", "mlp", "what is trained (trigram list workloads)");
-  const std::string profile = flags.get("profile", "", "a profile whose sizes and times a model borrows, as vgg16");
+  const std::string profile =
+      flags.get("profile", "", "a profile whose sizes and times a model borrows, as vgg16 (trigram list profiles)");
   return profile.empty() ? workload : "on_profile:model=(" + workload + "),profile=(" + profile + ")";
 }
 

@@ -147,8 +147,14 @@ void conduct(const Study& study, const StudyFlags& flags) {
 
 int run_study(const Arguments& arguments) {
   const CommandLine command_line{
-      "study", "Makes the runs of a study, a process each; finished runs are kept, so the same command continues.",
-      "trigram study bagua_bandwidth --jobs 4", declared_flags(), "STUDY"};
+      "study",
+      "Makes the runs of a study, a process each; finished runs are kept, so the same command continues.",
+      "trigram study bagua_bandwidth --jobs 4",
+      declared_flags(),
+      "STUDY",
+      "the name of a study that is shipped (trigram list studies), or the path of a study file, as ./mine.cfg;\n"
+      "its format is described in " +
+          (shipped_folder("studies") / "README.md").string()};
   if (command_line.helped(arguments)) return 0;
   const StudyFlags flags = read_flags(command_line.parse(arguments));
   try {

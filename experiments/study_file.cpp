@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/quoted.hpp"
+#include "core/spelling.hpp"
 #include "experiments/config_file.hpp"
 #include "experiments/grid.hpp"
 #include "experiments/run_record.hpp"
@@ -54,10 +55,12 @@ using Setters = std::map<std::string, std::function<void(const std::string&)>>;
 void set(const Setters& setters, const ConfigEntry& entry) {
   if (entry.key.empty()) return;
   const auto found = setters.find(entry.key);
-  std::string known;
-  for (const auto& [key, setter] : setters) known += " " + key;
-  require(found != setters.end(), "[" + entry.section + "] has no key '" + entry.key + "'; it takes:" + known);
-  found->second(entry.value);
+  if (found != setters.end()) return found->second(entry.value);
+  std::vector<std::string> known;
+  std::string list;
+  for (const auto& [key, setter] : setters) list += " " + known.emplace_back(key);
+  throw UsageError("[" + entry.section + "] has no key " + in_quotes(entry.key) + did_you_mean(entry.key, known) +
+                   "; it takes:" + list);
 }
 
 template <class Value>

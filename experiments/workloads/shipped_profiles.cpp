@@ -1,27 +1,33 @@
 // Registers every table of workloads/profiles by its file's name: a new profile is a new file there.
-#include <filesystem>
-#include <set>
+#include "experiments/workloads/shipped_profiles.hpp"
+
 #include <system_error>
 
 #include "experiments/workloads/profile.hpp"
 #include "experiments/workloads/shipped_files.hpp"
 
 namespace trigram {
-namespace {
 
-/// A folder that is missing or cannot be read leaves its names unregistered; a bad table is told of when it is used.
-bool register_shipped_tables() {
-  std::set<std::string> known;
+std::map<std::string, std::filesystem::path> shipped_profiles() {
+  std::map<std::string, std::filesystem::path> found;
   for (const std::filesystem::path& root : shipped_roots()) {
     std::error_code failed;
     for (const auto& entry : std::filesystem::directory_iterator(root / "workloads" / "profiles", failed)) {
-      const std::string name = entry.path().stem().string();
-      if (entry.path().extension() != ".csv" || !known.insert(name).second) continue;
-      const auto make = [path = entry.path().string()](Params& params) {
-        return std::make_unique<Profile>(shared_profile_table(path), params);
-      };
-      Workloads::Registration(name, {"profile: sizes and times of " + name + ", no arithmetic"}, make);
+      if (entry.path().extension() == ".csv") found.emplace(entry.path().stem().string(), entry.path());
     }
+  }
+  return found;
+}
+
+namespace {
+
+/// A bad table is told of when it is used.
+bool register_shipped_tables() {
+  for (const auto& [name, path] : shipped_profiles()) {
+    const auto make = [file = path.string()](Params& params) {
+      return std::make_unique<Profile>(shared_profile_table(file), params);
+    };
+    Workloads::Registration(name, {"profile: sizes and times of " + name + ", no arithmetic"}, make);
   }
   return true;
 }

@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, MalformedStudy,
     ::testing::Values(
         Malformed{"[stdy]\ntitle = x\n", "s.cfg:1: [stdy] is no section"},
-        Malformed{"[study]\ntitel = x\n", "has no key 'titel'"}, Malformed{"[row]\nlr = 1\n", "[row] is no section"},
+        Malformed{"[study]\ntitel = x\n", "has no key 'titel' (did you mean 'title'?)"}, Malformed{"[row]\nlr = 1\n", "[row] is no section"},
         Malformed{"[sweep]\nlr =\n", "[sweep] lr has no values"},
         Malformed{"[measure]\nscale = many\n", "'many' is not a number"},
         Malformed{"[variant.a]\nrows = b\n", "names row 'b'"}, Malformed{"[target]\nfile = a.csv\n", "[target] lacks"},
