@@ -7,7 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "core/error.hpp"
 #include "core/packing.hpp"
+#include "core/units.hpp"
 
 namespace trigram {
 namespace {
@@ -134,12 +136,22 @@ void Evaluations::begin() {
 
 void Evaluations::after_step(const Reached& reached) {
   if (by_seconds()) {
+    require_few();
     for (; worker_.now() > next_time(); ++next_) hand_in(next_, next_time(), latest_reached_, latest_);
     keep_latest(reached);
   } else if (options_.evaluate_every > 0 && reached.steps % options_.evaluate_every == 0 &&
              reached.steps < options_.steps) {
     hand_in_now(reached.steps, reached);
   }
+}
+
+void Evaluations::require_few() const {
+  constexpr double most = 100'000;
+  const double seconds = worker_.now() - begin_;
+  require(
+      seconds / options_.evaluate_seconds <= most, "evaluations every ",
+      [&] { return format_quantity(options_.evaluate_seconds, Unit::seconds); }, " would be more than ", most,
+      " after ", [&] { return format_quantity(seconds, Unit::seconds); }, " of simulated time; ask for fewer");
 }
 
 void Evaluations::keep_latest(const Reached& reached) {

@@ -47,6 +47,8 @@ class Evaluations {
   void score(std::int64_t key, double time, std::vector<std::byte> part);
   void score_kept();
   void keep_latest(const Reached& reached);
+  /// Throws UsageError where the rows of a moment would fill memory and take for ever.
+  void require_few() const;
   bool by_seconds() const { return options_.evaluate_seconds > 0; }
   double next_time() const { return begin_ + static_cast<double>(next_) * options_.evaluate_seconds; }
 

@@ -55,16 +55,19 @@ std::string words_for(const Range<Number>& range, const Text& text) {
 }  // namespace
 
 Params::Params(std::string owner, std::string_view text) : owner_(std::move(owner)) {
-  for (std::size_t begin = 0; begin < text.size();) {
+  for (std::size_t begin = 0, before = 0; begin < text.size();) {
     const std::size_t end = value_end(text, begin, owner_);
     const std::string_view item = text.substr(begin, end - begin);
     const std::size_t equals = item.find('=');
-    require(equals != std::string_view::npos && equals > 0, owner_, ": ", Quoted(item),
-            is_rest_of_number(item) && begin > 0 ? " is no parameter; put a number with commas in parentheses: (1,000)"
-                                                 : " is no parameter; write key=value,key=value");
+    require(
+        equals != std::string_view::npos && equals > 0, owner_, ": ", Quoted(item),
+        [&] { return begin > 0 ? " in " + in_quotes(text.substr(before)) : std::string(); }, " is no parameter; ",
+        is_rest_of_number(item) && begin > 0 ? "put a number with commas in parentheses: (1,000)"
+                                             : "write key=value,key=value");
     const std::string key(item.substr(0, equals));
     require(values_.emplace(key, unwrapped(item.substr(equals + 1))).second, owner_, ": ", Quoted(key),
             " is given twice");
+    before = begin;
     begin = end + 1;
   }
 }

@@ -5,6 +5,7 @@
 
 #include "core/all_reduce.hpp"
 #include "core/error.hpp"
+#include "core/memory.hpp"
 #include "core/optimizer.hpp"
 #include "core/trainer.hpp"
 
@@ -61,6 +62,21 @@ std::vector<Shape> bucket_shapes(const Workload& workload, const BucketOptions& 
   return shapes;
 }
 
+/// Ranks of a simulation share this process; those of a real backend may be elsewhere, so each needs room for itself.
+void check_memory(const TrainingOptions& options, const World& world, const Backend& backend, const Workload& workload,
+                  const std::vector<Shape>& buckets) {
+  constexpr double row_of_a_step = 256;
+  double of_a_rank = workload.memory();
+  for (const Shape& bucket : buckets) {
+    const auto elements = static_cast<double>(bucket.phantom ? 0 : bucket.count);
+    of_a_rank += 2 * elements * static_cast<double>(size_of(bucket.dtype));
+  }
+  const double ranks = backend.simulated() ? world.ranks : 1;
+  require_memory(ranks * of_a_rank, number_text(ranks) + " times the weights, gradients and activations of a rank");
+  const double steps = static_cast<double>(options.steps) * (options.record_all ? ranks : 1);
+  require_memory(steps * row_of_a_step, "a record of " + number_text(steps) + " steps");
+}
+
 }  // namespace
 
 std::unique_ptr<Workload> open_workload(const TrainingOptions& options, int rank, int world) {
@@ -81,6 +97,7 @@ void check(const TrainingOptions& options, const World& world, const Backend& ba
   check_relaxation(*algorithm, options, nodes);
   const auto workload = open_workload(options, 0, world.ranks);
   const std::vector<Shape> shapes = bucket_shapes(*workload, options.buckets);
+  check_memory(options, world, backend, *workload, shapes);
   algorithm->check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, shapes});
 }
 

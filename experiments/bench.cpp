@@ -13,6 +13,7 @@
 #include "experiments/backend_choice.hpp"
 #include "experiments/bench_op.hpp"
 #include "experiments/command_line.hpp"
+#include "experiments/grid.hpp"
 #include "experiments/job.hpp"
 #include "experiments/message_probe.hpp"
 #include "experiments/tables.hpp"
@@ -37,6 +38,7 @@ std::vector<std::int64_t> sizes_between(double low, double high, double factor) 
                                        format_quantity(high, Unit::bytes) +
                                        " are none; ask for at least 4B, and min-size up to max-size");
   require(factor > 1, "trigram bench: factor=" + number_text(factor) + " never arrives; ask for more than 1");
+  require_few_sizes(low, high, factor, "trigram bench");
   std::vector<std::int64_t> sizes;
   for (double size = low; size <= high; size *= factor) sizes.push_back(static_cast<std::int64_t>(size) / 4 * 4);
   return sizes;
@@ -47,12 +49,12 @@ BenchConfig::BenchConfig(Params& flags) : place(flags) {
       "op", "all_reduce",
       "all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, gather, scatter, barrier or exchange");
   world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce");
-  const double low = flags.get("min-size", "4KiB", Unit::bytes, "first size");
-  const double high = flags.get("max-size", "64MiB", Unit::bytes, "last size");
+  const double low = flags.get("min-size", "4KiB", Unit::message_bytes, "first size; as nccl-tests has it, 8 is 8B and 8M is 8MiB");
+  const double high = flags.get("max-size", "64MiB", Unit::message_bytes, "last size");
   sizes = sizes_between(low, high, flags.get("factor", 2.0, "from one size to the next"));
-  iterations = flags.get("iterations", 1, "times that each size is measured, turn by turn; the median is printed");
+  iterations = flags.get("iterations", 1, "times that each size is measured, turn by turn; the median is printed",
+                         {1, 100'000});
   out = flags.get("out", "", "a CSV file beside the screen");
-  require(iterations >= 1, "trigram bench: iterations=" + std::to_string(iterations) + " is less than 1");
 }
 
 CommandLine command_line() {

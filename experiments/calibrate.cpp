@@ -6,6 +6,7 @@
 #include "core/report_file.hpp"
 #include "experiments/backend_choice.hpp"
 #include "experiments/command_line.hpp"
+#include "experiments/grid.hpp"
 #include "experiments/job.hpp"
 #include "experiments/measured_cluster.hpp"
 #include "experiments/tables.hpp"
@@ -27,14 +28,15 @@ std::vector<std::int64_t> sizes_between(double low, double high, double factor) 
                                       format_quantity(high, Unit::bytes) +
                                       " make no line; ask for at least 1B, and min-size below max-size");
   require(factor > 1, "trigram calibrate: factor=" + number_text(factor) + " never arrives; ask for more than 1");
+  require_few_sizes(low, high, factor, "trigram calibrate");
   std::vector<std::int64_t> sizes = {0};
   for (double size = low; size <= high; size *= factor) sizes.push_back(static_cast<std::int64_t>(size));
   return sizes;
 }
 
 CalibrateConfig::CalibrateConfig(Params& flags) : place(flags) {
-  const double low = flags.get("min-size", "24KiB", Unit::bytes, "smallest message, beside the empty one");
-  const double high = flags.get("max-size", "6MiB", Unit::bytes, "largest message");
+  const double low = flags.get("min-size", "24KiB", Unit::message_bytes, "smallest message, beside the empty one; 8 is 8B and 8M is 8MiB");
+  const double high = flags.get("max-size", "6MiB", Unit::message_bytes, "largest message");
   plan.sizes = sizes_between(low, high, flags.get("factor", 2.0, "from one size to the next"));
   plan.rounds =
       flags.get("rounds", 7, "times that everything is measured, turn by turn; medians are taken", {1, 100'000});

@@ -95,6 +95,9 @@ std::string opening_comment(const std::filesystem::path& path) {
 }
 
 std::vector<ConfigEntry> read_config_file(const std::filesystem::path& path) {
+  std::error_code missing;
+  require(!std::filesystem::exists(path, missing) || std::filesystem::is_regular_file(path, missing),
+          Quoted(path.native()), " is no regular file");
   const std::string text = read_text(path);
   std::vector<ConfigEntry> entries = scan(path, text);
   std::istringstream stream(text);

@@ -50,4 +50,11 @@ std::vector<std::string> expand_grid(const std::vector<std::string>& words) {
   return values;
 }
 
+void require_few_sizes(double low, double high, double factor, const char* owner) {
+  constexpr double most = 1000;
+  const double steps = std::log(high / low) / std::log(factor);
+  require(steps < most, owner, ": factor=", factor, " makes ", std::floor(steps) + 1, " sizes; at most ", most,
+          " are measured");
+}
+
 }  // namespace trigram

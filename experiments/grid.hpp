@@ -13,4 +13,8 @@ double parse_number(const std::string& text);
 /// Throws UsageError for a step that never arrives.
 std::vector<std::string> expand_grid(const std::vector<std::string>& words);
 
+/// Throws UsageError where `factor` leads from `low` to `high` in more sizes than anybody measures. `owner` is what the
+/// message names.
+void require_few_sizes(double low, double high, double factor, const char* owner);
+
 }  // namespace trigram

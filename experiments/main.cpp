@@ -76,7 +76,7 @@ int dispatch(const Arguments& arguments) {
 /// A message as a terminal may show it: lines stay lines, whatever else moves a cursor is escaped, and what is far too
 /// long to be read is cut.
 std::string readable(std::string_view message) {
-  constexpr std::size_t longest = 16384;
+  constexpr std::size_t longest = 4096;
   std::string text;
   for (bool first = true; first || !message.empty(); first = false) {
     const std::size_t end = std::min(message.find('\n'), message.size());

@@ -5,10 +5,16 @@
 #include <limits>
 #include <set>
 
+#include "core/error.hpp"
+
 namespace trigram {
 namespace {
 
 std::vector<Settings> product(const std::vector<Axis>& axes) {
+  constexpr double most = 100'000;
+  double points = 1;
+  for (const Axis& axis : axes) points *= static_cast<double>(axis.values.size());
+  require(points <= most, "[sweep] makes ", points, " runs of each row; at most ", most, " can be made");
   std::vector<Settings> all = {{}};
   for (const Axis& axis : axes) {
     std::vector<Settings> longer;

@@ -1,6 +1,7 @@
 // The backend "sim": ranks as actors of SimGrid, every run in a process of its own.
 #include "core/backend.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "backends/sim/child.hpp"
@@ -9,6 +10,7 @@
 #include "backends/sim/platform_file.hpp"
 #include "backends/sim/simulation.hpp"
 #include "core/error.hpp"
+#include "core/memory.hpp"
 #include "core/packing.hpp"
 
 namespace trigram::sim {
@@ -39,12 +41,16 @@ class SimBackend final : public Backend {
     if (!cluster_.platform.empty()) hosts_ = hosts_of_platform_file(cluster_.platform);
   }
 
-  std::vector<int> nodes(int ranks) const override { return cluster_.nodes_of(ranks); }
+  std::vector<int> nodes(int ranks) const override {
+    check_memory(ranks, 1);
+    return cluster_.nodes_of(ranks);
+  }
   int default_ranks() const override { return cluster_.platform.empty() ? cluster_.default_ranks() : hosts_; }
   bool simulated() const override { return true; }
 
   Outcome run(const World& world, const RankBody& body) override {
     cluster_.nodes_of(world.ranks);
+    check_memory(world.ranks, world.bucket_lanes);
     require(world.bucket_lanes >= 1, "a run needs at least one lane for buckets");
     return unpack(run_in_child([&] {
                     start_engine(std::int64_t{world.ranks} * (world.bucket_lanes + 2));
@@ -55,6 +61,14 @@ class SimBackend final : public Backend {
   }
 
  private:
+  /// What ranks, lanes and the ways inside nodes were seen to take.
+  void check_memory(int ranks, int bucket_lanes) const {
+    constexpr double of_a_rank = 10e3, of_a_lane = 17e3, of_a_way = 100;
+    const double gpus = cluster_.platform.empty() ? *std::max_element(cluster_.gpus.begin(), cluster_.gpus.end()) : 0;
+    require_memory(ranks * (of_a_rank + (bucket_lanes + 2) * of_a_lane + gpus * of_a_way),
+                   std::to_string(ranks) + " simulated ranks");
+  }
+
   Cluster cluster_;
   int hosts_ = 0;  ///< of its platform file
 };

@@ -133,14 +133,21 @@ void Cluster::read_gpu(Params& params) {
 }
 
 void Cluster::read_events(Params& params) {
-  slow = parse_slow(params.get("slow", "", "ranks whose GPU takes longer: rank:factor …"));
-  changes = parse_changes(params.get("changes", "",
-                                     "what changes from a time on: time/quantity/target/value … with nic_bandwidth, "
-                                     "nic_latency of a node, node_bandwidth, node_latency, slow of a rank"));
-  faults = parse_faults(
-      params.get("faults", "", "what fails at a time: time/part/target … with nic, node (a node) or gpu (a rank)"));
-  background = parse_background(
-      params.get("background", "", "endless traffic of others between nodes: from>to or from>to/rate …"));
+  const auto read = [&](const char* key, const auto& parse, const char* description) {
+    try {
+      return parse(params.get(key, "", description));
+    } catch (const UsageError& error) {
+      throw UsageError("'" + std::string(key) + "': " + error.what());
+    }
+  };
+  slow = read("slow", parse_slow, "ranks whose GPU takes longer: rank:factor …");
+  changes = read("changes", parse_changes,
+                 "what changes from a time on: time/quantity/target/value … with nic_bandwidth, nic_latency of a node, "
+                 "node_bandwidth, node_latency, slow of a rank");
+  faults =
+      read("faults", parse_faults, "what fails at a time: time/part/target … with nic, node (a node) or gpu (a rank)");
+  background =
+      read("background", parse_background, "endless traffic of others between nodes: from>to or from>to/rate …");
   if (!platform.empty()) refuse_events_of_links(params);
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.time < b.time; });
 }

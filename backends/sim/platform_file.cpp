@@ -45,17 +45,14 @@ class Witness {
   void take_standard_error() const { dup2(words_, STDERR_FILENO); }
 
   std::string part() const { return part_; }
-  /// The first line that says more than where in SimGrid it was written; empty where nothing was.
+  /// The first line of them; empty where there is none.
   std::string words() const {
     std::array<char, 4096> text{};
     const ssize_t size = pread(words_, text.data(), text.size(), 0);
     std::string_view line(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
     line = line.substr(0, line.find('\n'));
-    while (line.starts_with('[') && line.find(']') != std::string_view::npos) {
-      line.remove_prefix(line.find(']') + 1);
-      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    }
-    return std::string(line);
+    const std::size_t place = line.rfind("] ");  // where in SimGrid it was said
+    return std::string(place == std::string_view::npos ? line : line.substr(place + 2));
   }
 
  private:
@@ -66,7 +63,7 @@ class Witness {
 
 void check_number(double value, bool zero_is_fine, const char* what, const std::string& part) {
   require(std::isfinite(value) && (zero_is_fine ? value >= 0 : value > 0), part, " has a ", what, " of ", value,
-          zero_is_fine ? "; it must be 0 or more" : "; it must be above 0");
+          zero_is_fine ? "; it must be finite, and 0 or more" : "; it must be finite, and above 0");
 }
 
 void check_links(const Witness& witness) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/memory.hpp"
 #include "experiments/workloads/network_score.hpp"
 
 namespace trigram {
@@ -38,6 +39,15 @@ void Classifier::open(const Shard& shard) {
   widths.insert(widths.end(), hidden_.begin(), hidden_.end());
   widths.push_back(dataset_->classes);
   network_ = Network(widths);
+  constexpr double bytes_of_a_parameter = 8;  // a weight and its gradient
+  double elements = 0;
+  for (const Parameter& parameter : network_.parameters()) elements += static_cast<double>(parameter.count);
+  require_memory(bytes_of_a_parameter * elements, "a network of " + number_text(elements) + " parameters");
+}
+
+double Classifier::memory() const {
+  const double of_a_sample = network_.elements_a_sample() + static_cast<double>(dataset_->features);  // and on the host
+  return static_cast<double>(size_of(DType::f32)) * static_cast<double>(local_batch()) * of_a_sample;
 }
 
 void Classifier::setup(Worker& worker, std::span<const ParameterView> parameters) {

@@ -26,6 +26,7 @@ class Classifier : public Workload {
   int layers() const override { return network_.layers(); }
   bool phantom() const override { return false; }
   std::int64_t global_batch() const override { return global_batch_; }
+  double memory() const override;
   std::int64_t local_batch() const override { return batches_->local_batch(); }
   std::string description() const override { return name_ + " " + network_.shape() + " on " + dataset_->name; }
 

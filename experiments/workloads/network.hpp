@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,10 @@ class Network {
   /// Where the features of the batch are put.
   Buffer input() const { return activations_.front(); }
   /// Logits of the last forward; after the loss has been taken, their gradient.
+  /// Elements that a sample takes in activations and their gradients.
+  double elements_a_sample() const {
+    return 2.0 * static_cast<double>(std::accumulate(widths_.begin(), widths_.end(), std::int64_t{0}));
+  }
   Buffer logits() const { return activations_.back(); }
 
   /// Computes the logits of `rows` samples from input(); `rows` may be less than there is room for.

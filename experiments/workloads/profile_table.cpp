@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "core/units.hpp"
 #include "experiments/workloads/read_file.hpp"
 #include "experiments/workloads/shared_cache.hpp"
@@ -42,15 +43,16 @@ double number(const Row& row, std::string_view column, const std::string& place)
   const std::string& text = found->second;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size() && std::isfinite(value) && value >= 0,
-          place + ": " + std::string(column) + " '" + text + "' is no number from 0 on");
+  require(error == std::errc() && end == text.data() + text.size() && std::isfinite(value) && value >= 0, place, ": ",
+          column, " ", Quoted(text), " is no number from 0 on");
   return value;
 }
 
 std::int64_t whole_number(const Row& row, std::string_view column, const std::string& place) {
   const double value = number(row, column, place);
-  require(value == std::floor(value) && value < 0x1p53,
-          place + ": " + std::string(column) + " " + number_text(value) + " is no whole number");
+  constexpr double most = 1e12;  // so that no sum of them overflows
+  require(value == std::floor(value) && value <= most, place, ": ", column, " ", value, " is no whole number up to ",
+          most);
   return static_cast<std::int64_t>(value);
 }
 
@@ -65,36 +67,36 @@ void read_key(ProfileTable& table, std::string_view line, const std::string& pla
     table.source += (table.source.empty() ? "" : " ") + value;
   } else if (key == "batch") {
     table.batch = whole_number({{"batch", value}}, "batch", place);
-    require(table.batch > 0, place + ": a batch must be positive");
+    require(table.batch > 0, place, ": a batch must be positive");
   } else if (key == "compute") {
     table.compute_seconds = parse_quantity(value, Unit::seconds);
   } else {
-    throw UsageError(place + ": '" + key +
-                     "' is none of the keys summary, source, batch, compute; write '# key: value'");
+    throw UsageError(place + ": " + in_quotes(key) +
+                     " is none of the keys summary, source, batch, compute; write '# key: value'");
   }
 }
 
 std::vector<std::string> read_columns(std::string_view line, const std::string& place) {
   std::vector<std::string> columns = split(line);
   for (const std::string& column : columns) {
-    require(known_columns.contains(column), place + ": unknown column '" + column + "'");
+    require(known_columns.contains(column), place, ": unknown column ", Quoted(column));
   }
   const auto has = [&](const char* name) { return std::find(columns.begin(), columns.end(), name) != columns.end(); };
   for (const char* needed : {"layer", "tensor", "parameters", "decays"}) {
-    require(has(needed), place + ": column '" + needed + "' is missing");
+    require(has(needed), place, ": column '", needed, "' is missing");
   }
-  require(has("forward_flops") || (has("forward_ms") && has("backward_ms")),
-          place + ": costs are missing; give a column forward_flops, or forward_ms and backward_ms");
+  require(has("forward_flops") || (has("forward_ms") && has("backward_ms")), place,
+          ": costs are missing; give a column forward_flops, or forward_ms and backward_ms");
   return columns;
 }
 
 void add_row(ProfileTable& table, const Row& row, const std::string& place) {
   const std::string& layer = row.find("layer")->second;
-  require(!layer.empty() && !row.find("tensor")->second.empty(), place + ": a row needs a layer and a tensor");
+  require(!layer.empty() && !row.find("tensor")->second.empty(), place, ": a row needs a layer and a tensor");
   if (table.layers.empty() || table.layers.back().name != layer) {
     require(
         std::none_of(table.layers.begin(), table.layers.end(), [&](const ProfileLayer& l) { return l.name == layer; }),
-        place + ": layer '" + layer + "' began further up; the rows of a layer must follow each other");
+        place, ": layer ", Quoted(layer), " began further up; the rows of a layer must follow each other");
     table.layers.push_back({.name = layer});
   }
   ProfileLayer& cost = table.layers.back();
@@ -105,7 +107,7 @@ void add_row(ProfileTable& table, const Row& row, const std::string& place) {
   cost.forward_seconds += milliseconds * number(row, "forward_ms", place);
   cost.backward_seconds += milliseconds * number(row, "backward_ms", place);
   const std::int64_t decays = whole_number(row, "decays", place);
-  require(decays <= 1, place + ": decays is 1 where weight decay applies, else 0");
+  require(decays <= 1, place, ": decays is 1 where weight decay applies, else 0");
   table.parameters.push_back({layer + "." + row.find("tensor")->second, 0, whole_number(row, "parameters", place),
                               static_cast<int>(table.layers.size()) - 1, decays == 1, DType::f32});
 }
@@ -142,8 +144,8 @@ ProfileTable read_profile_table(const std::string& path) {
       columns = read_columns(line, place);
     } else {
       const std::vector<std::string> fields = split(line);
-      require(fields.size() == columns.size(), place + ": " + std::to_string(fields.size()) + " fields where " +
-                                                   std::to_string(columns.size()) + " columns are named");
+      require(fields.size() == columns.size(), place, ": ", fields.size(), " fields where ", columns.size(),
+              " columns are named");
       Row row;
       for (std::size_t i = 0; i < fields.size(); ++i) row[columns[i]] = fields[i];
       add_row(table, row, place);

@@ -56,6 +56,7 @@ class Quadratic : public Workload {
   bool phantom() const override { return false; }
   std::int64_t global_batch() const override { return local_batch_ * shard_.world; }
   std::int64_t local_batch() const override { return local_batch_; }
+  double memory() const override { return 12 * static_cast<double>(dimension_); }
   std::string description() const override { return "quadratic of " + std::to_string(dimension_) + " elements"; }
 
   void setup(Worker& worker, std::span<const ParameterView> parameters) override;

@@ -3,13 +3,19 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
+#include <system_error>
 
 #include "core/error.hpp"
+#include "core/memory.hpp"
+#include "core/quoted.hpp"
+#include "core/units.hpp"
 
 namespace trigram {
 namespace {
@@ -29,22 +35,43 @@ std::set<std::string> files_read() {
   return paths;
 }
 
+namespace {
+
+/// What a file may unpack to: data of any size that are stored plainly, and far more than they take where they are
+/// packed, but no end of zeros.
+double most_unpacked(double packed) {
+  constexpr double always = 64 << 20, ratio = 16;
+  return std::max(always, ratio * packed);
+}
+
+}  // namespace
+
 std::string read_file(const std::string& path) {
   note(path);
+  std::error_code missing;
+  require(!std::filesystem::exists(path, missing) || std::filesystem::is_regular_file(path, missing), shown(path),
+          ": is no regular file");
+  const std::uintmax_t size = std::filesystem::file_size(path, missing);
+  const double packed = missing ? 0 : static_cast<double>(size);
+  require_memory(packed, shown(path));
   errno = 0;
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
-  require(file != nullptr, path + ": cannot be opened: " + std::strerror(errno));
+  require(file != nullptr, shown(path), ": cannot be opened: ", std::strerror(errno));
   std::string bytes;
   std::array<char, 1 << 16> chunk{};
   int got = 0;
   while ((got = gzread(file.get(), chunk.data(), chunk.size())) > 0) {
     bytes.append(chunk.data(), static_cast<std::size_t>(got));
+    require(
+        static_cast<double>(bytes.size()) <= most_unpacked(packed), shown(path), ": unpacks to more than ",
+        [&] { return format_quantity(most_unpacked(packed), Unit::bytes); }, ", and is stored in ",
+        [&] { return format_quantity(packed, Unit::bytes); }, "; unpack it if it is whole");
   }
   int code = Z_OK;
   const char* reason = gzerror(file.get(), &code);
   // A cut stream ends like a whole one and only shows in the code.
-  require(got == 0 && code == Z_OK, path + ": cannot be read after " + std::to_string(bytes.size()) + " bytes: " +
-                                        (code == Z_ERRNO ? std::strerror(errno) : reason) + "; is the file whole?");
+  require(got == 0 && code == Z_OK, shown(path), ": cannot be read after ", bytes.size(),
+          " bytes: ", code == Z_ERRNO ? std::strerror(errno) : reason, "; is the file whole?");
   return bytes;
 }
 

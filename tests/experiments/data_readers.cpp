@@ -95,6 +95,14 @@ TEST_F(Readers, TruncatedZipAndMissingFileAreRejected) {
   EXPECT_THAT(usage_error([&] { read_file(folder_.string()); }), HasSubstr("Is a directory"));
 }
 
+TEST_F(Readers, WhatNeverEndsIsRejected) {
+  const std::string bomb = zipped("bomb.gz", std::string(70 << 20, '\0'));
+  EXPECT_THAT(usage_error([&] { read_file(bomb); }),
+              AllOf(HasSubstr("bomb.gz: unpacks to more than 67.11MB"), HasSubstr("stored in")));
+  EXPECT_THAT(usage_error([&] { read_file("/dev/zero"); }), HasSubstr("/dev/zero: is no regular file"));
+  EXPECT_THAT(usage_error([&] { read_file(folder_.string()); }), HasSubstr("is no regular file"));
+}
+
 TEST_F(Readers, CsvTakesTheLabelFromEitherEnd) {
   const CsvSamples last = read_csv(plain("last.csv", "0.5,-2,1\r\n1e1,3,0\n\n"), {});
   EXPECT_EQ(last.columns, 2);

@@ -34,17 +34,32 @@ TEST_P(RefusedCommand, SaysWhyOnOneLineAndEndsWith2) {
 INSTANTIATE_TEST_SUITE_P(
     All, RefusedCommand,
     ::testing::Values(
-        Refused{"fly", "unknown subcommand 'fly'"}, Refused{"run --wings 2", "--wings"},
-        Refused{"run --steps ten", "steps=ten is not a whole number"}, Refused{"run --steps 1 --steps 2", "steps"},
-        Refused{"run here", "word without a flag"}, Refused{"run --cluster moon", "unknown cluster 'moon'"},
-        Refused{"run --cluster ./none.cfg", "none.cfg"}, Refused{"run --bucket-size 10", "10"},
-        Refused{"run --bucket-size 10furlongs", "10furlongs"}, Refused{"run --hierarchy pyramid", "pyramid"},
-        Refused{"run --record some", "neither rank0 nor all"}, Refused{"run --ranks -3", "-3"},
-        Refused{"run --config none.cfg", "none.cfg"}, Refused{"list birds", "unknown kind 'birds'"},
-        Refused{"study", "name a study"}, Refused{"study moon", "unknown study 'moon'"},
-        Refused{"bench --op fly", "unknown operation 'fly'"}, Refused{"bench --factor 1", "never arrives"},
-        Refused{"bench --min-size 1MiB --max-size 1KiB", "are none"}, Refused{"calibrate --factor 1", "never arrives"},
-        Refused{"calibrate --rounds 0", "rounds=0"},
+        Refused{"fly", "unknown subcommand 'fly'"}, Refused{"runn", "did you mean 'run'?"},
+        Refused{"run --stpes 2", "has no flag '--stpes' (did you mean '--steps'?)"},
+        Refused{"run --steps 10K", "steps=10K is not a whole number"},
+        Refused{"run --cluster two_by_for", "did you mean 'two_by_four'?"},
+        Refused{"run --cluster two_by_four:nic_bandwith=1Gbps", "did you mean 'nic_bandwidth'?"},
+        Refused{"run --algorithm qsdg", "unknown algorithm 'qsdg' (did you mean 'qsgd'?)"},
+        Refused{"run --profile vgg6", "did you mean 'vgg16'?"},
+        Refused{"run --algorithm \"$(printf 'a\\033[2Jb')\"", "unknown algorithm 'a\\x1b[2Jb'"},
+        Refused{"run --lanes 1000000", "lanes=1000000 is not a whole number from 1 to 1024"},
+        Refused{"run --lr inf", "lr=inf is not a number"}, Refused{"run --bucket-size 1e19B", "more than 1.153e+06TB"},
+        Refused{"run --workload mlp:hidden=1048576x1048576", "a network of"},
+        Refused{"run --global-batch 1000000000 --workload mlp:hidden=1000", "weights, gradients and activations"},
+        Refused{"run --cluster two_by_four:nodes=65536,gpus_per_node=1024", "67108864 simulated ranks"},
+        Refused{"run --evaluate-seconds 1ns", "evaluations every 1ns"},
+        Refused{"run --workload 'mlp:data=(csv:train=/dev/zero,test=/dev/zero)'", "/dev/zero: is no regular file"},
+        Refused{"bench --factor 1.0000000001", "sizes; at most"}, Refused{"bench --min-size 8x", "'8x' is no quantity"},
+        Refused{"run --wings 2", "--wings"}, Refused{"run --steps ten", "steps=ten is not a whole number"},
+        Refused{"run --steps 1 --steps 2", "steps"}, Refused{"run here", "word without a flag"},
+        Refused{"run --cluster moon", "unknown cluster 'moon'"}, Refused{"run --cluster ./none.cfg", "none.cfg"},
+        Refused{"run --bucket-size 10", "10"}, Refused{"run --bucket-size 10furlongs", "10furlongs"},
+        Refused{"run --hierarchy pyramid", "pyramid"}, Refused{"run --record some", "neither rank0 nor all"},
+        Refused{"run --ranks -3", "-3"}, Refused{"run --config none.cfg", "none.cfg"},
+        Refused{"list birds", "unknown kind 'birds'"}, Refused{"study", "name a study"},
+        Refused{"study moon", "unknown study 'moon'"}, Refused{"bench --op fly", "unknown operation 'fly'"},
+        Refused{"bench --factor 1", "never arrives"}, Refused{"bench --min-size 1MiB --max-size 1KiB", "are none"},
+        Refused{"calibrate --factor 1", "never arrives"}, Refused{"calibrate --rounds 0", "rounds=0"},
         Refused{"calibrate --min-size 1MiB --max-size 1MiB", "make no line"},
         Refused{"calibrate --out /nowhere/at/all.cfg", "/nowhere/at/all.cfg"},
         Refused{"calibrate --backend moon", "unknown backend 'moon'"}, Refused{"check", "which product?"},
@@ -102,10 +117,15 @@ TEST(Command, FailsWhereItsOutputIsLost) {
 TEST(Command, ListShowsEveryKind) {
   const Ended ended = program("list");
   EXPECT_EQ(ended.code, 0) << ended.text;
-  for (const char* word : {"backends", "algorithms", "codecs", "topologies", "workloads", "optimizers", "all-reduces",
-                           "clusters", "studies"}) {
+  for (const char* word : {"backends", "algorithms", "codecs", "topologies", "workloads", "profiles", "optimizers",
+                           "all-reduces", "clusters", "studies"}) {
     EXPECT_THAT(ended.text, HasSubstr(std::string(word) + "\n"));
   }
+  EXPECT_THAT(program("list profiles").text, ::testing::AllOf(HasSubstr("bert_large  "), HasSubstr("vgg16  ")));
+  EXPECT_THAT(program("list studies").text, HasSubstr("bagua_bandwidth  "));
+  EXPECT_THAT(program("list --help").text, HasSubstr("KIND is backends, algorithms, "));
+  EXPECT_THAT(program("study --help").text,
+              ::testing::AllOf(HasSubstr("the path of a study file"), HasSubstr("studies/README.md")));
   EXPECT_THAT(program("list algorithms").text,
               ::testing::AllOf(HasSubstr("☰"), HasSubstr("all_reduce"), HasSubstr("options: overlap")));
 }

@@ -132,6 +132,35 @@ TEST(PlatformFiles, ComputeAtTheSpeedOfTheGpu) {
   expect_relative(duration(file.spec(), 8, compute), 2e-3, 1e-6);
 }
 
+/// Two hosts and a link between them.
+std::string two_hosts(const std::string& speed, const std::string& bandwidth, const std::string& latency,
+                      const std::string& rest = "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route>") {
+  return "<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"" + speed +
+         "\"/><host id=\"b\" speed=\"1Gf\"/><link id=\"l\" bandwidth=\"" + bandwidth + "\" latency=\"" + latency +
+         "\"/>" + rest + "</zone>";
+}
+
+TEST(PlatformFiles, AreRefusedByNameWhereSimGridWouldEndTheProcess) {
+  EXPECT_EQ(refusal(PlatformFile(two_hosts("1Gf", "1GBps", "10us")).spec()), "");
+  const auto refused = [](const std::string& inside) { return refusal(PlatformFile(inside).spec()); };
+  for (const char* speed : {"0f", "-1Gf", "nan", "inf", "", "fast"}) {
+    EXPECT_THAT(refused(two_hosts(speed, "1GBps", "10us")), ::testing::StartsWith("platform file '")) << speed;
+  }
+  for (const char* bandwidth : {"0Bps", "-1Bps", "nan", "inf", ""}) {
+    EXPECT_THAT(refused(two_hosts("1Gf", bandwidth, "10us")), ::testing::StartsWith("platform file '")) << bandwidth;
+  }
+  for (const char* latency : {"-10us", "nan", "inf"}) {
+    EXPECT_THAT(refused(two_hosts("1Gf", "1GBps", latency)), ::testing::StartsWith("platform file '")) << latency;
+  }
+  EXPECT_THAT(refused(two_hosts("1Gf", "1GBps", "-10us")),
+              HasSubstr("link 'l' has a latency of -"));
+  EXPECT_THAT(refused(two_hosts("1Gf", "1GBps", "10us", "")), HasSubstr("the route from 'a' to 'b'"));
+  EXPECT_THAT(refused(two_hosts("1Gf", "1GBps", "10us", "<host id=\"a\" speed=\"1Gf\"/>")),
+              HasSubstr("platform file '"));
+  EXPECT_THAT(refused("<include file=\"other.xml\"/>"), HasSubstr("platform file '"));
+  EXPECT_THAT(refused(""), HasSubstr("platform file '"));
+}
+
 TEST(PlatformFiles, RefuseWhatTheyReplaceAndWhatTheyLack) {
   const PlatformFile file(star_of_eight);
   EXPECT_THAT(refusal(file.spec(",nic_bandwidth=1Gbps")), HasSubstr("platform file"));
