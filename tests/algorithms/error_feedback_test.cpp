@@ -88,6 +88,7 @@ TEST_P(Telescoping, OutputsAndResidualsAddUpToInputs) {
 
 TEST_P(Telescoping, WithoutResidualsTheErrorStays) {
   const auto& [codec, ranks] = GetParam();
+  if (ranks == 1) GTEST_SKIP() << "a group of one encodes nothing";
   const Ledger ledger = run_scatter_reduce(codec, ranks, false);
   double worst = 0;
   for (std::size_t i = 0; i < ledger.in.size(); ++i) worst = std::max(worst, std::abs(ledger.out[0][i] - ledger.in[i]));

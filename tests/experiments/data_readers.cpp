@@ -92,7 +92,7 @@ TEST_F(Readers, TruncatedZipAndMissingFileAreRejected) {
   std::filesystem::resize_file(whole, size - 9);
   EXPECT_THAT(usage_error([&] { read_file(whole); }), AllOf(HasSubstr("whole.gz"), HasSubstr("cannot be read")));
   EXPECT_THAT(usage_error([&] { read_file((folder_ / "none").string()); }), HasSubstr("No such file"));
-  EXPECT_THAT(usage_error([&] { read_file(folder_.string()); }), HasSubstr("Is a directory"));
+  EXPECT_THAT(usage_error([&] { read_file(folder_.string()); }), HasSubstr("is no regular file"));
 }
 
 TEST_F(Readers, WhatNeverEndsIsRejected) {

@@ -47,7 +47,7 @@ TEST(Compare, PairsWithinATenthHaveNoOrder) {
 
 TEST(Compare, TablesSplitAimAndCalibration) {
   Study study = study_against("");
-  study.calibration = Calibration{{"a"}, {}, {}};
+  study.calibration = Calibration{{"a"}, {}, {}, {}};
   const std::string table =
       error_table(study, {{"a", "", 1, 100, 110}, {"b", "", 1, 100, 120}, {"b", "", 2, 100, 150}}, {});
   EXPECT_THAT(table, HasSubstr("calibrated"));
@@ -59,7 +59,7 @@ TEST(Compare, TablesSplitAimAndCalibration) {
 
 TEST(Compare, GivenSeriesPredictNothing) {
   Study study = study_against("");
-  study.calibration = Calibration{{}, {"a"}, {}};
+  study.calibration = Calibration{{}, {"a"}, {}, {}};
   const std::string table = error_table(study, {{"a", "", 1, 100, 110}, {"b", "", 1, 100, 120}}, {});
   EXPECT_THAT(table, ::testing::ContainsRegex("all predicted +1 +20 %"));
 }
