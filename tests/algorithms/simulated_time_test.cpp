@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include "core/bucketwise.hpp"
+#include "core/primitives/centralized.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 
@@ -65,6 +67,60 @@ TEST_P(SimulatedTime, EvaluationsCostNone) {
   options.evaluate_every = 1;
   const Training with = train_on(simulator(2), 4, options);
   EXPECT_EQ(with.ranks[0].training_seconds, without.ranks[0].training_seconds);
+}
+
+/// A whole step takes 1 s of the profile, its update included.
+Training on_a_measured_step(const std::string& algorithm, int ranks, Hierarchy hierarchy = Hierarchy::none) {
+  TrainingOptions options = scripted(algorithm, steps);
+  options.workload = "on_profile:model=mlp,profile=(vgg16:compute=1s)";
+  options.evaluate_every = 0;
+  options.relaxation.hierarchy = hierarchy;
+  return train_on("sim:nodes=1,gpus_per_node=" + std::to_string(ranks), ranks, options);
+}
+
+/// All-reduces gradients, and updates weights by itself as SGD does.
+class OwnUpdate final : public GradientMethod {
+ public:
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
+  }
+  bool owns_update() const override { return true; }
+  Cost cost(const CostQuery& query) const override {
+    return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
+  }
+  void update(Worker& worker, Bucket& bucket) override {
+    worker.device.axpby(-static_cast<float>(worker.learning_rate), bucket.gradients, 1, bucket.weights);
+  }
+
+ private:
+  void exchange(Worker& lane, Bucket& bucket) override { centralized_full_precision(lane, bucket.gradients); }
+};
+
+TEST(MeasuredSteps, IncludeTheUpdateThatAnAlgorithmMakesItself) {
+  if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  static const Algorithms::Registration registration("own_update", {"updates by itself"},
+                                                     [](Params&) { return std::make_unique<OwnUpdate>(); });
+  const Training own = on_a_measured_step("own_update", 2), plain = on_a_measured_step("all_reduce", 2);
+  EXPECT_EQ(own.ranks[0].training_seconds, plain.ranks[0].training_seconds);
+  EXPECT_EQ(final_weights(own), final_weights(plain));
+}
+
+TEST(AGroupOfOne, PaysForNoCodecAndLosesNothing) {
+  if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  const Training alone = on_a_measured_step("all_reduce", 1);
+  EXPECT_NEAR(alone.ranks[0].training_seconds, steps, 1e-9);
+  for (const std::string algorithm :
+       {"bytegrad", "bytegrad:error_feedback=on", "qsgd", "low_precision_decentralized"}) {
+    const Training coded = on_a_measured_step(algorithm, 1);
+    EXPECT_EQ(coded.ranks[0].training_seconds, alone.ranks[0].training_seconds) << algorithm;
+    EXPECT_EQ(final_weights(coded), final_weights(alone)) << algorithm;
+    EXPECT_EQ(coded.ranks[0].steps.back().encode_s + coded.ranks[0].steps.back().decode_s, 0) << algorithm;
+  }
+  // One node is one server: with a leader nothing is encoded either.
+  const Training node = on_a_measured_step("all_reduce", 3, Hierarchy::leader);
+  const Training coded = on_a_measured_step("bytegrad", 3, Hierarchy::leader);
+  EXPECT_EQ(coded.ranks[0].training_seconds, node.ranks[0].training_seconds);
+  EXPECT_EQ(final_weights(coded), final_weights(node));
 }
 
 // Rank 0 takes 2 s a step and rank 1, four times slower, 8 s; every step takes 1/8 off the only weight of each.

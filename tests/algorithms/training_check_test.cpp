@@ -55,6 +55,27 @@ class RefusedBeforeAnyRankStarts : public ::testing::Test {
   TrainingOptions options_ = scripted("all_reduce", 3);
 };
 
+/// Does nothing but claim the update.
+class Owner final : public Algorithm {
+ public:
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
+  }
+  bool owns_update() const override { return true; }
+  Cost cost(const CostQuery&) const override { return {}; }
+};
+
+TEST_F(RefusedBeforeAnyRankStarts, AnOptimizerThatWouldDoNothing) {
+  static const Algorithms::Registration registration("owner", {"claims the update"},
+                                                     [](Params&) { return std::make_unique<Owner>(); });
+  options_.algorithm = "owner";
+  options_.optimizer = "adam";
+  EXPECT_EQ(message(),
+            "algorithm 'owner' updates weights by itself, so optimizer 'adam' would do nothing; leave it out");
+  options_.optimizer.clear();
+  EXPECT_NO_THROW(check(options_, world_, NeverStarts({0, 0, 0, 0, 1, 1})));
+}
+
 TEST_F(RefusedBeforeAnyRankStarts, UnknownNames) {
   options_.algorithm = "all_reuce";
   EXPECT_THAT(message(), AllOf(HasSubstr("unknown algorithm 'all_reuce'"), HasSubstr("all_reduce")));

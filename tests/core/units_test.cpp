@@ -99,5 +99,13 @@ TEST(Units, WhatIsWrittenIsReadBack) {
   }
 }
 
+TEST(Units, NumbersAreWrittenSoThatTheyAreReadBack) {
+  EXPECT_EQ(number_text(0.1), "0.1");
+  EXPECT_EQ(number_text(1e-7), "1e-07");
+  EXPECT_EQ(number_text(-3), "-3");
+  for (double value = 1.0 / 3e300; value < 1e300; value *= 123.456789)
+    EXPECT_EQ(std::strtod(number_text(value).c_str(), nullptr), value);
+}
+
 }  // namespace
 }  // namespace trigram

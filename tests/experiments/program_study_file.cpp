@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "experiments/study_point.hpp"
+#include "experiments/tables.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {
@@ -72,8 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, MalformedStudy,
     ::testing::Values(
         Malformed{"[stdy]\ntitle = x\n", "s.cfg:1: [stdy] is no section"},
-        Malformed{"[study]\ntitel = x\n", "has no key 'titel' (did you mean 'title'?)"}, Malformed{"[row]\nlr = 1\n", "[row] is no section"},
-        Malformed{"[sweep]\nlr =\n", "[sweep] lr has no values"},
+        Malformed{"[study]\ntitel = x\n", "has no key 'titel' (did you mean 'title'?)"},
+        Malformed{"[row]\nlr = 1\n", "[row] is no section"}, Malformed{"[sweep]\nlr =\n", "[sweep] lr has no values"},
         Malformed{"[measure]\nscale = many\n", "'many' is not a number"},
         Malformed{"[variant.a]\nrows = b\n", "names row 'b'"}, Malformed{"[target]\nfile = a.csv\n", "[target] lacks"},
         Malformed{"[calibrate]\nrows = all\nlr = 1 2\n", "[calibrate] needs a [target]"},
@@ -85,7 +86,14 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"[row.a]\nlr = 1\n[row.b]\n[row.a]\n", "s.cfg:4: [row.a] is given twice; first in line 1"},
         Malformed{"[study]\ntitle = a\ntitle = b\n", "s.cfg:3: 'title' is given twice; first in line 2"},
         Malformed{"[sweep]\nlr = 1 2 1\n", "[sweep] lr has '1' twice"},
-        Malformed{"[study]\ntitle = a\xff\n", "s.cfg:2 holds bytes that are no UTF-8"}));
+        Malformed{"[study]\ntitle = a\xff\n", "s.cfg:2 holds bytes that are no UTF-8"},
+        Malformed{"[measure]\nvalue = summary.foo\n",
+                  "[measure] value = summary.foo is no number of run.json; there are: summary.accuracy "},
+        Malformed{"[selection]\nchoose = lr\nfrom = 1\nseeds = 1\nby = loss\n",
+                  "[selection] by = loss is no number of run.json; there are: summary.accuracy "},
+        Malformed{"[sweep]\nlanes = 1 2\nseed = 1 2\nlr = 1 2\n[target]\nfile = a.csv\nx = x\nseries = "
+                  "s\nvalue = v\naxis = lanes\n",
+                  "[sweep] lr: published points are compared along one swept key"}));
 
 TEST(Study, ARowNeedsNoKeys) {
   const Scratch scratch;
@@ -99,6 +107,59 @@ TEST(Study, ItsFileIsNamedAsItsResultsWillBe) {
   const Scratch scratch;
   EXPECT_THAT([&] { read_study(scratch.file("a b.cfg", "[run]\nsteps = 3\n")); },
               ::testing::ThrowsMessage<UsageError>(HasSubstr("the study's name 'a b' cannot be part")));
+}
+
+/// Against published points, calibrated as `calibrated` says.
+std::string calibrated_study(const std::string& calibrated) {
+  return "[sweep]\nlr = 1 2\n[target]\nfile = a.csv\nx = x\nseries = s\nvalue = v\naxis = lr\n[calibrate]\nrows = all\n"
+         "cluster.nic_cap = 1Gbps 2Gbps\n[calibrated]\n" +
+         calibrated;
+}
+
+TEST(Study, KnowsItsCalibratedValues) {
+  const Scratch scratch;
+  const auto file = [&](const std::string& text) { return scratch.file("s.cfg", calibrated_study(text)); };
+  const Study study = read_study(file("cluster.nic_cap = 2Gbps\n"));
+  EXPECT_EQ(study.calibration->known, (Settings{{"cluster.nic_cap", "2Gbps"}}));
+  const auto refused = [&](const std::string& text, const std::string& message) {
+    EXPECT_THAT([&] { read_study(file(text)); }, ::testing::ThrowsMessage<UsageError>(HasSubstr(message)));
+  };
+  refused("cluster.nic_cap = 3Gbps\n",
+          "[calibrated] cluster.nic_cap = 3Gbps is none of the values that [calibrate] tries");
+  refused("lanes = 2\n", "[calibrated] lacks cluster.nic_cap");
+  refused("cluster.nic_cap = 2Gbps\nlanes = 2\n", "[calibrated] names lanes, which [calibrate] does not search for");
+}
+
+TEST(Study, LabelsFollowTheMeasure) {
+  const Scratch scratch;
+  const auto label = [&](const std::string& measure) {
+    return read_study(scratch.file("s.cfg", "[measure]\n" + measure)).measure.label;
+  };
+  EXPECT_EQ(label("scale = 1\n"), "iteration time (s)");
+  EXPECT_EQ(label("value = summary.samples_per_s\n"), "samples/s");
+  EXPECT_EQ(label("value = summary.breakdown.wire_s\n"), "breakdown wire time (s)");
+  EXPECT_EQ(label("value = summary.bytes_per_step_mean\nscale = 1e-6\n"), "bytes per step mean x 1e-06");
+  EXPECT_EQ(label("value = summary.loss\nlabel = cross-entropy\n"), "cross-entropy");
+}
+
+TEST(Study, EverySweptKeyButTheFirstAndTheSeedMakesLines) {
+  const Scratch scratch;
+  const Study study = read_study(scratch.file(
+      "s.cfg", "[sweep]\ncluster.slow = 1:1 1:2\nlanes = 1 2\nseed = 1 2 3\n[row.a]\nlr = 1\n[row.b]\nlr = 2\n"));
+  EXPECT_EQ(lines_of(study), (std::vector<std::string>{"a, lanes=1", "a, lanes=2", "b, lanes=1", "b, lanes=2"}));
+  std::vector<StudyResult> results;
+  for (const StudyPoint& point : main_points(study, {})) {
+    const double value = (point.row == "a" ? 0 : 1000) + std::stod(point.axes.at("lanes")) * 100 +
+                         std::stod(point.axes.at("seed")) * 10 + std::stod(point.axes.at("cluster.slow").substr(2));
+    results.push_back({point, "", {{"summary", {{"iteration_s", value}}}}});
+  }
+  EXPECT_EQ(measure_table(study, results),
+            "iteration time (s)   1:1   1:2\n"
+            "------------------------------\n"
+            "a, lanes=1           121   122\n"
+            "a, lanes=2           221   222\n"
+            "b, lanes=1          1121  1122\n"
+            "b, lanes=2          1221  1222\n");
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ import sys
 def named(tree):
     """(document, NAME) of every such command in the tree's documents."""
     for path in subprocess.run(["git", "-C", tree, "ls-files", "*.md"], check=True, capture_output=True, text=True).stdout.split():
-        for name in re.findall(r"\bctest\b[^`\n]*? -R (\S+?)[`\s]", (pathlib.Path(tree) / path).read_text()):
-            yield path, name
+        for name in re.findall(r"\bctest\b[^`\n]*? -R ('[^']+'|\S+?)[`\s]", (pathlib.Path(tree) / path).read_text()):
+            yield path, name.strip("'")
 
 
 def found(ctest, build, name):

@@ -49,6 +49,17 @@ TEST_F(Phantoms, AMatrixProductChargesItsFlops) {
   EXPECT_EQ(device_.spent[0].bytes, 4.0 * (30000 + 60000 + 20000));
 }
 
+TEST_F(Phantoms, AMatrixProductOfModelledSizesChargesTheirFlops) {
+  const auto modelled = [&](std::int64_t count, std::int64_t as_many) {
+    return device_.allocate({count, DType::f32, as_many, false});
+  };
+  // 2x3 times 3x4 stands for 100x300 times 300x200.
+  device_.gemm({2, 4, 3, false, false, 1.0F, 0.0F}, modelled(6, 30000), modelled(12, 60000), modelled(8, 20000));
+  ASSERT_EQ(device_.spent.size(), 1U);
+  EXPECT_DOUBLE_EQ(device_.spent[0].flops, 2.0 * 100 * 200 * 300);
+  EXPECT_EQ(device_.spent[0].bytes, 4.0 * (30000 + 60000 + 20000));
+}
+
 TEST_F(Phantoms, CannotBeDownloaded) {
   std::vector<std::byte> host(4);
   EXPECT_THROW(device_.download(phantom(1), host), Error);

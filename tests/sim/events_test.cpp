@@ -35,6 +35,18 @@ TEST(Changes, OfSpeedActInTheMiddleOfAKernel) {
   expect_relative(duration(flat(2, "slow=0:2,changes=(1ms/slow/0/0.5)"), 1, compute(1e-3)), 1.25e-3, 1e-6);
 }
 
+TEST(Changes, OfSpeedKeepEveryDigitOfTimesAndFactors) {
+  // At half speed until 1.25 us, then at full.
+  expect_relative(duration(flat(1, "slow=0:2,changes=(1.25us/slow/0/1)"), 1, compute(2e-6)), 2.625e-6, 1e-9);
+  for (const std::string factor : {"3e5", "2e6", "9e8"}) {
+    const double slow = std::stod(factor);
+    expect_relative(duration(flat(1, "timeout=1e9s,slow=0:" + factor + ",changes=(1s/slow/0/1)"), 1, compute(1e-3)),
+                    1 + 1e-3 - 1 / slow, 1e-9, "from slow " + factor);
+    expect_relative(duration(flat(1, "timeout=1e9s,changes=(0.5ms/slow/0/" + factor + ")"), 1, compute(1e-3)),
+                    0.5e-3 * (1 + slow), 1e-9, "to slow " + factor);
+  }
+}
+
 // 125 MB at 12.5 GB/s are 10 ms.
 TEST(Changes, OfBandwidthActInTheMiddleOfAMessage) {
   const double begun = 5e-3 - alpha;  // seconds of full bandwidth before 5 ms
