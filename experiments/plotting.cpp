@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "experiments/places.hpp"
 
 extern char** environ;
@@ -73,7 +74,7 @@ void draw(const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   require(fs::exists(folder / "run.json", ignored) || fs::exists(folder / "study.json", ignored),
-          "'" + folder.string() + "' holds neither run.json nor study.json; give the folder of a run or of a study");
+          Quoted(folder.native()), " holds neither run.json nor study.json; give the folder of a run or of a study");
   const Ended ended = run_python({(shipped_folder("plot") / "plot.py").string(), folder.string()});
   if (ended.code == 0) {
     std::cout << ended.text;

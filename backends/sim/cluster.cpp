@@ -61,8 +61,9 @@ void Cluster::read_run(Params& params) {
   platform = params.get("platform", "",
                         "a SimGrid platform XML file instead of nodes and links; its hosts in order are GPUs, and "
                         "one of 1Gf is as fast as the gpu keys say");
-  require(platform.empty() || std::filesystem::is_regular_file(platform), "platform file ", Quoted(platform),
-          " does not exist or is no file");
+  std::error_code unreadable;
+  require(platform.empty() || std::filesystem::is_regular_file(platform, unreadable), "platform file ",
+          Quoted(platform), " does not exist or is no file");
   ranks_per_node =
       params.get("ranks_per_node", 0, "ranks that make a node; 0: all its GPUs, one on a platform file", {0, 1 << 20});
 }

@@ -35,6 +35,7 @@ TEST(Cluster, RefusesWhatItCannotBe) {
   EXPECT_THAT(refusal("sim:ranks_per_node=9"), HasSubstr("ranks_per_node"));
   EXPECT_THAT(refusal("sim:uplinks=2"), HasSubstr("uplinks"));
   EXPECT_THAT(refusal("sim:platform=nowhere.xml"), HasSubstr("nowhere.xml"));
+  EXPECT_THAT(refusal("sim:platform=" + std::string(100'000, 'x')), HasSubstr("(100000 bytes) does not exist"));
 }
 
 TEST(Cluster, RefusesMalformedEvents) {
@@ -152,8 +153,7 @@ TEST(PlatformFiles, AreRefusedByNameWhereSimGridWouldEndTheProcess) {
   for (const char* latency : {"-10us", "nan", "inf"}) {
     EXPECT_THAT(refused(two_hosts("1Gf", "1GBps", latency)), ::testing::StartsWith("platform file '")) << latency;
   }
-  EXPECT_THAT(refused(two_hosts("1Gf", "1GBps", "-10us")),
-              HasSubstr("link 'l' has a latency of -"));
+  EXPECT_THAT(refused(two_hosts("1Gf", "1GBps", "-10us")), HasSubstr("link 'l' has a latency of -"));
   EXPECT_THAT(refused(two_hosts("1Gf", "1GBps", "10us", "")), HasSubstr("the route from 'a' to 'b'"));
   EXPECT_THAT(refused(two_hosts("1Gf", "1GBps", "10us", "<host id=\"a\" speed=\"1Gf\"/>")),
               HasSubstr("platform file '"));
