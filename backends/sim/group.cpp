@@ -54,6 +54,8 @@ void Group::fail(int rank) {
   failed_at_ = simulation_.now();
 }
 
+bool Group::ending() const { return simulation_.failing(); }
+
 void Group::throw_failed(int rank) const {
   simulation_.require_alive(member(rank), failed_rank_);
   throw BackendError(simulation_.lost(member(rank), failed_rank_,

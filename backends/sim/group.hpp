@@ -61,7 +61,7 @@ class Group {
     if (++meeting_.arrived == size()) {
       meeting_.arrived = 0;
       try {
-        last();
+        if (!ending()) last();
       } catch (...) {
         fail(rank);
         throw;
@@ -78,6 +78,8 @@ class Group {
 
  private:
   [[noreturn]] void throw_failed(int rank) const;
+  /// Whether a rank has failed: its memory is gone, and everybody ends in this instant.
+  bool ending() const;
 
   Simulation& simulation_;
   std::vector<int> members_;
