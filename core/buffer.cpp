@@ -87,7 +87,8 @@ Buffer Buffer::as(DType dtype) const {
 }
 
 void* Buffer::raw() const {
-  ensure(!shape_.phantom, "a phantom buffer has no data to look at; whoever works on any device leaves memory to Device");
+  ensure(!shape_.phantom,
+         "a phantom buffer has no data to look at; whoever works on any device leaves memory to Device");
   return address_;
 }
 

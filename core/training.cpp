@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/memory.hpp"
 #include "core/optimizer.hpp"
+#include "core/quoted.hpp"
 #include "core/trainer.hpp"
 
 namespace trigram {
@@ -72,7 +73,8 @@ void check_memory(const TrainingOptions& options, const World& world, const Back
     of_a_rank += 2 * elements * static_cast<double>(size_of(bucket.dtype));
   }
   const double ranks = backend.simulated() ? world.ranks : 1;
-  require_memory(ranks * of_a_rank, number_text(ranks) + " times the weights, gradients and activations of a rank");
+  require_memory(ranks * of_a_rank, "workload " + in_quotes(options.workload) + ": " + number_text(ranks) +
+                                        " times the weights, gradients and activations of a rank");
   const double steps = static_cast<double>(options.steps) * (options.record_all ? ranks : 1);
   require_memory(steps * row_of_a_step, "a record of " + number_text(steps) + " steps");
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 
@@ -10,7 +11,8 @@ void require_utf8(const std::string& text, const std::string& place) {
   try {
     static_cast<void>(nlohmann::json(text).dump());
   } catch (const nlohmann::json::type_error&) {
-    throw UsageError(place + " holds bytes that are no UTF-8, which result files cannot hold; use UTF-8");
+    throw UsageError(place + ", " + in_quotes(text) +
+                     ", holds bytes that are no UTF-8, which result files cannot hold; use UTF-8");
   }
 }
 

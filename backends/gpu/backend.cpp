@@ -10,6 +10,7 @@
 #include "backends/gpu/runtime.hpp"
 #include "core/carried_error.hpp"
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -46,7 +47,7 @@ class GpuBackend final : public Backend {
     require(ranks_per_node_ >= 0,
             params.owner() + ": ranks_per_node=" + std::to_string(ranks_per_node_) + " is less than 0");
     require(collectives_ == "own" || collectives_ == "vendor",
-            params.owner() + ": collectives=" + collectives_ + " is neither own nor vendor");
+            params.owner() + ": collectives=" + shown(collectives_) + " is neither own nor vendor");
   }
 
   int default_ranks() const override {

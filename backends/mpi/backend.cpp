@@ -5,6 +5,7 @@
 #include "backends/mpi/runtime.hpp"
 #include "backends/mpi/session.hpp"
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "core/registry.hpp"
 
 namespace trigram::mpi {
@@ -22,7 +23,7 @@ class MpiBackend final : public Backend {
     require(ranks_per_node_ >= 0,
             params.owner() + ": ranks_per_node=" + std::to_string(ranks_per_node_) + " is less than 0");
     require(collectives_ == "own" || collectives_ == "vendor",
-            params.owner() + ": collectives=" + collectives_ + " is neither own nor vendor");
+            params.owner() + ": collectives=" + shown(collectives_) + " is neither own nor vendor");
   }
 
   int default_ranks() const override { return session().ranks(); }

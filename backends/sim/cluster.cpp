@@ -17,9 +17,21 @@ constexpr int most_nodes = 1 << 16, most_gpus_of_a_node = 1024;
 /// Bytes or operations a second that let time pass.
 constexpr Range<double> rates{.least = 0.1};
 
-bool choose(const std::string& text, const std::string& key, const std::string& no, const std::string& yes) {
-  require(text == no || text == yes, "'", key, "' is ", no, " or ", yes, ", not ", Quoted(text));
+/// Whether `key`, read as `text`, is `yes`.
+bool choose(const Params& params, const std::string& text, const std::string& key, const std::string& no,
+            const std::string& yes) {
+  require(text == no || text == yes, params.owner(), ": '", key, "' is ", no, " or ", yes, ", not ", Quoted(text));
   return text == yes;
+}
+
+/// What `parse` makes of the value of `key`; its complaints name the owner and the key.
+template <class Parse>
+auto parsed(const Params& params, const char* key, const Parse& parse) {
+  try {
+    return parse();
+  } catch (const UsageError& error) {
+    throw UsageError(params.owner() + ": '" + key + "': " + error.what());
+  }
 }
 
 std::vector<std::string> given(const Params& params, std::initializer_list<const char*> keys) {
@@ -53,9 +65,9 @@ Cluster::Cluster(Params& params) {
 }
 
 void Cluster::read_run(Params& params) {
-  fluid =
-      choose(params.get("fidelity", "exact", "exact: every message is a flow; fluid: a collective is one flow a rank"),
-             "fidelity", "exact", "fluid");
+  fluid = choose(
+      params, params.get("fidelity", "exact", "exact: every message is a flow; fluid: a collective is one flow a rank"),
+      "fidelity", "exact", "fluid");
   timeout =
       params.get("timeout", "3600s", Unit::seconds, "simulated time that one operation may block", {.least = 1e-12});
   platform = params.get("platform", "",
@@ -72,7 +84,11 @@ void Cluster::read_nodes(Params& params) {
   const int nodes = params.get("nodes", 2, "number of nodes", {1, most_nodes});
   const std::string text = params.get("gpus_per_node", "4", "GPUs of each node: one number, or one a node: 4 8 8");
   if (!platform.empty()) refuse(given(params, {"nodes", "gpus_per_node"}), "a platform file");
-  for (const std::string& word : words(text)) gpus.push_back(parse_index(word, text));
+  gpus = parsed(params, "gpus_per_node", [&] {
+    std::vector<int> all;
+    for (const std::string& word : words(text)) all.push_back(parse_index(word, text));
+    return all;
+  });
   require(gpus.size() <= most_nodes, "'gpus_per_node' names ", gpus.size(), " nodes; there can be ", most_nodes);
   if (gpus.size() == 1) gpus.assign(static_cast<std::size_t>(nodes), gpus.front());
   require(!params.has("nodes") || gpus.size() == static_cast<std::size_t>(nodes), "'gpus_per_node' names ", gpus.size(),
@@ -97,10 +113,12 @@ void Cluster::read_links(Params& params) {
       params.get("handshake_size", "64KiB", Unit::bytes, "largest message between nodes that is sent without asking");
   if (nic_handshake == 0) refuse(given(params, {"handshake_size"}), "a cluster without nic_handshake");
   require(nic_handshake == 0 || !fluid,
-          "'nic_handshake' tells messages by their size, which fidelity=fluid does not know; use fidelity=exact, or "
+          "'nic_handshake' tells messages by their size ('handshake_size'), which fidelity=fluid does not know; use "
+          "fidelity=exact, or "
           "nic_handshake=0");
-  nic_per_gpu = choose(params.get("nic", "node", "node: the GPUs of a node share one NIC; gpu: each has its own"),
-                       "nic", "node", "gpu");
+  nic_per_gpu =
+      choose(params, params.get("nic", "node", "node: the GPUs of a node share one NIC; gpu: each has its own"), "nic",
+             "node", "gpu");
   node_bandwidth =
       params.get("node_bandwidth", "150GB/s", Unit::bytes_per_second, "of a GPU inside its node, one way", rates);
   node_latency = params.get("node_latency", "3us", Unit::seconds, "of a message inside a node, end to end");
@@ -114,7 +132,8 @@ void Cluster::read_links(Params& params) {
 
 void Cluster::read_topology(Params& params) {
   fat_tree =
-      choose(params.get("topology", "star", "star: one switch that never limits; fat_tree: leaf switches under a core"),
+      choose(params,
+             params.get("topology", "star", "star: one switch that never limits; fat_tree: leaf switches under a core"),
              "topology", "star", "fat_tree");
   leaf_nodes = params.get("leaf_nodes", 8, "fat_tree: nodes under one leaf switch", {1, most_nodes});
   oversubscription =
@@ -135,11 +154,7 @@ void Cluster::read_gpu(Params& params) {
 
 void Cluster::read_events(Params& params) {
   const auto read = [&](const char* key, const auto& parse, const char* description) {
-    try {
-      return parse(params.get(key, "", description));
-    } catch (const UsageError& error) {
-      throw UsageError("'" + std::string(key) + "': " + error.what());
-    }
+    return parsed(params, key, [&] { return parse(params.get(key, "", description)); });
   };
   slow = read("slow", parse_slow, "ranks whose GPU takes longer: rank:factor …");
   changes = read("changes", parse_changes,

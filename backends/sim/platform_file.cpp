@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <new>
 #include <simgrid/s4u.hpp>
 #include <string_view>
 
@@ -130,7 +131,13 @@ int hosts_of_platform_file(const std::string& path) {
   const Witness witness;
   const std::string file = "platform file " + in_quotes(path) + ": ";
   try {
-    const std::vector<std::byte> bytes = run_in_child([&] { return count_hosts(path, witness); });
+    const std::vector<std::byte> bytes = run_in_child([&] {
+      try {
+        return count_hosts(path, witness);
+      } catch (const std::bad_alloc&) {
+        throw UsageError("SimGrid needs more memory for " + witness.part() + " than a platform may take");
+      }
+    });
     return Unpacker(bytes).take<int>();
   } catch (const UsageError& error) {
     throw UsageError(file + error.what());

@@ -69,7 +69,11 @@ void read_key(ProfileTable& table, std::string_view line, const std::string& pla
     table.batch = whole_number({{"batch", value}}, "batch", place);
     require(table.batch > 0, place, ": a batch must be positive");
   } else if (key == "compute") {
-    table.compute_seconds = parse_quantity(value, Unit::seconds);
+    try {
+      table.compute_seconds = parse_quantity(value, Unit::seconds);
+    } catch (const UsageError& error) {
+      throw UsageError(place + ": " + error.what());
+    }
   } else {
     throw UsageError(place + ": " + in_quotes(key) +
                      " is none of the keys summary, source, batch, compute; write '# key: value'");
@@ -127,6 +131,9 @@ bool ProfileTable::has_measured_layers() const {
 
 ProfileTable read_profile_table(const std::string& path) {
   const std::string bytes = read_file(path);
+  constexpr std::size_t most_bytes = 64 << 20;  // a million layers
+  require(bytes.size() <= most_bytes, path, ": ", bytes.size(), " bytes are no table of layers; one has at most ",
+          most_bytes);
   ProfileTable table;
   table.name = std::filesystem::path(path).stem().string();
   std::vector<std::string> columns;

@@ -69,7 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"check local_sgd:every=often", "every=often is not a whole number"},
         Refused{"bench --out /dev/null", "'/dev/null': it is a device; only a regular file is replaced"},
         Refused{"calibrate --out /dev/null", "'/dev/null': it is a device; only a regular file is replaced"},
-        Refused{"run --workload quadratic:\xff", "word 3 of the command line holds bytes that are no UTF-8"},
+        Refused{"run --workload quadratic:\xff",
+                R"(word 3 of the command line, 'quadratic:\xff', holds bytes that are no UTF-8)"},
         Refused{"plot /", "neither run.json nor study.json"}));
 
 TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {

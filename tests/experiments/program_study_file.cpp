@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"[row.a]\nlr = 1\n[row.b]\n[row.a]\n", "s.cfg:4: [row.a] is given twice; first in line 1"},
         Malformed{"[study]\ntitle = a\ntitle = b\n", "s.cfg:3: 'title' is given twice; first in line 2"},
         Malformed{"[sweep]\nlr = 1 2 1\n", "[sweep] lr has '1' twice"},
-        Malformed{"[study]\ntitle = a\xff\n", "s.cfg:2 holds bytes that are no UTF-8"},
+        Malformed{"[study]\ntitle = a\xff\n", R"(s.cfg:2, 'title = a\xff', holds bytes that are no UTF-8)"},
         Malformed{"[measure]\nvalue = summary.foo\n",
                   "[measure] value = summary.foo is no number of run.json; there are: summary.accuracy "},
         Malformed{"[selection]\nchoose = lr\nfrom = 1\nseeds = 1\nby = loss\n",

@@ -17,7 +17,7 @@ WITH_PARAMETER = {"leaf_nodes": "topology=fat_tree", "oversubscription": "topolo
                   "handshake_size": "nic_handshake=1us"}
 NEEDED = {"file": "layers.csv"}
 WRITTEN = {"run": "out/made/run.json"}
-POSITIONAL = {"study": "small.cfg", "plot": "out"}
+POSITIONAL = {"study": "small.cfg", "plot": "out", "check": "local_sgd:every=3"}
 STUDY = "[run]\nsteps = 2\nranks = 2\nworkload = quadratic:dimension=16\n[sweep]\nseed = 1 2\n"
 
 

@@ -52,7 +52,8 @@ class SameBits : public ::testing::TestWithParam<std::string> {
     Training simulated;
     std::string refusal;
     if (!train_in_simulator(world, options, simulated, refusal)) GTEST_SKIP() << refusal;
-    expect_same_bits(run_training(*Backends::make("mpi:ranks_per_node=2,timeout=60s"), world, options), simulated);
+    expect_same_bits(run_training(*Backends::make("mpi:ranks_per_node=2,timeout=60s"), world, options), simulated,
+                     sent_bytes_of(GetParam()));
   }
 };
 

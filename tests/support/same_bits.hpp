@@ -5,7 +5,13 @@
 
 namespace trigram::testing {
 
+/// Where bytes sent must agree: in every step, or in all of the training where exchanges run behind the steps.
+enum class SentBytes : std::uint8_t { by_step, in_all };
+
+/// By step for a synchronous algorithm.
+SentBytes sent_bytes_of(const std::string& algorithm);
+
 /// Expects the same losses, bytes sent and final weights on every rank; weights must have been kept.
-void expect_same_bits(const Training& a, const Training& b);
+void expect_same_bits(const Training& a, const Training& b, SentBytes sent = SentBytes::by_step);
 
 }  // namespace trigram::testing
