@@ -49,11 +49,12 @@ BenchConfig::BenchConfig(Params& flags) : place(flags) {
       "op", "all_reduce",
       "all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, gather, scatter, barrier or exchange");
   world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce");
-  const double low = flags.get("min-size", "4KiB", Unit::message_bytes, "first size; as nccl-tests has it, 8 is 8B and 8M is 8MiB");
+  const double low =
+      flags.get("min-size", "4KiB", Unit::message_bytes, "first size; as nccl-tests has it, 8 is 8B and 8M is 8MiB");
   const double high = flags.get("max-size", "64MiB", Unit::message_bytes, "last size");
   sizes = sizes_between(low, high, flags.get("factor", 2.0, "from one size to the next"));
-  iterations = flags.get("iterations", 1, "times that each size is measured, turn by turn; the median is printed",
-                         {1, 100'000});
+  iterations =
+      flags.get("iterations", 1, "times that each size is measured, turn by turn; the median is printed", {1, 100'000});
   out = flags.get("out", "", "a CSV file beside the screen");
 }
 

@@ -35,7 +35,8 @@ std::vector<std::int64_t> sizes_between(double low, double high, double factor) 
 }
 
 CalibrateConfig::CalibrateConfig(Params& flags) : place(flags) {
-  const double low = flags.get("min-size", "24KiB", Unit::message_bytes, "smallest message, beside the empty one; 8 is 8B and 8M is 8MiB");
+  const double low = flags.get("min-size", "24KiB", Unit::message_bytes,
+                               "smallest message, beside the empty one; 8 is 8B and 8M is 8MiB");
   const double high = flags.get("max-size", "6MiB", Unit::message_bytes, "largest message");
   plan.sizes = sizes_between(low, high, flags.get("factor", 2.0, "from one size to the next"));
   plan.rounds =
