@@ -4,7 +4,8 @@
 set -u
 ranks=$1
 shift
-export WORLD_SIZE=$ranks MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + RANDOM % 20000)) TORCHELASTIC_RUN_ID=launch-$$
+# Below the ports that the kernel gives to outgoing connections, one of which may have taken a higher one.
+export WORLD_SIZE=$ranks MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + RANDOM % 12000)) TORCHELASTIC_RUN_ID=launch-$$
 TRIGRAM_SECRET=${TRIGRAM_SECRET:-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')}
 export TRIGRAM_SECRET
 pids=()
