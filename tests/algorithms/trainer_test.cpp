@@ -273,7 +273,7 @@ TEST(Failures, OfADeviceSayRankStepLaneAndBucket) {
 
 bool workload_was_there = false;  ///< when the algorithm had gone, and its lanes had ended
 
-/// Starts a body that writes weights, and leaves it to its end to wait for it.
+/// Starts a body that writes gradients, which nobody else needs by then, and leaves it to its end to wait for it.
 class Forgetful final : public Algorithm {
  public:
   explicit Forgetful(Params&) {}
@@ -288,7 +288,7 @@ class Forgetful final : public Algorithm {
   void after_update(Worker& worker, Bucket& bucket) override {
     pending_ = worker.start(worker.background_lane(), [&bucket](Worker& lane) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      lane.device.fill(bucket.weights, 1);
+      lane.device.fill(bucket.gradients, 1);
     });
   }
 
