@@ -30,7 +30,11 @@ void Profile::choose_clock(const std::string& compute, const Params& params) {
     clock_ = Clock::roofline;
   } else if (compute != "measured") {
     clock_ = Clock::measured_step;
-    step_seconds_ = parse_quantity(compute, Unit::seconds);
+    try {
+      step_seconds_ = parse_quantity(compute, Unit::seconds);
+    } catch (const UsageError& error) {
+      throw UsageError(params.owner() + ": compute: " + error.what());
+    }
   } else if (table_->has_measured_layers()) {
     clock_ = Clock::measured_layers;
     take_measured_layers(batches);

@@ -39,20 +39,23 @@ namespace {
 
 /// What a file may unpack to: data of any size that are stored plainly, and far more than they take where they are
 /// packed, but no end of zeros.
-double most_unpacked(double packed) {
+double most_unpacked(double packed, double most) {
   constexpr double always = 64 << 20, ratio = 16;
-  return std::max(always, ratio * packed);
+  return std::min(most, std::max(always, ratio * packed));
 }
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, double most) {
   note(path);
   std::error_code missing;
   require(!std::filesystem::exists(path, missing) || std::filesystem::is_regular_file(path, missing), shown(path),
           ": is no regular file");
   const std::uintmax_t size = std::filesystem::file_size(path, missing);
   const double packed = missing ? 0 : static_cast<double>(size);
+  require(
+      packed <= most, shown(path), ": has ", [&] { return format_quantity(packed, Unit::bytes); },
+      "; a file of this kind has at most ", [&] { return format_quantity(most, Unit::bytes); });
   require_memory(packed, shown(path));
   errno = 0;
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
@@ -63,8 +66,8 @@ std::string read_file(const std::string& path) {
   while ((got = gzread(file.get(), chunk.data(), chunk.size())) > 0) {
     bytes.append(chunk.data(), static_cast<std::size_t>(got));
     require(
-        static_cast<double>(bytes.size()) <= most_unpacked(packed), shown(path), ": unpacks to more than ",
-        [&] { return format_quantity(most_unpacked(packed), Unit::bytes); }, ", and is stored in ",
+        static_cast<double>(bytes.size()) <= most_unpacked(packed, most), shown(path), ": unpacks to more than ",
+        [&] { return format_quantity(most_unpacked(packed, most), Unit::bytes); }, ", and is stored in ",
         [&] { return format_quantity(packed, Unit::bytes); }, "; unpack it if it is whole");
   }
   int code = Z_OK;

@@ -1,14 +1,15 @@
 // Whole files, compressed or not.
 #pragma once
 
+#include <limits>
 #include <set>
 #include <string>
 
 namespace trigram {
 
 /// The bytes of a file; gzip is recognised by its content and undone. Throws UsageError naming the file when it cannot
-/// be read or its compressed stream is cut short or damaged.
-std::string read_file(const std::string& path);
+/// be read, its compressed stream is cut short or damaged, or it holds more than `most` bytes, stored or unpacked.
+std::string read_file(const std::string& path, double most = std::numeric_limits<double>::infinity());
 
 /// The paths of all files that this process has read so: what its results depend on. Any thread may call.
 std::set<std::string> files_read();

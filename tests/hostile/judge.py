@@ -48,7 +48,8 @@ def faults_of(attempt, ending, touched, place):
 def wrong_with_refusal(attempt, ending, place):
     message = ending.complained
     if ending.status != 2:
-        if not (attempt.may_fail and ending.status == 1):
+        lost = attempt.output == "/dev/full" and not attempt.must_refuse
+        if not ((attempt.may_fail or lost) and ending.status == 1):
             yield f"exit {ending.status}"
         if message.strip() in (b"", b"trigram:"):
             yield "no message"
