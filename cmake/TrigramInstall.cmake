@@ -18,8 +18,9 @@ endforeach()
 install(TARGETS trigram_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trigram FILES_MATCHING PATTERN *.hpp)
 # share/trigram mirrors experiments/ of the source tree, so that a file is looked for in both by one name.
-install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram
-        PATTERN *.cpp EXCLUDE PATTERN *.hpp EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN CMakeLists.txt EXCLUDE)
+install(DIRECTORY experiments/clusters experiments/data experiments/plot experiments/studies
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY experiments/workloads/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/workloads)
 
 configure_package_config_file(cmake/trigram-config.cmake.in trigram-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(trigram-config-version.cmake COMPATIBILITY SameMinorVersion)

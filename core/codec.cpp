@@ -91,4 +91,16 @@ void require_stable_under_feedback(const Codec& codec, const std::string& spec, 
               "use more levels, smaller buckets or a contraction");
 }
 
+// Here, since a device knows of no codec.
+std::unique_ptr<Codec> Device::make_codec(std::string_view spec) {
+  const std::string prefix = std::string(kind()) + "/";
+  const std::string name = Spec::parse(spec).name;
+  if (Codecs::has(prefix + name)) return Codecs::make(prefix + std::string(spec));
+  std::vector<std::string> known;
+  for (const std::string& registered : Codecs::names()) {
+    if (registered.starts_with(prefix)) known.push_back(registered.substr(prefix.size()));
+  }
+  throw_unknown_name(Codec::registry_kind, name, known);
+}
+
 }  // namespace trigram

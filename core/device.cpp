@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "core/codec.hpp"
 #include "core/error.hpp"
 
 namespace trigram {
@@ -302,17 +301,6 @@ void Device::adam(std::span<const AdamTensor> tensors, const AdamConstants& cons
   }
   charge(cost);
   if (real) kernels_->adam(tensors, constants);
-}
-
-std::unique_ptr<Codec> Device::make_codec(std::string_view spec) {
-  const std::string prefix = std::string(kind()) + "/";
-  const std::string name = Spec::parse(spec).name;
-  if (Codecs::has(prefix + name)) return Codecs::make(prefix + std::string(spec));
-  std::vector<std::string> known;
-  for (const std::string& registered : Codecs::names()) {
-    if (registered.starts_with(prefix)) known.push_back(registered.substr(prefix.size()));
-  }
-  throw_unknown_name(Codec::registry_kind, name, known);
 }
 
 }  // namespace trigram

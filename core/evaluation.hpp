@@ -3,7 +3,8 @@
 
 #include <functional>
 
-#include "core/trainer.hpp"
+#include "core/rank_report.hpp"
+#include "core/training_options.hpp"
 #include "core/workload.hpp"
 
 namespace trigram {

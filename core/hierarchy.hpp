@@ -2,27 +2,13 @@
 #pragma once
 
 #include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "core/communicator.hpp"
 #include "core/cost.hpp"
+#include "core/placement.hpp"
+#include "core/worker.hpp"
 
 namespace trigram {
-
-class Worker;
-
-/// How a primitive is spread over nodes.
-enum class Hierarchy : std::uint8_t {
-  none,     ///< one flat group
-  leader,   ///< node reduce to its first rank, the primitive among leaders, broadcast in the node
-  all_nics  ///< reduce-scatter in the node, the primitive among ranks of one local rank, all-gather; equal nodes only
-};
-
-/// "none", "leader", "all_nics"; parse throws UsageError.
-std::string_view name_of(Hierarchy hierarchy);
-Hierarchy parse_hierarchy(std::string_view text);
 
 /// How the values of a node become the one that travels between nodes.
 enum class NodeValue : std::uint8_t {
@@ -44,17 +30,6 @@ int primitive_size(const Worker& worker);
 /// Runs `primitive` on this rank's part of `x` inside the worker's hierarchy and leaves the result in x on all ranks.
 void hierarchical(Worker& worker, Buffer x, NodeValue value,
                   const std::function<void(Communicator&, Buffer)>& primitive);
-
-/// Where a rank stands in its nodes, for formulas that need no running world.
-struct Placement {
-  int rank = 0, ranks = 1;
-  int node = 0, nodes = 1;
-  int local_rank = 0, node_size = 1;
-};
-Placement placement(const std::vector<int>& node_of_rank, int rank);
-
-/// Number of vertices that a primitive sees under `hierarchy`: ranks, or nodes.
-int vertices(Hierarchy hierarchy, const Placement& place);
 
 /// Cost of `hierarchical` for `rank`: the node's part, plus `primitive(ranks of the group, rank in it, elements)`.
 Cost hierarchical_cost(Hierarchy hierarchy, const Placement& place, std::int64_t count, std::int64_t element_bytes,

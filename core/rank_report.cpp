@@ -1,10 +1,11 @@
-// RankReports as bytes, since ranks may be other processes.
+#include "core/rank_report.hpp"
+
 #include <algorithm>
 #include <mutex>
 #include <set>
+#include <tuple>
 
 #include "core/packing.hpp"
-#include "core/trainer.hpp"
 
 namespace trigram {
 namespace {
@@ -89,6 +90,14 @@ RankReport unpack(const std::vector<std::byte>& bytes) {
   for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left)
     report.weights.push_back(unpacker.take_all<float>());
   return report;
+}
+
+std::vector<EvalRow> evaluations(const std::vector<RankReport>& ranks) {
+  std::vector<EvalRow> rows;
+  for (const RankReport& report : ranks) rows.insert(rows.end(), report.evals.begin(), report.evals.end());
+  std::sort(rows.begin(), rows.end(),
+            [](const EvalRow& a, const EvalRow& b) { return std::tie(a.step, a.time_s) < std::tie(b.step, b.time_s); });
+  return rows;
 }
 
 }  // namespace trigram

@@ -4,8 +4,10 @@
 #include <limits>
 #include <optional>
 
+#include "core/algorithm.hpp"
 #include "core/evaluation.hpp"
 #include "core/optimizer.hpp"
+#include "core/workload.hpp"
 
 namespace trigram {
 namespace {

@@ -1,14 +1,17 @@
-// From options to reports: everything is checked here, before any rank starts.
+#include "core/training.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "core/algorithm.hpp"
 #include "core/all_reduce.hpp"
 #include "core/error.hpp"
 #include "core/memory.hpp"
 #include "core/optimizer.hpp"
 #include "core/quoted.hpp"
 #include "core/trainer.hpp"
+#include "core/workload.hpp"
 
 namespace trigram {
 namespace {
@@ -81,12 +84,7 @@ void check_memory(const TrainingOptions& options, const World& world, const Back
 
 }  // namespace
 
-std::unique_ptr<Workload> open_workload(const TrainingOptions& options, int rank, int world) {
-  auto workload = Workloads::make(options.workload);
-  workload->open({rank, world, options.global_batch, options.label_skew, options.relaxation.seed, options.validation});
-  return workload;
-}
-
+// Everything is checked here, before any rank starts.
 void check(const TrainingOptions& options, const World& world, const Backend& backend) {
   check_numbers(options, world);
   require(options.evaluate_seconds == 0 || backend.simulated(),

@@ -11,10 +11,10 @@
 
 #include "core/communicator.hpp"
 #include "core/device.hpp"
-#include "core/hierarchy.hpp"
 #include "core/key.hpp"
 #include "core/metered.hpp"
 #include "core/pending.hpp"
+#include "core/placement.hpp"
 #include "core/timeline.hpp"
 
 namespace trigram {

@@ -5,7 +5,7 @@
 #include "backends/gpu/devices.hpp"
 #include "backends/gpu/host/nccl_words.hpp"
 #include "core/error.hpp"
-#include "core/hierarchy.hpp"
+#include "core/placement.hpp"
 
 namespace trigram::gpu {
 namespace {

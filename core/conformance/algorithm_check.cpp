@@ -8,7 +8,6 @@
 #include "core/conformance/trial.hpp"
 #include "core/cost_text.hpp"
 #include "core/error.hpp"
-#include "core/report.hpp"
 
 namespace trigram {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/algorithm.hpp"
 #include "core/backend.hpp"
-#include "core/trainer.hpp"
+#include "core/training.hpp"
 
 namespace trigram {
 

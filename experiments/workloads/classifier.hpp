@@ -7,8 +7,8 @@
 
 #include "core/params.hpp"
 #include "core/workload.hpp"
-#include "experiments/workloads/batches.hpp"
-#include "experiments/workloads/dataset.hpp"
+#include "experiments/workloads/data/batches.hpp"
+#include "experiments/workloads/data/dataset.hpp"
 #include "experiments/workloads/network.hpp"
 
 namespace trigram {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/device.hpp"
-#include "experiments/workloads/dataset.hpp"
+#include "experiments/workloads/data/dataset.hpp"
 #include "experiments/workloads/network.hpp"
 
 namespace trigram {

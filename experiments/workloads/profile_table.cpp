@@ -12,8 +12,8 @@
 #include "core/error.hpp"
 #include "core/quoted.hpp"
 #include "core/units.hpp"
-#include "experiments/workloads/read_file.hpp"
-#include "experiments/workloads/shared_cache.hpp"
+#include "experiments/workloads/data/read_file.hpp"
+#include "experiments/workloads/data/shared_cache.hpp"
 
 namespace trigram {
 namespace {

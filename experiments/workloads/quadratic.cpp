@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/workload.hpp"
-#include "experiments/workloads/distributions.hpp"
+#include "experiments/workloads/data/distributions.hpp"
 
 namespace trigram {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <system_error>
 
+#include "experiments/workloads/data/shipped_files.hpp"
 #include "experiments/workloads/profile.hpp"
-#include "experiments/workloads/shipped_files.hpp"
 
 namespace trigram {
 

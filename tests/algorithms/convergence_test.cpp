@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/algorithm.hpp"
 #include "tests/algorithms/worlds.hpp"
 
 namespace trigram::testing {

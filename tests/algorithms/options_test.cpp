@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/algorithm.hpp"
 #include "core/error.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"

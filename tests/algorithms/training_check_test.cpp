@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/algorithm.hpp"
 #include "core/error.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"

@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "core/report.hpp"
+#include "core/algorithm.hpp"
 
 namespace trigram::testing {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/cost_text.hpp"  // how tests print costs
-#include "core/trainer.hpp"
+#include "core/training.hpp"
 
 namespace trigram::testing {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "core/backend.hpp"
-#include "core/trainer.hpp"
+#include "core/training.hpp"
 
 namespace trigram {
 namespace {

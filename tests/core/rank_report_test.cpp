@@ -1,11 +1,12 @@
 // A report survives its way between processes, whatever its numbers are.
+#include "core/rank_report.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "core/error.hpp"
-#include "core/trainer.hpp"
 
 namespace trigram {
 namespace {

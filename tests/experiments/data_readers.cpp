@@ -8,10 +8,10 @@
 #include <fstream>
 
 #include "core/error.hpp"
-#include "experiments/workloads/csv.hpp"
-#include "experiments/workloads/dataset.hpp"
-#include "experiments/workloads/idx.hpp"
-#include "experiments/workloads/read_file.hpp"
+#include "experiments/workloads/data/csv.hpp"
+#include "experiments/workloads/data/dataset.hpp"
+#include "experiments/workloads/data/idx.hpp"
+#include "experiments/workloads/data/read_file.hpp"
 
 namespace trigram {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "core/error.hpp"
 #include "core/units.hpp"
-#include "experiments/alpha_beta.hpp"
-#include "experiments/settings.hpp"
+#include "experiments/measure/alpha_beta.hpp"
+#include "experiments/settings/settings.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

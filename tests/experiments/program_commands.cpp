@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/backend.hpp"
-#include "experiments/run_config.hpp"
+#include "experiments/settings/run_config.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

@@ -7,8 +7,8 @@
 #include <csignal>
 
 #include "core/error.hpp"
-#include "core/report.hpp"
-#include "core/report_file.hpp"
+#include "experiments/record/report.hpp"
+#include "experiments/record/report_file.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "experiments/config_file.hpp"
-#include "experiments/grid.hpp"
-#include "experiments/settings.hpp"
+#include "experiments/settings/config_file.hpp"
+#include "experiments/settings/grid.hpp"
+#include "experiments/settings/settings.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

@@ -4,9 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/algorithm.hpp"
 #include "core/backend.hpp"
-#include "experiments/run_config.hpp"
-#include "experiments/run_record.hpp"
+#include "experiments/record/run_record.hpp"
+#include "experiments/settings/run_config.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/backend.hpp"
-#include "experiments/folder_lock.hpp"
+#include "experiments/record/folder_lock.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

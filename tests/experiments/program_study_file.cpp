@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "experiments/study_point.hpp"
-#include "experiments/tables.hpp"
+#include "experiments/program/tables.hpp"
+#include "experiments/study/study_point.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "experiments/places.hpp"
-#include "experiments/study_file.hpp"
+#include "experiments/settings/places.hpp"
+#include "experiments/study/study_file.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

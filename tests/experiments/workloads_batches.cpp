@@ -6,9 +6,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "experiments/workloads/batches.hpp"
-#include "experiments/workloads/distributions.hpp"
-#include "experiments/workloads/label_partition.hpp"
+#include "experiments/workloads/data/batches.hpp"
+#include "experiments/workloads/data/distributions.hpp"
+#include "experiments/workloads/data/label_partition.hpp"
 
 namespace trigram {
 namespace {

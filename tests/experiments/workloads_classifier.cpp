@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "experiments/workloads/batches.hpp"
-#include "experiments/workloads/dataset.hpp"
+#include "experiments/workloads/data/batches.hpp"
+#include "experiments/workloads/data/dataset.hpp"
 #include "tests/experiments/workloads_rig.hpp"
 
 namespace trigram {

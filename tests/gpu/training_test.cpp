@@ -1,11 +1,13 @@
 // The same training on GPUs and on the processors of threads: to the last bit where no matrix is multiplied, within a
 // tolerance where one is.
+#include "core/training.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "core/algorithm.hpp"
 #include "core/error.hpp"
-#include "core/trainer.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/gpu/job_size.hpp"
 #include "tests/support/same_bits.hpp"

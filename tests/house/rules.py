@@ -26,11 +26,25 @@ BORDERS = {
     "backends/mpi": (("core", "kernels/cpu", "backends/mpi"), r"mpi\.h|nlohmann/.*|" + POSIX),
     "backends/gpu/host": (("core", "backends/gpu/host"), r"nlohmann/.*|nettle/.*|netdb\.h|" + POSIX),
     "backends/gpu": (("core", "kernels/cuda", "backends/gpu"), r"cuda_runtime\.h|nccl\.h|dlfcn\.h|nlohmann/.*|" + POSIX),
-    "experiments": (("core", "experiments"), r"nlohmann/.*|boost/program_options.*|Eigen/.*|" + POSIX),
+    # The rooms of experiments, each above those that it includes.
+    "experiments/workloads/data": (("core", "experiments/workloads/data"), POSIX),
+    "experiments/workloads": (("core", "experiments/workloads"), r"nothing"),
+    "experiments/settings": (("core", "experiments/workloads", "experiments/settings"),
+                             r"nlohmann/.*|boost/program_options.*|" + POSIX),
+    "experiments/record": (("core", "experiments/workloads", "experiments/settings", "experiments/record"),
+                           r"nlohmann/.*|" + POSIX),
+    "experiments/measure": (("core", "experiments/measure"), r"Eigen/.*"),
+    "experiments/study": (("core", "experiments/workloads", "experiments/settings", "experiments/record",
+                           "experiments/study"),
+                          r"nlohmann/.*|" + POSIX),
+    "experiments/program": (("core", "experiments"), r"nlohmann/.*|boost/program_options.*|" + POSIX),
+    "experiments": ((), r"nothing"),  # nothing stands outside its rooms
 }
-# One file each, where a folder needs more: eigenvalues of a mixing matrix; files that appear whole or not at all; ranks
-# with GPUs that were started by mpirun.
-EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "core/report_file.cpp": POSIX, "backends/gpu/mpi.cpp": r"mpi\.h"}
+# Where no two components, each a header with its source, may need each other.
+ONE_WAY = ("core/", "algorithms/", "kernels/", "experiments/")
+# One file each, where a folder needs more: eigenvalues of a mixing matrix; ranks with GPUs that were started by
+# mpirun.
+EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "backends/gpu/mpi.cpp": r"mpi\.h"}
 
 CODE = (".cpp", ".hpp", ".cu")
 MAX_LINES = 400
@@ -82,6 +96,39 @@ def allowed_outside(folder, path, header):
         return False
     is_standard = re.fullmatch(r"[a-z0-9_]+", header)
     return bool(is_standard or re.fullmatch(BORDERS[folder][1], header))
+
+
+def check_one_way(root, paths):
+    """Each component needs only what is below it: following includes, nobody comes back to where they began."""
+    needs = {}
+    for path in code_files(paths):
+        if path.startswith(ONE_WAY):
+            includes = (INCLUDE.match(line) for line in lines_of(root, path))
+            below = {component_of(found.group(2)) for found in includes if found and found.group(1) == '"'}
+            needs.setdefault(component_of(path), set()).update(below - {component_of(path)})
+    while lowest := [one for one, below in needs.items() if not below & needs.keys()]:
+        for one in lowest:
+            del needs[one]
+    for one, below in sorted(needs.items()):  # what is in a circle, or above one
+        for other in sorted(below & needs.keys()):
+            if one < other and reaches(needs, other, one):
+                yield f"{one}: needs {other}, which needs it too; includes go one way"
+
+
+def component_of(path):
+    return path.rsplit(".", 1)[0]
+
+
+def reaches(needs, start, goal):
+    seen, ahead = set(), [start]
+    while ahead:
+        one = ahead.pop()
+        if one == goal:
+            return True
+        if one not in seen:
+            seen.add(one)
+            ahead.extend(needs.get(one, ()))
+    return False
 
 
 def check_form(root, paths):
@@ -182,7 +229,8 @@ def check_readme(root, _):
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
     paths = project_files(root)
-    checks = (check_borders, check_form, check_words, check_silence, check_closed_buffers, check_products, check_catalogue, check_readme)
+    checks = (check_borders, check_one_way, check_form, check_words, check_silence, check_closed_buffers, check_products,
+              check_catalogue, check_readme)
     violations = [violation for check in checks for violation in check(root, paths)]
     print("\n".join(violations) or f"{len(code_files(paths))} source files keep the house rules")
     return 1 if violations else 0

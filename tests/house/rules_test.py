@@ -44,7 +44,23 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(complaints({"core/topology.cpp": "// A.\n#include <Eigen/Core>\n"}), "")
         self.expect("core/a.cpp", '// A.\n#include "buffer.hpp"\n', "is no file from the root")
         self.expect("algorithms/a.cpp", "// A.\n#include <mutex>\n", "algorithms may not include <mutex>")
-        self.expect("experiments/a.cpp", "// A.\n#include <boost/format.hpp>\n", "experiments may not include")
+        self.expect("experiments/program/a.cpp", "// A.\n#include <boost/format.hpp>\n", "experiments/program may not include")
+
+    def test_rooms(self):
+        upwards = {"experiments/study/a.hpp": "// A.\n", "experiments/record/b.cpp": '// B.\n#include "experiments/study/a.hpp"\n'}
+        self.assertIn("experiments/record/b.cpp:2: experiments/record may include core, experiments/workloads, "
+                      "experiments/settings, experiments/record, not experiments/study/a.hpp", complaints(upwards))
+        outside = {"core/a.hpp": "// A.\n", "experiments/b.cpp": '// B.\n#include "core/a.hpp"\n'}
+        self.assertIn("experiments may include", complaints(outside))
+
+    def test_one_way(self):
+        both = {"core/low.hpp": "// Low.\n", "core/low.cpp": '#include "core/low.hpp"\n\n#include "core/high.hpp"\n',
+                "core/high.hpp": '// High.\n#include "core/low.hpp"\n'}
+        self.assertIn("core/high: needs core/low, which needs it too", complaints(both))
+        by_way = both | {"core/low.cpp": '#include "core/low.hpp"\n\n#include "core/mid.hpp"\n',
+                         "core/mid.hpp": '// Mid.\n#include "core/high.hpp"\n'}
+        self.assertIn("core/high: needs core/low, which needs it too", complaints(by_way))
+        self.assertEqual(complaints(both | {"core/low.cpp": '#include "core/low.hpp"\n'}), "")
 
     def test_form(self):
         self.expect("core/a.cpp", "// A.\n" + "int a;\n" * 400, "401 lines; at most 400")

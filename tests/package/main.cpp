@@ -5,7 +5,7 @@
 
 #include "core/backend.hpp"
 #include "core/conformance/algorithm_check.hpp"
-#include "core/trainer.hpp"
+#include "core/training.hpp"
 
 namespace {
 

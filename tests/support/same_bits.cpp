@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "core/algorithm.hpp"
+
 namespace trigram::testing {
 namespace {
 

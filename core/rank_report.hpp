@@ -1,0 +1,68 @@
+// What a rank brings home from training: rows, spans, costs, and its weights where they are kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/cost.hpp"
+#include "core/timeline.hpp"
+
+namespace trigram {
+
+/// A row of steps.csv. Seconds are busy seconds on this rank's lanes and may overlap; compute and exposed, both of the
+/// main lane, sum to the step.
+struct StepRow {
+  std::int64_t step = 0;
+  int rank = 0;
+  double time_s = 0;  ///< when the step ended
+  double loss = 0;    ///< of this rank's batch; NaN without one
+  std::int64_t bytes_sent = 0;
+  double compute_s = 0, encode_s = 0, wire_s = 0, decode_s = 0, exposed_s = 0;
+};
+
+/// A row of evals.csv: the weights of all ranks after `step` steps, or at a simulated time.
+struct EvalRow {
+  std::int64_t step = 0;          ///< of the rank that is furthest
+  double time_s = 0;              ///< the time asked for, or when the last rank handed in its weights
+  double loss = 0;                ///< objective at the mean model
+  double accuracy = 0;            ///< at the mean model
+  double worst_accuracy = 0;      ///< of the worst rank
+  double consensus_distance = 0;  ///< √(1/n Σ‖x_i − x̄‖²)
+  double bytes_sent = 0;          ///< in steps until then, mean over ranks
+};
+
+/// A span with the lane that it ran on. There may be millions, so none owns its name: that lives as long as the
+/// process.
+struct LaneSpan {
+  int lane = 0;
+  Activity activity = Activity::compute;
+  std::string_view name;
+  double begin = 0, end = 0;
+  std::int64_t bytes = 0;
+};
+
+/// What one rank brings home.
+struct RankReport {
+  int rank = 0;
+  std::vector<StepRow> steps;
+  std::vector<EvalRow> evals;  ///< on the rank that completed them
+  std::vector<LaneSpan> spans;
+  std::int64_t steps_done = 0;
+  Cost sent;                                ///< counted by the meters in all steps
+  std::vector<Cost> cost_by_step;           ///< counted in each step, if kept
+  Cost setup_and_finish;                    ///< counted outside steps
+  std::int64_t local_batch = 0;             ///< 0: an empty shard
+  double training_seconds = 0;              ///< first step's begin to last step's end
+  std::vector<std::vector<float>> weights;  ///< by parameter, if kept
+};
+
+/// As bytes and back, since ranks may be other processes.
+std::vector<std::byte> pack(const RankReport& report);
+RankReport unpack(const std::vector<std::byte>& bytes);
+
+/// The evaluations of all ranks in the order of steps and times.
+std::vector<EvalRow> evaluations(const std::vector<RankReport>& ranks);
+
+}  // namespace trigram

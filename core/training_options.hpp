@@ -1,0 +1,39 @@
+// What is trained, how and for how long.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/bucket.hpp"
+#include "core/worker.hpp"
+#include "core/workload.hpp"
+
+namespace trigram {
+
+/// Everything that decides what a rank computes. Products are named by specs, so that each rank makes its own.
+struct TrainingOptions {
+  std::string algorithm = "all_reduce";
+  std::string optimizer;  ///< empty: default_optimizer, or none where the algorithm updates by itself
+  std::string workload = "mlp";
+  std::int64_t steps = 100;
+  std::int64_t evaluate_every = 0;  ///< steps between evaluations; 0: only before the first and after the last step
+  double evaluate_seconds = 0;      ///< simulated seconds between evaluations, in place of steps; 0: by steps
+  double learning_rate = 0.1;
+  std::int64_t global_batch = 0;  ///< 0: the workload's own
+  double label_skew = 0;
+  bool validation = false;
+  BucketOptions buckets;
+  Relaxation relaxation;
+  bool record_all = false;                         ///< step rows of every rank, else of rank 0
+  bool keep_spans = false;                         ///< spans for a trace
+  bool keep_weights = false;                       ///< final weights of every rank in its report
+  bool keep_costs = false;                         ///< the cost of every step in every rank's report
+  std::function<void(std::int64_t done)> on_step;  ///< if set, called on rank 0 after every step
+};
+
+/// This rank's workload with its share of the data. Throws UsageError.
+std::unique_ptr<Workload> open_workload(const TrainingOptions& options, int rank, int world);
+
+}  // namespace trigram

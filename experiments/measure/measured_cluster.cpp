@@ -1,0 +1,80 @@
+#include "experiments/measure/measured_cluster.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trigram {
+namespace {
+
+MeasuredPoint point_of(const std::string& name, double amount, const std::vector<double>& times) {
+  const auto [shortest, longest] = std::minmax_element(times.begin(), times.end());
+  const double middle = median(times);
+  return {name, {amount, middle}, (*longest - *shortest) / middle};
+}
+
+std::vector<TimedAmount> medians(const MeasuredLine& fit) {
+  std::vector<TimedAmount> all;
+  for (const MeasuredPoint& point : fit.points) all.push_back(point.median);
+  return all;
+}
+
+MeasuredLine fit_network(const ClusterSamples& samples, std::size_t pattern) {
+  MeasuredLine fit{samples.patterns[pattern].name, {}, {}};
+  for (std::size_t size = 0; size < samples.plan.sizes.size(); ++size) {
+    fit.points.push_back(point_of("", static_cast<double>(samples.plan.sizes[size]),
+                                  network_times(samples.network, samples.patterns, samples.plan, pattern, size)));
+  }
+  // Messages between nodes may be announced before they are sent, if they are large; inside a node they are copied.
+  const Pattern::Kind kind = samples.patterns[pattern].kind;
+  const bool asks = kind == Pattern::Kind::nodes_at_once || kind == Pattern::Kind::pair_between_nodes;
+  fit.line = asks ? fit_stepped(medians(fit)) : fit_alpha_beta(medians(fit));
+  return fit;
+}
+
+/// Ranks compute side by side, so every one of them and every round counts alike.
+std::vector<MeasuredPoint> device_points(const ClusterSamples& samples, DeviceLimit limit) {
+  std::vector<MeasuredPoint> points;
+  const std::vector<DeviceSample>& all = samples.device.front().samples;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].limit != limit) continue;
+    std::vector<double> times;
+    for (const DeviceTimes& rank : samples.device) {
+      for (std::size_t at = i; at < rank.seconds.size(); at += all.size()) times.push_back(rank.seconds[at]);
+    }
+    points.push_back(point_of(all[i].name, all[i].amount, times));
+  }
+  return points;
+}
+
+}  // namespace
+
+double MeasuredLine::worst_residual() const {
+  double worst = 0;
+  for (const MeasuredPoint& point : points) worst = std::max(worst, std::abs(line.residual(point.median)));
+  return worst;
+}
+
+MeasuredCluster::MeasuredCluster(const ClusterSamples& samples) {
+  ranks_of_node.resize(static_cast<std::size_t>(samples.node_of_rank.back()) + 1);
+  for (const int node : samples.node_of_rank) ++ranks_of_node[static_cast<std::size_t>(node)];
+  for (std::size_t pattern = 0; pattern < samples.patterns.size(); ++pattern) {
+    network.push_back(fit_network(samples, pattern));
+    kinds_.push_back(samples.patterns[pattern].kind);
+  }
+  memory = {"device, limited by memory", device_points(samples, DeviceLimit::memory), {}};
+  memory.line = fit_alpha_beta(medians(memory));
+  arithmetic = {"device, limited by arithmetic", device_points(samples, DeviceLimit::arithmetic), {}};
+  arithmetic.line = fit_beta(memory.line.alpha, medians(arithmetic));
+  // k ranks of a node take k times as long through one NIC, and no longer through one each.
+  const MeasuredLine* one = of(Pattern::Kind::nodes_at_once);
+  const MeasuredLine* all = of(Pattern::Kind::all_ranks_at_once);
+  const double fewest = *std::min_element(ranks_of_node.begin(), ranks_of_node.end());
+  nic_per_gpu = all != nullptr && all->line.beta < std::sqrt(fewest) * one->line.beta;
+}
+
+const MeasuredLine* MeasuredCluster::of(Pattern::Kind kind) const {
+  const auto found = std::find(kinds_.begin(), kinds_.end(), kind);
+  return found == kinds_.end() ? nullptr : &network[static_cast<std::size_t>(found - kinds_.begin())];
+}
+
+}  // namespace trigram

@@ -1,0 +1,208 @@
+// trigram bench: collectives in the columns of nccl-tests, beside their closed form.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+
+#include "core/all_reduce.hpp"
+#include "core/backend.hpp"
+#include "core/error.hpp"
+#include "experiments/measure/alpha_beta.hpp"
+#include "experiments/measure/bench_op.hpp"
+#include "experiments/measure/message_probe.hpp"
+#include "experiments/program/command_line.hpp"
+#include "experiments/program/tables.hpp"
+#include "experiments/program/warnings.hpp"
+#include "experiments/record/report_file.hpp"
+#include "experiments/settings/backend_choice.hpp"
+#include "experiments/settings/grid.hpp"
+#include "experiments/settings/job.hpp"
+
+namespace trigram {
+namespace {
+
+struct BenchConfig {
+  explicit BenchConfig(Params& flags);
+
+  BackendChoice place;
+  std::string op;
+  World world;
+  std::vector<std::int64_t> sizes;
+  int iterations = 1;
+  std::string out;
+};
+
+std::vector<std::int64_t> sizes_between(double low, double high, double factor) {
+  require(low >= 4 && high >= low, "trigram bench: sizes from " + format_quantity(low, Unit::bytes) + " to " +
+                                       format_quantity(high, Unit::bytes) +
+                                       " are none; ask for at least 4B, and min-size up to max-size");
+  require(factor > 1, "trigram bench: factor=" + number_text(factor) + " never arrives; ask for more than 1");
+  require_few_sizes(low, high, factor, "trigram bench");
+  std::vector<std::int64_t> sizes;
+  for (double size = low; size <= high; size *= factor) sizes.push_back(static_cast<std::int64_t>(size) / 4 * 4);
+  return sizes;
+}
+
+BenchConfig::BenchConfig(Params& flags) : place(flags) {
+  op = flags.get(
+      "op", "all_reduce",
+      "all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, gather, scatter, barrier or exchange");
+  world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce");
+  const double low =
+      flags.get("min-size", "4KiB", Unit::message_bytes, "first size; as nccl-tests has it, 8 is 8B and 8M is 8MiB");
+  const double high = flags.get("max-size", "64MiB", Unit::message_bytes, "last size");
+  sizes = sizes_between(low, high, flags.get("factor", 2.0, "from one size to the next"));
+  iterations =
+      flags.get("iterations", 1, "times that each size is measured, turn by turn; the median is printed", {1, 100'000});
+  out = flags.get("out", "", "a CSV file beside the screen");
+}
+
+CommandLine command_line() {
+  Params flags("trigram bench", "cluster=");
+  const BenchConfig unused(flags);
+  return {"bench", "Times a collective at growing sizes, beside its alpha-beta closed form on homogeneous clusters.",
+          "trigram bench --op all_gather --cluster two_by_four --max-size 1GiB --factor 4", flags.declared()};
+}
+
+/// A rank's seconds of every size in every iteration.
+using Seconds = std::vector<double>;
+
+template <class Number>
+std::vector<std::byte> pack(const std::vector<Number>& numbers) {
+  std::vector<std::byte> bytes(numbers.size() * sizeof(Number));
+  if (!bytes.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+template <class Number>
+std::vector<Number> unpack(const std::vector<std::byte>& bytes) {
+  std::vector<Number> numbers(bytes.size() / sizeof(Number));
+  if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return numbers;
+}
+
+/// Models of time need sizes only; real ranks send real bytes, and their first iteration, which opens connections, is
+/// not counted.
+Seconds measure(RankRuntime& runtime, const BenchConfig& config, const BenchOp& op, bool simulated) {
+  Communicator& comm = *runtime.lane(0).comm;
+  const std::int64_t most = config.sizes.back() / 4;
+  const OwnedBuffer memory = comm.device().allocate({most, DType::f32, most, simulated});
+  const OwnedBuffer spare = comm.device().allocate({most, DType::f32, most, simulated});
+  Seconds measured;
+  for (int i = simulated ? 0 : -1; i < config.iterations; ++i) {
+    for (const std::int64_t size : config.sizes) {
+      comm.barrier();
+      comm.device().synchronize();
+      const double begin = runtime.now();
+      op.run(comm, memory.view().slice(0, size / 4), spare.view().slice(0, size / 4));
+      comm.device().synchronize();
+      if (i >= 0) measured.push_back(runtime.now() - begin);
+    }
+  }
+  return measured;
+}
+
+/// Of one size, in ascending order: of every iteration, the time of the rank that took longest.
+std::vector<double> seconds_of(const std::vector<Seconds>& ranks, const BenchConfig& config, std::size_t size) {
+  std::vector<double> all;
+  for (std::size_t i = size; i < ranks.front().size(); i += config.sizes.size()) {
+    double longest = 0;
+    for (const Seconds& rank : ranks) longest = std::max(longest, rank[i]);
+    all.push_back(longest);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+using Cells = std::vector<std::vector<std::string>>;
+
+Cells table(const BenchConfig& config, const BenchOp& op, const std::vector<Seconds>& ranks,
+            const std::optional<MessageTime>& message) {
+  constexpr double giga = 1e9, microseconds = 1e6, hundred = 100;
+  const int n = config.world.ranks;
+  Cells rows = {{"size (B)", "count", "type", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "formula (us)", "error (%)",
+                 "spread (%)"}};
+  for (std::size_t i = 0; i < config.sizes.size(); ++i) {
+    const auto bytes = static_cast<double>(config.sizes[i]);
+    const std::vector<double> all = seconds_of(ranks, config, i);
+    const double seconds = median(all);
+    const double algbw = seconds > 0 ? bytes / seconds / giga : std::nan("");
+    const double formula = message ? op.seconds({n, config.world.all_reduce}, *message, bytes) : std::nan("");
+    const std::int64_t count = config.sizes[i] / 4 / (op.cut ? n : 1);
+    rows.push_back({std::to_string(config.sizes[i]), std::to_string(count), "float",
+                    short_number(seconds * microseconds), short_number(algbw), short_number(algbw * op.bus(n)),
+                    short_number(formula * microseconds), short_number(hundred * (seconds - formula) / formula),
+                    short_number(hundred * (all.back() - all.front()) / seconds)});
+  }
+  return rows;
+}
+
+std::string header(const BenchConfig& config, const BenchOp& op, const std::optional<MessageTime>& message,
+                   bool simulated) {
+  constexpr double giga = 1e9, microseconds = 1e6;
+  std::string text = "# " + op.name + " on " + std::to_string(config.world.ranks) + " ranks of " +
+                     config.place.where() + ", backend " + config.place.backend + "\n";
+  const std::string formula = formula_of(op, {config.world.ranks, config.world.all_reduce});
+  if (!simulated) return text + "# medians of " + std::to_string(config.iterations) + " iterations\n";
+  if (!message) return text + "# no closed form: messages between different ranks take different times\n";
+  return text + "# closed form: " + formula + "; alpha " + short_number(message->alpha * microseconds) +
+         " us, 1/beta " + short_number(1 / message->beta / giga) + " GB/s, from single messages between ranks\n";
+}
+
+std::string csv(const Cells& rows) {
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + row[i];
+    text += "\n";
+  }
+  return text;
+}
+
+/// In a simulation of their own, so that what is said of links is about the operation alone.
+std::optional<MessageTime> time_of_messages(Backend& backend, const World& world) {
+  const Outcome outcome = backend.run(world, [](RankRuntime& runtime) { return pack(probe_messages(runtime)); });
+  std::vector<MessageTime> all;
+  for (const auto& bytes : outcome.results) {
+    const std::vector<MessageTime> some = unpack<MessageTime>(bytes);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return common(all);
+}
+
+int bench(const Arguments& arguments) {
+  const CommandLine words = command_line();
+  if (words.helped(arguments)) return 0;
+  Params flags("trigram bench", "");
+  for (const auto& [key, value] : words.parse(arguments)) flags.set(key, value);
+  BenchConfig config(flags);
+  const BenchOp& op = find_bench_op(config.op);
+  if (!op.sized) config.sizes = {0};
+  AllReduces::make(config.world.all_reduce);
+  const auto backend = config.place.make();
+  require_ranks_of(*backend, "trigram bench", config.place.backend);
+  config.world.ranks = config.place.ranks_on(*backend);
+  backend->nodes(config.world.ranks);
+  config.world.configuration = same_on_all_ranks("bench", with_defaults(flags), config.place.cluster);
+  const bool reports = backend->process_rank() == 0;
+  if (reports && !config.out.empty()) require_writable_file(config.out);
+  const bool simulated = backend->simulated();
+  const Outcome outcome =
+      backend->run(config.world, [&](RankRuntime& runtime) { return pack(measure(runtime, config, op, simulated)); });
+  if (!reports) return 0;
+
+  std::vector<Seconds> ranks;
+  for (const auto& bytes : outcome.results) ranks.push_back(unpack<double>(bytes));
+  const std::optional<MessageTime> message = simulated ? time_of_messages(*backend, config.world) : std::nullopt;
+  print_warnings(warnings_of(outcome.facts));
+  const Cells rows = table(config, op, ranks, message);
+  std::cout << header(config, op, message, simulated) << aligned(rows);
+  if (!config.out.empty()) write_file(config.out, csv(rows));
+  return 0;
+}
+
+}  // namespace
+
+const Subcommand bench_subcommand = {"bench", "time collectives in nccl-tests' columns", bench, true};
+
+}  // namespace trigram

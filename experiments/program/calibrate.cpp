@@ -1,0 +1,142 @@
+// trigram calibrate: measures a backend and writes the cluster file with which the simulator stands for it.
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "experiments/measure/measured_cluster.hpp"
+#include "experiments/program/command_line.hpp"
+#include "experiments/program/tables.hpp"
+#include "experiments/record/report_file.hpp"
+#include "experiments/settings/backend_choice.hpp"
+#include "experiments/settings/grid.hpp"
+#include "experiments/settings/job.hpp"
+
+namespace trigram {
+namespace {
+
+struct CalibrateConfig {
+  explicit CalibrateConfig(Params& flags);
+
+  BackendChoice place;
+  ProbePlan plan;
+  std::string out;
+};
+
+/// An empty message, then sizes by a factor.
+std::vector<std::int64_t> sizes_between(double low, double high, double factor) {
+  require(low >= 1 && high > low, "trigram calibrate: sizes from " + format_quantity(low, Unit::bytes) + " to " +
+                                      format_quantity(high, Unit::bytes) +
+                                      " make no line; ask for at least 1B, and min-size below max-size");
+  require(factor > 1, "trigram calibrate: factor=" + number_text(factor) + " never arrives; ask for more than 1");
+  require_few_sizes(low, high, factor, "trigram calibrate");
+  std::vector<std::int64_t> sizes = {0};
+  for (double size = low; size <= high; size *= factor) sizes.push_back(static_cast<std::int64_t>(size));
+  return sizes;
+}
+
+CalibrateConfig::CalibrateConfig(Params& flags) : place(flags) {
+  const double low = flags.get("min-size", "24KiB", Unit::message_bytes,
+                               "smallest message, beside the empty one; 8 is 8B and 8M is 8MiB");
+  const double high = flags.get("max-size", "6MiB", Unit::message_bytes, "largest message");
+  plan.sizes = sizes_between(low, high, flags.get("factor", 2.0, "from one size to the next"));
+  plan.rounds =
+      flags.get("rounds", 7, "times that everything is measured, turn by turn; medians are taken", {1, 100'000});
+  out = flags.get("out", "", "the cluster file; empty: on the screen only");
+}
+
+CommandLine command_line() {
+  Params flags("trigram calibrate", "cluster=");
+  const CalibrateConfig unused(flags);
+  return {
+      "calibrate",
+      "Measures messages and device operations, and writes a cluster file for backend sim; backend mpi is started by "
+      "mpirun.",
+      "trigram calibrate --backend mpi --out mine.cfg", flags.declared()};
+}
+
+std::vector<std::byte> measure(RankRuntime& runtime, const std::vector<Pattern>& patterns, const ProbePlan& plan) {
+  const std::vector<double> network = probe_network(runtime, patterns, plan);
+  const DeviceTimes device = probe_device(runtime, plan.rounds, plan.phantom);
+  nlohmann::json samples = nlohmann::json::array();
+  for (const DeviceSample& sample : device.samples)
+    samples.push_back({sample.name, sample.limit == DeviceLimit::memory, sample.amount});
+  const std::vector<std::uint8_t> cbor =
+      nlohmann::json::to_cbor({{"network", network}, {"samples", samples}, {"device", device.seconds}});
+  const auto bytes = std::as_bytes(std::span(cbor));
+  return {bytes.begin(), bytes.end()};
+}
+
+void add_rank(const std::vector<std::byte>& bytes, ClusterSamples& all) {
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  const auto rank = nlohmann::json::from_cbor(first, first + bytes.size());
+  all.network.push_back(rank["network"]);
+  DeviceTimes& device = all.device.emplace_back();
+  device.seconds = rank["device"].get<std::vector<double>>();
+  for (const nlohmann::json& sample : rank["samples"])
+    device.samples.push_back(
+        {sample[0], sample[1].get<bool>() ? DeviceLimit::memory : DeviceLimit::arithmetic, sample[2]});
+}
+
+std::string step_text(const AlphaBeta& line) {
+  if (line.step == 0) return "";
+  return ", beyond " + format_quantity(line.step_after, Unit::bytes) + " " + format_quantity(line.step, Unit::seconds) +
+         " more";
+}
+
+std::string table(const MeasuredLine& fit, const std::string& amount, Unit unit) {
+  constexpr double microseconds = 1e6, hundred = 100;
+  std::vector<std::vector<std::string>> rows = {
+      {fit.name, amount, "time (us)", "spread (%)", "fitted (us)", "residual (%)"}};
+  for (const MeasuredPoint& point : fit.points) {
+    rows.push_back({point.name, short_number(point.median.amount), short_number(point.median.seconds * microseconds),
+                    short_number(hundred * point.spread),
+                    short_number(fit.line.seconds(point.median.amount) * microseconds),
+                    short_number(hundred * fit.line.residual(point.median))});
+  }
+  return aligned(rows) + "alpha " + format_quantity(fit.line.alpha, Unit::seconds) + step_text(fit.line) + ", 1/beta " +
+         (fit.line.beta > 0 ? format_quantity(1 / fit.line.beta, unit) : "beyond measure") + "\n\n";
+}
+
+std::string tables(const MeasuredCluster& cluster) {
+  std::string text =
+      "seconds = alpha + beta x, by least squares of relative residuals; times are medians of all rounds\n\n";
+  for (const MeasuredLine& fit : cluster.network) text += table(fit, "size (B)", Unit::bytes_per_second);
+  return text + table(cluster.memory, "bytes", Unit::bytes_per_second) +
+         table(cluster.arithmetic, "flops", Unit::flops);
+}
+
+int calibrate(const Arguments& arguments) {
+  const CommandLine words = command_line();
+  if (words.helped(arguments)) return 0;
+  Params flags("trigram calibrate", "");
+  for (const auto& [key, value] : words.parse(arguments)) flags.set(key, value);
+  CalibrateConfig config(flags);
+  const auto backend = config.place.make();
+  require_ranks_of(*backend, "trigram calibrate", config.place.backend);
+  World world;
+  world.ranks = config.place.ranks_on(*backend);
+  world.configuration = same_on_all_ranks("calibrate", with_defaults(flags), config.place.cluster);
+  ClusterSamples samples{backend->nodes(world.ranks), {}, config.plan, {}, {}};
+  samples.patterns = network_patterns(samples.node_of_rank);
+  samples.plan.phantom = backend->simulated();
+  const bool reports = backend->process_rank() == 0;
+  if (reports && !config.out.empty()) require_writable_file(config.out);
+  const Outcome outcome =
+      backend->run(world, [&](RankRuntime& runtime) { return measure(runtime, samples.patterns, samples.plan); });
+  if (!reports) return 0;
+
+  for (const auto& bytes : outcome.results) add_rank(bytes, samples);
+  const MeasuredCluster cluster(samples);
+  const std::string file = cluster_file(cluster, "Measured by trigram calibrate on " + config.place.where() + ": " +
+                                                     std::to_string(world.ranks) + " ranks on " +
+                                                     std::to_string(cluster.ranks_of_node.size()) + " nodes.");
+  std::cout << tables(cluster) << file;
+  if (!config.out.empty()) write_file(config.out, file);
+  return 0;
+}
+
+}  // namespace
+
+const Subcommand calibrate_subcommand = {"calibrate", "measure a backend and write its cluster file", calibrate, true};
+
+}  // namespace trigram

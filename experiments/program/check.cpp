@@ -1,0 +1,196 @@
+// trigram check: holds an algorithm, a codec or a topology to what it declares.
+#include <algorithm>
+#include <functional>
+#include <iostream>
+
+#include "core/codec.hpp"
+#include "core/conformance/algorithm_check.hpp"
+#include "core/conformance/codec_check.hpp"
+#include "core/conformance/topology_check.hpp"
+#include "core/cost_text.hpp"
+#include "core/error.hpp"
+#include "core/topology.hpp"
+#include "experiments/program/command_line.hpp"
+#include "experiments/program/tables.hpp"
+#include "experiments/settings/backend_choice.hpp"
+#include "experiments/settings/job.hpp"
+
+namespace trigram {
+namespace {
+
+struct CheckConfig {
+  explicit CheckConfig(Params& flags)
+      : place(flags), kind(flags.get("kind", "", "algorithm, codec or topology; needed where several have the name")) {}
+
+  BackendChoice place;
+  std::string kind;
+  std::string spec;
+};
+
+CommandLine command_line() {
+  Params flags("trigram check", "cluster=");
+  const CheckConfig unused(flags);
+  return {
+      "check",
+      "Tries an algorithm, a codec or a topology and holds it to what it declares: NAME alone as its own trials say,\n"
+      "NAME:key=value,... with these parameters. Ends with 1 where something declared does not hold.",
+      "trigram check local_sgd:every=3", flags.declared(), "PRODUCT"};
+}
+
+/// Rows to print, and what does not hold.
+struct Findings {
+  std::vector<std::vector<std::string>> rows;
+  std::string violations;
+
+  void add(std::vector<std::string> cells, const std::string& refusal, const std::vector<Violation>& found) {
+    cells.push_back(!refusal.empty() ? "refused" : found.empty() ? "holds" : "does not hold");
+    std::string where = cells[0] + ", " + cells[1] + " " + rows.front()[1];
+    rows.push_back(std::move(cells));
+    if (!found.empty()) violations += where + "\n" + text_of(found, "  ");
+  }
+};
+
+/// A parameter by which a backend sends and counts every message itself, and whether results keep their bits.
+struct OwnMessages {
+  const char* key;
+  const char* value;
+  bool same_bits;
+};
+constexpr OwnMessages own_messages[] = {{"fidelity", "exact", true}, {"collectives", "own", false}};
+
+/// The same place where every message is sent and counted; null where it is one already.
+std::unique_ptr<Backend> reference_of(const BackendChoice& place, bool& same_bits) {
+  const std::string name = Spec::parse(place.backend).name;
+  BackendChoice other = place;
+  bool differs = false;
+  for (const Params::Declared& declared : Backends::parameters(name)) {
+    for (const OwnMessages& own : own_messages) {
+      const auto& values = place.cluster.values();
+      if (declared.key != own.key || (values.contains(own.key) ? values.at(own.key) : declared.fallback) == own.value)
+        continue;
+      other.cluster.set(own.key, own.value);
+      differs = true;
+      same_bits = same_bits && own.same_bits;
+    }
+  }
+  return differs ? other.make() : nullptr;
+}
+
+/// A launched job has one size; a model has those that have a shape of their own, as far as they fit.
+std::vector<int> sizes_on(const BackendChoice& place, const Backend& backend) {
+  const int all = place.ranks_on(backend);
+  if (place.ranks > 0 || backend.spans_processes()) return {all};
+  std::vector<int> sizes;
+  for (const int size : {1, 2, 3, 4, 7, 8}) {
+    if (size <= all) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+Findings check_algorithm(const CheckConfig& config, Backend& backend) {
+  bool same_bits = true;
+  const auto reference = reference_of(config.place, same_bits);
+  Findings findings{{{"trial", "ranks", "steps", "rank 0's first exchange", ""}}, ""};
+  for (const std::string& spec : trial_specs(config.spec)) {
+    for (const int ranks : sizes_on(config.place, backend)) {
+      const Tried tried = try_algorithm(spec, {backend, reference.get(), same_bits}, ranks);
+      findings.add({spec, std::to_string(ranks), std::to_string(tried.steps), text_of(tried.exchange)}, tried.refusal,
+                   tried.violations);
+    }
+  }
+  const Spec given = Spec::parse(config.spec);
+  if (given.parameters.empty()) findings.violations += text_of(untried_parameters(given.name), "");
+  return findings;
+}
+
+Findings check_codec(const CheckConfig& config, Backend& backend) {
+  Findings findings{{{"codec", "elements", "bytes", "error", "declared", ""}}, ""};
+  const int ranks = backend.spans_processes() ? config.place.ranks_on(backend) : 1;
+  for (const TriedCodec& tried : try_codec(config.spec, backend, ranks)) {
+    findings.add({config.spec, std::to_string(tried.count), std::to_string(tried.bytes), short_number(tried.error),
+                  short_number(tried.bound)},
+                 "", tried.violations);
+  }
+  return findings;
+}
+
+Findings check_topology(const CheckConfig& config, Backend&) {
+  constexpr int largest = 16;
+  Findings findings{{{"topology", "vertices", "spectral gap", ""}}, ""};
+  for (int size = 1; size <= largest; ++size) {
+    const TriedTopology tried = try_topology(config.spec, size);
+    findings.add({config.spec, std::to_string(size), tried.refusal.empty() ? short_number(tried.spectral_gap) : "-"},
+                 tried.refusal, tried.violations);
+  }
+  return findings;
+}
+
+/// Names without the kind of device that they are for.
+std::vector<std::string> codec_names() {
+  std::vector<std::string> names;
+  for (const std::string& name : Codecs::names()) names.push_back(name.substr(name.find('/') + 1));
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+struct Kind {
+  const char* name;
+  std::vector<std::string> (*names)();
+  Findings (*check)(const CheckConfig&, Backend&);
+};
+constexpr Kind kinds[] = {{Algorithm::registry_kind, Algorithms::names, check_algorithm},
+                          {Codec::registry_kind, codec_names, check_codec},
+                          {Topology::registry_kind, Topologies::names, check_topology}};
+
+/// The kind that is asked for, or the only one that has the name.
+const Kind& kind_of(const CheckConfig& config) {
+  const std::string name = Spec::parse(config.spec).name;
+  std::vector<const Kind*> found;
+  std::vector<std::string> known, known_kinds;
+  for (const Kind& kind : kinds) {
+    known_kinds.emplace_back(kind.name);
+    if (!config.kind.empty() && config.kind != kind.name) continue;
+    const std::vector<std::string> names = kind.names();
+    known.insert(known.end(), names.begin(), names.end());
+    if (std::find(names.begin(), names.end(), name) != names.end()) found.push_back(&kind);
+  }
+  if (!config.kind.empty() && std::find(known_kinds.begin(), known_kinds.end(), config.kind) == known_kinds.end())
+    throw_unknown_name("kind", config.kind, known_kinds);
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  if (found.empty()) throw_unknown_name(config.kind.empty() ? "product" : config.kind, name, known);
+  require(found.size() == 1, "trigram check: '", name, "' is the name of an ", found.front()->name, " and of a ",
+          found.back()->name, "; say which by --kind ", found.front()->name, " or --kind ", found.back()->name);
+  return *found.front();
+}
+
+int check(const Arguments& arguments) {
+  const CommandLine words = command_line();
+  if (words.helped(arguments)) return 0;
+  Settings given = words.parse(arguments);
+  const auto product = given.find("PRODUCT");
+  require(product != given.end(), "trigram check: which product? give a name, as in: ", words.example);
+  const std::string spec = product->second;
+  given.erase(product);
+  Params flags("trigram check", "");
+  for (const auto& [key, value] : given) flags.set(key, value);
+  CheckConfig config(flags);
+  config.spec = spec;
+  const Kind& kind = kind_of(config);
+  const auto backend = config.place.make();
+  require_ranks_of(*backend, "trigram check", config.place.backend);
+  const Findings findings = kind.check(config, *backend);
+  if (backend->process_rank() == 0) {
+    std::cout << aligned(findings.rows) << findings.violations << kind.name << " " << spec
+              << (findings.violations.empty() ? " holds what it declares\n" : " does not hold what it declares\n");
+  }
+  return findings.violations.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+const Subcommand check_subcommand = {"check", "hold an algorithm, a codec or a topology to what it declares", check,
+                                     true};
+
+}  // namespace trigram

@@ -1,0 +1,31 @@
+// Command lines: flags declared as parameters, parsed by Boost.Program_options, with help made from the declarations.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/params.hpp"
+#include "experiments/program/subcommand.hpp"
+#include "experiments/settings/settings.hpp"
+
+namespace trigram {
+
+/// What a subcommand accepts.
+struct CommandLine {
+  std::string name;                     ///< "run"
+  std::string synopsis;                 ///< what --help says first
+  std::string example;                  ///< one whole command
+  std::vector<Params::Declared> flags;  ///< without leading dashes
+  std::string positional = "";          ///< what the one word without a flag is; empty: there is none
+  std::string positional_help = "";     ///< what that word may be
+
+  /// What was given, the positional word under its own name. Throws UsageError for anything unknown.
+  Settings parse(const Arguments& arguments) const;
+  /// Every flag with type, default and description, and the example.
+  std::string help() const;
+  /// Prints help and returns true when it is asked for.
+  bool helped(const Arguments& arguments) const;
+};
+
+}  // namespace trigram

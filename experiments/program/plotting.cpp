@@ -1,0 +1,89 @@
+// Starts the plotting script as a process.
+#include "experiments/program/plotting.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <iostream>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/quoted.hpp"
+#include "experiments/settings/places.hpp"
+
+extern char** environ;
+
+namespace trigram {
+namespace {
+
+/// The system's Python, whose matplotlib is Debian's.
+constexpr const char* python = "/usr/bin/python3";
+constexpr int unusable = 2;
+constexpr int no_matplotlib = 3;
+
+/// How a process ended, and what it printed.
+struct Ended {
+  int code = 0;
+  std::string text;
+};
+
+std::string read_all(int in) {
+  std::string text;
+  std::array<char, 4096> piece{};
+  for (;;) {
+    const ssize_t count = ::read(in, piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return text;
+    text.append(piece.data(), static_cast<std::size_t>(count));
+  }
+}
+
+/// Apart from the current folder and from Python's variables (-I), and without leaving compiled modules behind (-B).
+Ended run_python(std::vector<std::string> words) {
+  words.insert(words.begin(), {python, "-I", "-B"});
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::array<int, 2> ends{};
+  ensure(::pipe2(ends.data(), O_CLOEXEC) == 0, "cannot open a pipe");
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  pid_t pid = 0;
+  const int failed = ::posix_spawn(&pid, python, &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  Ended ended;
+  if (failed == 0) ended.text = read_all(ends[0]);
+  ::close(ends[0]);
+  require(failed == 0, std::string("cannot start ") + python + "; install python3 and python3-matplotlib");
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  if (WIFSIGNALED(status)) ended.text = "ended by signal " + std::to_string(WTERMSIG(status));
+  return ended;
+}
+
+}  // namespace
+
+void draw(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  require(fs::exists(folder / "run.json", ignored) || fs::exists(folder / "study.json", ignored),
+          Quoted(folder.native()), " holds neither run.json nor study.json; give the folder of a run or of a study");
+  const Ended ended = run_python({(shipped_folder("plot") / "plot.py").string(), folder.string()});
+  if (ended.code == 0) {
+    std::cout << ended.text;
+    return;
+  }
+  const std::string message = ended.text.substr(0, ended.text.find_last_not_of('\n') + 1);
+  require(ended.code != no_matplotlib, "matplotlib is missing (" + message + "); install python3-matplotlib");
+  require(ended.code != unusable, "cannot draw '" + folder.string() + "': " + message);
+  throw Error("plotting '" + folder.string() + "' failed: " + message);
+}
+
+}  // namespace trigram

@@ -1,0 +1,66 @@
+// trigram run: one training, its files, and a few lines for people.
+#include <iostream>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "experiments/program/command_line.hpp"
+#include "experiments/program/warnings.hpp"
+#include "experiments/record/run_record.hpp"
+
+namespace trigram {
+namespace {
+
+CommandLine command_line() {
+  return {
+      "run", "Trains once and writes run.json, steps.csv and evals.csv.",
+      "trigram run --cluster two_by_four:nic_bandwidth=1Gbps --algorithm bytegrad --steps 50 --out results/bytegrad",
+      run_flags()};
+}
+
+Settings given_settings(const Arguments& arguments) {
+  Settings given = command_line().parse(arguments);
+  const auto file = given.find("config");
+  if (file == given.end()) return given;
+  const std::string path = file->second;
+  given.erase(file);
+  return resolved(layered(read_settings(path), given), run_defaults());
+}
+
+std::string text_of(const nlohmann::json& value) {
+  std::ostringstream text;
+  text.precision(4);
+  if (value.is_number()) text << value.get<double>();
+  return value.is_number() ? text.str() : "none";
+}
+
+void print_summary(const nlohmann::json& run, const RunConfig& config) {
+  const nlohmann::json& summary = run["summary"];
+  std::cout << run["workload"]["description"].get<std::string>() << ", " << config.training.algorithm << " on "
+            << run["configuration"]["ranks"] << " ranks of "
+            << (config.settings.at("cluster").empty() ? config.backend : config.settings.at("cluster")) << "\n"
+            << "  iteration  " << text_of(summary["iteration_s"]) << " s mean, "
+            << text_of(summary["iteration_median_s"]) << " s median, " << text_of(summary["samples_per_s"])
+            << " samples/s\n"
+            << "  sent       " << text_of(summary["bytes_per_step_mean"]) << " bytes a step and rank\n"
+            << "  loss       " << text_of(summary["loss"]) << "\n"
+            << "  accuracy   " << text_of(summary["accuracy"]) << "\n"
+            << "  took       " << text_of(summary["simulated_s"]) << " s on the backend's clock, "
+            << text_of(summary["wall_s"]) << " s to run\n"
+            << "  files      " << config.out.string() << "/\n";
+}
+
+int run(const Arguments& arguments) {
+  if (command_line().helped(arguments)) return 0;
+  const RunConfig config("trigram run", given_settings(arguments));
+  const std::optional<nlohmann::json> run = record_run(config);
+  if (!run) return 0;
+  print_warnings(warnings_of((*run)["backend"]));
+  print_summary(*run, config);
+  return 0;
+}
+
+}  // namespace
+
+const Subcommand run_subcommand = {"run", "train once", run, true};
+
+}  // namespace trigram

@@ -1,0 +1,174 @@
+// trigram study: many runs as one file describes them, their table and their pictures.
+#include <unistd.h>
+
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "core/error.hpp"
+#include "experiments/program/command_line.hpp"
+#include "experiments/program/plotting.hpp"
+#include "experiments/program/tables.hpp"
+#include "experiments/program/warnings.hpp"
+#include "experiments/record/folder_lock.hpp"
+#include "experiments/record/report_file.hpp"
+#include "experiments/settings/build_facts.hpp"
+#include "experiments/settings/places.hpp"
+#include "experiments/study/possible_points.hpp"
+#include "experiments/study/selection.hpp"
+#include "experiments/study/study_calibration.hpp"
+#include "experiments/study/study_files.hpp"
+
+namespace trigram {
+namespace {
+
+constexpr int interrupted_exit = 130;
+
+struct StudyFlags {
+  std::filesystem::path file, out;
+  int jobs;
+  bool plots, recalibrate;
+};
+
+std::vector<Params::Declared> declared_flags() {
+  return {{"out", "text", "", "folder of the results; empty: results/NAME"},
+          {"jobs", "integer", "0", "runs at a time; 0: one a core"},
+          {"plot", "on|off", "on", "draw pictures at the end"},
+          {"recalibrate", "on|off", "off", "search for calibrated values, instead of using those of the study's file"}};
+}
+
+StudyFlags read_flags(const Settings& given) {
+  Params flags("trigram study", "");
+  for (const auto& [key, value] : given) flags.set(key, value);
+  const std::string name = flags.get("STUDY", "", "name or file");
+  require(!name.empty(), "trigram study: name a study or its file; trigram list studies shows those that are shipped");
+  StudyFlags read{find_config("studies", "study", name), flags.get("out", "", ""), flags.get("jobs", 0, "", {0, 1024}),
+                  flags.get("plot", true, ""), flags.get("recalibrate", false, "")};
+  if (read.jobs == 0) read.jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  if (read.out.empty()) read.out = std::filesystem::path("results") / read.file.stem();
+  return read;
+}
+
+nlohmann::json published_facts(const Published& published) {
+  nlohmann::json points = nlohmann::json::array();
+  for (const auto& [series, curve] : published) {
+    for (const auto& [x, value] : curve) points.push_back({{"series", series}, {"x", x}, {"value", value}});
+  }
+  return points;
+}
+
+/// Where calibrated values come from, for tables and figures.
+std::string source_of(const Study& study, const Calibrated& found) {
+  const std::string file = study.file.filename().string();
+  return found.searched ? "found by search over [calibrate] of " + file : "as [calibrated] of " + file + " says";
+}
+
+std::string calibration_lines(const Study& study, const Calibrated& found) {
+  std::string text;
+  for (const auto& [key, value] : found.values) {
+    text += "calibrated " + key + " = " + value + ", " + source_of(study, found);
+    const auto known = study.calibration->known.find(key);
+    const bool differs = known != study.calibration->known.end() && known->second != value;
+    text += (differs ? "; [calibrated] says " + known->second : "") + "\n";
+  }
+  if (!found.values.empty() && !found.searched) text += "(trigram study --recalibrate searches again)\n";
+  return text;
+}
+
+/// Each warning once, with the rows whose runs gave it.
+std::string warning_lines(const std::vector<StudyResult>& results) {
+  std::map<std::string, std::set<std::string>> rows;
+  for (const StudyResult& result : results) {
+    for (const std::string& warning : warnings_of(result.run.at("backend"))) rows[warning].insert(result.point.row);
+  }
+  std::string text;
+  for (const auto& [warning, names] : rows) {
+    text += "warning of";
+    for (const std::string& name : names) text += (name == *names.begin() ? " " : ", ") + name;
+    text += ": " + warning + "\n";
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
+nlohmann::json calibration_facts(const Study& study, const Calibrated& found) {
+  return {{"values", found.values},
+          {"source", found.values.empty() ? "" : source_of(study, found)},
+          {"error", found.error ? nlohmann::json(*found.error) : nlohmann::json()},
+          {"trail", found.trail}};
+}
+
+std::string choice_lines(const Selected& selected) {
+  std::string text;
+  for (const nlohmann::json& choice : selected.choices) {
+    text += "chosen for " + choice["row"].get<std::string>() + ": " + choice["flag"].get<std::string>() + " = " +
+            choice["chosen"].get<std::string>() + "\n";
+  }
+  return text;
+}
+
+std::string tables(const Study& study, const Published& published, const std::vector<StudyResult>& main,
+                   const std::vector<StudyResult>& variants) {
+  std::string text = measure_table(study, main);
+  if (study.goal) text += "\n" + goal_table(study, main);
+  if (study.target)
+    text += "\n" + error_table(study, compare(study, published, main), compare(study, published, variants));
+  return text;
+}
+
+void conduct(const Study& study, const StudyFlags& flags) {
+  const Published published = study.target ? read_published(*study.target) : Published{};
+  const ResultFolder folder(flags.out, {"runs.csv", "table.txt", "study.json"});
+  const FolderLock lock(flags.out, "a study");
+  RunPool pool(flags.out, flags.jobs);
+  pool.check(possible_points(study, flags.recalibrate));
+  const Calibrated found = calibrate(study, published, pool, flags.recalibrate);
+  const Selected selected = select(study, main_points(study, found.values), pool);
+  const std::vector<StudyResult> main = pool.run(selected.points, "runs");
+  const std::vector<StudyResult> variants = pool.run(variant_points(study, found.values), "runs of variants");
+
+  const std::string chosen = calibration_lines(study, found) + choice_lines(selected);
+  std::vector<StudyResult> all = main;
+  all.insert(all.end(), variants.begin(), variants.end());
+  const std::string table = study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
+                            tables(study, published, main, variants) + warning_lines(all);
+  nlohmann::json facts = study_facts(study);
+  facts["build"] = build_facts();
+  facts["published"] = published_facts(published);
+  facts["calibration"] = calibration_facts(study, found);
+  facts["selection"] = selected.choices;
+  write_file(flags.out / "runs.csv", runs_csv(study, all));
+  write_file(flags.out / "table.txt", table);
+  write_file(flags.out / "study.json", facts.dump(2) + "\n");
+  std::cout << table;
+  if (flags.plots) draw(flags.out);
+  std::cout << "\nfiles: " << flags.out.string() << "/" << (study.notes ? "; notes: " + study.notes->string() : "")
+            << std::endl;
+}
+
+int run_study(const Arguments& arguments) {
+  const CommandLine command_line{
+      "study",
+      "Makes the runs of a study, a process each; finished runs are kept, so the same command continues.",
+      "trigram study bagua_bandwidth --jobs 4",
+      declared_flags(),
+      "STUDY",
+      "the name of a study that is shipped (trigram list studies), or the path of a study file, as ./mine.cfg;\n"
+      "its format is described in " +
+          (shipped_folder("studies") / "README.md").string()};
+  if (command_line.helped(arguments)) return 0;
+  const StudyFlags flags = read_flags(command_line.parse(arguments));
+  try {
+    conduct(read_study(flags.file), flags);
+  } catch (const Interrupted&) {
+    std::cerr << "trigram: interrupted; finished runs are kept in " << flags.out.string()
+              << ", the same command continues\n";
+    return interrupted_exit;
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Subcommand study_subcommand = {"study", "many runs, their table and their pictures", run_study};
+
+}  // namespace trigram

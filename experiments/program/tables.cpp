@@ -1,0 +1,123 @@
+// Tables of measures and of the way to a goal.
+#include "experiments/program/tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include "experiments/measure/alpha_beta.hpp"
+#include "experiments/study/goal.hpp"
+
+namespace trigram {
+namespace {
+
+using Cells = std::vector<std::vector<std::string>>;
+
+/// A run that diverged has no number: it sorts behind all others.
+double median_of_runs(std::vector<double> values) {
+  std::replace_if(
+      values.begin(), values.end(), [](double value) { return std::isnan(value); },
+      std::numeric_limits<double>::infinity());
+  return median(values);
+}
+
+std::string median_and_range(const std::vector<double>& values) {
+  if (values.empty()) return "-";
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const std::string middle = short_number(median_of_runs(values));
+  return values.size() == 1 ? middle : middle + " [" + short_number(*low) + ", " + short_number(*high) + "]";
+}
+
+/// The results of a line by the value of the first axis ("" without one).
+using ByAxis = std::map<std::string, std::vector<const StudyResult*>>;
+
+std::string first_axis_value(const Study& study, const StudyResult& result) {
+  return study.sweep.empty() ? "" : result.point.axes.at(study.sweep.front().key);
+}
+
+ByAxis results_of(const Study& study, const std::string& line, const std::vector<StudyResult>& results) {
+  ByAxis by_axis;
+  for (const StudyResult& result : results) {
+    if (line_of(study, result.point) == line) by_axis[first_axis_value(study, result)].push_back(&result);
+  }
+  return by_axis;
+}
+
+std::vector<std::string> axis_values(const Study& study) {
+  return study.sweep.empty() ? std::vector<std::string>{""} : study.sweep.front().values;
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  if (!std::isfinite(value)) return "-";
+  constexpr int digits = 4;
+  std::ostringstream text;
+  text.precision(digits);
+  text << value;
+  return text.str();
+}
+
+std::string aligned(const Cells& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (std::size_t line = 0; line < rows.size(); ++line) {
+    for (std::size_t i = 0; i < rows[line].size(); ++i) {
+      const std::string pad(widths[i] - rows[line][i].size(), ' ');
+      text += i == 0 ? rows[line][i] + pad : "  " + pad + rows[line][i];
+    }
+    text += "\n";
+    std::size_t width = 0;
+    for (const std::size_t one : widths) width += one + 2;
+    if (line == 0) text += std::string(width - 2, '-') + "\n";
+  }
+  return text;
+}
+
+std::string measure_table(const Study& study, const std::vector<StudyResult>& results) {
+  Cells rows = {{study.measure.label}};
+  for (const std::string& value : axis_values(study)) rows[0].push_back(value.empty() ? "median" : value);
+  for (const std::string& line : lines_of(study)) {
+    ByAxis by_axis = results_of(study, line, results);
+    rows.push_back({line});
+    for (const std::string& value : axis_values(study)) {
+      std::vector<double> values;
+      for (const StudyResult* result : by_axis[value]) values.push_back(measured(study, *result));
+      rows.back().push_back(values.empty() ? "-" : short_number(median_of_runs(values)));
+    }
+  }
+  return aligned(rows);
+}
+
+std::string goal_table(const Study& study, const std::vector<StudyResult>& results) {
+  const std::string axis = study.sweep.empty() ? "" : study.sweep.front().key;
+  Cells rows = {{"loss <= " + short_number(study.goal->loss), axis, "runs", "never", "time (s): median [range]",
+                 "MB a rank: median [range]", "final loss", "final accuracy"}};
+  constexpr double megabyte = 1e6;
+  for (const std::string& line : lines_of(study)) {
+    ByAxis by_axis = results_of(study, line, results);
+    for (const std::string& value : axis_values(study)) {
+      std::vector<double> seconds, bytes, losses, accuracies;
+      for (const StudyResult* result : by_axis[value]) {
+        losses.push_back(value_at(result->run, "summary.loss"));
+        accuracies.push_back(value_at(result->run, "summary.accuracy"));
+        const auto there = reached(*study.goal, result->run);
+        if (!there) continue;
+        seconds.push_back(there->seconds);
+        bytes.push_back(there->bytes / megabyte);
+      }
+      rows.push_back({line, value, std::to_string(losses.size()), std::to_string(losses.size() - seconds.size()),
+                      median_and_range(seconds), median_and_range(bytes), short_number(median_of_runs(losses)),
+                      short_number(median_of_runs(accuracies))});
+    }
+  }
+  return aligned(rows);
+}
+
+}  // namespace trigram

@@ -1,0 +1,28 @@
+// What a study prints: measures, errors against published points, and the way to its goal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/study/compare.hpp"
+#include "experiments/study/study_point.hpp"
+
+namespace trigram {
+
+/// Rows of text in aligned columns, the first row underlined.
+std::string aligned(const std::vector<std::vector<std::string>>& rows);
+
+/// A number in few digits; "-" for NaN.
+std::string short_number(double value);
+
+/// The measure of every line, a column a value of the first axis (medians over seeds).
+std::string measure_table(const Study& study, const std::vector<StudyResult>& results);
+
+/// Errors by series inside and outside the aim, calibrated and predicted apart, with orders and variants.
+std::string error_table(const Study& study, const std::vector<Comparison>& main,
+                        const std::vector<Comparison>& variants);
+
+/// Median and range of time and bytes to the goal by line, and the runs that never reach it.
+std::string goal_table(const Study& study, const std::vector<StudyResult>& results);
+
+}  // namespace trigram

@@ -1,0 +1,33 @@
+// Results of a run as text: rows, a trace and a summary of what the ranks brought home.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/training.hpp"
+
+namespace trigram {
+
+/// step,rank,time_s,loss,bytes_sent,compute_s,encode_s,wire_s,decode_s,exposed_s
+std::string steps_csv(const std::vector<RankReport>& ranks);
+
+/// step,time_s,loss,accuracy,worst_accuracy,consensus_distance, in the order of steps and times.
+std::string evals_csv(const std::vector<RankReport>& ranks);
+
+/// The spans in Chrome's trace format: a process a rank, a thread a lane, microseconds. `write` gets it piece by piece,
+/// since it is larger than all else.
+void write_trace(const std::vector<RankReport>& ranks, const std::function<void(std::string_view)>& write);
+
+/// What a run comes down to. iteration_s is rank 0's mean over all steps, so that steps that exchange and steps that do
+/// not count as often as they happen; iteration_median_s is its median; iteration_slowest_rank_s is the mean of the
+/// rank that takes longest. samples_per_s adds every rank's own rate, over the same steps. Bytes a step are means over
+/// steps, of the mean and of the largest rank. JSON null stands for what the workload does not have.
+nlohmann::json summarize(const Training& training);
+
+/// What summarize has a number or null for: "iteration_s", "breakdown.wire_s", ...
+std::vector<std::string> summary_names();
+
+}  // namespace trigram

@@ -1,0 +1,149 @@
+// One run and its files.
+#include "experiments/record/run_record.hpp"
+
+#include <chrono>
+#include <optional>
+#include <set>
+
+#include "experiments/record/digest.hpp"
+#include "experiments/record/folder_lock.hpp"
+#include "experiments/record/progress.hpp"
+#include "experiments/record/report.hpp"
+#include "experiments/record/report_file.hpp"
+#include "experiments/settings/build_facts.hpp"
+#include "experiments/settings/job.hpp"
+#include "experiments/workloads/data/read_file.hpp"
+
+namespace trigram {
+namespace {
+
+/// Words from elsewhere, as a platform's, may be no UTF-8; a finished training is not lost to them.
+std::string text_of(const nlohmann::json& json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+World world_of(const RunConfig& config, const Backend& backend) {
+  World world = config.world;
+  if (world.ranks == 0) world.ranks = backend.default_ranks();
+  return world;
+}
+
+nlohmann::json configuration(const RunConfig& config, const World& world) {
+  nlohmann::json json = {{"flags", config.settings}, {"cluster", config.cluster.values()}, {"ranks", world.ranks}};
+  return json;
+}
+
+nlohmann::json workload_facts(const Workload& workload) {
+  std::int64_t parameters = 0;
+  for (const Parameter& parameter : workload.parameters()) parameters += parameter.modelled_count;
+  return {{"description", workload.description()},
+          {"global_batch", workload.global_batch()},
+          {"modelled_parameters", parameters},
+          {"phantom", workload.phantom()}};
+}
+
+/// The content of all files that decide the results: those that the workload read, and those that the cluster names.
+nlohmann::json inputs(const RunConfig& config) {
+  std::set<std::string> paths = files_read();
+  std::error_code ignored;
+  for (const auto& [key, value] : config.cluster.values()) {
+    if (std::filesystem::is_regular_file(value, ignored)) paths.insert(value);
+  }
+  nlohmann::json digests = nlohmann::json::object();
+  for (const std::string& path : paths) digests[path] = file_digest(path);
+  return digests;
+}
+
+/// What evals.csv says, with the bytes that a rank had sent on average by then.
+nlohmann::json curve(const Training& training) {
+  nlohmann::json points = nlohmann::json::array();
+  for (const EvalRow& row : evaluations(training.ranks)) {
+    points.push_back({{"step", row.step},
+                      {"time_s", row.time_s},
+                      {"loss", row.loss},
+                      {"accuracy", row.accuracy},
+                      {"bytes_mean", row.bytes_sent}});
+  }
+  return points;
+}
+
+/// All files are whole before the first one takes its place; run.json goes first and comes last: a folder that has one
+/// is whole.
+void write_results(const RunConfig& config, const Training& training, const nlohmann::json& run) {
+  std::vector<NewFile> files;
+  const auto add = [&](const char* name) -> NewFile& { return files.emplace_back(config.out / name); };
+  add("steps.csv").write(steps_csv(training.ranks));
+  add("evals.csv").write(evals_csv(training.ranks));
+  if (config.trace) {
+    NewFile& trace = add("trace.json");
+    write_trace(training.ranks, [&](std::string_view piece) { trace.write(piece); });
+  }
+  add("run.json").write(text_of(run));
+  std::error_code ignored;
+  std::filesystem::remove(config.out / "run.json", ignored);
+  if (!config.trace) std::filesystem::remove(config.out / "trace.json", ignored);
+  for (NewFile& file : files) file.keep();
+}
+
+/// The folder of a run while it is made. Inside a study's, which is locked as a whole, it needs no lock of its own.
+struct Place {
+  Place(const RunConfig& config, bool of_study)
+      : folder(config.out, {"steps.csv", "evals.csv", "trace.json", "run.json"}) {
+    if (!of_study) lock.emplace(config.out, "a run");
+  }
+  ResultFolder folder;
+  std::optional<FolderLock> lock;
+};
+
+}  // namespace
+
+std::vector<std::string> measurable() {
+  std::vector<std::string> paths;
+  for (const std::string& name : summary_names()) {
+    if (name != "busiest_nic") paths.push_back("summary." + name);
+  }
+  for (const char* name : {"busiest_nic.bytes", "busiest_nic.bytes_received", "busiest_nic.bytes_sent", "wall_s"})
+    paths.push_back(std::string("summary.") + name);
+  return paths;
+}
+
+void check_run(const RunConfig& config) {
+  const auto backend = config.make_backend();
+  check(config.training, world_of(config, *backend), *backend);
+}
+
+std::optional<nlohmann::json> record_run(const RunConfig& config, const std::string& identity) {
+  const auto backend = config.make_backend();
+  require_ranks_of(*backend, "trigram run", config.backend);
+  const bool records = backend->process_rank() == 0;
+  std::optional<Place> place;
+  if (records) place.emplace(config, /*of_study=*/!identity.empty());
+  World world = world_of(config, *backend);
+  world.configuration = same_on_all_ranks("run", config.settings, config.cluster);
+  TrainingOptions options = config.training;
+  ProgressBar bar(config.progress && records ? options.steps : 0, "steps");
+  if (config.progress) options.on_step = [&bar](std::int64_t done) { bar.show(done); };
+  check(options, world, *backend);
+  // Kept open, so that all ranks of this process train on the content whose digest is taken here.
+  const auto workload = open_workload(options, 0, world.ranks);
+  nlohmann::json run = {{"identity", identity},
+                        {"inputs", inputs(config)},
+                        {"configuration", configuration(config, world)},
+                        {"build", build_facts()},
+                        {"workload", workload_facts(*workload)}};
+
+  const auto begin = std::chrono::steady_clock::now();
+  const Training training = run_training(*backend, world, options);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  bar.finish();
+
+  if (!records) return std::nullopt;
+  run["backend"] = training.facts;
+  run["summary"] = summarize(training);
+  run["summary"]["wall_s"] = wall.count();
+  run["curve"] = curve(training);
+  write_results(config, training, run);
+  return run;
+}
+
+}  // namespace trigram

@@ -1,0 +1,118 @@
+// Reads configuration files with Boost.Program_options, which gives values; a scan of the lines gives places.
+#include "experiments/settings/config_file.hpp"
+
+#include <boost/program_options.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/quoted.hpp"
+#include "experiments/settings/utf8.hpp"
+
+namespace trigram {
+namespace {
+
+namespace po = boost::program_options;
+
+std::string trimmed(const std::string& text) {
+  constexpr const char* blanks = " \t\r";
+  const std::size_t begin = text.find_first_not_of(blanks);
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+/// What is longer is no list of settings, and may be a device that never ends.
+constexpr std::size_t most_bytes = 1 << 20;
+
+std::string read_text(const std::filesystem::path& path) {
+  errno = 0;
+  std::ifstream file(path);
+  std::string text(most_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  require(!file.bad() && (errno == 0 || file.gcount() > 0), "cannot read ", Quoted(path.native()), ": ",
+          std::strerror(errno));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  require(text.size() <= most_bytes, Quoted(path.native()), " is longer than ", most_bytes,
+          " bytes; it cannot be a list of settings");
+  return text;
+}
+
+/// What stood before, by section and key, with its line; throws where it is there again.
+class Seen {
+ public:
+  void add(const std::filesystem::path& path, const ConfigEntry& entry) {
+    const auto [first, is_new] = lines_.emplace(std::pair(entry.section, entry.key), entry.line);
+    const std::string what = entry.key.empty() ? "[" + shown(entry.section) + "]" : in_quotes(entry.key);
+    require(is_new, place_of(path, entry), what, " is given twice; first in line ", first->second);
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, int> lines_;
+};
+
+/// Section and line number of every line that holds a section or an entry, in order: those of Boost's options. Sections
+/// are kept apart from keys, since the names of both may contain dots.
+std::vector<ConfigEntry> scan(const std::filesystem::path& path, const std::string& text) {
+  std::vector<ConfigEntry> places;
+  std::istringstream lines(text);
+  std::string section;
+  Seen seen;
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    require_utf8(line, path.string() + ":" + std::to_string(number));
+    line = trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    if (line.front() == '[' && line.back() == ']') {
+      section = trimmed(line.substr(1, line.size() - 2));
+      places.push_back({section, "", "", number});
+      seen.add(path, places.back());
+      continue;
+    }
+    const ConfigEntry place{section, trimmed(line.substr(0, line.find('='))), "", number};
+    require(line.find('=') != std::string::npos && !place.key.empty(), place_of(path, place), Quoted(line),
+            " is no entry; write key = value, or [section]");
+    places.push_back(place);
+    seen.add(path, place);
+  }
+  require(!places.empty(), Quoted(path.native()), " is empty: it has no line key = value");
+  return places;
+}
+
+}  // namespace
+
+std::string place_of(const std::filesystem::path& path, const ConfigEntry& entry) {
+  return path.string() + ":" + std::to_string(entry.line) + ": ";
+}
+
+std::string opening_comment(const std::filesystem::path& path) {
+  const std::string text = read_text(path);
+  if (!text.starts_with('#')) return {};
+  return trimmed(text.substr(1, text.find('\n') - 1));
+}
+
+std::vector<ConfigEntry> read_config_file(const std::filesystem::path& path) {
+  std::error_code missing;
+  require(!std::filesystem::exists(path, missing) || std::filesystem::is_regular_file(path, missing),
+          Quoted(path.native()), " is no regular file");
+  const std::string text = read_text(path);
+  std::vector<ConfigEntry> entries = scan(path, text);
+  std::istringstream stream(text);
+  try {
+    const auto parsed = po::parse_config_file(stream, po::options_description(), /*allow_unregistered=*/true);
+    auto option = parsed.options.begin();
+    for (ConfigEntry& entry : entries) {
+      if (entry.key.empty()) continue;
+      ensure(option != parsed.options.end(), path.string() + ": entries and lines disagree");
+      entry.value = (option++)->value.at(0);
+    }
+  } catch (const po::error& error) {
+    throw UsageError(path.string() + ": " + error.what());
+  }
+  return entries;
+}
+
+}  // namespace trigram

@@ -1,0 +1,203 @@
+// Forks a process a run, in a process group of its own, so that the backend's processes end with it.
+#include "experiments/study/run_pool.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "experiments/record/progress.hpp"
+#include "experiments/record/report_file.hpp"
+#include "experiments/study/study_run.hpp"
+
+namespace trigram {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int usage_exit = 2;
+
+volatile std::sig_atomic_t interrupted = 0;
+
+/// While it lives, Ctrl-C and a request to end are noted instead of ending the process.
+class NotedSignals {
+ public:
+  NotedSignals() {
+    struct sigaction note {};
+    note.sa_handler = [](int) { interrupted = 1; };
+    ::sigaction(SIGINT, &note, &interrupt_);
+    ::sigaction(SIGTERM, &note, &terminate_);
+  }
+  ~NotedSignals() {
+    ::sigaction(SIGINT, &interrupt_, nullptr);
+    ::sigaction(SIGTERM, &terminate_, nullptr);
+  }
+  NotedSignals(const NotedSignals&) = delete;
+  NotedSignals& operator=(const NotedSignals&) = delete;
+
+ private:
+  struct sigaction interrupt_ {
+  }, terminate_{};
+};
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// One run that is to be made.
+struct Task {
+  RunConfig config;
+  std::string identity;
+  std::string place;  ///< where the study asks for it, for messages
+};
+
+/// What the forked process does: the run, its messages in the folder, and an exit code.
+[[noreturn]] void run_child(const Task& task, int log) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  ::dup2(log, STDOUT_FILENO);
+  ::dup2(log, STDERR_FILENO);
+  int code = 0;
+  try {
+    record_run(task.config, task.identity);
+  } catch (const UsageError& error) {
+    std::cerr << error.what() << std::endl;
+    code = usage_exit;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << std::endl;
+    code = 1;
+  }
+  std::cout.flush();
+  ::_exit(code);
+}
+
+/// The processes of one batch.
+class Batch {
+ public:
+  Batch(std::map<fs::path, Task> waiting, int jobs, const std::string& phase)
+      : waiting_(std::move(waiting)),
+        total_(waiting_.size()),
+        jobs_(jobs),
+        bar_(static_cast<std::int64_t>(total_), phase) {}
+  ~Batch() {
+    for (const auto& [pid, task] : running_) ::kill(-pid, SIGKILL);
+    for (const auto& [pid, task] : running_) ::waitpid(pid, nullptr, 0);
+    bar_.finish();
+  }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  void finish_all() {
+    const NotedSignals noted;
+    while (!waiting_.empty() || !running_.empty()) {
+      if (interrupted) throw Interrupted{};
+      while (!waiting_.empty() && static_cast<int>(running_.size()) < jobs_) start();
+      collect();
+    }
+    if (failed_ == 0) return;
+    throw Error(std::to_string(failed_) + " of " + std::to_string(total_) +
+                " runs failed; the first: " + first_failure_);
+  }
+
+ private:
+  void start() {
+    const auto node = waiting_.extract(waiting_.begin());
+    Task& task = node.mapped();
+    const int log = fresh_log(task.config.out);
+    const pid_t pid = ::fork();
+    if (pid == 0) run_child(task, log);
+    ::close(log);
+    ensure(pid > 0, "cannot start another process");
+    ::setpgid(pid, pid);
+    running_.emplace(pid, std::move(task));
+  }
+
+  /// Whatever was in the folder goes; the run's messages will be in log.txt.
+  static int fresh_log(const fs::path& folder) {
+    std::error_code error;
+    fs::remove_all(folder, error);
+    if (error) throw UsageError("cannot remove '" + folder.string() + "': " + error.message());
+    const ResultFolder made(folder, {"run.json"});
+    const fs::path path = folder / "log.txt";
+    const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (log < 0) throw UsageError("cannot write '" + path.string() + "': " + std::strerror(errno));
+    return log;
+  }
+
+  void collect() {
+    int status = 0;
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) {
+      constexpr unsigned pause_microseconds = 2000;
+      ::usleep(pause_microseconds);
+      return;
+    }
+    const auto node = running_.extract(pid);
+    judge(node.mapped(), status);
+    bar_.show(static_cast<std::int64_t>(total_ - waiting_.size() - running_.size()));
+  }
+
+  void judge(const Task& task, int status) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+    const fs::path log = task.config.out / "log.txt";
+    const std::string text = read_text(log);
+    std::string message = text.substr(0, text.find_last_not_of('\n') + 1);
+    if (WIFSIGNALED(status)) message = "ended by signal " + std::to_string(WTERMSIG(status));
+    if (message.empty()) message = "it left no message; is the disk full?";
+    if (WIFEXITED(status) && WEXITSTATUS(status) == usage_exit) throw UsageError(task.place + message);
+    if (failed_++ == 0) first_failure_ = task.place + message + " (" + log.string() + ")";
+  }
+
+  std::map<fs::path, Task> waiting_;
+  std::map<pid_t, Task> running_;
+  std::size_t total_;
+  int jobs_;
+  ProgressBar bar_;
+  int failed_ = 0;
+  std::string first_failure_;
+};
+
+}  // namespace
+
+std::vector<StudyResult> RunPool::run(const std::vector<StudyPoint>& points, const std::string& phase) {
+  std::vector<StudyResult> results;
+  std::map<fs::path, Task> waiting;
+  for (const StudyPoint& point : points) {
+    const StudyRun planned(folder_, point);
+    RecordedRun recorded = read_run(planned.config.out, planned.identity, digests_);
+    if (recorded.run.is_null()) {
+      const bool is_new =
+          waiting.emplace(planned.config.out, Task{planned.config, planned.identity, point.place}).second;
+      if (is_new && !recorded.problem.empty()) {
+        std::cerr << "trigram: " << (planned.config.out / "run.json").string() << ": " << recorded.problem
+                  << "; the run is made again" << std::endl;
+      }
+    }
+    results.push_back({point, planned.name, std::move(recorded.run)});
+  }
+  Batch(std::move(waiting), jobs_, phase).finish_all();
+  for (StudyResult& result : results) {
+    if (!result.run.is_null()) continue;
+    const StudyRun made(folder_, result.point);
+    RecordedRun recorded = read_run(made.config.out, made.identity, digests_);
+    ensure(!recorded.run.is_null(), "'" + (made.config.out / "run.json").string() + "' was made and cannot be used: " +
+                                        (recorded.problem.empty() ? "it is not there" : recorded.problem));
+    result.run = std::move(recorded.run);
+  }
+  return results;
+}
+
+}  // namespace trigram

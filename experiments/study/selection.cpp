@@ -1,0 +1,61 @@
+// Selection on the validation split.
+#include "experiments/study/selection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.hpp"
+
+namespace trigram {
+namespace {
+
+double score(const StudyResult& result, const std::string& by) {
+  const double value = value_at(result.run, by);
+  return std::isfinite(value) ? value : std::numeric_limits<double>::infinity();
+}
+
+void add_seeds(const Selection& selection, const StudyPoint& chosen, std::vector<StudyPoint>& points) {
+  for (const std::string& seed : selection.seeds) {
+    StudyPoint point = chosen;
+    point.axes["seed"] = point.settings["seed"] = seed;
+    points.push_back(point);
+  }
+}
+
+}  // namespace
+
+Selected select(const Study& study, const std::vector<StudyPoint>& points, RunPool& pool) {
+  if (!study.selection) return {points, {}};
+  const Selection& selection = *study.selection;
+  std::vector<StudyPoint> candidates;
+  for (const StudyPoint& point : points) {
+    for (const std::string& value : selection.grid) {
+      candidates.push_back(point);
+      candidates.back().settings[selection.flag] = value;
+      candidates.back().settings["validation"] = "on";
+    }
+  }
+  const std::vector<StudyResult> results = pool.run(candidates, "runs to choose " + selection.flag);
+  Selected selected;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::vector<double> scores;
+    for (std::size_t j = 0; j < selection.grid.size(); ++j)
+      scores.push_back(score(results[i * selection.grid.size() + j], selection.by));
+    const auto best = static_cast<std::size_t>(std::min_element(scores.begin(), scores.end()) - scores.begin());
+    require(std::isfinite(scores[best]),
+            "row '" + points[i].row + "': every " + selection.flag + " of the grid diverged");
+    StudyPoint chosen = points[i];
+    chosen.axes[selection.flag] = chosen.settings[selection.flag] = selection.grid[best];
+    selected.choices.push_back({{"row", chosen.row},
+                                {"axes", points[i].axes},
+                                {"flag", selection.flag},
+                                {"values", selection.grid},
+                                {"scores", scores},
+                                {"chosen", selection.grid[best]}});
+    add_seeds(selection, chosen, selected.points);
+  }
+  return selected;
+}
+
+}  // namespace trigram

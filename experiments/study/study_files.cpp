@@ -1,0 +1,88 @@
+// runs.csv and study.json.
+#include "experiments/study/study_files.hpp"
+
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "experiments/study/goal.hpp"
+
+namespace trigram {
+namespace {
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string escaped;
+  for (const char c : text) escaped += c == '"' ? "\"\"" : std::string(1, c);
+  return "\"" + escaped + "\"";
+}
+
+std::string number(double value) {
+  constexpr int digits = 10;
+  std::ostringstream text;
+  text.precision(digits);
+  if (!std::isnan(value)) text << value;
+  return text.str();
+}
+
+std::set<std::string> axis_keys(const std::vector<StudyResult>& results) {
+  std::set<std::string> keys;
+  for (const StudyResult& result : results) {
+    for (const auto& [key, value] : result.point.axes) keys.insert(key);
+  }
+  return keys;
+}
+
+std::set<std::string> summary_keys(const std::vector<StudyResult>& results) {
+  std::set<std::string> keys;
+  for (const StudyResult& result : results) {
+    for (const auto& [key, value] : result.run.at("summary").items()) {
+      if (value.is_number() && key != "wall_s") keys.insert(key);  // how long a machine took is no result
+    }
+  }
+  return keys;
+}
+
+std::string goal_cells(const Study& study, const StudyResult& result) {
+  if (!study.goal) return "";
+  const auto there = reached(*study.goal, result.run);
+  return there ? "," + number(there->seconds) + "," + number(there->bytes) : ",,";
+}
+
+}  // namespace
+
+std::string runs_csv(const Study& study, const std::vector<StudyResult>& results) {
+  const std::set<std::string> axes = axis_keys(results), metrics = summary_keys(results);
+  std::string text = "row,series,variant";
+  for (const std::string& key : axes) text += "," + quoted(key);
+  text += ",folder,measure";
+  if (study.goal) text += ",time_to_goal_s,bytes_to_goal";
+  for (const std::string& key : metrics) text += "," + key;
+  text += "\n";
+  for (const StudyResult& result : results) {
+    const StudyPoint& point = result.point;
+    text += quoted(point.row) + "," + quoted(point.series) + "," + quoted(point.variant);
+    for (const std::string& key : axes) text += "," + (point.axes.contains(key) ? quoted(point.axes.at(key)) : "");
+    text += "," + quoted(result.folder) + "," + number(measured(study, result)) + goal_cells(study, result);
+    for (const std::string& key : metrics) text += "," + number(value_at(result.run, "summary." + key));
+    text += "\n";
+  }
+  return text;
+}
+
+nlohmann::json study_facts(const Study& study) {
+  nlohmann::json facts = {{"name", study.name}, {"title", study.title}};
+  facts["measure"] = {{"value", study.measure.value},
+                      {"scale", study.measure.scale},
+                      {"label", study.measure.label},
+                      {"x_label", study.measure.x_label}};
+  facts["axes"] = facts["rows"] = nlohmann::json::array();
+  for (const Axis& axis : study.sweep) facts["axes"].push_back({{"key", axis.key}, {"values", axis.values}});
+  for (const Row& row : study.rows) facts["rows"].push_back({{"name", row.name}, {"series", row.series}});
+  facts["line_keys"] = line_keys(study);
+  if (study.goal) facts["goal"] = {{"loss", study.goal->loss}};
+  if (study.target) facts["target"] = {{"axis", study.target->axis}, {"unit", study.target->unit}};
+  return facts;
+}
+
+}  // namespace trigram

@@ -1,0 +1,17 @@
+// The files of a finished study: runs.csv, study.json, table.txt.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "experiments/study/study_point.hpp"
+
+namespace trigram {
+
+/// A row a run: row, series, variant, swept values, folder, the measure, and every number of the summary.
+std::string runs_csv(const Study& study, const std::vector<StudyResult>& results);
+
+/// What the study is, for plots: title, axes, rows, measure, goal.
+nlohmann::json study_facts(const Study& study);
+
+}  // namespace trigram

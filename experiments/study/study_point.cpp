@@ -1,0 +1,94 @@
+// Expands a study into runs.
+#include "experiments/study/study_point.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "core/error.hpp"
+
+namespace trigram {
+namespace {
+
+std::vector<Settings> product(const std::vector<Axis>& axes) {
+  constexpr double most = 100'000;
+  double points = 1;
+  for (const Axis& axis : axes) points *= static_cast<double>(axis.values.size());
+  require(points <= most, "[sweep] makes ", points, " runs of each row; at most ", most, " can be made");
+  std::vector<Settings> all = {{}};
+  for (const Axis& axis : axes) {
+    std::vector<Settings> longer;
+    for (const Settings& some : all) {
+      for (const std::string& value : axis.values) longer.push_back(layered(some, {{axis.key, value}}));
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+bool takes_part(const Variant& variant, const Row& row) {
+  return variant.rows.empty() || std::find(variant.rows.begin(), variant.rows.end(), row.name) != variant.rows.end();
+}
+
+std::string place_of(const Study& study, const Row& row, const Variant& variant) {
+  const int line = variant.name.empty() ? row.line : variant.line;
+  return study.file.string() + (line > 0 ? ":" + std::to_string(line) : "") + ": row '" + row.name + "'" +
+         (variant.name.empty() ? "" : ", variant '" + variant.name + "'") + ": ";
+}
+
+void add_row(const Study& study, const Settings& found, const Row& row, const Variant& variant,
+             std::vector<StudyPoint>& points) {
+  for (const Settings& axes : product(study.sweep)) {
+    const Settings base = layered(layered(study.run, found), axes);
+    points.push_back({row.name, row.series, variant.name, axes, layered(layered(base, row.settings), variant.settings),
+                      place_of(study, row, variant)});
+  }
+}
+
+}  // namespace
+
+std::vector<StudyPoint> main_points(const Study& study, const Settings& found) {
+  std::vector<StudyPoint> points;
+  for (const Row& row : study.rows) add_row(study, found, row, Variant{}, points);
+  return points;
+}
+
+std::vector<StudyPoint> variant_points(const Study& study, const Settings& found) {
+  std::vector<StudyPoint> points;
+  for (const Variant& variant : study.variants) {
+    for (const Row& row : study.rows) {
+      if (takes_part(variant, row)) add_row(study, found, row, variant, points);
+    }
+  }
+  return points;
+}
+
+std::string line_of(const Study& study, const StudyPoint& point) {
+  std::string line = point.row;
+  for (const std::string& key : line_keys(study)) line += ", " + key + "=" + point.axes.at(key);
+  return line;
+}
+
+std::vector<std::string> lines_of(const Study& study) {
+  std::vector<std::string> lines;
+  std::set<std::string> seen;
+  for (const StudyPoint& point : main_points(study, {})) {
+    const std::string line = line_of(study, point);
+    if (seen.insert(line).second) lines.push_back(line);
+  }
+  return lines;
+}
+
+double value_at(const nlohmann::json& run, const std::string& path) {
+  std::string pointer = "/" + path;
+  std::replace(pointer.begin(), pointer.end(), '.', '/');
+  const nlohmann::json::json_pointer place(pointer);
+  const bool number = run.contains(place) && run[place].is_number();
+  return number ? run[place].get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+double measured(const Study& study, const StudyResult& result) {
+  return study.measure.scale * value_at(result.run, study.measure.value);
+}
+
+}  // namespace trigram

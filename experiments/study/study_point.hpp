@@ -1,0 +1,46 @@
+// The runs of a study: every row at every swept value, and the variants.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/study/study_file.hpp"
+
+namespace trigram {
+
+/// One run to be made.
+struct StudyPoint {
+  std::string row, series, variant;  ///< variant is empty for a main run
+  Settings axes;                     ///< swept key → value
+  Settings settings;                 ///< all flags
+  std::string place = "";            ///< "FILE:LINE: row 'NAME': ", for messages
+};
+
+/// A run that was made: its point and its run.json.
+struct StudyResult {
+  StudyPoint point;
+  std::string folder;  ///< under the study's own
+  nlohmann::json run;
+};
+
+/// Rows × swept values in the order of the file. `found` lies between the fixed flags and the rows': what calibration
+/// found.
+std::vector<StudyPoint> main_points(const Study& study, const Settings& found);
+
+/// The same of every variant.
+std::vector<StudyPoint> variant_points(const Study& study, const Settings& found);
+
+/// The line that a point lies on: "bytegrad", or "bytegrad, lanes=2" where lanes is such a key.
+std::string line_of(const Study& study, const StudyPoint& point);
+
+/// All lines in the order of the file.
+std::vector<std::string> lines_of(const Study& study);
+
+/// The number at "summary.iteration_s" in run.json; NaN where there is none.
+double value_at(const nlohmann::json& run, const std::string& path);
+
+/// The study's measure of a run, scaled.
+double measured(const Study& study, const StudyResult& result);
+
+}  // namespace trigram

@@ -1,0 +1,32 @@
+#include "experiments/study/study_run.hpp"
+
+#include "core/error.hpp"
+#include "experiments/record/digest.hpp"
+
+namespace trigram {
+namespace {
+
+const std::string& program_digest() {
+  static const std::string digest = file_digest("/proc/self/exe");
+  return digest;
+}
+
+RunConfig config_of(const StudyPoint& point) {
+  try {
+    return RunConfig("the run", resolved(point.settings, run_defaults()));
+  } catch (const UsageError& error) {
+    throw UsageError(point.place + error.what());
+  }
+}
+
+}  // namespace
+
+StudyRun::StudyRun(const std::filesystem::path& study, const StudyPoint& point)
+    : config(config_of(point)),
+      identity(digest(config.identity() + program_digest())),
+      name((std::filesystem::path("runs") / (point.row + "-" + identity)).string()) {
+  config.out = study / name;
+  config.progress = false;
+}
+
+}  // namespace trigram

@@ -1,0 +1,22 @@
+// The run that a point of a study stands for.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "experiments/settings/run_config.hpp"
+#include "experiments/study/study_point.hpp"
+
+namespace trigram {
+
+/// A point with its configuration and its place in the study's folder.
+struct StudyRun {
+  /// Throws UsageError naming file, line and row.
+  StudyRun(const std::filesystem::path& study, const StudyPoint& point);
+
+  RunConfig config;      ///< writes into its folder of the study
+  std::string identity;  ///< of this configuration, made by this program: another build may have other results
+  std::string name;      ///< "runs/ROW-HASH"
+};
+
+}  // namespace trigram

@@ -1,0 +1,84 @@
+// Parses CSV files of labelled samples.
+#include "experiments/workloads/data/csv.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "core/quoted.hpp"
+#include "experiments/workloads/data/read_file.hpp"
+
+namespace trigram {
+namespace {
+
+constexpr double largest_label = 65535;
+
+/// Takes what stands before the next `separator` off the front of `text`.
+std::string_view take(std::string_view& text, char separator) {
+  const std::size_t end = text.find(separator);
+  const std::string_view taken = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return taken;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  return text;
+}
+
+/// Where a row stands, for messages.
+struct Place {
+  const std::string& path;
+  int line;
+  std::string operator()() const { return path + ": line " + std::to_string(line); }
+};
+
+std::vector<float> parse_row(std::string_view line, const Place& place) {
+  std::vector<float> row;
+  const std::size_t fields = 1 + static_cast<std::size_t>(std::count(line.begin(), line.end(), ','));
+  for (std::size_t column = 1; column <= fields; ++column) {
+    const std::string_view field = trimmed(take(line, ','));
+    float value = 0;
+    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+    require(error == std::errc() && end == field.data() + field.size() && std::isfinite(value), place, ", column ",
+            column, ": ", Quoted(field), " is no finite number");
+    row.push_back(value);
+  }
+  return row;
+}
+
+void append(CsvSamples& samples, const std::vector<float>& row, const CsvLayout& layout, const Place& place) {
+  const auto columns = static_cast<std::int64_t>(row.size()) - 1;
+  require(columns > 0, place, ": a row needs a label and at least one feature");
+  if (samples.labels.empty()) samples.columns = columns;
+  require(columns == samples.columns, place, ": ", columns + 1, " columns where the first row has ",
+          samples.columns + 1);
+  const bool first = layout.label == LabelColumn::first;
+  const float label = first ? row.front() : row.back();
+  require(label >= 0 && label <= largest_label && label == std::floor(label), place, ": label ", label, " in the ",
+          first ? "first" : "last", " column is no whole number from 0 to 65535");
+  samples.labels.push_back(static_cast<std::int32_t>(label));
+  samples.features.insert(samples.features.end(), row.begin() + (first ? 1 : 0), row.end() - (first ? 0 : 1));
+}
+
+}  // namespace
+
+CsvSamples read_csv(const std::string& path, const CsvLayout& layout) {
+  const std::string bytes = read_file(path);
+  CsvSamples samples;
+  std::string_view rest = bytes;
+  for (int number = 1; !rest.empty(); ++number) {
+    const std::string_view line = trimmed(take(rest, '\n'));
+    const Place place{path, number};
+    if (layout.header && number == 1) continue;
+    if (line.empty() && trimmed(rest).empty()) break;
+    append(samples, parse_row(line, place), layout, place);
+  }
+  require(!samples.labels.empty(), path, ": has no rows");
+  return samples;
+}
+
+}  // namespace trigram
