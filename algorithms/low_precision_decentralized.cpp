@@ -37,7 +37,8 @@ class LowPrecisionDecentralized final : public WeightMethod {
     require(!topology->directed() && topology->period() == 1,
             "low_precision_decentralized keeps replicas of its neighbours, so topology=" + topology_ +
                 " must be symmetric and the same in every step, as ring, torus, hypercube, complete or star are");
-    for (const Shape& bucket : query.buckets) require_stable_under_feedback(*model_, codec_, bucket.modelled_count);
+    for (const BucketLayout& bucket : query.buckets)
+      require_stable_under_feedback(*model_, codec_, bucket.shape.modelled_count);
   }
 
   void setup(Worker& worker, std::span<Bucket> buckets) override {

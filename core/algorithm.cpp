@@ -26,7 +26,7 @@ Invariants Algorithm::invariants(const CostQuery&) const {
     promised.replicas = own.synchrony == Trigram::Synchrony::synchronous ? Invariants::Replicas::equal_after_exchanges
                                                                          : Invariants::Replicas::equal_at_the_end;
   }
-  if (own.precision == Trigram::Precision::full && !owns_update()) promised.mean_error = 0;
+  if (own.precision == Trigram::Precision::full && uses_optimizer()) promised.mean_error = 0;
   return promised;
 }
 

@@ -41,7 +41,7 @@ struct CostQuery {
   Hierarchy hierarchy = Hierarchy::none;
   std::string all_reduce = "ring";
   std::int64_t step = 0;
-  std::span<const Shape> buckets;  ///< in bucket order
+  std::span<const BucketLayout> buckets;  ///< in bucket order
 };
 
 /// What holds whatever is trained; `trigram check` and the conformance suite try each.
@@ -72,15 +72,19 @@ class Algorithm {
   virtual bool deterministic() const { return true; }
   /// True where a bucket may be updated, and after_update called, as soon as its own gradient is complete.
   virtual bool local_updates() const { return false; }
-  /// True where the algorithm replaces the optimizer (1-bit Adam).
-  virtual bool owns_update() const { return false; }
+  /// False where the run's optimizer steps nothing, since the algorithm changes all weights by itself, in `update`: it
+  /// then holds what optimizers it needs (1-bit Adam), and a run that names one is refused.
+  virtual bool uses_optimizer() const { return true; }
+  /// What of a bucket the run's optimizer steps on this rank, and keeps state for: all of it, `bucket.part(…)`, another
+  /// direction (`bucket.along(…)`), or nothing. Asked for once a bucket, after `setup`.
+  virtual std::optional<Bucket> stepped(const Worker&, const Bucket& bucket) const { return bucket; }
   /// Rounds and bytes sent by one rank in one step; equal to what metering counts.
   virtual Cost cost(const CostQuery& query) const = 0;
   /// Refuses what no rank should start with: a topology that has no such size, a codec that would diverge. Called once,
   /// with the place of rank 0, before any rank starts. Throws UsageError.
   virtual void check(const CostQuery&) const {}
   /// By default what the trigram promises: synchronous centralized methods are equal after exchanges, asynchronous
-  /// centralized ones at the end; in full precision, unless the method owns the update, the mean follows the mean
+  /// centralized ones at the end; in full precision, where the run's optimizer steps, the mean follows the mean
   /// gradient. `query` gives the world, for what depends on its size.
   virtual Invariants invariants(const CostQuery& query) const;
   /// The parameters by which the method is tried, "" for its defaults: each parameter has another value than its
@@ -91,8 +95,8 @@ class Algorithm {
   virtual void before_forward(Worker&) {}  ///< exchanges of weights that hide behind forward and backward start here
   virtual void gradients_ready(Worker&, Bucket&) {}  ///< as soon as a bucket's gradient is complete
   virtual void before_update(Worker&) {}             ///< waits for what the update needs
-  /// Only if owns_update(). What it computes on its Device costs no time where the workload's time of a step includes
-  /// the update.
+  /// What the algorithm steps by itself, after the optimizer has stepped its part. What it computes on its Device costs
+  /// no time where the workload's time of a step includes the update.
   virtual void update(Worker&, Bucket&) {}
   virtual void after_update(Worker&, Bucket&) {}  ///< decentralized and model-averaging methods act here
   virtual void after_step(Worker&) {}             ///< weights are whole when it returns

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -29,7 +28,7 @@ using RankBody = std::function<std::vector<std::byte>(RankRuntime&)>;
 struct Outcome {
   std::vector<std::vector<std::byte>> results;  ///< by rank
   double seconds = 0;                           ///< when the last rank ended, on the backend's clock
-  nlohmann::json facts;                         ///< what only the backend knows: fidelity, busiest NIC, versions
+  std::string facts = "null";  ///< a JSON text: what only the backend knows, as fidelity, busiest NIC, versions
 };
 
 /// A place where ranks run. Its parameters (a cluster, a fidelity, a timeout) are its product parameters.

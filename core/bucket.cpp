@@ -1,5 +1,8 @@
 #include "core/bucket.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/error.hpp"
 
 namespace trigram {
@@ -9,24 +12,37 @@ std::int64_t padded(std::int64_t count, std::int64_t alignment) {
   return (count + alignment - 1) / alignment * alignment;
 }
 
-void close(BucketPlan::Planned& bucket, const BucketOptions& options) {
+void close(BucketLayout& bucket, const BucketOptions& options) {
   bucket.shape.count = padded(bucket.shape.count, options.alignment);
   bucket.shape.modelled_count = padded(bucket.shape.modelled_count, options.alignment);
 }
 
-/// Runs of parameters with equal constants, in the order of the bucket.
-std::vector<ParameterGroup> groups_of(const BucketPlan::Planned& bucket, const std::vector<Parameter>& parameters) {
+/// Runs of tensors with equal constants, in the order of the bucket.
+std::vector<ParameterGroup> groups_of(const BucketLayout& bucket, const std::vector<Parameter>& parameters) {
   std::vector<ParameterGroup> groups;
-  for (const BucketPlan::Entry& entry : bucket.entries) {
-    const Parameter& parameter = parameters[static_cast<std::size_t>(entry.parameter)];
-    if (groups.empty() || groups.back().decays != parameter.decays) {
-      groups.push_back({entry.offset, 0, 0, parameter.decays});
-    }
-    groups.back().count += parameter.count;
-    groups.back().modelled_count += parameter.modelled_count;
+  for (const Tensor& tensor : bucket.tensors) {
+    const bool decays = parameters[static_cast<std::size_t>(tensor.parameter)].decays;
+    if (groups.empty() || groups.back().decays != decays) groups.push_back({tensor.offset, 0, 0, decays});
+    groups.back().count += tensor.count;
+    groups.back().modelled_count += tensor.modelled_count;
   }
   return groups;
 }
+
+/// Elements [begin, end).
+struct Range {
+  std::int64_t begin, end;
+
+  std::int64_t length() const { return end - begin; }
+  /// What lies in `other` too, counted from its begin.
+  Range within(const Range& other) const {
+    const std::int64_t first = std::clamp(begin, other.begin, other.end);
+    return {first - other.begin, std::clamp(end, first, other.end) - other.begin};
+  }
+  static Range of_part(std::int64_t count, int index, int parts) {
+    return {part_begin(count, parts, index), part_begin(count, parts, index + 1)};
+  }
+};
 
 }  // namespace
 
@@ -41,9 +57,10 @@ BucketPlan plan_buckets(const std::vector<Parameter>& parameters, const BucketOp
       close(plan.buckets.back(), options);
       open = false;
     }
-    if (!open) plan.buckets.push_back({{}, {0, parameter.dtype, 0, phantom}, parameter.layer});
-    BucketPlan::Planned& bucket = plan.buckets.back();
-    bucket.entries.push_back({i, bucket.shape.count});
+    if (!open) plan.buckets.push_back({{0, parameter.dtype, 0, phantom}, {}, parameter.layer});
+    BucketLayout& bucket = plan.buckets.back();
+    bucket.tensors.push_back({i, parameter.name, bucket.shape.count, parameter.count, parameter.modelled_count,
+                              parameter.dimensions, parameter.modelled_dimensions});
     bucket.shape.count += parameter.count;
     bucket.shape.modelled_count += parameter.modelled_count;
     bucket.first_layer = parameter.layer;
@@ -54,20 +71,38 @@ BucketPlan plan_buckets(const std::vector<Parameter>& parameters, const BucketOp
   return plan;
 }
 
-BucketStore::BucketStore(Device& device, const std::vector<Parameter>& parameters, const BucketPlan& plan)
-    : views_(parameters.size()) {
-  for (const BucketPlan::Planned& planned : plan.buckets) {
+Bucket Bucket::part(int which, int parts) const {
+  Bucket part = along(gradients.chunk(which, parts));
+  part.weights = weights.chunk(which, parts);
+  part.groups.clear();
+  const Range real = Range::of_part(weights.count(), which, parts);
+  const Range modelled = Range::of_part(weights.modelled_count(), which, parts);
+  std::int64_t modelled_offset = 0;
+  for (const ParameterGroup& group : groups) {
+    const Range inside = Range{group.offset, group.offset + group.count}.within(real);
+    const Range costs = Range{modelled_offset, modelled_offset + group.modelled_count}.within(modelled);
+    modelled_offset += group.modelled_count;
+    if (inside.length() > 0 || costs.length() > 0)
+      part.groups.push_back({inside.begin, inside.length(), costs.length(), group.decays});
+  }
+  return part;
+}
+
+Bucket Bucket::along(const Buffer& direction) const {
+  Bucket other = *this;
+  other.gradients = direction;
+  return other;
+}
+
+BucketStore::BucketStore(Device& device, const std::vector<Parameter>& parameters, BucketPlan plan)
+    : plan_(std::move(plan)), views_(parameters.size()) {
+  for (const BucketLayout& planned : plan_.buckets) {
     const Buffer gradients = memory_.emplace_back(device.allocate(planned.shape));
     const Buffer weights = memory_.emplace_back(device.allocate(planned.shape));
-    buckets_.push_back(
-        {static_cast<int>(buckets_.size()), gradients, weights, groups_of(planned, parameters), planned.first_layer});
-    for (const BucketPlan::Entry& entry : planned.entries) {
-      const auto index = static_cast<std::size_t>(entry.parameter);
-      const auto view = [&](Buffer whole) {
-        return whole.slice(entry.offset, parameters[index].count, parameters[index].modelled_count);
-      };
-      views_[index] = {view(weights), view(gradients)};
-    }
+    buckets_.push_back({static_cast<int>(buckets_.size()), gradients, weights, groups_of(planned, parameters),
+                        planned.tensors, planned.first_layer});
+    for (const Tensor& tensor : planned.tensors)
+      views_[static_cast<std::size_t>(tensor.parameter)] = {tensor.of(weights), tensor.of(gradients)};
   }
 }
 

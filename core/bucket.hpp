@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "core/device.hpp"
 
 namespace trigram {
+
+/// Lengths along a tensor's dimensions, outermost first, as {64, 3, 7, 7} of a convolution; empty where nobody said.
+using Dimensions = std::vector<std::int64_t>;
 
 /// One parameter tensor of a workload, as bucketing sees it.
 struct Parameter {
@@ -18,6 +22,29 @@ struct Parameter {
   int layer = 0;                    ///< finished by the backward pass of this layer; layers count in forward order
   bool decays = true;               ///< weight decay applies
   DType dtype = DType::f32;
+  Dimensions dimensions = {};           ///< their product is count
+  Dimensions modelled_dimensions = {};  ///< their product is modelled_count
+};
+
+/// A parameter tensor's place in its bucket.
+struct Tensor {
+  int parameter = 0;  ///< index into the workload's list
+  std::string name;
+  std::int64_t offset = 0;  ///< elements from the bucket's begin
+  std::int64_t count = 0;
+  std::int64_t modelled_count = 0;
+  Dimensions dimensions = {};
+  Dimensions modelled_dimensions = {};
+
+  /// Its elements of a buffer as long as the bucket.
+  Buffer of(const Buffer& whole) const { return whole.slice(offset, count, modelled_count); }
+};
+
+/// A bucket without memory: what costs are asked for.
+struct BucketLayout {
+  Shape shape;
+  std::vector<Tensor> tensors;  ///< in the order of their offsets; what is behind the last one is padding
+  int first_layer = 0;          ///< complete once the backward pass of this layer has ended
 };
 
 /// A run of elements of a bucket that share optimizer constants.
@@ -37,7 +64,14 @@ struct Bucket {
   Buffer gradients;
   Buffer weights;
   std::vector<ParameterGroup> groups;
-  int first_layer = 0;  ///< complete once the backward pass of this layer has ended
+  std::span<const Tensor> tensors;  ///< of the whole bucket, also in a part of it
+  int first_layer = 0;              ///< complete once the backward pass of this layer has ended
+
+  /// Part `which` of the even cut into `parts` (as Buffer::chunk, the piece of reduce_scatter and all_gather), for an
+  /// optimizer that steps this alone.
+  Bucket part(int which, int parts) const;
+  /// The same weights with another direction in place of the gradients, for a step along it.
+  Bucket along(const Buffer& direction) const;
 };
 
 /// A parameter's place: its bucket's elements, as views.
@@ -56,16 +90,7 @@ struct BucketOptions {
 /// The plan alone, without memory: which parameters each bucket holds, with offsets. Shared by the trainer, costs and
 /// tests.
 struct BucketPlan {
-  struct Entry {
-    int parameter;        ///< index into the workload's list
-    std::int64_t offset;  ///< elements from the bucket's begin
-  };
-  struct Planned {
-    std::vector<Entry> entries;
-    Shape shape;
-    int first_layer = 0;
-  };
-  std::vector<Planned> buckets;
+  std::vector<BucketLayout> buckets;
 };
 
 /// Parameters in reverse order, cut into buckets by modelled size; a bucket never mixes types. Padding is modelled too.
@@ -74,12 +99,15 @@ BucketPlan plan_buckets(const std::vector<Parameter>& parameters, const BucketOp
 /// The memory behind the buckets of one rank, and views of it by parameter.
 class BucketStore {
  public:
-  BucketStore(Device& device, const std::vector<Parameter>& parameters, const BucketPlan& plan);
+  BucketStore(Device& device, const std::vector<Parameter>& parameters, BucketPlan plan);
+  BucketStore(const BucketStore&) = delete;
+  BucketStore& operator=(const BucketStore&) = delete;
   std::vector<Bucket>& buckets() { return buckets_; }
   /// In the order of the workload's list.
   const std::vector<ParameterView>& parameters() const { return views_; }
 
  private:
+  BucketPlan plan_;  ///< buckets look at its tensors
   std::vector<OwnedBuffer> memory_;
   std::vector<Bucket> buckets_;
   std::vector<ParameterView> views_;

@@ -1,6 +1,7 @@
 // The two ordinary shapes of an algorithm: exchange each bucket's gradients before the update, or its weights after it.
 #pragma once
 
+#include <type_traits>
 #include <vector>
 
 #include "core/algorithm.hpp"
@@ -51,11 +52,17 @@ class WeightMethod : public Algorithm {
   PendingBuckets pending_;
 };
 
-/// Σ over buckets of `one`.
+/// Σ over buckets of `one`, which takes a bucket's Shape, or its BucketLayout where tensors matter.
 template <class BucketCost>
 Cost sum_over_buckets(const CostQuery& query, const BucketCost& one) {
   Cost total;
-  for (const Shape& bucket : query.buckets) total += one(bucket);
+  for (const BucketLayout& bucket : query.buckets) {
+    if constexpr (std::is_invocable_v<BucketCost, const BucketLayout&>) {
+      total += one(bucket);
+    } else {
+      total += one(bucket.shape);
+    }
+  }
   return total;
 }
 

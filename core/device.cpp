@@ -68,6 +68,9 @@ bool none_is_phantom(const Buffers&... buffers) {
   return !(buffers.is_phantom() || ...);
 }
 
+/// One f32, which may stand for as many as another buffer has.
+bool is_scalar(const Buffer& x) { return x.dtype() == DType::f32 && x.modelled_count() == 1; }
+
 double elements(const Buffer& x) { return static_cast<double>(x.modelled_count()); }
 double bytes(const Buffer& x) { return static_cast<double>(x.modelled_bytes()); }
 
@@ -145,6 +148,38 @@ void Device::axpby(float a, Buffer x, float b, Buffer y) {
   check.alike(x, y);
   charge({3 * elements(y), bytes(x) + 2 * bytes(y)});
   if (none_is_phantom(x, y) && y.count() > 0) kernels_->axpby(a, x, b, y);
+}
+
+void Device::multiply(Buffer x, Buffer y) {
+  if (combines("multiply", x, y)) kernels_->multiply(x, y);
+}
+
+void Device::divide(Buffer x, Buffer y) {
+  if (combines("divide", x, y)) kernels_->divide(x, y);
+}
+
+bool Device::combines(const char* operation, Buffer x, Buffer y) {
+  const Check check(operation, timeline_);
+  check.floating(y);
+  if (!is_scalar(x)) check.alike(x, y);
+  charge({elements(y), bytes(x) + 2 * bytes(y)});
+  return none_is_phantom(x, y) && y.count() > 0;
+}
+
+void Device::root(Buffer x) {
+  const Check check("root", timeline_);
+  check.floating(x);
+  charge({elements(x), 2 * bytes(x)});
+  if (none_is_phantom(x) && x.count() > 0) kernels_->root(x);
+}
+
+void Device::add_scaled(Buffer a, Buffer x, Buffer y) {
+  const Check check("add_scaled", timeline_);
+  check.floating(y);
+  check.alike(x, y);
+  if (!is_scalar(a)) check.fail("its factor has " + std::to_string(a.count()) + " elements where one f32 is wanted");
+  charge({2 * elements(y), bytes(x) + 2 * bytes(y)});
+  if (none_is_phantom(a, x, y) && y.count() > 0) kernels_->add_scaled(a, x, y);
 }
 
 void Device::reduce(ReduceOp op, Buffer x, Buffer y) {

@@ -63,6 +63,15 @@ class Device {
   void fill(Buffer x, double value);
   void scale(Buffer x, float a);
   void axpby(float a, Buffer x, float b, Buffer y);
+  /// y = x·y, element by element; an x of one f32 multiplies all of y, so that what a norm or a weight says never
+  /// visits the host.
+  void multiply(Buffer x, Buffer y);
+  /// y = y/x, element by element or by one f32. Rounded as IEEE 754 says; what is divided by 0 is infinite or NaN.
+  void divide(Buffer x, Buffer y);
+  /// x = √x.
+  void root(Buffer x);
+  /// y = y + a·x, where a is one f32 on the device.
+  void add_scaled(Buffer a, Buffer x, Buffer y);
   void reduce(ReduceOp op, Buffer x, Buffer y);
   /// y = Σ weights[i]·x[i], added in the order given; y may be one of the x.
   void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y);
@@ -120,6 +129,8 @@ class Device {
   virtual void spend_seconds(double /*seconds*/) {}
 
  private:
+  /// Checks and charges y = x ∘ y; whether there is anything to compute.
+  bool combines(const char* operation, Buffer x, Buffer y);
   OwnedBuffer allocated(const Shape& shape, void* (Kernels::*how)(std::size_t));
 
   std::shared_ptr<Kernels> kernels_;

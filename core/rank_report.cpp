@@ -61,6 +61,11 @@ std::vector<std::byte> pack(const RankReport& report) {
   Packer packer;
   packer.put(report.rank);
   packer.put_all(std::span(report.steps));
+  packer.put(static_cast<std::uint64_t>(report.recorded.size()));
+  for (const auto& [column, values] : report.recorded) {
+    packer.put_text(column);
+    packer.put_all(std::span(values));
+  }
   packer.put_all(std::span(report.evals));
   put_spans(packer, report.spans);
   packer.put(report.steps_done);
@@ -79,6 +84,10 @@ RankReport unpack(const std::vector<std::byte>& bytes) {
   RankReport report;
   report.rank = unpacker.take<int>();
   report.steps = unpacker.take_all<StepRow>();
+  for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left) {
+    std::string column = unpacker.take_text();
+    report.recorded.emplace(std::move(column), unpacker.take_all<double>());
+  }
   report.evals = unpacker.take_all<EvalRow>();
   report.spans = take_spans(unpacker);
   report.steps_done = unpacker.take<std::int64_t>();

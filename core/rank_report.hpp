@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +49,8 @@ struct LaneSpan {
 struct RankReport {
   int rank = 0;
   std::vector<StepRow> steps;
+  /// What the algorithm recorded, by column: an entry for each of `steps`, NaN where it recorded nothing.
+  std::map<std::string, std::vector<double>> recorded;
   std::vector<EvalRow> evals;  ///< on the rank that completed them
   std::vector<LaneSpan> spans;
   std::int64_t steps_done = 0;

@@ -7,6 +7,7 @@
 #include "core/algorithm.hpp"
 #include "core/evaluation.hpp"
 #include "core/optimizer.hpp"
+#include "core/schedule.hpp"
 #include "core/workload.hpp"
 
 namespace trigram {
@@ -51,7 +52,8 @@ class Trainer {
         parameters_(workload_->parameters()),
         store_(worker_.device, parameters_, plan_buckets(parameters_, options.buckets, workload_->phantom())),
         algorithm_(Algorithms::make(options.algorithm)),
-        optimizer_(algorithm_->owns_update() ? nullptr : make_optimizer(options)),
+        optimizer_(algorithm_->uses_optimizer() ? make_optimizer(options) : nullptr),
+        schedule_(Schedules::make(options.schedule)),
         evaluations_(worker_, *workload_, store_.parameters(), options,
                      [this](const EvalRow& row) { report_.evals.push_back(row); }) {}
 
@@ -60,8 +62,9 @@ class Trainer {
     worker_.say_where(worker_.before_the_first_step);
     report_.local_batch = workload_->local_batch();
     workload_->setup(worker_, store_.parameters());
-    if (optimizer_ != nullptr) optimizer_->setup(worker_, store_.buckets());
+    worker_.steps = options_.steps;
     algorithm_->setup(worker_, store_.buckets());
+    if (optimizer_ != nullptr) set_up_optimizer();
     evaluations_.begin();
     const Progress start = Progress::of(runtime_);
     Progress before = start;
@@ -72,6 +75,8 @@ class Trainer {
       evaluations_.after_step({report_.steps_done, report_.sent.bytes});
     }
     report_.training_seconds = before.time - start.time;
+    for (auto& [column, values] : report_.recorded)
+      values.resize(report_.steps.size(), std::numeric_limits<double>::quiet_NaN());
     algorithm_->finish(worker_);
     report_.setup_and_finish = start.sent + difference(Progress::of(runtime_).sent, before.sent);
     evaluations_.end({report_.steps_done, report_.sent.bytes});
@@ -82,10 +87,19 @@ class Trainer {
   }
 
  private:
+  void set_up_optimizer() {
+    std::vector<Bucket> all;
+    for (const Bucket& bucket : buckets()) {
+      stepped_.push_back(algorithm_->stepped(worker_, bucket));
+      if (stepped_.back()) all.push_back(*stepped_.back());
+    }
+    optimizer_->setup(worker_, all);
+  }
+
   void step() {
     const Worker::InStep in_step(worker_);
     worker_.say_where(worker_.step);
-    worker_.learning_rate = options_.learning_rate;
+    worker_.learning_rate = options_.learning_rate * schedule_->factor(worker_.step, worker_.steps);
     algorithm_->before_forward(worker_);
     {
       const Timeline::Scope scope(worker_.timeline, Activity::compute, "forward");
@@ -123,8 +137,11 @@ class Trainer {
   void change_weights(Bucket& bucket) {
     std::optional<Device::Uncharged> in_the_profile;
     if (workload_->times_update()) in_the_profile.emplace(worker_.device);
-    if (optimizer_ == nullptr) return algorithm_->update(worker_, bucket);
-    optimizer_->update(worker_, bucket);
+    if (optimizer_ != nullptr) {
+      const std::optional<Bucket>& stepped = stepped_[static_cast<std::size_t>(bucket.index)];
+      if (stepped) optimizer_->update(worker_, *stepped, worker_.learning_rate);
+    }
+    algorithm_->update(worker_, bucket);
   }
 
   Progress record(const Progress& before) {
@@ -145,8 +162,18 @@ class Trainer {
       row.decode_s = now.decode - before.decode;
       row.exposed_s = now.time - before.time - row.compute_s;
       report_.steps.push_back(row);
+      keep_records();
     }
     return now;
+  }
+
+  void keep_records() {
+    constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+    for (const auto& [column, value] : worker_.take_records()) {
+      std::vector<double>& values = report_.recorded[column];
+      values.resize(report_.steps.size() - 1, nothing);
+      values.push_back(value);
+    }
   }
 
   double loss() {
@@ -176,7 +203,9 @@ class Trainer {
   std::vector<Parameter> parameters_;
   BucketStore store_;
   std::unique_ptr<Algorithm> algorithm_;  ///< goes before the buckets: it waits for lanes that work on them
-  std::unique_ptr<Optimizer> optimizer_;  ///< null where the algorithm updates by itself
+  std::unique_ptr<Optimizer> optimizer_;  ///< null where the algorithm steps all by itself
+  std::unique_ptr<const Schedule> schedule_;
+  std::vector<std::optional<Bucket>> stepped_;  ///< what the optimizer steps of each bucket
   Evaluations evaluations_;
   RankReport report_;
 };

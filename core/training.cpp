@@ -10,6 +10,7 @@
 #include "core/memory.hpp"
 #include "core/optimizer.hpp"
 #include "core/quoted.hpp"
+#include "core/schedule.hpp"
 #include "core/trainer.hpp"
 #include "core/workload.hpp"
 
@@ -53,27 +54,20 @@ void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options
 
 void check_optimizer(const Algorithm& algorithm, const TrainingOptions& options) {
   if (options.optimizer.empty()) return;
-  require(!algorithm.owns_update(), "algorithm '" + options.algorithm + "' updates weights by itself, so optimizer '" +
-                                        options.optimizer + "' would do nothing; leave it out");
+  require(algorithm.uses_optimizer(), "algorithm '" + options.algorithm +
+                                          "' updates weights by itself, so optimizer '" + options.optimizer +
+                                          "' would do nothing; leave it out");
   Optimizers::make(options.optimizer);
-}
-
-std::vector<Shape> bucket_shapes(const Workload& workload, const BucketOptions& options) {
-  std::vector<Shape> shapes;
-  for (const auto& bucket : plan_buckets(workload.parameters(), options, workload.phantom()).buckets) {
-    shapes.push_back(bucket.shape);
-  }
-  return shapes;
 }
 
 /// Ranks of a simulation share this process; those of a real backend may be elsewhere, so each needs room for itself.
 void check_memory(const TrainingOptions& options, const World& world, const Backend& backend, const Workload& workload,
-                  const std::vector<Shape>& buckets) {
+                  const std::vector<BucketLayout>& buckets) {
   constexpr double row_of_a_step = 256;
   double of_a_rank = workload.memory();
-  for (const Shape& bucket : buckets) {
-    const auto elements = static_cast<double>(bucket.phantom ? 0 : bucket.count);
-    of_a_rank += 2 * elements * static_cast<double>(size_of(bucket.dtype));
+  for (const BucketLayout& bucket : buckets) {
+    const auto elements = static_cast<double>(bucket.shape.phantom ? 0 : bucket.shape.count);
+    of_a_rank += 2 * elements * static_cast<double>(size_of(bucket.shape.dtype));
   }
   const double ranks = backend.simulated() ? world.ranks : 1;
   require_memory(ranks * of_a_rank, "workload " + in_quotes(options.workload) + ": " + number_text(ranks) +
@@ -91,14 +85,15 @@ void check(const TrainingOptions& options, const World& world, const Backend& ba
           "evaluations every so many seconds need a simulated clock; on a real one, ranks that reach a second in "
           "different steps would wait for each other: ask for steps");
   AllReduces::make(world.all_reduce);
+  Schedules::make(options.schedule);
   const auto algorithm = Algorithms::make(options.algorithm);
   check_optimizer(*algorithm, options);
   const std::vector<int> nodes = backend.nodes(world.ranks);
   check_relaxation(*algorithm, options, nodes);
   const auto workload = open_workload(options, 0, world.ranks);
-  const std::vector<Shape> shapes = bucket_shapes(*workload, options.buckets);
-  check_memory(options, world, backend, *workload, shapes);
-  algorithm->check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, shapes});
+  const BucketPlan plan = plan_buckets(workload->parameters(), options.buckets, workload->phantom());
+  check_memory(options, world, backend, *workload, plan.buckets);
+  algorithm->check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets});
 }
 
 Training run_training(Backend& backend, const World& world, TrainingOptions options) {

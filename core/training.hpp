@@ -1,7 +1,7 @@
 // A run: options are checked before any rank starts, then every rank trains.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "core/backend.hpp"
@@ -16,8 +16,8 @@ void check(const TrainingOptions& options, const World& world, const Backend& ba
 /// What all ranks brought home, in rank order.
 struct Training {
   std::vector<RankReport> ranks;
-  double seconds = 0;    ///< when the last rank ended, on the backend's clock
-  nlohmann::json facts;  ///< what only the backend knows
+  double seconds = 0;          ///< when the last rank ended, on the backend's clock
+  std::string facts = "null";  ///< what only the backend knows, as JSON
 };
 
 /// check, then train on every rank.

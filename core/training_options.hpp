@@ -21,7 +21,8 @@ struct TrainingOptions {
   std::int64_t evaluate_every = 0;  ///< steps between evaluations; 0: only before the first and after the last step
   double evaluate_seconds = 0;      ///< simulated seconds between evaluations, in place of steps; 0: by steps
   double learning_rate = 0.1;
-  std::int64_t global_batch = 0;  ///< 0: the workload's own
+  std::string schedule = "constant";  ///< a spec of Schedules: what the learning rate is multiplied by, step by step
+  std::int64_t global_batch = 0;      ///< 0: the workload's own
   double label_skew = 0;
   bool validation = false;
   BucketOptions buckets;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 
@@ -40,10 +41,19 @@ std::int64_t Worker::agree(std::int64_t value, ReduceOp op) {
   return runtime_.agree(value, op);
 }
 
+void Worker::record(std::string_view column, double value) {
+  ensure(lane == 0, "a lane's body recorded ", Quoted(column), "; columns are for the main lane");
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  ensure(!column.empty() && std::all_of(column.begin(), column.end(), fits), "a column cannot be named ",
+         Quoted(column), "; names are of lower-case letters, digits and _");
+  records_.insert_or_assign(std::string(column), value);
+}
+
 Pending Worker::start(int lane_index, const Body& body) {
   ensure(lane == 0, "a lane's body cannot start another lane");
   Worker frozen(runtime_, lane_index, relaxation);
   frozen.step = step;
+  frozen.steps = steps;
   frozen.learning_rate = learning_rate;
   const auto run = [frozen, body]() mutable {
     frozen.say_where(frozen.step);

@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/communicator.hpp"
@@ -70,6 +73,9 @@ struct Relaxation {
   int nodes = 1;  ///< nodes that the ranks of this run are on
 };
 
+/// Numbers by column name.
+using Records = std::map<std::string, double, std::less<>>;
+
 /// One rank's world. A lane's body gets a Worker of its own, whose step and constants were frozen at `start`.
 class Worker {
  public:
@@ -86,6 +92,7 @@ class Worker {
   const int lane;
 
   std::int64_t step = 0;     ///< counts from 0
+  std::int64_t steps = 0;    ///< of the whole run
   double learning_rate = 0;  ///< of this step
 
   int rank() const { return comm.rank(); }
@@ -109,6 +116,13 @@ class Worker {
   std::int64_t agree(std::int64_t value, ReduceOp op);
   RankRuntime& runtime() { return runtime_; }
 
+  /// A number of this rank and step for a column of its own in steps.csv, as "staleness"; the last one of a step
+  /// counts. On the main lane. Throws Error in a lane's body, and for a name that is not of lower-case letters, digits
+  /// and _.
+  void record(std::string_view column, double value);
+  /// What was recorded since the last call.
+  Records take_records() { return std::exchange(records_, {}); }
+
   /// While it lives, this rank is in a step.
   class InStep {
    public:
@@ -130,6 +144,7 @@ class Worker {
 
   RankRuntime& runtime_;
   bool in_step_ = false;
+  Records records_;
 };
 
 }  // namespace trigram

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "backends/gpu/devices.hpp"
 #include "backends/gpu/host/local_ranks.hpp"
@@ -99,10 +100,11 @@ class GpuBackend final : public Backend {
       const std::vector<std::byte> result = body(*runtime);
       runtime->settle();
       Outcome outcome = outcome_of(*runtime, result);
-      outcome.facts = process.facts();
-      outcome.facts["nodes"] = 1 + *std::ranges::max_element(node_of_rank);
-      outcome.facts["collectives"] = collectives_;
-      outcome.facts["launcher"] = member_ ? member_->launcher : "none";
+      nlohmann::json facts = process.facts();
+      facts["nodes"] = 1 + *std::ranges::max_element(node_of_rank);
+      facts["collectives"] = collectives_;
+      facts["launcher"] = member_ ? member_->launcher : "none";
+      outcome.facts = facts.dump();
       return outcome;
     } catch (...) {
       const CarriedError error = CarriedError::of(std::current_exception());

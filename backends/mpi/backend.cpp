@@ -1,5 +1,6 @@
 // The backend 'mpi': one process a rank, started by mpirun or srun.
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "backends/mpi/bootstrap.hpp"
 #include "backends/mpi/runtime.hpp"
@@ -64,10 +65,11 @@ class MpiBackend final : public Backend {
     Outcome outcome;
     outcome.results = runtime.exchange_results(result);
     outcome.seconds = static_cast<double>(runtime.agree(ended, ReduceOp::max)) * nanosecond;
-    outcome.facts = {{"library", session().library()},
-                     {"launcher", session().launcher()},
-                     {"nodes", place.nodes},
-                     {"collectives", collectives_}};
+    const nlohmann::json facts{{"library", session().library()},
+                               {"launcher", session().launcher()},
+                               {"nodes", place.nodes},
+                               {"collectives", collectives_}};
+    outcome.facts = facts.dump();
     return outcome;
   }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/group.hpp"
@@ -57,7 +58,7 @@ Outcome Simulation::run(const RankBody& body) {
     }
   }
   if (ended_ < ranks()) std::rethrow_exception(stuck());
-  outcome_.facts = facts();
+  outcome_.facts = facts().dump();
   return std::move(outcome_);
 }
 

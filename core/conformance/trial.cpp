@@ -22,9 +22,7 @@ Trial::Trial(const std::string& spec, Backend& backend, int ranks)
     : spec_(spec), backend_(backend), ranks_(ranks), nodes_(backend.nodes(ranks)), algorithm_(Algorithms::make(spec)) {
   const TrainingOptions options = options_of({.steps = 1});
   const auto workload = open_workload(options, 0, ranks);
-  for (const auto& bucket : plan_buckets(workload->parameters(), options.buckets, false).buckets) {
-    buckets_.push_back(bucket.shape);
-  }
+  buckets_ = plan_buckets(workload->parameters(), options.buckets, false).buckets;
 }
 
 bool Trial::has_nodes() const {

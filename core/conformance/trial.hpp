@@ -56,7 +56,7 @@ class Trial {
   int ranks_;
   std::vector<int> nodes_;
   std::unique_ptr<Algorithm> algorithm_;
-  std::vector<Shape> buckets_;
+  std::vector<BucketLayout> buckets_;
 };
 
 /// The final weights of each rank, all parameters one after the other.

@@ -23,26 +23,31 @@ AdamFamily::AdamFamily(Params& params, double weight_decay, bool decoupled) {
   constants_.decoupled = decoupled;
 }
 
-void AdamFamily::setup(Worker& worker, std::span<Bucket> buckets) {
-  steps_.assign(buckets.size(), 0);
-  for (const Bucket& bucket : buckets) {
-    first_.push_back(worker.device.allocate(bucket.weights.shape()));
-    second_.push_back(worker.device.allocate(bucket.weights.shape()));
-  }
+void AdamFamily::setup(Worker& worker, std::span<const Bucket> buckets) {
+  steps_.assign(entries_for(buckets), 0);
+  first_.allocate(worker, buckets);
+  second_.allocate(worker, buckets);
 }
 
-void AdamFamily::update(Worker& worker, Bucket& bucket) {
-  const auto index = static_cast<std::size_t>(bucket.index);
+void AdamFamily::update(Worker& worker, const Bucket& bucket, double learning_rate) {
   AdamConstants constants = constants_;
-  constants.learning_rate = static_cast<float>(worker.learning_rate);
-  constants.step = ++steps_[index];
+  constants.learning_rate = static_cast<float>(learning_rate);
+  constants.step = ++steps_[static_cast<std::size_t>(bucket.index)];
   std::vector<AdamTensor> tensors;
   for (const ParameterGroup& group : bucket.groups) {
-    tensors.push_back({group.of(bucket.weights), group.of(bucket.gradients), group.of(first_[index]),
-                       group.of(second_[index]), group.decays});
+    tensors.push_back({group.of(bucket.weights), group.of(bucket.gradients), group.of(first_[bucket.index]),
+                       group.of(second_[bucket.index]), group.decays});
   }
   const Timeline::Scope scope(worker.timeline, Activity::compute, "update");
   worker.device.adam(tensors, constants);
+}
+
+std::vector<std::string> AdamFamily::state_names() const { return {"first", "second"}; }
+
+Buffer AdamFamily::state(const std::string& name, int bucket) const {
+  if (name == "first") return first_[bucket];
+  if (name == "second") return second_[bucket];
+  throw_no_state(name);
 }
 
 }  // namespace trigram

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/optimizer.hpp"
+#include "core/optimizers/bucket_state.hpp"
 
 namespace trigram {
 
@@ -13,13 +13,15 @@ class AdamFamily final : public Optimizer {
   /// Reads beta1, beta2, epsilon and weight_decay (with this default). Throws UsageError when out of range.
   AdamFamily(Params& params, double weight_decay, bool decoupled);
 
-  void setup(Worker& worker, std::span<Bucket> buckets) override;
-  void update(Worker& worker, Bucket& bucket) override;
+  void setup(Worker& worker, std::span<const Bucket> buckets) override;
+  void update(Worker& worker, const Bucket& bucket, double learning_rate) override;
+  std::vector<std::string> state_names() const override;
+  Buffer state(const std::string& name, int bucket) const override;
 
  private:
   AdamConstants constants_;
-  std::vector<OwnedBuffer> first_;
-  std::vector<OwnedBuffer> second_;
+  BucketState first_;
+  BucketState second_;
   std::vector<std::int64_t> steps_;
 };
 

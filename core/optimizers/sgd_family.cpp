@@ -24,25 +24,33 @@ SgdFamily::SgdFamily(Params& params, double momentum, bool nesterov) {
   constants_.weight_decay = static_cast<float>(weight_decay);
 }
 
-void SgdFamily::setup(Worker& worker, std::span<Bucket> buckets) {
-  started_.assign(buckets.size(), false);
-  if (constants_.momentum == 0) return;
-  for (const Bucket& bucket : buckets) velocity_.push_back(worker.device.allocate(bucket.weights.shape()));
+void SgdFamily::setup(Worker& worker, std::span<const Bucket> buckets) {
+  started_.assign(entries_for(buckets), 0);
+  if (constants_.momentum != 0) velocity_.allocate(worker, buckets);
 }
 
-void SgdFamily::update(Worker& worker, Bucket& bucket) {
-  const auto index = static_cast<std::size_t>(bucket.index);
+void SgdFamily::update(Worker& worker, const Bucket& bucket, double learning_rate) {
+  char& started = started_[static_cast<std::size_t>(bucket.index)];
   SgdConstants constants = constants_;
-  constants.learning_rate = static_cast<float>(worker.learning_rate);
-  constants.first_step = !started_[index];
+  constants.learning_rate = static_cast<float>(learning_rate);
+  constants.first_step = started == 0;
   std::vector<SgdTensor> tensors;
   for (const ParameterGroup& group : bucket.groups) {
     tensors.push_back({group.of(bucket.weights), group.of(bucket.gradients),
-                       velocity_.empty() ? Buffer() : group.of(velocity_[index]), group.decays});
+                       velocity_.empty() ? Buffer() : group.of(velocity_[bucket.index]), group.decays});
   }
   const Timeline::Scope scope(worker.timeline, Activity::compute, "update");
   worker.device.sgd(tensors, constants);
-  started_[index] = true;
+  started = 1;
+}
+
+std::vector<std::string> SgdFamily::state_names() const {
+  return velocity_.empty() ? std::vector<std::string>{} : std::vector<std::string>{"velocity"};
+}
+
+Buffer SgdFamily::state(const std::string& name, int bucket) const {
+  if (name == "velocity" && !velocity_.empty()) return velocity_[bucket];
+  throw_no_state(name);
 }
 
 }  // namespace trigram

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/optimizer.hpp"
+#include "core/optimizers/bucket_state.hpp"
 
 namespace trigram {
 
@@ -14,13 +14,15 @@ class SgdFamily final : public Optimizer {
   /// range.
   SgdFamily(Params& params, double momentum, bool nesterov);
 
-  void setup(Worker& worker, std::span<Bucket> buckets) override;
-  void update(Worker& worker, Bucket& bucket) override;
+  void setup(Worker& worker, std::span<const Bucket> buckets) override;
+  void update(Worker& worker, const Bucket& bucket, double learning_rate) override;
+  std::vector<std::string> state_names() const override;
+  Buffer state(const std::string& name, int bucket) const override;
 
  private:
   SgdConstants constants_;
-  std::vector<OwnedBuffer> velocity_;
-  std::vector<bool> started_;
+  BucketState velocity_;
+  std::vector<char> started_;  ///< not bits, which lanes could not write at the same time
 };
 
 }  // namespace trigram

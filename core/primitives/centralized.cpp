@@ -146,9 +146,9 @@ Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket,
 }
 
 void require_stable_scatter_reduce(const CostQuery& query, const Codec& codec, const std::string& spec) {
-  for (const Shape& bucket : query.buckets) {
+  for (const BucketLayout& bucket : query.buckets) {
     require_stable_under_feedback(codec, spec,
-                                  part_count(bucket.modelled_count, vertices(query.hierarchy, query.place), 0));
+                                  part_count(bucket.shape.modelled_count, vertices(query.hierarchy, query.place), 0));
   }
 }
 

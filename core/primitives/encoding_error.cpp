@@ -5,9 +5,10 @@
 
 namespace trigram {
 
-double encoding_error(std::span<const Shape> vectors, const Codec& codec) {
+double encoding_error(std::span<const BucketLayout> buckets, const Codec& codec) {
   double largest = 0;
-  for (const Shape& vector : vectors) largest = std::max(largest, codec.properties(vector.modelled_count).bound);
+  for (const BucketLayout& bucket : buckets)
+    largest = std::max(largest, codec.properties(bucket.shape.modelled_count).bound);
   return std::sqrt(largest);
 }
 

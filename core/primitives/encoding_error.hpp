@@ -3,11 +3,12 @@
 
 #include <span>
 
+#include "core/bucket.hpp"
 #include "core/codec.hpp"
 
 namespace trigram {
 
-/// The largest √bound over these vectors: ‖C(x) − x‖ as a share of ‖x‖, as far as theory says.
-double encoding_error(std::span<const Shape> vectors, const Codec& codec);
+/// The largest √bound over these buckets: ‖C(x) − x‖ as a share of ‖x‖, as far as theory says.
+double encoding_error(std::span<const BucketLayout> buckets, const Codec& codec);
 
 }  // namespace trigram

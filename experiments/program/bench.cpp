@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/all_reduce.hpp"
@@ -194,7 +195,7 @@ int bench(const Arguments& arguments) {
   std::vector<Seconds> ranks;
   for (const auto& bytes : outcome.results) ranks.push_back(unpack<double>(bytes));
   const std::optional<MessageTime> message = simulated ? time_of_messages(*backend, config.world) : std::nullopt;
-  print_warnings(warnings_of(outcome.facts));
+  print_warnings(warnings_of(nlohmann::json::parse(outcome.facts)));
   const Cells rows = table(config, op, ranks, message);
   std::cout << header(config, op, message, simulated) << aligned(rows);
   if (!config.out.empty()) write_file(config.out, csv(rows));

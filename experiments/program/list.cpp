@@ -8,6 +8,7 @@
 #include "core/backend.hpp"
 #include "core/codec.hpp"
 #include "core/optimizer.hpp"
+#include "core/schedule.hpp"
 #include "core/topology.hpp"
 #include "core/workload.hpp"
 #include "experiments/program/command_line.hpp"
@@ -75,16 +76,13 @@ struct Kind {
 };
 
 const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all = {{"backends", print_products<Backend>},
-                                        {"algorithms", print_algorithms},
-                                        {"codecs", print_products<Codec>},
-                                        {"topologies", print_products<Topology>},
-                                        {"workloads", print_products<Workload>},
-                                        {"profiles", print_profiles},
-                                        {"optimizers", print_products<Optimizer>},
-                                        {"all-reduces", print_products<AllReduce>},
-                                        {"clusters", [] { print_files("clusters"); }},
-                                        {"studies", [] { print_files("studies"); }}};
+  static const std::vector<Kind> all = {
+      {"backends", print_products<Backend>},      {"algorithms", print_algorithms},
+      {"codecs", print_products<Codec>},          {"topologies", print_products<Topology>},
+      {"workloads", print_products<Workload>},    {"profiles", print_profiles},
+      {"optimizers", print_products<Optimizer>},  {"schedules", print_products<Schedule>},
+      {"all-reduces", print_products<AllReduce>}, {"clusters", [] { print_files("clusters"); }},
+      {"studies", [] { print_files("studies"); }}};
   return all;
 }
 

@@ -2,6 +2,7 @@
 #include "experiments/program/warnings.hpp"
 
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 namespace trigram {
 

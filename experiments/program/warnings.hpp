@@ -1,7 +1,7 @@
 // What a backend warns of, on the screen.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

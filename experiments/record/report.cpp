@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
 
@@ -50,6 +51,12 @@ nlohmann::json breakdown(const RankReport& report) {
           {"exposed_s", sum.exposed_s / steps}};
 }
 
+/// Null where the backend has none.
+nlohmann::json busiest_nic(const Training& training) {
+  const auto facts = nlohmann::json::parse(training.facts);
+  return facts.is_object() && facts.contains("busiest_nic") ? facts["busiest_nic"] : nlohmann::json();
+}
+
 }  // namespace
 
 std::string steps_csv(const std::vector<RankReport>& ranks) {
@@ -88,18 +95,17 @@ nlohmann::json summarize(const Training& training) {
   }
   const double divisor = std::max<double>(1, static_cast<double>(ranks.front().steps_done));
   const std::vector<EvalRow> scores = evaluations(ranks);
-  nlohmann::json summary = {
-      {"iteration_s", ranks.front().training_seconds / divisor},
-      {"iteration_median_s", median(iteration_seconds(ranks.front()))},
-      {"iteration_slowest_rank_s", slowest / divisor},
-      {"samples_per_s", samples_per_second(ranks)},
-      {"bytes_per_step_mean", all / static_cast<double>(ranks.size()) / divisor},
-      {"bytes_per_step_largest", largest / divisor},
-      {"busiest_nic", training.facts.contains("busiest_nic") ? training.facts["busiest_nic"] : nlohmann::json()},
-      {"simulated_s", training.seconds},
-      {"empty_shards",
-       std::count_if(ranks.begin(), ranks.end(), [](const RankReport& r) { return r.local_batch == 0; })},
-      {"breakdown", breakdown(ranks.front())}};
+  nlohmann::json summary = {{"iteration_s", ranks.front().training_seconds / divisor},
+                            {"iteration_median_s", median(iteration_seconds(ranks.front()))},
+                            {"iteration_slowest_rank_s", slowest / divisor},
+                            {"samples_per_s", samples_per_second(ranks)},
+                            {"bytes_per_step_mean", all / static_cast<double>(ranks.size()) / divisor},
+                            {"bytes_per_step_largest", largest / divisor},
+                            {"busiest_nic", busiest_nic(training)},
+                            {"simulated_s", training.seconds},
+                            {"empty_shards", std::count_if(ranks.begin(), ranks.end(),
+                                                           [](const RankReport& r) { return r.local_batch == 0; })},
+                            {"breakdown", breakdown(ranks.front())}};
   for (const char* key : {"loss", "accuracy", "worst_accuracy", "consensus_distance"}) summary[key] = nullptr;
   if (scores.empty()) return summary;
   const EvalRow& last = scores.back();

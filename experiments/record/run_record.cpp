@@ -138,7 +138,7 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
   bar.finish();
 
   if (!records) return std::nullopt;
-  run["backend"] = training.facts;
+  run["backend"] = nlohmann::json::parse(training.facts);
   run["summary"] = summarize(training);
   run["summary"]["wall_s"] = wall.count();
   run["curve"] = curve(training);

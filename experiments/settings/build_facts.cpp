@@ -2,6 +2,8 @@
 // "unknown".
 #include "experiments/settings/build_facts.hpp"
 
+#include <nlohmann/json.hpp>
+
 #ifndef TRIGRAM_VERSION
 #define TRIGRAM_VERSION "unknown"
 #endif

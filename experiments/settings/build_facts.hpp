@@ -1,7 +1,7 @@
 // What this program was built from and with, for run.json and --version.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace trigram {

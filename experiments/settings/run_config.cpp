@@ -35,6 +35,8 @@ void read_training(Params& flags, TrainingOptions& training) {
                                  "how gradients change weights (trigram list optimizers); sgd, unless the algorithm "
                                  "updates weights by itself");
   training.learning_rate = flags.get("lr", 0.1, "learning rate", {0, 1e30});
+  training.schedule =
+      flags.get("schedule", "constant", "how the learning rate goes on, as cosine:warmup=10 (trigram list schedules)");
   training.steps = flags.get("steps", std::int64_t{100}, "training steps", {1, most});
   training.global_batch =
       flags.get("global-batch", std::int64_t{0}, "samples a step over all ranks; 0: the workload's own", {0, most});
@@ -85,7 +87,7 @@ RunConfig::RunConfig(const std::string& owner, const Settings& given) {
   flags.reject_unknown();
   settings = with_defaults(flags);
   if (!flags.has("cluster") && !models_clusters(backend)) settings["cluster"].clear();
-  if (training.optimizer.empty() && !Algorithms::make(training.algorithm)->owns_update())
+  if (training.optimizer.empty() && Algorithms::make(training.algorithm)->uses_optimizer())
     settings["optimizer"] = training.optimizer = default_optimizer;
 }
 

@@ -2,6 +2,7 @@
 #include "experiments/study/study_files.hpp"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 

@@ -28,6 +28,10 @@ class CpuKernels : public Kernels {
   void fill(Buffer x, double value) override;
   void scale(Buffer x, float a) override;
   void axpby(float a, Buffer x, float b, Buffer y) override;
+  void multiply(Buffer x, Buffer y) override;
+  void divide(Buffer x, Buffer y) override;
+  void root(Buffer x) override;
+  void add_scaled(Buffer a, Buffer x, Buffer y) override;
   void reduce(ReduceOp op, Buffer x, Buffer y) override;
   void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y) override;
   void convert(Buffer x, Buffer y) override;

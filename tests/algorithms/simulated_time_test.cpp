@@ -84,7 +84,7 @@ class OwnUpdate final : public GradientMethod {
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
   }
-  bool owns_update() const override { return true; }
+  bool uses_optimizer() const override { return false; }
   Cost cost(const CostQuery& query) const override {
     return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
   }

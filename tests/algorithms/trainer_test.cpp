@@ -31,12 +31,17 @@ class Witness final : public Algorithm {
   explicit Witness(Params& params)
       : local_(params.get("local", false, "local updates")),
         owns_(params.get("owns", false, "owns the update")),
+        part_(params.get("part", "all", "what the optimizer steps: all, the first bucket, or half of each")),
         agrees_(params.get("agrees", "", "where it asks for agreement: setup, step or lane")) {}
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
   }
   bool local_updates() const override { return local_; }
-  bool owns_update() const override { return owns_; }
+  bool uses_optimizer() const override { return !owns_; }
+  std::optional<Bucket> stepped(const Worker&, const Bucket& bucket) const override {
+    if (part_ == "half") return bucket.part(1, 2);
+    return part_ == "first" && bucket.index > 0 ? std::nullopt : std::optional(bucket);
+  }
   Cost cost(const CostQuery&) const override { return {}; }
   void setup(Worker& worker, std::span<Bucket>) override {
     moments().assign(1, "setup");
@@ -49,7 +54,11 @@ class Witness final : public Algorithm {
   }
   void gradients_ready(Worker&, Bucket& bucket) override { note("ready", bucket); }
   void before_update(Worker&) override { moments().emplace_back("before_update"); }
-  void update(Worker&, Bucket& bucket) override { note("update", bucket); }
+  void update(Worker& worker, Bucket& bucket) override {
+    if (owns_) note("update", bucket);
+    worker.record("rate", worker.learning_rate);
+    if (worker.step == 1) worker.record("seldom", static_cast<double>(worker.steps));
+  }
   void after_update(Worker&, Bucket& bucket) override { note("after", bucket); }
   void after_step(Worker&) override { moments().emplace_back("after_step"); }
   void finish(Worker&) override { moments().emplace_back("finish"); }
@@ -59,7 +68,7 @@ class Witness final : public Algorithm {
     moments().push_back(what + std::to_string(bucket.index));
   }
   bool local_, owns_;
-  std::string agrees_;
+  std::string part_, agrees_;
 };
 
 /// Not among the algorithms of this build: made for one test at a time.
@@ -78,9 +87,17 @@ class Moments : public ::testing::Test {
     TrainingOptions options = scripted(algorithm, 1);
     options.buckets.bytes = 32;  // layers 2 and 1 together, layer 0 alone
     options.relaxation.overlap = overlap;
-    weights_ = final_weights(train_on(threads(1), 1, options));
+    options.schedule = schedule_;
+    options.steps = steps_;
+    const Training training = train_on(threads(1), 1, options);
+    weights_ = final_weights(training);
+    recorded_ = training.ranks[0].recorded;
     return moments();
   }
+
+  std::string schedule_ = "constant";
+  std::int64_t steps_ = 1;
+  std::map<std::string, std::vector<double>> recorded_;
 
   std::vector<std::vector<float>> weights_;
 };
@@ -104,6 +121,24 @@ TEST_F(Moments, TheOptimizerStaysOutWhereTheAlgorithmOwnsTheUpdate) {
   EXPECT_EQ(weights_[0], std::vector<float>(12, 0.0F));
   of("witness", true);
   EXPECT_EQ(weights_[0], std::vector<float>(12, -0.125F));
+}
+
+TEST_F(Moments, TheOptimizerStepsWhatTheAlgorithmSays) {
+  of("witness:part=first", true);
+  EXPECT_EQ(weights_[0],
+            (std::vector<float>{0, 0, 0, 0, -0.125F, -0.125F, -0.125F, -0.125F, -0.125F, -0.125F, -0.125F, -0.125F}));
+  of("witness:part=half", true);
+  EXPECT_EQ(weights_[0], (std::vector<float>{0, 0, -0.125F, -0.125F, -0.125F, -0.125F, -0.125F, -0.125F, 0, 0, 0, 0}));
+}
+
+TEST_F(Moments, SeeTheScheduleAndKeepColumnsOfTheirOwn) {
+  schedule_ = "linear";
+  steps_ = 2;
+  of("witness", true);
+  EXPECT_EQ(weights_[0], std::vector<float>(12, -0.125F - 0.0625F));
+  EXPECT_EQ(recorded_.at("rate"), (std::vector<double>{0.125, 0.0625}));
+  EXPECT_TRUE(std::isnan(recorded_.at("seldom")[0]));
+  EXPECT_EQ(recorded_.at("seldom")[1], 2);
 }
 
 TEST_F(Moments, AgreementIsForSetupAndFinish) {

@@ -61,23 +61,19 @@ std::vector<double> mean_over_ranks(const std::vector<std::vector<float>>& value
 
 std::vector<EvalRow> evaluations(const Training& training) { return trigram::evaluations(training.ranks); }
 
-std::vector<Shape> bucket_shapes(const TrainingOptions& options, int ranks) {
+std::vector<BucketLayout> bucket_layouts(const TrainingOptions& options, int ranks) {
   const auto workload = open_workload(options, 0, ranks);
-  std::vector<Shape> shapes;
-  for (const auto& bucket : plan_buckets(workload->parameters(), options.buckets, workload->phantom()).buckets) {
-    shapes.push_back(bucket.shape);
-  }
-  return shapes;
+  return plan_buckets(workload->parameters(), options.buckets, workload->phantom()).buckets;
 }
 
 Cost declared_cost(const std::string& backend, int ranks, const TrainingOptions& options, int rank, std::int64_t step) {
   const std::vector<int> nodes = Backends::make(backend)->nodes(ranks);
-  const std::vector<Shape> shapes = bucket_shapes(options, ranks);
+  const std::vector<BucketLayout> buckets = bucket_layouts(options, ranks);
   CostQuery query;
   query.place = placement(nodes, rank);
   query.hierarchy = options.relaxation.hierarchy;
   query.step = step;
-  query.buckets = shapes;
+  query.buckets = buckets;
   return Algorithms::make(options.algorithm)->cost(query);
 }
 

@@ -43,7 +43,7 @@ std::vector<double> mean_over_ranks(const std::vector<std::vector<float>>& value
 std::vector<EvalRow> evaluations(const Training& training);
 
 /// The shapes of the buckets that a training with these options has.
-std::vector<Shape> bucket_shapes(const TrainingOptions& options, int ranks);
+std::vector<BucketLayout> bucket_layouts(const TrainingOptions& options, int ranks);
 
 /// What the algorithm declares for one rank in one step.
 Cost declared_cost(const std::string& backend, int ranks, const TrainingOptions& options, int rank, std::int64_t step);

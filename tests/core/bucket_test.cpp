@@ -17,7 +17,7 @@ std::vector<std::vector<int>> members(const BucketPlan& plan) {
   std::vector<std::vector<int>> all;
   for (const auto& bucket : plan.buckets) {
     all.emplace_back();
-    for (const auto& entry : bucket.entries) all.back().push_back(entry.parameter);
+    for (const auto& entry : bucket.tensors) all.back().push_back(entry.parameter);
   }
   return all;
 }
@@ -28,8 +28,8 @@ TEST(BucketPlan, TakesParametersInReverseAndClosesOnceFull) {
   const BucketPlan plan = plan_buckets(parameters, {32, 1}, false);
   EXPECT_EQ(members(plan), (std::vector<std::vector<int>>{{3, 2, 1}, {0}}));
   EXPECT_EQ(plan.buckets[0].shape.count, 9);
-  EXPECT_EQ(plan.buckets[0].entries[1].offset, 4);
-  EXPECT_EQ(plan.buckets[0].entries[2].offset, 7);
+  EXPECT_EQ(plan.buckets[0].tensors[1].offset, 4);
+  EXPECT_EQ(plan.buckets[0].tensors[2].offset, 7);
   EXPECT_EQ(plan.buckets[0].first_layer, 0);
   EXPECT_EQ(plan.buckets[1].first_layer, 0);
 }
@@ -100,6 +100,49 @@ TEST(BucketStore, GivesEveryParameterItsElementsAndGroupsEqualConstants) {
     EXPECT_EQ(on_host<float>(device, bucket.weights),
               (std::vector<float>{3, 3, 3, 3, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0}));
     EXPECT_EQ(on_host<float>(device, bucket.gradients)[8], -1);
+    return std::vector<float>{};
+  });
+}
+
+/// Eight real elements that cost like 80, in two groups of 3 and 5, cut into three.
+TEST(Bucket, APartHasItsElementsAndGroupsOfBothSizes) {
+  run_ranks<float>("threads", World{}, [](RankRuntime& runtime) {
+    Device& device = *runtime.lane(0).device;
+    std::vector<Parameter> parameters{parameter(5, 0, false), parameter(3, 0)};
+    parameters[0].modelled_count = 50, parameters[1].modelled_count = 30;
+    BucketStore store(device, parameters, plan_buckets(parameters, {1000, 1}, false));
+    const Bucket& bucket = store.buckets()[0];
+    const Bucket last = bucket.part(2, 3), first = bucket.part(0, 3);
+    EXPECT_EQ(first.weights.count(), 3);
+    EXPECT_EQ(first.weights.modelled_count(), 27);
+    EXPECT_EQ(first.groups.size(), 1U);
+    EXPECT_EQ(first.groups[0].count, 3);
+    EXPECT_EQ(first.groups[0].modelled_count, 27);
+    EXPECT_TRUE(first.groups[0].decays);
+    const Bucket middle = bucket.part(1, 3);
+    EXPECT_EQ(middle.groups.size(), 2U) << "its costs begin in the first group, its elements behind it";
+    EXPECT_EQ(middle.groups[0].count, 0);
+    EXPECT_EQ(middle.groups[0].modelled_count, 3);
+    EXPECT_EQ(middle.groups[1].count, 3);
+    EXPECT_EQ(middle.groups[1].modelled_count, 24);
+    EXPECT_EQ(last.weights.count(), 2);
+    EXPECT_EQ(last.groups.back().offset, 0);
+    EXPECT_EQ(last.groups.back().modelled_count, 26);
+    return std::vector<float>{};
+  });
+}
+
+TEST(Bucket, KnowsItsTensors) {
+  run_ranks<float>("threads", World{}, [](RankRuntime& runtime) {
+    std::vector<Parameter> parameters{parameter(6, 0), parameter(2, 0)};
+    parameters[0].name = "matrix", parameters[0].dimensions = {2, 3};
+    BucketStore store(*runtime.lane(0).device, parameters, plan_buckets(parameters, {1000, 16}, false));
+    const Bucket& bucket = store.buckets()[0];
+    EXPECT_EQ(bucket.tensors.size(), 2U);
+    EXPECT_EQ(bucket.tensors[1].name, "matrix");
+    EXPECT_EQ(bucket.tensors[1].offset, 2);
+    EXPECT_EQ(bucket.tensors[1].dimensions, (Dimensions{2, 3}));
+    EXPECT_EQ(bucket.tensors[1].of(bucket.weights).count(), 6);
     return std::vector<float>{};
   });
 }

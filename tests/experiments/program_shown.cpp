@@ -99,7 +99,7 @@ class Owner final : public Algorithm {
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
   }
-  bool owns_update() const override { return true; }
+  bool uses_optimizer() const override { return false; }
   Cost cost(const CostQuery&) const override { return {}; }
 };
 

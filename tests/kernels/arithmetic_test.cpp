@@ -38,6 +38,29 @@ TEST_F(Arithmetic, ElementwiseOperations) {
   EXPECT_EQ(device_.values(y), (Floats{4, 4, 4}));
 }
 
+TEST_F(Arithmetic, ProductsQuotientsAndRoots) {
+  const OwnedBuffer x = device_.hold({2, -4, 0.5F}), y = device_.hold({10, 20, 30});
+  device_.multiply(x, y);
+  EXPECT_EQ(device_.values(y), (Floats{20, -80, 15}));
+  device_.divide(x, y);
+  EXPECT_EQ(device_.values(y), (Floats{10, 20, 30}));
+  const OwnedBuffer squares = device_.hold({0, 9, 2});
+  device_.root(squares);
+  EXPECT_EQ(device_.values(squares), (Floats{0, 3, std::sqrt(2.0F)}));
+}
+
+TEST_F(Arithmetic, OneElementStandsForAll) {
+  const OwnedBuffer four = device_.hold({4}), x = device_.hold({1, 2, 3}), y = device_.hold({10, 20, 30});
+  device_.multiply(four, y);
+  EXPECT_EQ(device_.values(y), (Floats{40, 80, 120}));
+  device_.divide(four, y);
+  EXPECT_EQ(device_.values(y), (Floats{10, 20, 30}));
+  device_.add_scaled(four, x, y);
+  EXPECT_EQ(device_.values(y), (Floats{14, 28, 42}));
+  EXPECT_THROW(device_.add_scaled(x, x, y), Error) << "a factor of three elements";
+  EXPECT_THROW(device_.multiply(device_.hold({1, 2}), y), Error);
+}
+
 TEST_F(Arithmetic, WeightedSumAddsInTheOrderGiven) {
   const OwnedBuffer large = device_.hold(Floats(2000, 1e8F));
   const OwnedBuffer one = device_.hold(Floats(2000, 1.0F));

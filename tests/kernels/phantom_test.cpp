@@ -31,6 +31,10 @@ TEST_F(Phantoms, EveryOperationChargesItsBytesAndTouchesNothing) {
   device_.fill(x, 1), expect(b);
   device_.scale(x, 2), expect(2 * b);
   device_.axpby(1, x, 1, y), expect(3 * b);
+  device_.multiply(x, y), expect(3 * b);
+  device_.divide(phantom(1), y), expect(2 * b + 4);
+  device_.root(x), expect(2 * b);
+  device_.add_scaled(phantom(1), x, y), expect(3 * b);
   device_.reduce(ReduceOp::sum, x, y), expect(3 * b);
   device_.weighted_sum(std::vector<Buffer>{x, y}, std::vector<float>{1, 1}, z), expect(3 * b);
   device_.convert(x, phantom(n, DType::f16)), expect(1.5 * b);

@@ -118,6 +118,24 @@ TEST_F(SameBits, Elementwise) {
   }
 }
 
+TEST_F(SameBits, Pairwise) {
+  for (const DType dtype : floating) {
+    expect_same([&](Side& side, std::int64_t count) {
+      const Buffer x = side.hold(special_vector(count, 1), dtype), product = side.hold(special_vector(count, 5), dtype);
+      const Buffer quotient = side.hold(special_vector(count, 3), dtype),
+                   root = side.hold(special_vector(count, 7), dtype);
+      const Buffer sum = side.hold(special_vector(count, 2), dtype), third = side.hold(Floats{1.0F / 3}, DType::f32);
+      side.device.multiply(x, product);
+      side.device.divide(x, quotient);
+      side.device.root(root);
+      side.device.divide(third, root);
+      side.device.multiply(third, quotient);
+      side.device.add_scaled(third, x, sum);
+      return std::vector{product, quotient, root, sum};
+    });
+  }
+}
+
 TEST_F(SameBits, Fill) {
   for (const DType dtype : {DType::u8, DType::i32, DType::i64}) {
     expect_same([&](Side& side, std::int64_t count) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/sim/rig.hpp"
 
@@ -56,7 +57,7 @@ TEST(Cluster, RefusesKeysThatCannotMatter) {
 }
 
 std::vector<std::string> warnings(const std::string& spec, int ranks) {
-  return simulate(spec, ranks, [](RankRuntime&) {}).facts.at("warnings");
+  return nlohmann::json::parse(simulate(spec, ranks, [](RankRuntime&) {}).facts).at("warnings");
 }
 
 TEST(Cluster, WarnsOfKeysThatDoNotMatterInThisRun) {
@@ -88,7 +89,7 @@ TEST(Cluster, GivesEveryRankItsNodeAndItsPeersOnOtherNodes) {
 
 TEST(Cluster, CountsTheBytesOfItsBusiestNic) {
   // A ring over two nodes of four: only the last rank of a node sends to the other node.
-  const auto facts = simulate("sim:nodes=2,gpus_per_node=4", 8, all_reduce_of(8'000'000)).facts;
+  const auto facts = nlohmann::json::parse(simulate("sim:nodes=2,gpus_per_node=4", 8, all_reduce_of(8'000'000)).facts);
   EXPECT_EQ(facts.at("busiest_nic").at("bytes"), 14'000'000);
 }
 

@@ -1,4 +1,6 @@
 // fluid against exact: time within the stated bounds, numbers to the bit.
+#include <nlohmann/json.hpp>
+
 #include "core/random.hpp"
 #include "tests/sim/rig.hpp"
 
@@ -75,7 +77,7 @@ TEST(Fluid, SaysWhatRanFluidAndWhatExact) {
     all_reduce_of(4000)(runtime);
     runtime.lane(0).comm->broadcast(phantom(4000), 0);
   };
-  const auto facts = simulate(flat(4, "fidelity=fluid"), 4, both).facts;
+  const auto facts = nlohmann::json::parse(simulate(flat(4, "fidelity=fluid"), 4, both).facts);
   EXPECT_EQ(facts.at("fluid_collectives"), nlohmann::json({"all_reduce"}));
   EXPECT_EQ(facts.at("exact_collectives"), nlohmann::json({"broadcast"}));
 }

@@ -33,7 +33,7 @@ class ThreadBackend final : public Backend {
     ThreadWorld shared(world, nodes(world.ranks), timeout_);
     Outcome outcome;
     outcome.results.resize(static_cast<std::size_t>(world.ranks));
-    outcome.facts = {{"ranks_per_node", ranks_per_node_}};
+    outcome.facts = R"({"ranks_per_node":)" + std::to_string(ranks_per_node_) + "}";
     std::vector<std::thread> threads;
     for (int rank = 0; rank < world.ranks; ++rank) {
       threads.emplace_back(

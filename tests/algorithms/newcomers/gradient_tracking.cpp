@@ -15,7 +15,7 @@ class GradientTracking final : public WeightMethod {
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::decentralized};
   }
-  bool owns_update() const override { return true; }
+  bool uses_optimizer() const override { return false; }
   Invariants invariants(const CostQuery&) const override { return {.mean_error = 0}; }
   std::vector<std::string> trials() const override { return {"", "topology=complete"}; }
   Cost cost(const CostQuery& query) const override {
