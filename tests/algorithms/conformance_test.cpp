@@ -33,8 +33,9 @@ std::vector<Tried> try_all(const std::string& name, const Place& place, int rank
 using Case = std::tuple<std::string, Place, int>;
 
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {
-  return std::get<0>(info.param) + "_" + std::get<1>(info.param).name + "_on_" +
-         std::to_string(std::get<2>(info.param));
+  std::string name = std::get<0>(info.param);
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name + "_" + std::get<1>(info.param).name + "_on_" + std::to_string(std::get<2>(info.param));
 }
 
 class EveryAlgorithm : public ::testing::TestWithParam<Case> {};

@@ -20,6 +20,12 @@ std::vector<std::string> honest_algorithms() {
   return names;
 }
 
+std::vector<std::string> shipped_algorithms() {
+  std::vector<std::string> names = Algorithms::names();
+  std::erase_if(names, [](const std::string& name) { return name.find('/') != std::string::npos; });
+  return names;
+}
+
 TrainingOptions scripted(const std::string& algorithm, std::int64_t steps) {
   TrainingOptions options;
   options.algorithm = algorithm;

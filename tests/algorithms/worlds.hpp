@@ -23,8 +23,10 @@ struct Place {
 void PrintTo(const Place& place, std::ostream* out);
 std::vector<Place> all_places(int ranks_per_node);
 
-/// The registered algorithms but for the mutants, whose names begin with "mutant/".
+/// The registered algorithms but for the mutants, whose names begin with "mutant/"; those of "newcomer/" are honest.
 std::vector<std::string> honest_algorithms();
+/// Those of the catalogue alone, for what takes long.
+std::vector<std::string> shipped_algorithms();
 
 /// A scripted training: plain SGD with learning rate 1/8, an evaluation a step, small buckets, final weights kept.
 TrainingOptions scripted(const std::string& algorithm, std::int64_t steps);

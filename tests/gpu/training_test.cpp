@@ -105,7 +105,7 @@ TEST_P(SameTraining, LossesOfANetwork) {
   expect(options, expect_close_losses);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameTraining, ::testing::ValuesIn(honest_algorithms()),
+INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameTraining, ::testing::ValuesIn(shipped_algorithms()),
                          [](const auto& algorithm) { return algorithm.param; });
 
 TEST(TrainingOnGpus, InTheBackgroundEndsWithEqualWeights) {

@@ -63,7 +63,7 @@ TEST_P(SameBits, WithOverlap) { expect_with(true, Hierarchy::none); }
 TEST_P(SameBits, WithoutOverlap) { expect_with(false, Hierarchy::none); }
 TEST_P(SameBits, WithLeaders) { expect_with(true, Hierarchy::leader); }
 
-INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameBits, ::testing::ValuesIn(honest_algorithms()),
+INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameBits, ::testing::ValuesIn(shipped_algorithms()),
                          [](const auto& algorithm) { return algorithm.param; });
 
 TEST(AsyncOnMpi, EndsWithEqualWeights) {

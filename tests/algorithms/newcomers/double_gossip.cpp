@@ -34,7 +34,7 @@ class DoubleGossip final : public WeightMethod {
   }
 };
 
-const Algorithms::Registration registration("double_gossip", {"mix weights with neighbours, twice"},
+const Algorithms::Registration registration("newcomer/double_gossip", {"mix weights with neighbours, twice"},
                                             [](Params&) { return std::make_unique<DoubleGossip>(); });
 
 }  // namespace

@@ -56,7 +56,7 @@ class GradientTracking final : public WeightMethod {
   std::vector<OwnedBuffer> before_;
 };
 
-const Algorithms::Registration registration("gradient_tracking", {"gossip weights and mean gradients"},
+const Algorithms::Registration registration("newcomer/gradient_tracking", {"gossip weights and mean gradients"},
                                             [](Params& params) { return std::make_unique<GradientTracking>(params); });
 
 }  // namespace

@@ -51,7 +51,7 @@ class OuterMomentum final : public WeightMethod {
   std::vector<OwnedBuffer> speed_;
 };
 
-const Algorithms::Registration registration("outer_momentum", {"average progress, move by momentum"},
+const Algorithms::Registration registration("newcomer/outer_momentum", {"average progress, move by momentum"},
                                             [](Params& params) { return std::make_unique<OuterMomentum>(params); });
 
 }  // namespace

@@ -25,7 +25,7 @@ class RareAveraging final : public WeightMethod {
   std::int64_t every_;
 };
 
-const Algorithms::Registration registration("rare_averaging", {"average weights every 50 steps"},
+const Algorithms::Registration registration("newcomer/rare_averaging", {"average weights every 50 steps"},
                                             [](Params& params) { return std::make_unique<RareAveraging>(params); });
 
 }  // namespace

@@ -27,7 +27,7 @@ class SignFeedback final : public GradientMethod {
   std::vector<CentralizedLowPrecision> averages_;
 };
 
-const Algorithms::Registration registration("sign_feedback", {"average signs, feed errors back"},
+const Algorithms::Registration registration("newcomer/sign_feedback", {"average signs, feed errors back"},
                                             [](Params&) { return std::make_unique<SignFeedback>(); });
 
 }  // namespace

@@ -37,7 +37,7 @@ class UnfinishedAverage final : public Algorithm {
   BackgroundAverage average_;
 };
 
-const Algorithms::Registration registration("unfinished_average", {"average in the background, end unequal"},
+const Algorithms::Registration registration("newcomer/unfinished_average", {"average in the background, end unequal"},
                                             [](Params& params) { return std::make_unique<UnfinishedAverage>(params); });
 
 }  // namespace
