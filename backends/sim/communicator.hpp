@@ -28,6 +28,7 @@ class SimCommunicator final : public Communicator {
   void all_gather(Buffer x) override;
   void all_gather(std::span<const Buffer> parts) override;
   void all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) override;
+  void barrier() override;
 
  private:
   struct Posted {
@@ -53,6 +54,8 @@ class SimCommunicator final : public Communicator {
   void reduce_chunks(ReduceOp op);
   void gather_chunks();
   void deliver_all() const;
+  /// What each rank waits for in the rounds of a barrier that all entered at once.
+  std::vector<double> barrier_waits() const;
 
   std::shared_ptr<Group> group_;
   int rank_;

@@ -41,6 +41,7 @@ bool has_fluid_form(Collective collective, const std::string& all_reduce) {
     case Collective::reduce_scatter:
     case Collective::all_gather:
     case Collective::all_to_all:
+    case Collective::barrier:
       return true;
     default:
       return false;
@@ -175,6 +176,35 @@ void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const B
   }
   exchange(transfers);
   blocking([&] { group_->meet(rank_, [] {}); });
+}
+
+// Its messages are empty, so that nobody is in another's way: the rounds are sums of latencies.
+void SimCommunicator::barrier() {
+  if (!performs(Collective::barrier)) return Communicator::barrier();
+  enter();
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "barrier", *group_);
+  blocking([&] {
+    group_->meet(rank_, [&] { group_->meeting().waits = barrier_waits(); });
+    simgrid::s4u::this_actor::sleep_for(group_->meeting().waits[at(rank_)]);
+  });
+}
+
+// Dissemination: in the round of distance d a message from r to r + d starts when both are there, and both go on when
+// it has arrived.
+std::vector<double> SimCommunicator::barrier_waits() const {
+  const int n = size();
+  std::vector<double> waits(at(n), 0.0);
+  for (int distance = 1; distance < n; distance *= 2) {
+    const std::vector<double> before = waits;
+    for (int from = 0; from < n; ++from) {
+      const int to = (from + distance) % n;
+      const double arrived = std::max(before[at(from)], before[at(to)]) +
+                             simulation_.platform().latency(group_->member(from), group_->member(to));
+      waits[at(from)] = std::max(waits[at(from)], arrived);
+      waits[at(to)] = std::max(waits[at(to)], arrived);
+    }
+  }
+  return waits;
 }
 
 // Every rank answers for its own link: its flow, then what its later rounds pay in latency. A ring runs at the pace of

@@ -28,6 +28,7 @@ struct Meeting {
   int arrived = 0;
   std::vector<Buffer> buffers;                         ///< by rank
   std::vector<std::span<const Buffer>> send, receive;  ///< by rank
+  std::vector<double> waits;                           ///< of a barrier, by rank, in seconds
   std::vector<std::pair<int, int>> colors;             ///< of a split, by rank: color and key
   std::vector<std::shared_ptr<class Group>> groups;    ///< of a split, by rank
 };

@@ -27,6 +27,11 @@ void expect_fluid_near_exact(const std::string& cluster, int ranks, const Operat
   expect_relative(duration(cluster + ",fidelity=fluid", ranks, operation), exact, tolerance, cluster);
 }
 
+/// Enough of them that latencies of a microsecond are seen.
+void hundred_barriers(RankRuntime& runtime) {
+  for (int i = 0; i < 100; ++i) runtime.lane(0).comm->barrier();
+}
+
 const char* const nodes_of_eight = "sim:nodes=4,gpus_per_node=8,nic_bandwidth=25Gbps,nic_latency=20us";
 
 TEST(Fluid, IsExactOnHomogeneousLinks) {
@@ -50,6 +55,12 @@ TEST(Fluid, IsNearUnderBackgroundTraffic) {
   for (const char* traffic : {"background=(0>1)", "background=(0>1 3>4/20Gbps 6>2)"}) {
     expect_fluid_near_exact(flat(16, traffic), 16, all_reduce_of(100'000'000), 0.02);
   }
+}
+
+TEST(Fluid, BarriersTakeTheLatenciesOfTheirRounds) {
+  for (const int ranks : {2, 16, 50}) expect_fluid_near_exact(flat(ranks), ranks, hundred_barriers, 1e-3);
+  expect_fluid_near_exact(nodes_of_eight, 32, hundred_barriers, 1e-3);
+  expect_fluid_near_exact(flat(16, "changes=(0s/nic_latency/5/20us)"), 16, hundred_barriers, 1e-3);
 }
 
 TEST(Fluid, WaitsForAStragglerAsExactDoes) {
