@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/bucket.hpp"
@@ -14,6 +15,19 @@
 #include "core/worker.hpp"
 
 namespace trigram {
+
+/// A tensor of these dimensions that exists whole, and costs what it has.
+inline Parameter whole_parameter(std::string name, const Dimensions& dimensions, int layer, bool decays = true) {
+  std::int64_t count = 1;
+  for (const std::int64_t length : dimensions) count *= length;
+  return {.name = std::move(name),
+          .count = count,
+          .modelled_count = count,
+          .layer = layer,
+          .decays = decays,
+          .dimensions = dimensions,
+          .modelled_dimensions = dimensions};
+}
 
 /// How a workload is spread over ranks; the same for every workload.
 struct Shard {

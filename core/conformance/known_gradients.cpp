@@ -13,7 +13,8 @@ namespace {
 constexpr double layer_seconds = 20e-6;  // a modelled pass takes time, so that asynchronous methods have some
 
 std::int64_t first_element(std::size_t layer) {
-  return std::accumulate(known_layers, known_layers + layer, std::int64_t{0});
+  return std::accumulate(known_layers, known_layers + layer, std::int64_t{0},
+                         [](std::int64_t sum, const KnownLayer& one) { return sum + one.rows * one.columns; });
 }
 
 class KnownGradients final : public Workload {
@@ -26,9 +27,10 @@ class KnownGradients final : public Workload {
 
   std::vector<Parameter> parameters() const override {
     std::vector<Parameter> all;
-    for (const std::int64_t count : known_layers) {
+    for (const KnownLayer& one : known_layers) {
       const int layer = static_cast<int>(all.size());
-      all.push_back({"layer" + std::to_string(layer), count, count, layer, true, DType::f32});
+      const Dimensions vector{one.columns}, matrix{one.rows, one.columns};
+      all.push_back(whole_parameter("layer" + std::to_string(layer), one.rows == 1 ? vector : matrix, layer));
     }
     return all;
   }

@@ -5,8 +5,12 @@
 
 namespace trigram {
 
-/// Elements of each of its layers; elements count through all layers.
-inline constexpr std::int64_t known_layers[] = {5, 11, 1, 3};
+/// One tensor: a vector, or a matrix where it has rows.
+struct KnownLayer {
+  std::int64_t rows = 1, columns = 1;
+};
+/// Its layers; elements count through all of them.
+inline constexpr KnownLayer known_layers[] = {{1, 5}, {3, 5}, {1, 1}, {1, 3}};
 std::int64_t known_elements();
 
 /// The same on every rank at first.

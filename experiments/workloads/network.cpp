@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/random.hpp"
+#include "core/workload.hpp"
 
 namespace trigram {
 
@@ -11,9 +12,8 @@ std::vector<Parameter> Network::parameters() const {
   std::vector<Parameter> parameters;
   for (int layer = 0; layer < layers(); ++layer) {
     const std::string name = "layer" + std::to_string(layer);
-    const std::int64_t weights = in(layer)*out(layer);
-    parameters.push_back({name + ".weight", weights, weights, layer, true, DType::f32});
-    parameters.push_back({name + ".bias", out(layer), out(layer), layer, false, DType::f32});
+    parameters.push_back(whole_parameter(name + ".weight", {in(layer), out(layer)}, layer));
+    parameters.push_back(whole_parameter(name + ".bias", {out(layer)}, layer, false));
   }
   return parameters;
 }

@@ -1,18 +1,17 @@
 // A model that trains on a profile's clock: a real loss beside the sizes and times of a large network.
-#include <algorithm>
 #include <utility>
 
 #include "core/error.hpp"
 #include "experiments/workloads/profile.hpp"
+#include "experiments/workloads/tensor_places.hpp"
 
 namespace trigram {
 namespace {
 
-/// The model's parameters, end to end, are cut in proportion to the profile's tensors: tensor i of P_i of P parameters
-/// holds elements ⌊M·ΣP_{<i}/P⌋ … ⌊M·ΣP_{≤i}/P⌋ of the model's M. What is communicated and updated are the profile's
-/// tensors, with few real elements that cost like many. The model computes in flat memory of its own at the weights of
-/// the forward pass, so that buckets may be updated while backward goes on; its arithmetic and the copies cost no
-/// simulated time, which is the profile's alone. A slice decays if any of the model's parameters in it does.
+/// What is communicated and updated are the profile's tensors. Each of the model's tensors lies whole in one of them,
+/// as tensor_places says, with its own dimensions beside those that cost; the profile's other tensors have no elements
+/// and only cost. The model computes in memory of its own at the weights of the forward pass, so that buckets may be
+/// updated while backward goes on; its arithmetic and the copies cost no simulated time, which is the profile's alone.
 class OnProfile : public Workload {
  public:
   explicit OnProfile(Params& params)
@@ -28,11 +27,10 @@ class OnProfile : public Workload {
   void open(const Shard& shard) override {
     model_->open(shard);
     profile_->open({.rank = shard.rank, .world = shard.world});
-    tensors_ = model_->parameters();
-    cut();
+    place(model_->parameters());
   }
 
-  std::vector<Parameter> parameters() const override { return slices_; }
+  std::vector<Parameter> parameters() const override { return parameters_; }
   int layers() const override { return profile_->layers(); }
   bool phantom() const override { return false; }
   bool times_update() const override { return profile_->times_update(); }
@@ -56,64 +54,52 @@ class OnProfile : public Workload {
   }
 
  private:
-  void cut();
-  Buffer slice(const OwnedBuffer& flat, std::size_t index) const {
-    return flat.view().slice(offsets_[index], slices_[index].count);
-  }
+  /// One of the model's tensors: its place in `parameters_`, and memory that the model computes in.
+  struct Placed {
+    std::size_t place = 0;
+    OwnedBuffer weights = {}, gradients = {};
+  };
+
+  void place(const std::vector<Parameter>& tensors);
   HostWeights of_model(const HostWeights& weights) const;
 
   std::unique_ptr<Workload> model_;
   std::unique_ptr<Profile> profile_;
-  std::vector<Parameter> tensors_;     ///< of the model
-  std::vector<Parameter> slices_;      ///< of the profile, with their part of the model
-  std::vector<std::int64_t> offsets_;  ///< of the slices in the model
+  std::vector<Parameter> parameters_;  ///< of the profile, with the model's tensors in some
+  std::vector<Placed> tensors_;        ///< of the model
   std::vector<ParameterView> views_;
-  OwnedBuffer weights_, gradients_;
 };
 
-void OnProfile::cut() {
-  std::vector<bool> decays;
-  for (const Parameter& tensor : tensors_)
-    decays.insert(decays.end(), static_cast<std::size_t>(tensor.count), tensor.decays);
-  slices_ = profile_->parameters();
-  offsets_.clear();
-  std::int64_t total = 0;
-  for (const Parameter& slice : slices_) total += slice.modelled_count;
-  const auto position = [&](std::int64_t modelled) {
-    __extension__ using Wide = __int128;
-    return static_cast<std::int64_t>(static_cast<Wide>(modelled) * static_cast<Wide>(decays.size()) / total);
-  };
-  std::int64_t modelled = 0;
-  for (Parameter& slice : slices_) {
-    offsets_.push_back(position(modelled));
-    modelled += slice.modelled_count;
-    slice.count = position(modelled) - offsets_.back();
-    const auto begin = decays.begin() + offsets_.back();
-    slice.decays = std::find(begin, begin + slice.count, true) != begin + slice.count;
+void OnProfile::place(const std::vector<Parameter>& tensors) {
+  parameters_ = profile_->parameters();
+  tensors_.clear();
+  for (const std::size_t place : tensor_places(tensors, parameters_, description())) {
+    const Parameter& tensor = tensors[tensors_.size()];
+    parameters_[place].count = tensor.count;
+    parameters_[place].dimensions = tensor.dimensions;
+    parameters_[place].decays = tensor.decays;
+    tensors_.push_back({place});
   }
 }
 
 void OnProfile::setup(Worker& worker, std::span<const ParameterView> parameters) {
   const Device::Uncharged uncharged(worker.device);
   views_.assign(parameters.begin(), parameters.end());
-  std::int64_t total = 0;
-  for (const Parameter& tensor : tensors_) total += tensor.count;
-  weights_ = worker.device.allocate(Shape::of(total, DType::f32));
-  gradients_ = worker.device.allocate(Shape::of(total, DType::f32));
   std::vector<ParameterView> of_model;
-  std::int64_t offset = 0;
-  for (const Parameter& tensor : tensors_) {
-    of_model.push_back({weights_.view().slice(offset, tensor.count), gradients_.view().slice(offset, tensor.count)});
-    offset += tensor.count;
+  for (Placed& tensor : tensors_) {
+    const Shape shape = Shape::of(parameters_[tensor.place].count, DType::f32);
+    tensor.weights = worker.device.allocate(shape);
+    tensor.gradients = worker.device.allocate(shape);
+    of_model.push_back({tensor.weights, tensor.gradients});
   }
   model_->setup(worker, of_model);
-  for (std::size_t i = 0; i < slices_.size(); ++i) worker.device.copy(slice(weights_, i), views_[i].weights);
+  for (const Placed& tensor : tensors_) worker.device.copy(tensor.weights, views_[tensor.place].weights);
 }
 
 void OnProfile::forward(Worker& worker) {
   {
     const Device::Uncharged uncharged(worker.device);
-    for (std::size_t i = 0; i < slices_.size(); ++i) worker.device.copy(views_[i].weights, slice(weights_, i));
+    for (const Placed& tensor : tensors_) worker.device.copy(views_[tensor.place].weights, tensor.weights);
     model_->forward(worker);
     for (int layer = model_->layers() - 1; layer >= 0; --layer) model_->backward(worker, layer);
   }
@@ -123,20 +109,14 @@ void OnProfile::forward(Worker& worker) {
 void OnProfile::backward(Worker& worker, int layer) {
   profile_->spend_backward(worker.device, layer);
   const Device::Uncharged uncharged(worker.device);
-  for (std::size_t i = 0; i < slices_.size(); ++i) {
-    if (slices_[i].layer == layer) worker.device.copy(slice(gradients_, i), views_[i].gradients);
+  for (const Placed& tensor : tensors_) {
+    if (parameters_[tensor.place].layer == layer) worker.device.copy(tensor.gradients, views_[tensor.place].gradients);
   }
 }
 
 Workload::HostWeights OnProfile::of_model(const HostWeights& weights) const {
-  std::vector<float> flat;
-  for (const std::vector<float>& part : weights) flat.insert(flat.end(), part.begin(), part.end());
   HostWeights tensors;
-  auto at = flat.begin();
-  for (const Parameter& tensor : tensors_) {
-    tensors.emplace_back(at, at + tensor.count);
-    at += tensor.count;
-  }
+  for (const Placed& tensor : tensors_) tensors.push_back(weights[tensor.place]);
   return tensors;
 }
 

@@ -21,14 +21,14 @@ namespace {
 using Row = std::map<std::string, std::string, std::less<>>;
 
 constexpr double milliseconds = 1e-3;
-const std::set<std::string, std::less<>> known_columns{"layer",       "tensor",        "parameters",
-                                                       "decays",      "forward_flops", "backward_flops",
-                                                       "activations", "forward_ms",    "backward_ms"};
+const std::set<std::string, std::less<>> known_columns{"layer",      "tensor",        "parameters",     "dimensions",
+                                                       "decays",     "forward_flops", "backward_flops", "activations",
+                                                       "forward_ms", "backward_ms"};
 
-std::vector<std::string> split(std::string_view line) {
+std::vector<std::string> split(std::string_view line, char separator = ',') {
   std::vector<std::string> fields(1);
   for (const char c : line) {
-    if (c == ',') {
+    if (c == separator) {
       fields.emplace_back();
     } else {
       fields.back() += c;
@@ -54,6 +54,23 @@ std::int64_t whole_number(const Row& row, std::string_view column, const std::st
   require(value == std::floor(value) && value <= most, place, ": ", column, " ", value, " is no whole number up to ",
           most);
   return static_cast<std::int64_t>(value);
+}
+
+/// The row's dimensions, which have `parameters` elements; empty where the row does not say.
+Dimensions dimensions(const Row& row, std::int64_t parameters, const std::string& place) {
+  const auto found = row.find("dimensions");
+  if (found == row.end() || found->second.empty()) return {};
+  Dimensions all;
+  double product = 1;
+  for (const std::string& length : split(found->second, 'x')) {
+    const std::int64_t one = whole_number({{"dimensions", length}}, "dimensions", place);
+    require(one > 0, place, ": dimensions ", Quoted(found->second), " are no positive lengths such as 64x3x7x7");
+    all.push_back(one);
+    product *= static_cast<double>(one);
+  }
+  require(product == static_cast<double>(parameters), place, ": dimensions ", Quoted(found->second), " have ", product,
+          " elements, and the tensor has ", parameters, " parameters");
+  return all;
 }
 
 void read_key(ProfileTable& table, std::string_view line, const std::string& place) {
@@ -112,8 +129,12 @@ void add_row(ProfileTable& table, const Row& row, const std::string& place) {
   cost.backward_seconds += milliseconds * number(row, "backward_ms", place);
   const std::int64_t decays = whole_number(row, "decays", place);
   require(decays <= 1, place, ": decays is 1 where weight decay applies, else 0");
-  table.parameters.push_back({layer + "." + row.find("tensor")->second, 0, whole_number(row, "parameters", place),
-                              static_cast<int>(table.layers.size()) - 1, decays == 1, DType::f32});
+  const std::int64_t parameters = whole_number(row, "parameters", place);
+  table.parameters.push_back({.name = layer + "." + row.find("tensor")->second,
+                              .modelled_count = parameters,
+                              .layer = static_cast<int>(table.layers.size()) - 1,
+                              .decays = decays == 1,
+                              .modelled_dimensions = dimensions(row, parameters, place)});
 }
 
 }  // namespace

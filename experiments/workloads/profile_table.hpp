@@ -24,8 +24,9 @@ struct ProfileLayer {
 /// A network as a table. A file is lines "# key: value" (summary, source, batch, and compute: measured seconds of a
 /// step's forward and backward together, as "0.53s"), a line of column names, then one line a tensor:
 ///   layer,tensor,parameters,decays  and  forward_flops [backward_flops] [activations]  or  forward_ms,backward_ms
-/// Rows of one layer follow each other, and their costs add up; an empty field is 0. Backward FLOPs are twice the
-/// forward ones where the column is missing.
+/// and, for methods that need to know a matrix from a vector, dimensions, as 64x3x7x7, whose product is `parameters`.
+/// Rows of one layer follow each other, and their costs add up; an empty field is 0, and no dimensions. Backward FLOPs
+/// are twice the forward ones where the column is missing.
 struct ProfileTable {
   std::string name;  ///< the file's, without its ending
   std::string summary;
@@ -39,8 +40,8 @@ struct ProfileTable {
   bool has_measured_layers() const;
 };
 
-/// Reads a table. Throws UsageError with file and line for unknown keys or columns, fields that are no numbers, layers
-/// that are torn apart, or a table without parameters.
+/// Reads a table. Throws UsageError with file and line for unknown keys or columns, fields that are no numbers,
+/// dimensions of another number of parameters, layers that are torn apart, or a table without parameters.
 ProfileTable read_profile_table(const std::string& path);
 
 /// The same, read once for all ranks of a process that hold it. Any thread may call.

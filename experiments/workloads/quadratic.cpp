@@ -47,8 +47,8 @@ class Quadratic : public Workload {
   std::vector<Parameter> parameters() const override {
     std::vector<Parameter> parameters;
     for (int layer = 0; layer < layers_; ++layer) {
-      const std::int64_t count = part_count(dimension_, layers_, layer);
-      parameters.push_back({"x" + std::to_string(layer), count, count, layer, true, DType::f32});
+      parameters.push_back(
+          whole_parameter("x" + std::to_string(layer), {part_count(dimension_, layers_, layer)}, layer));
     }
     return parameters;
   }

@@ -6,11 +6,14 @@
 #include <functional>
 #include <vector>
 
+#include "core/bucket.hpp"
+
 namespace trigram::testing {
 
 /// What the workload "scripted" does until the next script. One parameter a layer.
 struct Script {
   std::vector<std::int64_t> layers{7};  ///< elements of each layer; element indices count through all layers
+  std::vector<Dimensions> dimensions;   ///< of each layer; vectors where there are none
   std::function<float(std::int64_t element)> initial = [](std::int64_t) { return 0.0F; };
   /// The gradient of one element, at this rank's weight of that element.
   std::function<float(std::int64_t step, int rank, std::int64_t element, float weight)> gradient =

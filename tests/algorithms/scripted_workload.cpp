@@ -23,8 +23,11 @@ class ScriptedWorkload final : public Workload {
   std::vector<Parameter> parameters() const override {
     std::vector<Parameter> all;
     for (const std::int64_t count : current().layers) {
-      const int layer = static_cast<int>(all.size());
-      all.push_back({"layer" + std::to_string(layer), count, count, layer, true, DType::f32});
+      const std::size_t layer = all.size();
+      const Dimensions vector{count};
+      all.push_back(whole_parameter("layer" + std::to_string(layer),
+                                    current().dimensions.empty() ? vector : current().dimensions[layer],
+                                    static_cast<int>(layer)));
     }
     return all;
   }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "experiments/workloads/tensor_places.hpp"
 #include "tests/experiments/workloads_rig.hpp"
 
 namespace trigram {
@@ -136,22 +137,88 @@ TEST_F(Tables, DamageIsNamedWithFileAndLine) {
   EXPECT_THAT(error(head + "a,w,10,1,5\n"), HasSubstr("compute=roofline"));
 }
 
-TEST(OnProfile, CutsTheModelInProportion) {
-  const auto check = [](const std::string& spec, std::int64_t model_count, std::int64_t profile_count) {
-    const Rig rig(spec);
-    std::int64_t count = 0;
-    std::int64_t costs = 0;
-    for (const Parameter& parameter : rig.parameters) {
-      count += parameter.count;
-      costs += parameter.modelled_count;
-      EXPECT_EQ(count, model_count * costs / profile_count) << parameter.name;
+TEST_F(Tables, DimensionsAreOfAsManyParameters) {
+  const std::string head = "layer,tensor,parameters,dimensions,decays,forward_flops\n";
+  const auto read = [&](const std::string& rows) { return Rig(spec(head + rows) + ",compute=1s").parameters; };
+  const std::vector<Parameter> known = read("a,w,9408,64x3x7x7,1,5\na,b,64,64,0,\na,c,8,,0,\n");
+  EXPECT_EQ(known[0].modelled_dimensions, (Dimensions{64, 3, 7, 7}));
+  EXPECT_EQ(known[1].modelled_dimensions, Dimensions{64});
+  EXPECT_EQ(known[2].modelled_dimensions, Dimensions{});
+  EXPECT_THAT(error(head + "a,w,9409,64x3x7x7,1,5\n"),
+              AllOf(HasSubstr("line 2"), HasSubstr("'64x3x7x7' have 9408 elements"), HasSubstr("9409 parameters")));
+  EXPECT_THAT(error(head + "a,w,0,64x0,1,5\n"), AllOf(HasSubstr("line 2"), HasSubstr("'64x0'")));
+  EXPECT_THAT(error(head + "a,w,64,64x,1,5\n"), AllOf(HasSubstr("line 2"), HasSubstr("'64x'")));
+  EXPECT_THAT(error(head + "a,w,64,8*8,1,5\n"), AllOf(HasSubstr("line 2"), HasSubstr("'8*8'")));
+  EXPECT_THAT(error(head + "a,w,64,1000000000x1000000000x64,1,5\n"), HasSubstr("line 2"));
+}
+
+TEST(Profile, ShippedTablesHaveTheDimensionsOfTheirNetworks) {
+  const auto of = [](const std::string& spec, const std::string& name) {
+    for (const Parameter& parameter : Rig(spec).parameters) {
+      if (parameter.name == name) return parameter.modelled_dimensions;
     }
-    EXPECT_EQ(count, model_count);
-    EXPECT_EQ(costs, profile_count);
-    EXPECT_FALSE(rig.workload->phantom());
+    return Dimensions{};
   };
-  check("on_profile:model=(mlp:hidden=16),profile=vgg16", 64 * 16 + 16 + 16 * 10 + 10, 138357544);
-  check("on_profile:model=softmax,profile=bert_large", 64 * 10 + 10, 335141888);
+  EXPECT_EQ(of("vgg16", "conv1_1.weight"), (Dimensions{64, 3, 3, 3}));
+  EXPECT_EQ(of("vgg16", "conv5_3.weight"), (Dimensions{512, 512, 3, 3}));
+  EXPECT_EQ(of("vgg16", "fc6.weight"), (Dimensions{4096, 512 * 7 * 7}));
+  EXPECT_EQ(of("bert_large", "embeddings.word"), (Dimensions{30522, 1024}));
+  EXPECT_EQ(of("bert_large", "block0.feed_forward.expand.weight"), (Dimensions{4096, 1024}));
+  EXPECT_EQ(of("bert_large", "block23.attention.query.bias"), Dimensions{1024});
+  for (const char* spec : {"vgg16", "bert_large"}) {
+    for (const Parameter& parameter : Rig(spec).parameters) EXPECT_FALSE(parameter.modelled_dimensions.empty());
+  }
+}
+
+/// Parameters whose dimensions cost as little as they have.
+std::vector<Parameter> tensors(const std::vector<Dimensions>& all) {
+  std::vector<Parameter> parameters;
+  for (const Dimensions& dimensions : all) parameters.push_back(whole_parameter("one", dimensions, 0));
+  return parameters;
+}
+
+TEST(TensorPlaces, MatricesGoToMatricesAndKeepTheirOrder) {
+  using Places = std::vector<std::size_t>;
+  // Middles of the matrices at 0.15, 0.48 and 0.82, of the vectors at 0.32, 0.65 and 0.98.
+  const auto net = tensors({{10, 10}, {10}, {10, 10}, {10}, {10, 10}, {10}});
+  EXPECT_EQ(tensor_places(tensors({{2, 2}, {2}}), net, ""), (Places{2, 5})) << "they are at 0.33 and 0.83";
+  EXPECT_EQ(tensor_places(tensors({{2}, {2, 2}}), net, ""), (Places{1, 4})) << "they are at 0.17 and 0.67";
+  EXPECT_EQ(tensor_places(tensors({{8, 8}, {8}, {8, 8}, {8}}), net, ""), (Places{0, 1, 4, 5}));
+  EXPECT_EQ(tensor_places(net, net, ""), (Places{0, 1, 2, 3, 4, 5}));
+  // Three matrices and one vector before them: one of the four must be among its unlikes.
+  EXPECT_EQ(tensor_places(tensors({{2}, {2, 2}, {2, 2}, {2, 2}}), net, "").size(), 4U);
+  // A table that knows no dimensions.
+  auto unknown = net;
+  for (Parameter& parameter : unknown) parameter.modelled_dimensions.clear();
+  EXPECT_EQ(tensor_places(tensors({{2, 2}, {2}}), unknown, ""), (Places{1, 4}));
+  EXPECT_EQ(tensor_places({}, net, ""), Places{});
+}
+
+TEST(OnProfile, TensorsStayWhole) {
+  const Rig rig("on_profile:model=(mlp:hidden=16),profile=vgg16");
+  std::vector<std::string> with;
+  std::int64_t costs = 0;
+  for (const Parameter& parameter : rig.parameters) {
+    costs += parameter.modelled_count;
+    std::int64_t product = 1;
+    for (const std::int64_t length : parameter.dimensions) product *= length;
+    EXPECT_EQ(product, parameter.count == 0 ? 1 : parameter.count) << parameter.name;
+    EXPECT_FALSE(parameter.modelled_dimensions.empty()) << parameter.name;
+    if (parameter.count > 0) with.push_back(parameter.name);
+  }
+  EXPECT_EQ(costs, 138357544);
+  EXPECT_EQ(with, (std::vector<std::string>{"fc6.weight", "fc6.bias", "fc7.weight", "fc8.bias"}));
+  EXPECT_EQ(rig.parameters[26].dimensions, (Dimensions{64, 16}));
+  EXPECT_FALSE(rig.workload->phantom());
+}
+
+TEST(OnProfile, AModelWithMoreTensorsThanTheProfileIsRefused) {
+  try {
+    Rig("on_profile:model=(mlp:hidden=8x8x8x8x8x8x8x8x8x8x8x8x8x8x8x8),profile=vgg16");
+    FAIL() << "34 tensors in 32";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("34 tensors"), HasSubstr("32"), HasSubstr("vgg16's clock")));
+  }
 }
 
 TEST(OnProfile, TrainsLikeTheModelAndTakesTheProfilesTime) {

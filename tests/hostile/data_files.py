@@ -12,11 +12,11 @@ TABLE = b"""# summary: a small network
 # source: none
 # batch: 4
 # compute: 2ms
-layer,tensor,parameters,decays,forward_flops,activations
-one,weight,1728,1,173408256,3211264
-one,bias,64,0,,
-two,weight,36864,1,3699376128,3211264
-two,bias,64,0,,
+layer,tensor,parameters,dimensions,decays,forward_flops,activations
+one,weight,1728,64x3x3x3,1,173408256,3211264
+one,bias,64,64,0,,
+two,weight,36864,64x64x3x3,1,3699376128,3211264
+two,bias,64,,0,,
 """
 LAYOUTS = [[], [], [], [struct.pack(">II", 0x803, 2**31)], [struct.pack(">IIII", 0x803, 2**31 - 1, 2**31 - 1, 28)],
            [struct.pack(">IIII", 0x803, 0, 4, 4)], [struct.pack(">IIII", 0x803, ROWS, 0, 0)],
