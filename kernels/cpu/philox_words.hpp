@@ -3,16 +3,16 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/vectorised.hpp"
 #include "kernels/philox.hpp"
 
 namespace trigram {
 
+/// Multiples of so many words cost least.
+inline constexpr std::int64_t philox_words_at_once = 48;
+
 /// words[0 … 4·blocks) = words 4·first … of the stream.
-TRIGRAM_RULE void philox_words(const Philox& philox, std::uint64_t first, std::int64_t blocks, std::uint32_t* words) {
-  const PhiloxStream stream(philox);
-  for (std::int64_t i = 0; i < blocks; ++i) {
-    philox_block(stream, first + static_cast<std::uint64_t>(i), words + 4 * i);
-  }
-}
+void philox_words(Instructions instructions, const PhiloxStream& stream, std::uint64_t first, std::int64_t blocks,
+                  std::uint32_t* words);
 
 }  // namespace trigram

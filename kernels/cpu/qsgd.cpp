@@ -1,4 +1,4 @@
-// qsgd on host memory, a tile of codes at a time.
+// qsgd on host memory, a tile of codes at a time; norms just before the first tile that needs them.
 #include "kernels/codecs/qsgd.hpp"
 
 #include <algorithm>
@@ -12,8 +12,9 @@
 namespace trigram {
 namespace {
 
-/// Elements that are coded at once; their codes end at a whole byte.
-constexpr std::int64_t tile = 1024;
+/// Elements that are coded at once; their codes end at a whole byte, their random words with a group of blocks.
+constexpr std::int64_t tile = 1536;
+static_assert(tile % 8 == 0 && tile % philox_words_at_once == 0);
 
 TRIGRAM_RULE float two_norm(const float* values, std::int64_t count) {
   const double squares = tree_sum(
@@ -29,20 +30,29 @@ TRIGRAM_RULE float largest_magnitude(const float* values, std::int64_t count) {
   return qsgd_finite_or_nan(scalar::from_bits(largest));
 }
 
+/// Has memory bring values while others are coded.
+TRIGRAM_RULE void fetch(const float* values, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; i += 16) __builtin_prefetch(values + i);
+}
+
 class Qsgd final : public CpuCodec<Qsgd, QsgdModel> {
  public:
   using CpuCodec::CpuCodec;
 
   void encode_values(Instructions instructions, const float* values, std::uint8_t* frame, std::int64_t count,
                      const Key& key) const {
-    const Philox philox(key);
-    vectorised(instructions, [this, values, frame, count, &philox]() TRIGRAM_INLINE {
-      write_norms(values, frame, count);
+    const PhiloxStream stream{Philox(key)};
+    vectorised(instructions, [this, instructions, values, frame, count, &stream]() TRIGRAM_INLINE {
       std::uint8_t* packed = frame + header_bytes(count);
+      std::int64_t normed = 0;  // elements whose buckets have a norm in the frame
       for (std::int64_t begin = 0; begin < count; begin += tile) {
         const std::int64_t size = std::min(tile, count - begin);
+        while (normed < begin + size) normed = write_norm(values, normed, frame, count);
+        fetch(values + begin + size, std::min(tile, count - begin - size));
         alignas(64) std::uint32_t codes[tile];
-        if (stochastic()) philox_words(philox, static_cast<std::uint64_t>(begin / 4), (size + 3) / 4, codes);
+        if (stochastic()) {
+          philox_words(instructions, stream, static_cast<std::uint64_t>(begin / 4), (size + 3) / 4, codes);
+        }
         for_buckets(begin, size, frame, count, [&](std::int64_t from, std::int64_t to, float norm) TRIGRAM_INLINE {
           encode_run(values + begin, from, to, norm, codes);
         });
@@ -71,12 +81,14 @@ class Qsgd final : public CpuCodec<Qsgd, QsgdModel> {
   }
 
  private:
-  TRIGRAM_RULE void write_norms(const float* values, std::uint8_t* frame, std::int64_t count) const {
+  /// Writes the norm of the bucket that begins at `begin`; returns its end.
+  TRIGRAM_RULE std::int64_t write_norm(const float* values, std::int64_t begin, std::uint8_t* frame,
+                                       std::int64_t count) const {
     const std::int64_t bucket = bucket_of(count);
-    for (std::int64_t begin = 0; begin < count; begin += bucket, frame += 4) {
-      const std::int64_t size = std::min(bucket, count - begin);
-      put(frame, max_norm() ? largest_magnitude(values + begin, size) : two_norm(values + begin, size));
-    }
+    const std::int64_t size = std::min(bucket, count - begin);
+    put(frame + begin / bucket * 4,
+        max_norm() ? largest_magnitude(values + begin, size) : two_norm(values + begin, size));
+    return begin + size;
   }
 
   /// Calls body(from, to, norm) for the runs of one tile that share a norm.

@@ -53,6 +53,7 @@ class TreeSum {
 /// Σ term(i) for i in [0, count) by the fixed tree of scalar.hpp.
 template <class Term>
 TRIGRAM_RULE double tree_sum(std::int64_t count, const Term& term) {
+  if (count <= scalar::tree_block) return tree_block_sum(count, term);
   TreeSum sum;
   for (std::int64_t begin = 0; begin < count; begin += scalar::tree_block) {
     sum.add(tree_block_sum(

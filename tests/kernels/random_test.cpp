@@ -33,12 +33,23 @@ TEST(Philox, ABlockIsPhilox4x32OfTheStreamAndTheIndex) {
   EXPECT_EQ(philox.block(index), Philox4x32()(counter, {{philox.key_word(0), philox.key_word(1)}}));
 }
 
+// Counts around the groups that are drawn at once, from where the counter's second word changes on the way.
 TEST(Philox, WordsSideBySideAreWordsOneByOne) {
-  const Philox philox(Key{.seed = 11, .rank = 2});
-  const std::uint64_t first = 0xfffffffeULL;  // the counter's second word changes on the way
-  std::vector<std::uint32_t> words(4 * 37);
-  philox_words(philox, first, 37, words.data());
-  for (std::size_t i = 0; i < words.size(); ++i) ASSERT_EQ(words[i], philox.bits(4 * first + i)) << i;
+  for (const Key& key : {Key{.seed = 11, .rank = 2}, Key{.seed = ~0ULL, .step = 1LL << 62U, .bucket = 5}}) {
+    const Philox philox(key);
+    for (const std::uint64_t first : {0ULL, 0xfffffffeULL, 0xffffffffffULL}) {
+      for (const std::int64_t blocks : {1, 3, 7, 8, 9, 37}) {
+        for (const Instructions instructions : {Instructions::portable, best_instructions()}) {
+          std::vector<std::uint32_t> words(static_cast<std::size_t>(4 * blocks + 1), 7);
+          philox_words(instructions, PhiloxStream(philox), first, blocks, words.data());
+          ASSERT_EQ(words.back(), 7U) << "written beyond " << blocks << " blocks";
+          for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+            ASSERT_EQ(words[i], philox.bits(4 * first + i)) << "word " << i << " of " << blocks << " blocks";
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(Philox, EveryFieldOfTheKeyNamesAnotherStream) {
