@@ -51,6 +51,9 @@ class Backend {
   /// True where time is a model's.
   virtual bool simulated() const = 0;
 
+  /// Why its ranks cannot ask each other without appointment (core/service.hpp); empty where they can.
+  virtual std::string refuses_asking() const { return {}; }
+
   /// True where the processes that a launcher started are the ranks; else one process runs them all.
   virtual bool spans_processes() const { return false; }
 

@@ -7,6 +7,8 @@
 
 namespace trigram {
 
+Requests& RankRuntime::requests() { throw Error("ranks of this backend cannot ask each other without appointment"); }
+
 /// Bodies of one lane run in order, so an empty one comes last.
 void RankRuntime::stop_lanes() {
   for (int lane = 1; lane < lanes(); ++lane) {

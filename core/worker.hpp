@@ -22,6 +22,8 @@
 
 namespace trigram {
 
+class Requests;
+
 /// What one lane of one rank owns. Lane 0 is the main lane; lanes 1 … n carry buckets, the last one is for
 /// background methods. Every lane has communicators of its own, so that its messages match its own only.
 struct Lane {
@@ -54,6 +56,8 @@ class RankRuntime {
   virtual void run_in_place(int /*lane*/, const std::function<void()>& body) { body(); }
   /// Reduces one host integer over all ranks; in `setup` and `finish` only.
   virtual std::int64_t agree(std::int64_t value, ReduceOp op) = 0;
+  /// Messages without appointment (core/service.hpp). Throws Error where Backend::refuses_asking gives a reason.
+  virtual Requests& requests();
   /// The rank is about to leave with an error: returns when no lane touches its memory any more, and never throws.
   virtual void stop_lanes();
   using Parts = std::vector<std::vector<std::byte>>;

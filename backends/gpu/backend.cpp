@@ -68,6 +68,9 @@ class GpuBackend final : public Backend {
   }
 
   bool simulated() const override { return false; }
+  std::string refuses_asking() const override {
+    return "backend 'gpu' cannot, since NCCL sends only what its receiver expects; use backend mpi or sim";
+  }
   bool spans_processes() const override { return member_.has_value(); }
   int process_rank() const override { return member_ ? member_->rank : 0; }
 

@@ -112,7 +112,7 @@ LaneGroups::LaneGroups(Simulation& simulation, int lane) {
 }
 
 Runtime::Runtime(Simulation& simulation, int rank, const std::vector<LaneGroups>& groups)
-    : simulation_(simulation), rank_(rank) {
+    : simulation_(simulation), rank_(rank), requests_(simulation, rank) {
   for (int index = 0; index < simulation.lanes(); ++index) {
     auto made = std::make_unique<Lane>(
         index, [] { return sg::Engine::get_clock(); }, simulation.world().keep_spans);

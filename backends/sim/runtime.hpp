@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/sim/group.hpp"
+#include "backends/sim/requests.hpp"
 #include "core/worker.hpp"
 
 namespace trigram::sim {
@@ -31,6 +32,8 @@ class Runtime final : public RankRuntime {
   double now() const override;
   Pending launch(int lane, std::function<void()> body) override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override;
+  Requests& requests() override { return requests_; }
+  SimRequests& sim_requests() { return requests_; }
   /// A rank that fails ends the run in the same instant, before a body of its lanes could go on.
   void stop_lanes() override {}
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
@@ -46,6 +49,7 @@ class Runtime final : public RankRuntime {
   int rank_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::unique_ptr<Stream>> streams_;
+  SimRequests requests_;
 };
 
 }  // namespace trigram::sim

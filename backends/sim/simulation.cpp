@@ -26,6 +26,7 @@ Simulation::Simulation(const Cluster& cluster, const World& world)
     : cluster_(cluster), world_(world), lanes_(2 + std::max(1, world.bucket_lanes)), platform_(cluster, world.ranks) {
   const auto n = static_cast<std::size_t>(world.ranks);
   stations_.resize(n * static_cast<std::size_t>(lanes_));
+  left_.resize(n);
   dead_since_.assign(n, std::numeric_limits<double>::infinity());
   sent_.assign(static_cast<std::size_t>(platform_.nics()), 0);
   received_ = sent_;
@@ -110,6 +111,18 @@ void Simulation::throw_if_dead(int rank, int peer) const {
   throw BackendError(lost(rank, peer,
                           "the host of rank " + std::to_string(peer) + " failed at " +
                               seconds_text(dead_since_[static_cast<std::size_t>(peer)])));
+}
+
+void Simulation::require_askers_alive(int rank) const {
+  for (int peer = 0; any_dead_ && peer < ranks(); ++peer) {
+    if (!left_[static_cast<std::size_t>(peer)]) throw_if_dead(rank, peer);
+  }
+}
+
+void Simulation::leave(int rank) {
+  left_[static_cast<std::size_t>(rank)] = true;
+  if (++left_count_ < ranks()) return;
+  for (const auto& one : runtimes_) one->sim_requests().close();
 }
 
 std::string Simulation::lost(int rank, int peer, const std::string& why) const {

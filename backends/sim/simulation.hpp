@@ -29,9 +29,11 @@ struct Station {
   std::span<const Transfer> transfers;  ///< of an exchange; a rendezvous waits for its whole group
   std::optional<Transfer> awaited;      ///< of the exchange, the message that must end first
   std::size_t more = 0;                 ///< messages behind it
+  bool patient = false;                 ///< serves: it may wait as long as others train
   bool blocked() const { return since >= 0; }
-  /// Whether only others can end this. Who waits for a lane of its own waits for whatever that one waits for.
-  bool waits_for_others() const { return blocked() && group != nullptr; }
+  /// Whether only others can end this, and in time. Who waits for a lane of its own waits for whatever that one waits
+  /// for.
+  bool waits_for_others() const { return blocked() && group != nullptr && !patient; }
 };
 
 /// Everything the actors share. SimGrid runs one actor at a time, so there are no locks.
@@ -69,6 +71,8 @@ class Simulation {
     if (any_dead_) throw_if_dead(rank, peer);
   }
   bool any_dead() const { return any_dead_; }
+  /// Throws BackendError when the host of a rank that may still ask has failed.
+  void require_askers_alive(int rank) const;
   bool dead(int rank) const {
     return dead_since_[static_cast<std::size_t>(rank)] < std::numeric_limits<double>::infinity();
   }
@@ -89,6 +93,12 @@ class Simulation {
   void notice_wait() {
     if (watch_rests_) wake_watch();
   }
+
+  Runtime& runtime(int rank) { return *runtimes_[static_cast<std::size_t>(rank)]; }
+  const Group& everybody() const { return *everybody_; }
+  /// This rank asks nobody any more. The last one ends all serving.
+  void leave(int rank);
+  bool all_left() const { return left_count_ == ranks(); }
 
   std::int64_t agree(int rank, std::int64_t value, ReduceOp op);
   void collect(int rank, std::int64_t key, std::vector<std::byte> part,
@@ -130,6 +140,8 @@ class Simulation {
   Platform platform_;
   std::vector<Station> stations_;
   std::vector<std::unique_ptr<Runtime>> runtimes_;
+  std::vector<bool> left_;  ///< by rank: asks nobody any more
+  int left_count_ = 0;
   std::vector<double> dead_since_;
   bool any_dead_ = false;
   std::exception_ptr failure_;
@@ -155,6 +167,12 @@ class Blocked {
       : station_(station), before_(station) {
     station_ = {simulation.now(), operation, &group, -1, transfers, std::nullopt, 0};
     simulation.notice_wait();
+  }
+  /// A lane that serves, until somebody asks.
+  enum Patience { patient };
+  Blocked(Simulation& simulation, Station& station, const char* operation, const Group& group, Patience)
+      : station_(station), before_(station) {
+    station_ = {simulation.now(), operation, &group, -1, {}, std::nullopt, 0, true};
   }
   /// The main lane, until a body of `lane` has ended.
   Blocked(Simulation& simulation, Station& station, int lane) : station_(station), before_(station) {

@@ -103,6 +103,7 @@ std::string Simulation::describe(int rank, int lane) const {
 }
 
 std::string Simulation::waited_for(const Station& station) {
+  if (station.patient) return "requests";
   if (station.transfers.empty()) return "the other " + std::to_string(station.group->size() - 1) + " ranks";
   const Transfer& message = station.awaited.value_or(station.transfers.front());
   const bool sends = message.direction == Transfer::Direction::send;
@@ -157,6 +158,7 @@ void Simulation::report_waiting_for(const std::vector<int>& gone) {
 }
 
 bool Simulation::waits_for(const Station& station, int peer) const {
+  if (station.blocked() && station.patient) return !left_[static_cast<std::size_t>(peer)];
   if (!station.waits_for_others()) return false;
   if (station.transfers.empty()) {
     const auto& members = station.group->members();

@@ -14,13 +14,19 @@ namespace testing {
 namespace {
 
 std::vector<Unsupported> everywhere() {
-  return {
+  std::vector<Unsupported> all{
       {"PhantomsGoThroughEverything", "", "only real data travel on a real network"},
       {"AnErrorNextToABlockedLaneEndsTheRun", "",
        "a body is ordered, not run: its lane blocks nobody; see failing jobs"},
       {"IdenticalBitsOnEveryBackend", "collectives=vendor", "NCCL adds in an order of its own"},
       {"RingAddsRanksInTheDocumentedOrder", "collectives=vendor", "NCCL adds in an order of its own"},
   };
+  for (const char* test : {"ARankThatDoesSomethingElseAnswersEverybody", "EverybodyAsksEverybodyAtOnceFromTwoLanes",
+                           "WhatIsTooEarlyIsRepliedLater", "NeverRunBesideAnExclusiveBody",
+                           "AServiceThatFailsEndsTheRunWithItsOwnError"}) {
+    all.push_back({test, "", "NCCL sends only what its receiver expects: methods that ask are refused"});
+  }
+  return all;
 }
 
 std::vector<Unsupported> here() {

@@ -1,9 +1,36 @@
 // Messages from one rank to another inside a process, in order.
 #include "tests/support/channel.hpp"
 
+#include <cstring>
 #include <utility>
 
 namespace trigram {
+
+namespace {
+
+std::string words(const Shape& shape) {
+  return std::to_string(shape.count) + " elements (" + std::to_string(shape.modelled_count) + " modelled) of " +
+         std::string(name_of(shape.dtype)) + (shape.phantom ? ", phantom" : "");
+}
+
+bool agree(const Shape& a, const Shape& b) {
+  return a.phantom == b.phantom && a.count * size_of(a.dtype) == b.count * size_of(b.dtype) &&
+         a.modelled_count * size_of(a.dtype) == b.modelled_count * size_of(b.dtype);
+}
+
+}  // namespace
+
+Message message_of(const Buffer& buffer) {
+  Message message{buffer.shape(), std::vector<std::byte>(static_cast<std::size_t>(buffer.bytes()))};
+  if (!message.bytes.empty()) std::memcpy(message.bytes.data(), buffer.raw(), message.bytes.size());
+  return message;
+}
+
+void deliver(const Message& message, const Buffer& buffer, int sender, int receiver) {
+  ensure(agree(message.shape, buffer.shape()), "rank ", sender, " sent ", words(message.shape), " and rank ", receiver,
+         " expected ", words(buffer.shape()));
+  if (!message.bytes.empty()) std::memcpy(buffer.raw(), message.bytes.data(), message.bytes.size());
+}
 
 std::uint64_t Channel::post(Message message) {
   const std::lock_guard lock(mutex_);

@@ -30,6 +30,12 @@ struct Message {
   std::vector<std::byte> bytes;
 };
 
+/// What a buffer holds, as a message.
+Message message_of(const Buffer& buffer);
+
+/// Fills `buffer` with what `sender` sent to `receiver`. Throws Error where sizes differ.
+void deliver(const Message& message, const Buffer& buffer, int sender, int receiver);
+
 /// One direction of one pair of ranks in one group. A sender waits until its message was taken, as with a rendezvous
 /// protocol, so that code that relies on buffering hangs here and not first on a real network.
 class Channel {

@@ -2,31 +2,10 @@
 #include "tests/support/thread_communicator.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <tuple>
 #include <utility>
 
 namespace trigram {
-
-namespace {
-
-Message message_of(const Buffer& buffer) {
-  Message message{buffer.shape(), std::vector<std::byte>(static_cast<std::size_t>(buffer.bytes()))};
-  if (!message.bytes.empty()) std::memcpy(message.bytes.data(), buffer.raw(), message.bytes.size());
-  return message;
-}
-
-std::string words(const Shape& shape) {
-  return std::to_string(shape.count) + " elements (" + std::to_string(shape.modelled_count) + " modelled) of " +
-         std::string(name_of(shape.dtype)) + (shape.phantom ? ", phantom" : "");
-}
-
-bool agree(const Shape& a, const Shape& b) {
-  return a.phantom == b.phantom && a.count * size_of(a.dtype) == b.count * size_of(b.dtype) &&
-         a.modelled_count * size_of(a.dtype) == b.modelled_count * size_of(b.dtype);
-}
-
-}  // namespace
 
 ThreadCommunicator::ThreadCommunicator(std::shared_ptr<ThreadNetwork> network, std::string group, int rank, int size,
                                        Device& device)
@@ -62,10 +41,7 @@ void ThreadCommunicator::exchange(std::span<const Transfer> transfers) {
 void ThreadCommunicator::receive(const Transfer& transfer, Channel::Deadline deadline) {
   Message message;
   if (!incoming(transfer.peer).take(message, deadline)) time_out("receive from", transfer.peer);
-  ensure(agree(message.shape, transfer.buffer.shape()),
-         "rank " + std::to_string(transfer.peer) + " sent " + words(message.shape) + " and rank " +
-             std::to_string(rank_) + " expected " + words(transfer.buffer.shape()));
-  if (!message.bytes.empty()) std::memcpy(transfer.buffer.raw(), message.bytes.data(), message.bytes.size());
+  deliver(message, transfer.buffer, transfer.peer, rank_);
 }
 
 std::unique_ptr<Communicator> ThreadCommunicator::split(int color, int key) {

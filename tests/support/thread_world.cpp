@@ -10,8 +10,13 @@
 namespace trigram {
 
 ThreadWorld::ThreadWorld(const World& world, std::vector<int> node_of_rank, double timeout_seconds)
-    : world_(world), node_of_rank_(std::move(node_of_rank)) {
+    : world_(world), node_of_rank_(std::move(node_of_rank)), inboxes_(static_cast<std::size_t>(world.ranks)) {
   network_->timeout = std::chrono::duration<double>(timeout_seconds);
+}
+
+void ThreadWorld::release() {
+  network_->channels.release();
+  for (Inbox& inbox : inboxes_) inbox.release();
 }
 
 void ThreadWorld::fail(std::exception_ptr error) {
@@ -61,7 +66,8 @@ void ThreadWorld::collect(std::int64_t key, int rank, std::vector<std::byte> par
   clock_.resume();
 }
 
-ThreadRuntime::ThreadRuntime(ThreadWorld& world, int rank) : world_(world), rank_(rank) {
+ThreadRuntime::ThreadRuntime(ThreadWorld& world, int rank)
+    : world_(world), rank_(rank), requests_(world.network(), world.inboxes(), rank) {
   const int lanes = 2 + world_.world().bucket_lanes;
   for (int index = 0; index < lanes; ++index) lanes_.push_back(make_lane(index));
   host_ =

@@ -11,6 +11,7 @@
 #include "tests/support/lane_thread.hpp"
 #include "tests/support/stopping_clock.hpp"
 #include "tests/support/thread_communicator.hpp"
+#include "tests/support/thread_requests.hpp"
 
 namespace trigram {
 
@@ -23,9 +24,11 @@ class ThreadWorld {
   const std::vector<int>& node_of_rank() const { return node_of_rank_; }
   const std::shared_ptr<ThreadNetwork>& network() const { return network_; }
   StoppingClock& clock() { return clock_; }
+  /// What has been asked of each rank.
+  std::vector<Inbox>& inboxes() { return inboxes_; }
 
   /// Lets every blocked rank go.
-  void release() { network_->channels.release(); }
+  void release();
   /// The first error counts; ranks that were only let go have none of their own. Releases the others.
   void fail(std::exception_ptr error);
   void rethrow_failure();
@@ -43,6 +46,7 @@ class ThreadWorld {
   std::vector<int> node_of_rank_;
   std::shared_ptr<ThreadNetwork> network_ = std::make_shared<ThreadNetwork>();
   StoppingClock clock_;
+  std::vector<Inbox> inboxes_;
   std::mutex mutex_;
   std::exception_ptr error_;
   bool only_released_ = true;
@@ -59,6 +63,7 @@ class ThreadRuntime final : public RankRuntime {
   double now() const override { return world_.clock().now(); }
   Pending launch(int lane, std::function<void()> body) override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override;
+  Requests& requests() override { return requests_; }
   void stop_lanes() override {
     world_.release();
     RankRuntime::stop_lanes();
@@ -73,6 +78,7 @@ class ThreadRuntime final : public RankRuntime {
   ThreadWorld& world_;
   int rank_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  ThreadRequests requests_;
   std::unique_ptr<ThreadCommunicator> host_;          ///< for agree alone: no meter, no lane
   std::vector<std::unique_ptr<LaneThread>> threads_;  ///< last: they end before what they use
 };

@@ -1,0 +1,204 @@
+#include "backends/sim/requests.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "backends/sim/blocking.hpp"
+#include "backends/sim/runtime.hpp"
+#include "backends/sim/simulation.hpp"
+#include "core/error.hpp"
+
+namespace trigram::sim {
+
+namespace sg = simgrid::s4u;
+
+namespace {
+
+OwnedBuffer copy_of(Device& device, const Buffer& buffer) {
+  OwnedBuffer copy = device.allocate_unfilled(buffer.shape());
+  if (buffer.bytes() > 0) std::memcpy(copy.view().raw(), buffer.raw(), static_cast<std::size_t>(buffer.bytes()));
+  return copy;
+}
+
+std::string size_text(const Buffer& buffer) {
+  return std::to_string(buffer.modelled_bytes()) + " bytes" + (buffer.is_phantom() ? " (phantom)" : "");
+}
+
+/// Counts a message and lets it start.
+sg::CommPtr flow(Simulation& simulation, int from, int to, const Buffer& buffer) {
+  const auto& hosts = simulation.platform().hosts;
+  simulation.count(from, to, buffer.modelled_bytes());
+  return sg::Comm::sendto_async(hosts[static_cast<std::size_t>(from)], hosts[static_cast<std::size_t>(to)],
+                                static_cast<std::uint64_t>(buffer.modelled_bytes()));
+}
+
+class SimRequest final : public Request {
+ public:
+  SimRequest(Simulation& simulation, int rank, std::shared_ptr<Sent> sent)
+      : Request(sent->asker, sent->ask->subject, std::move(sent->content)),
+        simulation_(simulation),
+        rank_(rank),
+        sent_(std::move(sent)) {}
+
+  void reply(Buffer with) override {
+    // An asker that is gone has freed its memory; when a rank has failed, all end in this instant.
+    if (sent_->ask == nullptr || simulation_.failing()) return;
+    const Buffer to = sent_->ask->reply;
+    ensure(
+        with.modelled_bytes() == to.modelled_bytes() && with.is_phantom() == to.is_phantom() &&
+            with.bytes() == to.bytes(),
+        "rank ", rank_, " replies ", [&] { return size_text(with); }, " where rank ", asker, " expects ",
+        [&] { return size_text(to); }, "; both ends of a message must agree");
+    if (with.bytes() > 0) std::memmove(to.raw(), with.raw(), static_cast<std::size_t>(with.bytes()));
+    blocking([&] {
+      sent_->reply = flow(simulation_, rank_, asker, with);
+      sent_->replied->release();
+    });
+  }
+
+ private:
+  Simulation& simulation_;
+  int rank_;
+  std::shared_ptr<Sent> sent_;
+};
+
+}  // namespace
+
+/// One call's requests. When it ends early, whoever replies later finds nobody.
+class SimRequests::Asking {
+ public:
+  Asking(Simulation& simulation, int rank, int lane, std::span<const Ask> asks)
+      : simulation_(simulation), rank_(rank), station_(simulation.station(rank, lane)) {
+    const auto replied = sg::Semaphore::create(0);
+    for (const Ask& one : asks) {
+      simulation_.require_alive(rank, one.peer);
+      sent_.push_back(std::make_shared<Sent>(
+          Sent{rank, &one, copy_of(*simulation_.runtime(rank).lane(lane).device, one.request), replied, nullptr}));
+      requests_.push_back(Transfer::send_to(one.peer, one.request));
+      replies_.push_back(Transfer::receive_from(one.peer, one.reply));
+    }
+  }
+  ~Asking() {
+    for (const auto& one : sent_) {
+      one->ask = nullptr;
+      if (!ended_ && one->reply != nullptr) one->reply.detach();
+    }
+    for (sg::CommPtr& one : flows_) one.detach();  // nobody's from now on, as what an exchange withdraws
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+  void send() {
+    Blocked blocked(simulation_, station_, "ask", simulation_.everybody(), requests_);
+    std::vector<std::shared_ptr<Sent>> under_way = sent_;
+    for (const auto& one : under_way) flows_.push_back(flow(simulation_, rank_, one->ask->peer, one->ask->request));
+    while (!flows_.empty()) {
+      const Ask& oldest = *under_way.front()->ask;
+      blocked.awaits(Transfer::send_to(oldest.peer, oldest.request), flows_.size() - 1);
+      const std::size_t first = finished(under_way);
+      const std::shared_ptr<Sent> there = under_way[first];
+      flows_.erase(flows_.begin() + static_cast<std::ptrdiff_t>(first));
+      under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(first));
+      simulation_.runtime(there->ask->peer).sim_requests().arrive(there);
+    }
+  }
+
+  void receive() {
+    Blocked blocked(simulation_, station_, "ask", simulation_.everybody(), replies_);
+    for (std::size_t open = sent_.size(); open > 0; --open) {
+      const auto first = std::ranges::find_if(sent_, [](const auto& one) { return one->reply == nullptr; });
+      if (first != sent_.end())
+        blocked.awaits(Transfer::receive_from((*first)->ask->peer, (*first)->ask->reply), open - 1);
+      sent_.front()->replied->acquire();
+    }
+    for (const auto& one : sent_) {
+      blocked.awaits(Transfer::receive_from(one->ask->peer, one->ask->reply), 0);
+      try {
+        one->reply->wait();
+      } catch (const simgrid::Exception& error) {
+        throw_lost(one->ask->peer, error);
+      }
+    }
+    ended_ = true;
+  }
+
+ private:
+  /// The place of the flow that ends first.
+  std::size_t finished(const std::vector<std::shared_ptr<Sent>>& under_way) {
+    try {
+      return static_cast<std::size_t>(sg::Comm::wait_any(flows_));
+    } catch (const simgrid::Exception& error) {
+      const auto failed =
+          std::ranges::find_if(flows_, [](const auto& one) { return one->get_state() == sg::Activity::State::FAILED; });
+      const auto place = failed == flows_.end() ? 0 : static_cast<std::size_t>(failed - flows_.begin());
+      throw_lost(under_way[place]->ask->peer, error);
+    }
+  }
+
+  [[noreturn]] void throw_lost(int peer, const simgrid::Exception& error) const {
+    simulation_.require_alive(rank_, peer);
+    const bool link = dynamic_cast<const simgrid::NetworkFailureException*>(&error) != nullptr;
+    throw BackendError(simulation_.lost(rank_, peer, link ? "a link between them failed" : error.what()));
+  }
+
+  Simulation& simulation_;
+  int rank_;
+  Station& station_;
+  std::vector<std::shared_ptr<Sent>> sent_;
+  std::vector<Transfer> requests_, replies_;
+  std::vector<sg::CommPtr> flows_;  ///< of requests
+  bool ended_ = false;
+};
+
+SimRequests::SimRequests(Simulation& simulation, int rank) : simulation_(simulation), rank_(rank) {}
+
+void SimRequests::ask(int lane, std::span<const Ask> asks) {
+  blocking([&] {
+    Asking asking(simulation_, rank_, lane, asks);
+    asking.send();
+    asking.receive();
+  });
+}
+
+void SimRequests::arrive(std::shared_ptr<Sent> sent) {
+  arrived_.push_back(std::move(sent));
+  wake();
+}
+
+void SimRequests::wake() {
+  if (std::exchange(waits_, false)) blocking([&] { more_->release(); });
+}
+
+std::unique_ptr<Request> SimRequests::next() {
+  const int lane = simulation_.lanes() - 1;
+  const Blocked idle(simulation_, simulation_.station(rank_, lane), "serve", simulation_.everybody(), Blocked::patient);
+  while (arrived_.empty() && !simulation_.all_left()) {
+    simulation_.require_askers_alive(rank_);
+    waits_ = true;
+    blocking([&] { more_->acquire(); });
+  }
+  if (arrived_.empty()) return nullptr;
+  const std::shared_ptr<Sent> first = std::move(arrived_.front());
+  arrived_.pop_front();
+  if (first->ask == nullptr) return next();  // its asker is gone
+  return std::make_unique<SimRequest>(simulation_, rank_, first);
+}
+
+void SimRequests::leave() { simulation_.leave(rank_); }
+
+void SimRequests::exclusively(const std::function<void()>& body) {
+  blocking([&] { guard_->lock(); });
+  std::exception_ptr error;
+  try {
+    body();
+  } catch (const simgrid::ForcefulKillException&) {
+    throw;
+  } catch (...) {
+    error = std::current_exception();
+  }
+  blocking([&] { guard_->unlock(); });
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace trigram::sim

@@ -1,0 +1,52 @@
+// Messages without appointment between simulated ranks: each way is a flow of SimGrid between two hosts.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <simgrid/s4u.hpp>
+
+#include "core/service.hpp"
+
+namespace trigram::sim {
+
+class Simulation;
+
+/// A request under way, which the asker and the one who is asked share.
+struct Sent {
+  int asker;
+  const Ask* ask;  ///< the asker's, while it waits
+  OwnedBuffer content;
+  simgrid::s4u::SemaphorePtr replied;  ///< released with each reply of one call
+  simgrid::s4u::CommPtr reply;         ///< the reply's flow, once there is one
+};
+
+/// One rank's end. A request is there when its flow has ended, and its bytes travel with it; flows of several askers
+/// share links as any others do.
+class SimRequests final : public Requests {
+ public:
+  SimRequests(Simulation& simulation, int rank);
+
+  void open(bool) override {}
+  void ask(int lane, std::span<const Ask> asks) override;
+  std::unique_ptr<Request> next() override;
+  void leave() override;
+  void exclusively(const std::function<void()>& body) override;
+
+  /// The last byte of a request is here.
+  void arrive(std::shared_ptr<Sent> sent);
+  /// Nobody asks any more.
+  void close() { wake(); }
+
+ private:
+  class Asking;
+  void wake();
+
+  Simulation& simulation_;
+  int rank_;
+  std::deque<std::shared_ptr<Sent>> arrived_;
+  simgrid::s4u::SemaphorePtr more_ = simgrid::s4u::Semaphore::create(0);
+  bool waits_ = false;
+  simgrid::s4u::MutexPtr guard_ = simgrid::s4u::Mutex::create();
+};
+
+}  // namespace trigram::sim

@@ -1,0 +1,71 @@
+#include "core/service.hpp"
+
+#include <set>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace trigram {
+
+void ask(Worker& lane, std::span<const Ask> asks) {
+  if (asks.empty()) return;
+  Cost cost{1, 0};
+  std::set<int> peers;
+  for (const Ask& one : asks) {
+    require(one.peer >= 0 && one.peer < lane.world(), "rank ", one.peer, " is no rank of a group of ", lane.world(),
+            "; ranks count from 0");
+    ensure(one.peer != lane.rank(), "rank ", one.peer, " asks itself; only others answer");
+    ensure(peers.insert(one.peer).second, "rank ", lane.rank(), " asks rank ", one.peer,
+           " twice at once; a peer is asked once");
+    cost.bytes += one.request.modelled_bytes();
+  }
+  lane.runtime().lane(lane.lane).meter.add(cost);
+  const Timeline::Scope wire(lane.timeline, Activity::wire, "ask", cost.bytes);
+  lane.runtime().requests().ask(lane.lane, asks);
+}
+
+void Serving::begin(Worker& worker, Service* service) {
+  service_ = service;
+  worker.runtime().requests().open(service != nullptr);
+  if (service == nullptr) return;
+  // With overlap off it is no body in place, which would never return.
+  serving_ = worker.runtime().launch(
+      worker.background_lane(), [this, lane = Worker(worker.runtime(), worker.background_lane(), worker.relaxation)] {
+        Worker own = lane;
+        own.say_where(Worker::before_the_first_step);
+        serve(own);
+      });
+}
+
+void Serving::exclusively(Worker& worker, const std::function<void()>& body) {
+  if (service_ != nullptr && serving_.done()) serving_.wait();
+  worker.runtime().requests().exclusively(body);
+}
+
+void Serving::end(Worker& worker) {
+  worker.runtime().requests().leave();
+  serving_.wait();
+}
+
+void Serving::serve(Worker& lane) const {
+  Requests& requests = lane.runtime().requests();
+  std::vector<std::unique_ptr<Request>> early;
+  const auto replied = [&](const std::unique_ptr<Request>& request) {
+    const std::optional<Buffer> reply = service_->give(lane, *request);
+    if (!reply) return false;
+    lane.runtime().lane(lane.lane).meter.add({1, reply->modelled_bytes()});
+    request->reply(*reply);
+    return true;
+  };
+  while (std::unique_ptr<Request> request = requests.next()) {
+    requests.exclusively([&] {
+      const Timeline::Scope scope(lane.timeline, Activity::compute, "serve");
+      service_->take(lane, *request);
+      request->content = {};
+      early.push_back(std::move(request));
+      std::erase_if(early, replied);
+    });
+  }
+}
+
+}  // namespace trigram
