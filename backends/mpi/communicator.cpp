@@ -34,17 +34,6 @@ std::vector<int> ranks_in_world(MPI_Comm comm) {
 
 bool is_receive(const Transfer& transfer) { return transfer.direction == Transfer::Direction::receive; }
 
-/// Withdraws a receive that has not begun. What MPI is in the middle of goes on, and so keeps its memory.
-void abandon(MPI_Request& request, bool receive) {
-  if (request == MPI_REQUEST_NULL) return;
-  if (receive) MPI_Cancel(&request);
-  int ended = 0;
-  MPI_Test(&request, &ended, MPI_STATUS_IGNORE);
-  if (ended != 0) return;
-  keep_memory();
-  MPI_Request_free(&request);
-}
-
 }  // namespace
 
 /// A transfer, or a part of one that MPI can count.

@@ -22,7 +22,7 @@ struct MpiRuntime::OwnLane {
       : lane(
             index, [&clock] { return clock.now(); }, world.keep_spans) {
     lane.device = std::make_unique<Device>(kernels_of_this_process(), lane.timeline);
-    const auto context =
+    context =
         std::make_shared<LaneContext>(lane_name(index, world.bucket_lanes), options.timeout, failure, *lane.device);
     const auto make = [&](MPI_Comm comm, const char* name) {
       auto made = metered(communicator(comm, name, context, options.vendor_collectives), lane.meter, lane.timeline);
@@ -37,10 +37,14 @@ struct MpiRuntime::OwnLane {
   }
 
   Lane lane;
+  std::shared_ptr<LaneContext> context;
   std::unique_ptr<LaneThread> thread;
 };
 
-MpiRuntime::MpiRuntime(const World& world, const RuntimeOptions& options) : control_(options.timeout, failure_) {
+MpiRuntime::MpiRuntime(const World& world, const RuntimeOptions& options)
+    : control_(options.timeout, failure_),
+      requests_([this](int lane) -> const LaneContext& { return *lanes_[static_cast<std::size_t>(lane)]->context; },
+                world.bucket_lanes + 1, options.timeout, failure_) {
   try {
     require_same_on_all_ranks(world.configuration,
                               [this](const std::vector<std::byte>& own) { return control_.all_gather(own); });

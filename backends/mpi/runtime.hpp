@@ -8,6 +8,7 @@
 #include "backends/mpi/control.hpp"
 #include "backends/mpi/failure.hpp"
 #include "backends/mpi/lane_thread.hpp"
+#include "backends/mpi/requests.hpp"
 #include "core/backend.hpp"
 #include "core/clock.hpp"
 
@@ -33,6 +34,7 @@ class MpiRuntime final : public RankRuntime {
   double now() const override { return clock_.now(); }
   Pending launch(int lane, std::function<void()> body) override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override { return control_.agree(value, op); }
+  Requests& requests() override { return requests_; }
   void stop_lanes() override;
   /// Blocks all ranks until `complete` has returned on rank 0; each rank's clock stands still meanwhile.
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
@@ -50,6 +52,7 @@ class MpiRuntime final : public RankRuntime {
   Failure failure_;
   Clock clock_;
   Control control_;
+  MpiRequests requests_;
   std::vector<std::unique_ptr<OwnLane>> lanes_;
 };
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "backends/mpi/check.hpp"
+#include "backends/mpi/memory.hpp"
 #include "core/error.hpp"
 
 namespace trigram::mpi {
@@ -73,6 +74,16 @@ std::vector<MPI_Status> wait_all(std::span<MPI_Request> requests, const LaneCont
     if (waited > grace && lane.failure.raised()) lane.failure.rethrow();
     pause(waited);
   }
+}
+
+void abandon(MPI_Request& request, bool receive) {
+  if (request == MPI_REQUEST_NULL) return;
+  if (receive) MPI_Cancel(&request);
+  int ended = 0;
+  MPI_Test(&request, &ended, MPI_STATUS_IGNORE);
+  if (ended != 0) return;
+  keep_memory();
+  MPI_Request_free(&request);
 }
 
 }  // namespace trigram::mpi

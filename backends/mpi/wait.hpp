@@ -23,4 +23,8 @@ struct Subject {
 /// progress either; and BackendError for what MPI reports.
 std::vector<MPI_Status> wait_all(std::span<MPI_Request> requests, const LaneContext& lane, const Subject& subject);
 
+/// Gives up a request that nobody waits for any more: withdraws a receive that has not begun. What MPI is in the middle
+/// of goes on, and so keeps its memory.
+void abandon(MPI_Request& request, bool receive);
+
 }  // namespace trigram::mpi

@@ -9,7 +9,7 @@
 
 #include "core/backend.hpp"
 #include "core/error.hpp"
-#include "core/worker.hpp"
+#include "core/service.hpp"
 
 namespace trigram {
 namespace {
@@ -36,6 +36,38 @@ void throws_in_a_lane(RankRuntime& runtime, int rank) {
     if (rank == 1) throw UsageError("the flux of rank 1 is 7");
   });
   runtime.lane(0).comm->exchange({Transfer::receive_from(rank, Buffer(nullptr, Shape::of(0, DType::u8)))});
+}
+
+/// Rank 1 serves, and computes for long.
+void throws_in_a_service(RankRuntime& runtime, int rank) {
+  class Broken final : public Service {
+    void take(Worker&, const Request&) override { throw UsageError("the flux of rank 1 is 7"); }
+    std::optional<Buffer> give(Worker&, const Request&) override { return std::nullopt; }
+  } broken;
+  Worker worker(runtime, 0, {});
+  Serving serving;
+  serving.begin(worker, rank == 1 ? &broken : nullptr);
+  const OwnedBuffer x = worker.device.allocate(Shape::of(6, DType::f32));
+  if (rank != 1) ask(worker, {1, 0, x, x});
+  for (int step = 0; step < 600; ++step) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    serving.exclusively(worker, [] {});
+  }
+}
+
+/// Rank 1 serves, and never replies.
+void never_replies(RankRuntime& runtime, int rank) {
+  class Silent final : public Service {
+    void take(Worker&, const Request&) override {}
+    std::optional<Buffer> give(Worker&, const Request&) override { return std::nullopt; }
+  } silent;
+  Worker worker(runtime, 0, {});
+  Serving serving;
+  serving.begin(worker, rank == 1 ? &silent : nullptr);
+  const OwnedBuffer x = worker.device.allocate(Shape::of(6, DType::f32));
+  if (rank == 0) worker.start(1, [&](Worker& lane) { ask(lane, {1, 0, x, x}); }).wait();
+  if (rank == 2) std::this_thread::sleep_for(std::chrono::seconds(60));
+  serving.end(worker);
 }
 
 void dies(RankRuntime& runtime, int rank) {
@@ -109,6 +141,8 @@ Scenario scenario_of(const std::string& name) {
   const std::pair<const char*, Scenario> all[] = {{"throws", throws},
                                                   {"throws_beside_a_lane", throws_beside_a_lane},
                                                   {"throws_in_a_lane", throws_in_a_lane},
+                                                  {"throws_in_a_service", throws_in_a_service},
+                                                  {"never_replies", never_replies},
                                                   {"dies", dies},
                                                   {"never_answers", never_answers},
                                                   {"never_reduces", never_reduces},

@@ -20,6 +20,7 @@ const std::vector<Unsupported>& unsupported() {
   static const std::vector<Unsupported> all{
       {"AFailingRankReleasesTheOthersAndKeepsItsTypeAndText", "", "a rank that fails ends the job; see failing jobs"},
       {"AnErrorNextToABlockedLaneEndsTheRun", "", "a rank that fails ends the job; see failing jobs"},
+      {"AServiceThatFailsEndsTheRunWithItsOwnError", "", "a rank that fails ends the job; see failing jobs"},
       {"PhantomsGoThroughEverything", "", "only real data travel on a real network"},
       {"IdenticalBitsOnEveryBackend", "collectives=vendor", "the library adds in an order of its own"},
       {"RingAddsRanksInTheDocumentedOrder", "collectives=vendor", "the library adds in an order of its own"},
