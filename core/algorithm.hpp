@@ -72,6 +72,11 @@ class Algorithm {
   virtual bool deterministic() const { return true; }
   /// True where a bucket may be updated, and after_update called, as soon as its own gradient is complete.
   virtual bool local_updates() const { return false; }
+  /// True where ranks ask each other without appointment (core/service.hpp).
+  virtual bool asks() const { return false; }
+  /// How many ranks train nothing, of so many: the last ones, which only serve. They have the initial weights and no
+  /// data; of the moments they see `setup` and `finish`.
+  virtual int servers(int /*ranks*/) const { return 0; }
   /// False where the run's optimizer steps nothing, since the algorithm changes all weights by itself, in `update`: it
   /// then holds what optimizers it needs (1-bit Adam), and a run that names one is refused.
   virtual bool uses_optimizer() const { return true; }

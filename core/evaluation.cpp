@@ -37,6 +37,7 @@ std::vector<std::byte> packed(const Evaluations::Reached& reached, double time, 
 std::vector<Part> parts_of(const RankRuntime::Parts& all) {
   std::vector<Part> parts;
   for (const auto& bytes : all) {
+    if (bytes.empty()) continue;
     Unpacker unpacker(bytes);
     const auto reached = unpacker.take<Evaluations::Reached>();
     const auto time = unpacker.take<double>();
@@ -126,7 +127,15 @@ HostWeights download_weights(Device& device, std::span<const ParameterView> para
 
 Evaluations::Evaluations(Worker& worker, Workload& workload, std::span<const ParameterView> parameters,
                          const TrainingOptions& options, Done done)
-    : worker_(worker), workload_(workload), parameters_(parameters), options_(options), done_(std::move(done)) {}
+    : worker_(worker),
+      workload_(workload),
+      parameters_(parameters),
+      options_(options),
+      done_(std::move(done)),
+      trains_(worker.rank() < training_ranks(options, worker.world())) {
+  for (const ParameterView& one : parameters)
+    part_bytes_ += sizeof(float) * static_cast<std::size_t>(one.weights.count());
+}
 
 void Evaluations::begin() {
   hand_in_now(0, {});
@@ -155,7 +164,7 @@ void Evaluations::require_few() const {
 }
 
 void Evaluations::keep_latest(const Reached& reached) {
-  if (!by_seconds() || workload_.phantom()) return;
+  if (!by_seconds() || workload_.phantom() || !trains_) return;
   latest_ = download_weights(worker_.device, parameters_);
   latest_reached_ = reached;
 }
@@ -172,15 +181,17 @@ void Evaluations::end(const Reached& reached) {
 
 void Evaluations::hand_in_now(std::int64_t key, const Reached& reached) {
   if (workload_.phantom()) return;
-  hand_in(key, std::numeric_limits<double>::quiet_NaN(), reached, download_weights(worker_.device, parameters_));
+  const HostWeights own = trains_ ? download_weights(worker_.device, parameters_) : HostWeights();
+  hand_in(key, std::numeric_limits<double>::quiet_NaN(), reached, own);
 }
 
 /// A time that is NaN stands for the moment at which the last rank hands in.
 void Evaluations::hand_in(std::int64_t key, double time, const Reached& reached, const HostWeights& own) {
   if (workload_.phantom()) return;
-  std::vector<std::byte> part = packed(reached, worker_.now(), flattened(own));
+  std::vector<std::byte> part;
+  if (trains_) part = packed(reached, worker_.now(), flattened(own));
   if (worker_.runtime().collects_unnoticed()) return score(key, time, std::move(part));
-  kept_bytes_ += part.size();
+  kept_bytes_ += part_bytes_;  // the same on every rank: they meet together
   kept_.push_back({key, time, std::move(part)});
   if (kept_bytes_ > most_kept_bytes) score_kept();
 }

@@ -14,7 +14,8 @@ Workload::HostWeights download_weights(Device& device, std::span<const Parameter
 
 /// The evaluations of one training, seen by one rank: before the first step, every so many steps or simulated seconds,
 /// and after the last. All ranks hand in weights for the same evaluations; on the rank that completes one, `done`
-/// receives its row. Accuracy is computed once for each distinct set of weights. Does nothing for a phantom workload.
+/// receives its row. What servers hold is no model of theirs and is left out: means are over ranks that train. Accuracy
+/// is computed once for each distinct set of weights. Does nothing for a phantom workload.
 /// Where scoring takes real time, training only copies weights, and they are scored after its end: or else ranks would
 /// wait for each other, and background lanes would go on while training stands still.
 class Evaluations {
@@ -58,6 +59,8 @@ class Evaluations {
   std::span<const ParameterView> parameters_;
   const TrainingOptions& options_;
   Done done_;
+  bool trains_;                 ///< else this rank hands in nothing, as often as the others hand in weights
+  std::size_t part_bytes_ = 0;  ///< of a rank that trains
   double begin_ = 0;
   std::int64_t next_ = 1;         ///< the multiple of the seconds that comes next
   Workload::HostWeights latest_;  ///< weights at `latest_reached_`, by seconds only

@@ -45,7 +45,7 @@ struct LaneSpan {
   std::int64_t bytes = 0;
 };
 
-/// What one rank brings home.
+/// What one rank brings home. One that only serves has no steps, no batch and no weights.
 struct RankReport {
   int rank = 0;
   std::vector<StepRow> steps;
@@ -54,7 +54,7 @@ struct RankReport {
   std::vector<EvalRow> evals;  ///< on the rank that completed them
   std::vector<LaneSpan> spans;
   std::int64_t steps_done = 0;
-  Cost sent;                                ///< counted by the meters in all steps
+  Cost sent;                                ///< counted by the meters in all steps, or while it served
   std::vector<Cost> cost_by_step;           ///< counted in each step, if kept
   Cost setup_and_finish;                    ///< counted outside steps
   std::int64_t local_batch = 0;             ///< 0: an empty shard

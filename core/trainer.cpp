@@ -48,6 +48,7 @@ class Trainer {
       : runtime_(runtime),
         options_(options),
         worker_(runtime, 0, options.relaxation),
+        trains_(worker_.rank() < training_ranks(options, worker_.world())),
         workload_(open_workload(options, worker_.rank(), worker_.world())),
         parameters_(workload_->parameters()),
         store_(worker_.device, parameters_, plan_buckets(parameters_, options.buckets, workload_->phantom())),
@@ -60,27 +61,30 @@ class Trainer {
   RankReport run() {
     report_.rank = worker_.rank();
     worker_.say_where(worker_.before_the_first_step);
-    report_.local_batch = workload_->local_batch();
+    if (trains_) report_.local_batch = workload_->local_batch();
     workload_->setup(worker_, store_.parameters());
     worker_.steps = options_.steps;
     algorithm_->setup(worker_, store_.buckets());
-    if (optimizer_ != nullptr) set_up_optimizer();
+    if (trains_ && optimizer_ != nullptr) set_up_optimizer();
     evaluations_.begin();
     const Progress start = Progress::of(runtime_);
     Progress before = start;
     for (worker_.step = 0; worker_.step < options_.steps; ++worker_.step) {
-      step();
-      before = record(before);
+      if (trains_) {
+        step();
+        before = record(before);
+      }
       if (options_.on_step && worker_.rank() == 0) options_.on_step(worker_.step + 1);
-      evaluations_.after_step({report_.steps_done, report_.sent.bytes});
+      evaluations_.after_step({worker_.step + 1, report_.sent.bytes});
     }
     report_.training_seconds = before.time - start.time;
     for (auto& [column, values] : report_.recorded)
       values.resize(report_.steps.size(), std::numeric_limits<double>::quiet_NaN());
     algorithm_->finish(worker_);
-    report_.setup_and_finish = start.sent + difference(Progress::of(runtime_).sent, before.sent);
+    (trains_ ? report_.setup_and_finish : report_.sent) =
+        start.sent + difference(Progress::of(runtime_).sent, before.sent);
     evaluations_.end({report_.steps_done, report_.sent.bytes});
-    if (options_.keep_weights && !workload_->phantom())
+    if (options_.keep_weights && trains_ && !workload_->phantom())
       report_.weights = download_weights(worker_.device, store_.parameters());
     if (options_.keep_spans) keep_spans();
     return std::move(report_);
@@ -199,6 +203,7 @@ class Trainer {
   RankRuntime& runtime_;
   const TrainingOptions& options_;
   Worker worker_;
+  bool trains_;  ///< else it serves others, and takes part in their evaluations without weights
   std::unique_ptr<Workload> workload_;
   std::vector<Parameter> parameters_;
   BucketStore store_;

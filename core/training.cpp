@@ -52,6 +52,16 @@ void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options
   }
 }
 
+void check_roles(const Algorithm& algorithm, const TrainingOptions& options, const World& world,
+                 const Backend& backend) {
+  const std::string refusal = algorithm.asks() ? backend.refuses_asking() : "";
+  require(refusal.empty(), "algorithm '" + options.algorithm + "' lets ranks ask others that are busy: " + refusal);
+  const int servers = algorithm.servers(world.ranks);
+  require(servers < world.ranks, "algorithm '" + options.algorithm + "' makes " + std::to_string(servers) + " of " +
+                                     std::to_string(world.ranks) + " ranks servers, which leaves none to train; ask " +
+                                     "for more ranks or for fewer servers");
+}
+
 void check_optimizer(const Algorithm& algorithm, const TrainingOptions& options) {
   if (options.optimizer.empty()) return;
   require(algorithm.uses_optimizer(), "algorithm '" + options.algorithm +
@@ -88,6 +98,7 @@ void check(const TrainingOptions& options, const World& world, const Backend& ba
   Schedules::make(options.schedule);
   const auto algorithm = Algorithms::make(options.algorithm);
   check_optimizer(*algorithm, options);
+  check_roles(*algorithm, options, world, backend);
   const std::vector<int> nodes = backend.nodes(world.ranks);
   check_relaxation(*algorithm, options, nodes);
   const auto workload = open_workload(options, 0, world.ranks);

@@ -1,10 +1,20 @@
 #include "core/training_options.hpp"
 
+#include <algorithm>
+
+#include "core/algorithm.hpp"
+
 namespace trigram {
+
+int training_ranks(const TrainingOptions& options, int world) {
+  return world - Algorithms::make(options.algorithm)->servers(world);
+}
 
 std::unique_ptr<Workload> open_workload(const TrainingOptions& options, int rank, int world) {
   auto workload = Workloads::make(options.workload);
-  workload->open({rank, world, options.global_batch, options.label_skew, options.relaxation.seed, options.validation});
+  const int training = training_ranks(options, world);
+  workload->open({std::min(rank, training - 1), training, options.global_batch, options.label_skew,
+                  options.relaxation.seed, options.validation});
   return workload;
 }
 

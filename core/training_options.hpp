@@ -34,7 +34,11 @@ struct TrainingOptions {
   std::function<void(std::int64_t done)> on_step;  ///< if set, called on rank 0 after every step
 };
 
-/// This rank's workload with its share of the data. Throws UsageError.
+/// How many of `world` ranks train, the first ones; the others serve.
+int training_ranks(const TrainingOptions& options, int world);
+
+/// This rank's workload with its share of the data; one that serves is given a share that it leaves alone. Throws
+/// UsageError.
 std::unique_ptr<Workload> open_workload(const TrainingOptions& options, int rank, int world);
 
 }  // namespace trigram

@@ -109,9 +109,7 @@ class AlgorithmCheck {
                         " steps; where periods are longer, try it with a shorter one");
     }
     for (const RankReport& rank : training.ranks) {
-      Cost all = rank.setup_and_finish;
-      for (const Cost& one : rank.cost_by_step) all += one;
-      if (all.rounds > 0) continue;
+      if ((rank.setup_and_finish + rank.sent).rounds > 0) continue;
       return report("communication", {},
                     "rank " + std::to_string(rank.rank) + " takes part in no exchange in " +
                         std::to_string(tried_.steps) + " steps");
@@ -142,12 +140,16 @@ class AlgorithmCheck {
     return ", outside of steps: counted " + text_of(rank.setup_and_finish) + ", a synchronous method has none";
   }
 
-  /// What the last step declares is exchanged as often as the clock says, as often on every rank; steps that declare
-  /// something else do so once each.
+  /// What the last step declares is exchanged as often as the clock says, and as often on every rank unless ranks ask
+  /// each other; steps that declare something else do so once each.
   std::string wrong_sum(const RankReport& rank, const TrialRun& run, const RankReport& first) const {
     const Cost repeated = trial_.declared(run, rank.rank, run.steps - 1);
     const Cost rest = repeatedly(rank, run);
     const std::int64_t times = repeated.rounds > 0 ? rest.rounds / repeated.rounds : 0;
+    if (trial_.algorithm().asks()) {
+      if (rest == Cost{times * repeated.rounds, times * repeated.bytes}) return {};
+      return ": counted " + text_of(rest) + ", which is no multiple of " + text_of(repeated);
+    }
     const Cost of_first = trial_.declared(run, first.rank, run.steps - 1);
     const std::int64_t times_of_first = of_first.rounds > 0 ? repeatedly(first, run).rounds / of_first.rounds : times;
     if (rest == Cost{times * repeated.rounds, times * repeated.bytes} && times == times_of_first) return {};
@@ -157,9 +159,8 @@ class AlgorithmCheck {
 
   Cost repeatedly(const RankReport& rank, const TrialRun& run) const {
     const Cost repeated = trial_.declared(run, rank.rank, run.steps - 1);
-    Cost rest = rank.setup_and_finish;
-    for (std::int64_t step = 0; step < run.steps; ++step) {
-      rest += rank.cost_by_step[static_cast<std::size_t>(step)];
+    Cost rest = rank.setup_and_finish + rank.sent;
+    for (std::int64_t step = 0; step < rank.steps_done; ++step) {
       const Cost declared = trial_.declared(run, rank.rank, step);
       if (declared != repeated) rest = {rest.rounds - declared.rounds, rest.bytes - declared.bytes};
     }
@@ -191,11 +192,11 @@ class AlgorithmCheck {
     for (std::int64_t i = 0; i < known_elements(); ++i) {
       double sum = 0;
       for (const auto& one : weights) sum += one[static_cast<std::size_t>(i)];
-      off.push_back(sum / trial_.ranks() - followed(i, run.steps, trial_.ranks()));
+      off.push_back(sum / trial_.training_ranks() - followed(i, run.steps, trial_.training_ranks()));
     }
     constexpr double rounding = 1e-5;
     const double longest =
-        Trial::learning_rate * longest_gradient(run.steps, trial_.ranks()) * static_cast<double>(run.steps);
+        Trial::learning_rate * longest_gradient(run.steps, trial_.training_ranks()) * static_cast<double>(run.steps);
     const double share = length(off) / longest;
     if (share <= *promised + rounding) return;
     report("mean", run,
@@ -206,14 +207,14 @@ class AlgorithmCheck {
   /// Without one rank the mean is off by about a gradient's n-th part.
   bool mean_finds_one_rank() const {
     const std::optional<double> promised = trial_.invariants(Hierarchy::none).mean_error;
-    return promised && *promised * 2 * trial_.ranks() <= 1;
+    return promised && *promised * 2 * trial_.training_ranks() <= 1;
   }
 
   void influence(const Training& training, const TrialRun& run) {
     if (!repeatable()) return;
     const bool on_all = trial_.invariants(Hierarchy::none).replicas != Replicas::free;
     const auto before = weights_of(training);
-    for (int rank = 0; rank < trial_.ranks(); ++rank) {
+    for (int rank = 0; rank < trial_.training_ranks(); ++rank) {
       TrialRun negated = run;
       negated.workload += ":negated=" + std::to_string(rank);
       const auto after = weights_of(trial_.train(negated));
@@ -221,10 +222,11 @@ class AlgorithmCheck {
       for (std::size_t other = 0; other < after.size(); ++other) {
         if (static_cast<int>(other) != rank && after[other] != before[other]) ++changed;
       }
-      if (changed == trial_.ranks() - 1 || (!on_all && changed > 0)) continue;
+      if (changed == trial_.training_ranks() - 1 || (!on_all && changed > 0)) continue;
       return report("influence", run,
                     "other gradients on rank " + std::to_string(rank) + " change the weights of " +
-                        std::to_string(changed) + " of " + std::to_string(trial_.ranks() - 1) + " other ranks");
+                        std::to_string(changed) + " of " + std::to_string(trial_.training_ranks() - 1) +
+                        " other ranks");
     }
   }
 

@@ -103,6 +103,7 @@ std::int64_t Trial::steps_with_exchanges() const {
 std::vector<std::vector<float>> weights_of(const Training& training) {
   std::vector<std::vector<float>> all;
   for (const RankReport& report : training.ranks) {
+    if (report.steps_done == 0) continue;
     std::vector<float>& flat = all.emplace_back();
     for (const auto& parameter : report.weights) flat.insert(flat.end(), parameter.begin(), parameter.end());
   }

@@ -27,6 +27,8 @@ class Trial {
   Trial(const std::string& spec, Backend& backend, int ranks);
 
   int ranks() const { return ranks_; }
+  /// Those that train: the first ones.
+  int training_ranks() const { return ranks_ - algorithm_->servers(ranks_); }
   const Algorithm& algorithm() const { return *algorithm_; }
   bool synchronous() const { return algorithm_->trigram().synchrony == Trigram::Synchrony::synchronous; }
   bool decentralized() const { return algorithm_->trigram().centrality == Trigram::Centrality::decentralized; }
@@ -59,7 +61,7 @@ class Trial {
   std::vector<BucketLayout> buckets_;
 };
 
-/// The final weights of each rank, all parameters one after the other.
+/// The final weights of each rank that trains, all parameters one after the other.
 std::vector<std::vector<float>> weights_of(const Training& training);
 
 }  // namespace trigram

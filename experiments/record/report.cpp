@@ -95,17 +95,18 @@ nlohmann::json summarize(const Training& training) {
   }
   const double divisor = std::max<double>(1, static_cast<double>(ranks.front().steps_done));
   const std::vector<EvalRow> scores = evaluations(ranks);
-  nlohmann::json summary = {{"iteration_s", ranks.front().training_seconds / divisor},
-                            {"iteration_median_s", median(iteration_seconds(ranks.front()))},
-                            {"iteration_slowest_rank_s", slowest / divisor},
-                            {"samples_per_s", samples_per_second(ranks)},
-                            {"bytes_per_step_mean", all / static_cast<double>(ranks.size()) / divisor},
-                            {"bytes_per_step_largest", largest / divisor},
-                            {"busiest_nic", busiest_nic(training)},
-                            {"simulated_s", training.seconds},
-                            {"empty_shards", std::count_if(ranks.begin(), ranks.end(),
-                                                           [](const RankReport& r) { return r.local_batch == 0; })},
-                            {"breakdown", breakdown(ranks.front())}};
+  nlohmann::json summary = {
+      {"iteration_s", ranks.front().training_seconds / divisor},
+      {"iteration_median_s", median(iteration_seconds(ranks.front()))},
+      {"iteration_slowest_rank_s", slowest / divisor},
+      {"samples_per_s", samples_per_second(ranks)},
+      {"bytes_per_step_mean", all / static_cast<double>(ranks.size()) / divisor},
+      {"bytes_per_step_largest", largest / divisor},
+      {"busiest_nic", busiest_nic(training)},
+      {"simulated_s", training.seconds},
+      {"empty_shards", std::count_if(ranks.begin(), ranks.end(),
+                                     [](const RankReport& r) { return r.steps_done > 0 && r.local_batch == 0; })},
+      {"breakdown", breakdown(ranks.front())}};
   for (const char* key : {"loss", "accuracy", "worst_accuracy", "consensus_distance"}) summary[key] = nullptr;
   if (scores.empty()) return summary;
   const EvalRow& last = scores.back();

@@ -50,6 +50,7 @@ TEST_P(SimulatedTime, ComputeAndExposedSecondsSumToTheStep) {
   for (const bool overlap : {false, true}) {
     const Training training = train_on(simulator(2), 4, timed(GetParam(), overlap));
     for (const RankReport& report : training.ranks) {
+      if (report.steps.empty()) continue;  // it only serves
       double before = report.steps.back().time_s - report.training_seconds;
       for (const StepRow& row : report.steps) {
         EXPECT_NEAR(row.compute_s + row.exposed_s, row.time_s - before, 1e-12);

@@ -29,9 +29,13 @@ class NeverStarts final : public Backend {
     return {};
   }
   bool simulated() const override { return false; }
+  std::string refuses_asking() const override { return asks_ ? "" : "this place has no way back"; }
+  /// Says that ranks may ask each other.
+  void let_ask() { asks_ = true; }
 
  private:
   std::vector<int> nodes_;
+  bool asks_ = false;
 };
 
 class RefusedBeforeAnyRankStarts : public ::testing::Test {
@@ -41,8 +45,9 @@ class RefusedBeforeAnyRankStarts : public ::testing::Test {
     world_.ranks = 6;
   }
 
-  std::string message() {
+  std::string message(bool may_ask = false) {
     NeverStarts backend({0, 0, 0, 0, 1, 1});
+    if (may_ask) backend.let_ask();
     try {
       run_training(backend, world_, options_);
     } catch (const UsageError& error) {
@@ -55,6 +60,28 @@ class RefusedBeforeAnyRankStarts : public ::testing::Test {
   World world_;
   TrainingOptions options_ = scripted("all_reduce", 3);
 };
+
+TEST_F(RefusedBeforeAnyRankStarts, AMethodThatAsksWhereNobodyIsAnswered) {
+  options_.algorithm = "ad_psgd";
+  EXPECT_EQ(message(), "algorithm 'ad_psgd' lets ranks ask others that are busy: this place has no way back");
+}
+
+TEST_F(RefusedBeforeAnyRankStarts, ServersThatLeaveNoneToTrain) {
+  options_.algorithm = "parameter_server:servers=6";
+  EXPECT_EQ(
+      message(true),
+      "algorithm 'parameter_server:servers=6' makes 6 of 6 ranks servers, which leaves none to train; ask for more "
+      "ranks or for fewer servers");
+}
+
+TEST_F(RefusedBeforeAnyRankStarts, GraphsThatJoinNoPairsOrChange) {
+  options_.algorithm = "ad_psgd:topology=star";
+  EXPECT_EQ(message(true),
+            "algorithm 'ad_psgd': topology star of 6 ranks changes with steps or joins rank 2 with none of the other "
+            "parity; take complete");
+  options_.algorithm = "ad_psgd:topology=one_peer_exponential";
+  EXPECT_THAT(message(true), HasSubstr("one_peer_exponential of 6 ranks changes with steps"));
+}
 
 /// Does nothing but claim the update.
 class Owner final : public Algorithm {

@@ -51,6 +51,7 @@ Training train_on(const std::string& backend, int ranks, const TrainingOptions& 
 std::vector<std::vector<float>> final_weights(const Training& training) {
   std::vector<std::vector<float>> all;
   for (const RankReport& report : training.ranks) {
+    if (report.steps_done == 0) continue;
     std::vector<float>& flat = all.emplace_back();
     for (const auto& parameter : report.weights) flat.insert(flat.end(), parameter.begin(), parameter.end());
   }

@@ -35,7 +35,7 @@ TrainingOptions scripted(const std::string& algorithm, std::int64_t steps);
 Training train_on(const std::string& backend, int ranks, const TrainingOptions& options,
                   const std::string& all_reduce = "ring");
 
-/// The final weights of each rank, all parameters one after the other.
+/// The final weights of each rank that trains, all parameters one after the other.
 std::vector<std::vector<float>> final_weights(const Training& training);
 
 /// Mean over ranks, in double precision.
