@@ -81,6 +81,24 @@ TEST_F(Stragglers, AreWaitedForByThoseWhoAreTooFarAhead) {
             2 * train("parameter_server:staleness=2", "").ranks[0].training_seconds);
 }
 
+// n updates of M bytes into one server's NIC, then n replies of M bytes out of it: 2a + 2 n M b, computing apart.
+TEST(Servers, TakeTheTimeOfAllMessagesThroughOneNic) {
+  if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  constexpr std::int64_t elements = 100'000;
+  constexpr double latency = 10e-6, bytes_per_second = 12.5e9, messages = 5 * 4.0 * elements;
+  Script script;
+  script.layers = {elements};
+  play(script);
+  TrainingOptions options = scripted("parameter_server:staleness=0", 3);
+  options.evaluate_every = 0;
+  const Training training = train_on(
+      "sim:nodes=6,gpus_per_node=1,nic_bandwidth=100Gbps,nic_latency=10us,kernel_launch=0s,gpu_memory_bandwidth=1000TB/"
+      "s",
+      ranks, options);
+  const double expected = 2 * latency + 2 * messages / bytes_per_second;
+  EXPECT_NEAR(training.ranks[0].training_seconds / 3 / expected, 1, 1e-3);
+}
+
 // The servers' own time is in a step: adding an update and the way there and back.
 TEST_F(Stragglers, AServerThatIsSlowSlowsEverybody) {
   const Training even = train("parameter_server", ""), uneven = train("parameter_server", ",slow=5:1000");

@@ -151,20 +151,21 @@ TEST_P(Services, NeverRunBesideAnExclusiveBody) {
     Worker worker(runtime, 0, {});
     int inside = 0;
     std::int64_t meetings = 0;
-    const auto enter = [&](Worker& lane) {
+    const auto enter = [&](Worker& lane, double seconds) {
       if (++inside > 1) ++meetings;
-      lane.device.charge_seconds(1e-6);
+      lane.device.charge_seconds(seconds);
       const OwnedBuffer some = lane.device.allocate(Shape::of(1000, DType::f32));
       lane.device.fill(some, 1);
       --inside;
     };
     const OwnedBuffer nothing = worker.device.allocate(Shape::of(1, DType::i64));
-    TestService service([&](Worker& lane, const Request&) { enter(lane); },
+    TestService service([&](Worker& lane, const Request&) { enter(lane, 1e-5); },
                         [&](Worker&, const Request&) { return nothing.view(); });
     Serving serving;
     serving.begin(worker, &service);
     for (int time = 0; time < 20; ++time) {
-      serving.exclusively(worker, [&] { enter(worker); });
+      // Long enough, and of other lengths on other ranks, for requests to come meanwhile.
+      serving.exclusively(worker, [&] { enter(worker, 1e-4 * (1 + worker.rank() + time % 3)); });
       if (worker.world() > 1) answered(worker, (worker.rank() + 1) % worker.world(), 0);
     }
     serving.end(worker);

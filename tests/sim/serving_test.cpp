@@ -62,7 +62,7 @@ TEST(Asking, RequestsShareTheirWayAndAreServedOneByOne) {
 TEST(Asking, OrderOfServiceIsThatOfArrival) {
   const auto results = run_ranks<int>(flat(4), 4, [](RankRuntime& runtime) {
     Worker worker(runtime, 0, {});
-    Echo echo;
+    Echo echo(1);  // so that the others wait in line
     Serving serving;
     serving.begin(worker, worker.rank() == 0 ? &echo : nullptr);
     if (worker.rank() > 0) ask_for(worker, 0, (4 - worker.rank()) * megabyte);
