@@ -94,7 +94,7 @@ TEST(Command, CheckPrintsCostsAndSaysWhatDoesNotHold) {
   // Two buckets on a ring of four, 2·3 rounds each.
   const Ended held = program("check local_sgd:every=3 --ranks 4 --fidelity fluid");
   EXPECT_EQ(held.code, 0) << held.text;
-  EXPECT_THAT(held.text, HasSubstr("12 rounds, 116 bytes"));
+  EXPECT_THAT(held.text, HasSubstr("12 rounds, 140 bytes"));
   EXPECT_THAT(held.text, HasSubstr("algorithm local_sgd:every=3 holds what it declares\n"));
   const Ended broken = program("check local_sgd:every=300 --ranks 2");
   EXPECT_EQ(broken.code, 1) << broken.text;

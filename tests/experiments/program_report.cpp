@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
 #include "experiments/record/report.hpp"
