@@ -9,6 +9,7 @@
 #include "backends/gpu/host/local_ranks.hpp"
 #include "backends/gpu/host/session.hpp"
 #include "backends/gpu/runtime.hpp"
+#include "core/backend_traits.hpp"
 #include "core/carried_error.hpp"
 #include "core/error.hpp"
 #include "core/quoted.hpp"
@@ -175,6 +176,13 @@ class GpuBackend final : public Backend {
 
 const Backends::Registration registration("gpu", {"NVIDIA GPUs: one process and one GPU a rank, by NCCL"},
                                           [](Params& params) { return std::make_unique<GpuBackend>(params); });
+
+const BackendTraits::Registration traits(
+    "gpu",
+    {.flags = {{"ranks-per-node", "ranks_per_node", "ranks of a node"},
+               {"rendezvous", "rendezvous", "where launched ranks with GPUs meet: file:PATH, tcp:HOST:PORT or mpi",
+                /*of_one_process=*/true}},
+     .own_messages = {{"collectives", "own", /*same_bits=*/false}}});
 
 }  // namespace
 }  // namespace trigram::gpu

@@ -5,6 +5,7 @@
 #include "backends/mpi/bootstrap.hpp"
 #include "backends/mpi/runtime.hpp"
 #include "backends/mpi/session.hpp"
+#include "core/backend_traits.hpp"
 #include "core/error.hpp"
 #include "core/quoted.hpp"
 #include "core/registry.hpp"
@@ -80,6 +81,9 @@ class MpiBackend final : public Backend {
 
 const Backends::Registration registration("mpi", {"a CPU cluster: one process a rank, started by mpirun or srun"},
                                           [](Params& params) { return std::make_unique<MpiBackend>(params); });
+
+const BackendTraits::Registration traits("mpi", {.flags = {{"ranks-per-node", "ranks_per_node", "ranks of a node"}},
+                                                 .own_messages = {{"collectives", "own", /*same_bits=*/false}}});
 
 }  // namespace
 }  // namespace trigram::mpi

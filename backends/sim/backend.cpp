@@ -9,6 +9,7 @@
 #include "backends/sim/engine.hpp"
 #include "backends/sim/platform_file.hpp"
 #include "backends/sim/simulation.hpp"
+#include "core/backend_traits.hpp"
 #include "core/error.hpp"
 #include "core/memory.hpp"
 #include "core/packing.hpp"
@@ -75,6 +76,12 @@ class SimBackend final : public Backend {
 
 const Backends::Registration registration("sim", {"simulated cluster on SimGrid: exact messages or fluid collectives"},
                                           [](Params& params) { return std::make_unique<SimBackend>(params); });
+
+const BackendTraits::Registration traits("sim", {.takes_cluster = true,
+                                                 .flags = {{"ranks-per-node", "ranks_per_node", "ranks of a node"},
+                                                           {"fidelity", "fidelity",
+                                                            "how a simulation counts messages: exact or fluid"}},
+                                                 .own_messages = {{"fidelity", "exact"}}});
 
 }  // namespace
 

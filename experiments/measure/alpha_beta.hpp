@@ -35,7 +35,4 @@ AlphaBeta fit_stepped(std::span<const TimedAmount> points);
 /// The same as fit_alpha_beta with alpha given.
 AlphaBeta fit_beta(double alpha, std::span<const TimedAmount> points);
 
-/// The middle one, or the mean of the middle two. Throws Error for none.
-double median(std::span<const double> values);
-
 }  // namespace trigram

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/measure/median.hpp"
+
 namespace trigram {
 namespace {
 

@@ -1,7 +1,6 @@
 // trigram bench: collectives in the columns of nccl-tests, beside their closed form.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -9,8 +8,9 @@
 #include "core/all_reduce.hpp"
 #include "core/backend.hpp"
 #include "core/error.hpp"
-#include "experiments/measure/alpha_beta.hpp"
+#include "core/packing.hpp"
 #include "experiments/measure/bench_op.hpp"
+#include "experiments/measure/median.hpp"
 #include "experiments/measure/message_probe.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
@@ -23,10 +23,10 @@
 namespace trigram {
 namespace {
 
-struct BenchConfig {
-  explicit BenchConfig(Params& flags);
+struct BenchFlags {
+  explicit BenchFlags(Params& flags);
 
-  BackendChoice place;
+  PlaceFlags place;
   std::string op;
   World world;
   std::vector<std::int64_t> sizes;
@@ -45,7 +45,7 @@ std::vector<std::int64_t> sizes_between(double low, double high, double factor) 
   return sizes;
 }
 
-BenchConfig::BenchConfig(Params& flags) : place(flags) {
+BenchFlags::BenchFlags(Params& flags) : place(flags) {
   op = flags.get(
       "op", "all_reduce",
       "all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, gather, scatter, barrier or exchange");
@@ -60,10 +60,9 @@ BenchConfig::BenchConfig(Params& flags) : place(flags) {
 }
 
 CommandLine command_line() {
-  Params flags("trigram bench", "cluster=");
-  const BenchConfig unused(flags);
   return {"bench", "Times a collective at growing sizes, beside its alpha-beta closed form on homogeneous clusters.",
-          "trigram bench --op all_gather --cluster two_by_four --max-size 1GiB --factor 4", flags.declared()};
+          "trigram bench --op all_gather --cluster two_by_four --max-size 1GiB --factor 4",
+          declared_flags<BenchFlags>("trigram bench")};
 }
 
 /// A rank's seconds of every size in every iteration.
@@ -71,21 +70,14 @@ using Seconds = std::vector<double>;
 
 template <class Number>
 std::vector<std::byte> pack(const std::vector<Number>& numbers) {
-  std::vector<std::byte> bytes(numbers.size() * sizeof(Number));
-  if (!bytes.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
-  return bytes;
-}
-
-template <class Number>
-std::vector<Number> unpack(const std::vector<std::byte>& bytes) {
-  std::vector<Number> numbers(bytes.size() / sizeof(Number));
-  if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
-  return numbers;
+  Packer packer;
+  packer.put_all(std::span(numbers));
+  return std::move(packer).bytes();
 }
 
 /// Models of time need sizes only; real ranks send real bytes, and their first iteration, which opens connections, is
 /// not counted.
-Seconds measure(RankRuntime& runtime, const BenchConfig& config, const BenchOp& op, bool simulated) {
+Seconds measure(RankRuntime& runtime, const BenchFlags& config, const BenchOp& op, bool simulated) {
   Communicator& comm = *runtime.lane(0).comm;
   const std::int64_t most = config.sizes.back() / 4;
   const OwnedBuffer memory = comm.device().allocate({most, DType::f32, most, simulated});
@@ -105,7 +97,7 @@ Seconds measure(RankRuntime& runtime, const BenchConfig& config, const BenchOp& 
 }
 
 /// Of one size, in ascending order: of every iteration, the time of the rank that took longest.
-std::vector<double> seconds_of(const std::vector<Seconds>& ranks, const BenchConfig& config, std::size_t size) {
+std::vector<double> seconds_of(const std::vector<Seconds>& ranks, const BenchFlags& config, std::size_t size) {
   std::vector<double> all;
   for (std::size_t i = size; i < ranks.front().size(); i += config.sizes.size()) {
     double longest = 0;
@@ -118,7 +110,7 @@ std::vector<double> seconds_of(const std::vector<Seconds>& ranks, const BenchCon
 
 using Cells = std::vector<std::vector<std::string>>;
 
-Cells table(const BenchConfig& config, const BenchOp& op, const std::vector<Seconds>& ranks,
+Cells table(const BenchFlags& config, const BenchOp& op, const std::vector<Seconds>& ranks,
             const std::optional<MessageTime>& message) {
   constexpr double giga = 1e9, microseconds = 1e6, hundred = 100;
   const int n = config.world.ranks;
@@ -139,7 +131,7 @@ Cells table(const BenchConfig& config, const BenchOp& op, const std::vector<Seco
   return rows;
 }
 
-std::string header(const BenchConfig& config, const BenchOp& op, const std::optional<MessageTime>& message,
+std::string header(const BenchFlags& config, const BenchOp& op, const std::optional<MessageTime>& message,
                    bool simulated) {
   constexpr double giga = 1e9, microseconds = 1e6;
   std::string text = "# " + op.name + " on " + std::to_string(config.world.ranks) + " ranks of " +
@@ -165,7 +157,7 @@ std::optional<MessageTime> time_of_messages(Backend& backend, const World& world
   const Outcome outcome = backend.run(world, [](RankRuntime& runtime) { return pack(probe_messages(runtime)); });
   std::vector<MessageTime> all;
   for (const auto& bytes : outcome.results) {
-    const std::vector<MessageTime> some = unpack<MessageTime>(bytes);
+    const auto some = Unpacker(bytes).take_all<MessageTime>();
     all.insert(all.end(), some.begin(), some.end());
   }
   return common(all);
@@ -174,17 +166,17 @@ std::optional<MessageTime> time_of_messages(Backend& backend, const World& world
 int bench(const Arguments& arguments) {
   const CommandLine words = command_line();
   if (words.helped(arguments)) return 0;
-  Params flags("trigram bench", "");
-  for (const auto& [key, value] : words.parse(arguments)) flags.set(key, value);
-  BenchConfig config(flags);
+  Params flags = as_params("trigram bench", words.parse(arguments));
+  BenchFlags config(flags);
   const BenchOp& op = find_bench_op(config.op);
   if (!op.sized) config.sizes = {0};
   AllReduces::make(config.world.all_reduce);
-  const auto backend = config.place.make();
-  require_ranks_of(*backend, "trigram bench", config.place.backend);
-  config.world.ranks = config.place.ranks_on(*backend);
+  const BackendChoice place(flags.owner(), config.place);
+  const auto backend = place.make();
+  require_ranks_of(*backend, "trigram bench", place);
+  config.world.ranks = place.ranks_on(*backend);
   backend->nodes(config.world.ranks);
-  config.world.configuration = same_on_all_ranks("bench", with_defaults(flags), config.place.cluster);
+  config.world.configuration = same_on_all_ranks("bench", with_defaults(flags), place);
   const bool reports = backend->process_rank() == 0;
   if (reports && !config.out.empty()) require_writable_file(config.out);
   const bool simulated = backend->simulated();
@@ -193,7 +185,7 @@ int bench(const Arguments& arguments) {
   if (!reports) return 0;
 
   std::vector<Seconds> ranks;
-  for (const auto& bytes : outcome.results) ranks.push_back(unpack<double>(bytes));
+  for (const auto& bytes : outcome.results) ranks.push_back(Unpacker(bytes).take_all<double>());
   const std::optional<MessageTime> message = simulated ? time_of_messages(*backend, config.world) : std::nullopt;
   print_warnings(warnings_of(nlohmann::json::parse(outcome.facts)));
   const Cells rows = table(config, op, ranks, message);

@@ -1,8 +1,8 @@
 // trigram calibrate: measures a backend and writes the cluster file with which the simulator stands for it.
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/packing.hpp"
 #include "experiments/measure/measured_cluster.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
@@ -14,10 +14,10 @@
 namespace trigram {
 namespace {
 
-struct CalibrateConfig {
-  explicit CalibrateConfig(Params& flags);
+struct CalibrateFlags {
+  explicit CalibrateFlags(Params& flags);
 
-  BackendChoice place;
+  PlaceFlags place;
   ProbePlan plan;
   std::string out;
 };
@@ -34,7 +34,7 @@ std::vector<std::int64_t> sizes_between(double low, double high, double factor) 
   return sizes;
 }
 
-CalibrateConfig::CalibrateConfig(Params& flags) : place(flags) {
+CalibrateFlags::CalibrateFlags(Params& flags) : place(flags) {
   const double low = flags.get("min-size", "24KiB", Unit::message_bytes,
                                "smallest message, beside the empty one; 8 is 8B and 8M is 8MiB");
   const double high = flags.get("max-size", "6MiB", Unit::message_bytes, "largest message");
@@ -45,36 +45,39 @@ CalibrateConfig::CalibrateConfig(Params& flags) : place(flags) {
 }
 
 CommandLine command_line() {
-  Params flags("trigram calibrate", "cluster=");
-  const CalibrateConfig unused(flags);
   return {
       "calibrate",
       "Measures messages and device operations, and writes a cluster file for backend sim; backend mpi is started by "
       "mpirun.",
-      "trigram calibrate --backend mpi --out mine.cfg", flags.declared()};
+      "trigram calibrate --backend mpi --out mine.cfg", declared_flags<CalibrateFlags>("trigram calibrate")};
 }
 
 std::vector<std::byte> measure(RankRuntime& runtime, const std::vector<Pattern>& patterns, const ProbePlan& plan) {
   const std::vector<double> network = probe_network(runtime, patterns, plan);
   const DeviceTimes device = probe_device(runtime, plan.rounds, plan.phantom);
-  nlohmann::json samples = nlohmann::json::array();
-  for (const DeviceSample& sample : device.samples)
-    samples.push_back({sample.name, sample.limit == DeviceLimit::memory, sample.amount});
-  const std::vector<std::uint8_t> cbor =
-      nlohmann::json::to_cbor({{"network", network}, {"samples", samples}, {"device", device.seconds}});
-  const auto bytes = std::as_bytes(std::span(cbor));
-  return {bytes.begin(), bytes.end()};
+  Packer packer;
+  packer.put_all(std::span(network));
+  packer.put_all(std::span(device.seconds));
+  packer.put(static_cast<std::uint64_t>(device.samples.size()));
+  for (const DeviceSample& sample : device.samples) {
+    packer.put_text(sample.name);
+    packer.put(sample.limit);
+    packer.put(sample.amount);
+  }
+  return std::move(packer).bytes();
 }
 
 void add_rank(const std::vector<std::byte>& bytes, ClusterSamples& all) {
-  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  const auto rank = nlohmann::json::from_cbor(first, first + bytes.size());
-  all.network.push_back(rank["network"]);
+  Unpacker unpacker(bytes);
+  all.network.push_back(unpacker.take_all<double>());
   DeviceTimes& device = all.device.emplace_back();
-  device.seconds = rank["device"].get<std::vector<double>>();
-  for (const nlohmann::json& sample : rank["samples"])
-    device.samples.push_back(
-        {sample[0], sample[1].get<bool>() ? DeviceLimit::memory : DeviceLimit::arithmetic, sample[2]});
+  device.seconds = unpacker.take_all<double>();
+  for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left) {
+    DeviceSample& sample = device.samples.emplace_back();
+    sample.name = unpacker.take_text();
+    sample.limit = unpacker.take<DeviceLimit>();
+    sample.amount = unpacker.take<double>();
+  }
 }
 
 std::string step_text(const AlphaBeta& line) {
@@ -108,14 +111,14 @@ std::string tables(const MeasuredCluster& cluster) {
 int calibrate(const Arguments& arguments) {
   const CommandLine words = command_line();
   if (words.helped(arguments)) return 0;
-  Params flags("trigram calibrate", "");
-  for (const auto& [key, value] : words.parse(arguments)) flags.set(key, value);
-  CalibrateConfig config(flags);
-  const auto backend = config.place.make();
-  require_ranks_of(*backend, "trigram calibrate", config.place.backend);
+  Params flags = as_params("trigram calibrate", words.parse(arguments));
+  CalibrateFlags config(flags);
+  const BackendChoice place(flags.owner(), config.place);
+  const auto backend = place.make();
+  require_ranks_of(*backend, "trigram calibrate", place);
   World world;
-  world.ranks = config.place.ranks_on(*backend);
-  world.configuration = same_on_all_ranks("calibrate", with_defaults(flags), config.place.cluster);
+  world.ranks = place.ranks_on(*backend);
+  world.configuration = same_on_all_ranks("calibrate", with_defaults(flags), place);
   ClusterSamples samples{backend->nodes(world.ranks), {}, config.plan, {}, {}};
   samples.patterns = network_patterns(samples.node_of_rank);
   samples.plan.phantom = backend->simulated();

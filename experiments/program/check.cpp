@@ -3,6 +3,7 @@
 #include <functional>
 #include <iostream>
 
+#include "core/backend_traits.hpp"
 #include "core/codec.hpp"
 #include "core/conformance/algorithm_check.hpp"
 #include "core/conformance/codec_check.hpp"
@@ -18,23 +19,21 @@
 namespace trigram {
 namespace {
 
-struct CheckConfig {
-  explicit CheckConfig(Params& flags)
+struct CheckFlags {
+  explicit CheckFlags(Params& flags)
       : place(flags), kind(flags.get("kind", "", "algorithm, codec or topology; needed where several have the name")) {}
 
-  BackendChoice place;
+  PlaceFlags place;
   std::string kind;
-  std::string spec;
+  std::string spec = "";
 };
 
 CommandLine command_line() {
-  Params flags("trigram check", "cluster=");
-  const CheckConfig unused(flags);
   return {
       "check",
       "Tries an algorithm, a codec or a topology and holds it to what it declares: NAME alone as its own trials say,\n"
       "NAME:key=value,... with these parameters. Ends with 1 where something declared does not hold.",
-      "trigram check local_sgd:every=3", flags.declared(), "PRODUCT"};
+      "trigram check local_sgd:every=3", declared_flags<CheckFlags>("trigram check"), "PRODUCT"};
 }
 
 /// Rows to print, and what does not hold.
@@ -50,28 +49,24 @@ struct Findings {
   }
 };
 
-/// A parameter by which a backend sends and counts every message itself, and whether results keep their bits.
-struct OwnMessages {
-  const char* key;
-  const char* value;
-  bool same_bits;
-};
-constexpr OwnMessages own_messages[] = {{"fidelity", "exact", true}, {"collectives", "own", false}};
+/// What a parameter of the backend is, given or not.
+std::string value_of(const std::string& parameter, const BackendChoice& place) {
+  const auto& given = place.parameters.values();
+  if (given.contains(parameter)) return given.at(parameter);
+  const std::vector<Params::Declared> all = Backends::parameters(place.backend);
+  const auto declared = std::ranges::find(all, parameter, &Params::Declared::key);
+  return declared == all.end() ? "" : declared->fallback;
+}
 
 /// The same place where every message is sent and counted; null where it is one already.
 std::unique_ptr<Backend> reference_of(const BackendChoice& place, bool& same_bits) {
-  const std::string name = Spec::parse(place.backend).name;
   BackendChoice other = place;
   bool differs = false;
-  for (const Params::Declared& declared : Backends::parameters(name)) {
-    for (const OwnMessages& own : own_messages) {
-      const auto& values = place.cluster.values();
-      if (declared.key != own.key || (values.contains(own.key) ? values.at(own.key) : declared.fallback) == own.value)
-        continue;
-      other.cluster.set(own.key, own.value);
-      differs = true;
-      same_bits = same_bits && own.same_bits;
-    }
+  for (const OwnMessages& own : BackendTraits::of(place.backend).own_messages) {
+    if (value_of(own.parameter, place) == own.value) continue;
+    other.parameters.set(own.parameter, own.value);
+    differs = true;
+    same_bits = same_bits && own.same_bits;
   }
   return differs ? other.make() : nullptr;
 }
@@ -79,7 +74,7 @@ std::unique_ptr<Backend> reference_of(const BackendChoice& place, bool& same_bit
 /// A launched job has one size; a model has those that have a shape of their own, as far as they fit.
 std::vector<int> sizes_on(const BackendChoice& place, const Backend& backend) {
   const int all = place.ranks_on(backend);
-  if (place.ranks > 0 || backend.spans_processes()) return {all};
+  if (place.flags.ranks > 0 || backend.spans_processes()) return {all};
   std::vector<int> sizes;
   for (const int size : {1, 2, 3, 4, 7, 8}) {
     if (size <= all) sizes.push_back(size);
@@ -87,39 +82,39 @@ std::vector<int> sizes_on(const BackendChoice& place, const Backend& backend) {
   return sizes;
 }
 
-Findings check_algorithm(const CheckConfig& config, Backend& backend) {
+Findings check_algorithm(const std::string& spec_given, const BackendChoice& place, Backend& backend) {
   bool same_bits = true;
-  const auto reference = reference_of(config.place, same_bits);
+  const auto reference = reference_of(place, same_bits);
   Findings findings{{{"trial", "ranks", "steps", "rank 0's first exchange", ""}}, ""};
-  for (const std::string& spec : trial_specs(config.spec)) {
-    for (const int ranks : sizes_on(config.place, backend)) {
+  for (const std::string& spec : trial_specs(spec_given)) {
+    for (const int ranks : sizes_on(place, backend)) {
       const Tried tried = try_algorithm(spec, {backend, reference.get(), same_bits}, ranks);
       findings.add({spec, std::to_string(ranks), std::to_string(tried.steps), text_of(tried.exchange)}, tried.refusal,
                    tried.violations);
     }
   }
-  const Spec given = Spec::parse(config.spec);
+  const Spec given = Spec::parse(spec_given);
   if (given.parameters.empty()) findings.violations += text_of(untried_parameters(given.name), "");
   return findings;
 }
 
-Findings check_codec(const CheckConfig& config, Backend& backend) {
+Findings check_codec(const std::string& spec, const BackendChoice& place, Backend& backend) {
   Findings findings{{{"codec", "elements", "bytes", "error", "declared", ""}}, ""};
-  const int ranks = backend.spans_processes() ? config.place.ranks_on(backend) : 1;
-  for (const TriedCodec& tried : try_codec(config.spec, backend, ranks)) {
-    findings.add({config.spec, std::to_string(tried.count), std::to_string(tried.bytes), short_number(tried.error),
+  const int ranks = backend.spans_processes() ? place.ranks_on(backend) : 1;
+  for (const TriedCodec& tried : try_codec(spec, backend, ranks)) {
+    findings.add({spec, std::to_string(tried.count), std::to_string(tried.bytes), short_number(tried.error),
                   short_number(tried.bound)},
                  "", tried.violations);
   }
   return findings;
 }
 
-Findings check_topology(const CheckConfig& config, Backend&) {
+Findings check_topology(const std::string& spec, const BackendChoice&, Backend&) {
   constexpr int largest = 16;
   Findings findings{{{"topology", "vertices", "spectral gap", ""}}, ""};
   for (int size = 1; size <= largest; ++size) {
-    const TriedTopology tried = try_topology(config.spec, size);
-    findings.add({config.spec, std::to_string(size), tried.refusal.empty() ? short_number(tried.spectral_gap) : "-"},
+    const TriedTopology tried = try_topology(spec, size);
+    findings.add({spec, std::to_string(size), tried.refusal.empty() ? short_number(tried.spectral_gap) : "-"},
                  tried.refusal, tried.violations);
   }
   return findings;
@@ -137,14 +132,14 @@ std::vector<std::string> codec_names() {
 struct Kind {
   const char* name;
   std::vector<std::string> (*names)();
-  Findings (*check)(const CheckConfig&, Backend&);
+  Findings (*check)(const std::string& spec, const BackendChoice& place, Backend& backend);
 };
 constexpr Kind kinds[] = {{Algorithm::registry_kind, Algorithms::names, check_algorithm},
                           {Codec::registry_kind, codec_names, check_codec},
                           {Topology::registry_kind, Topologies::names, check_topology}};
 
 /// The kind that is asked for, or the only one that has the name.
-const Kind& kind_of(const CheckConfig& config) {
+const Kind& kind_of(const CheckFlags& config) {
   const std::string name = Spec::parse(config.spec).name;
   std::vector<const Kind*> found;
   std::vector<std::string> known, known_kinds;
@@ -173,14 +168,14 @@ int check(const Arguments& arguments) {
   require(product != given.end(), "trigram check: which product? give a name, as in: ", words.example);
   const std::string spec = product->second;
   given.erase(product);
-  Params flags("trigram check", "");
-  for (const auto& [key, value] : given) flags.set(key, value);
-  CheckConfig config(flags);
-  config.spec = spec;
-  const Kind& kind = kind_of(config);
-  const auto backend = config.place.make();
-  require_ranks_of(*backend, "trigram check", config.place.backend);
-  const Findings findings = kind.check(config, *backend);
+  Params read = as_params("trigram check", given);
+  CheckFlags flags(read);
+  flags.spec = spec;
+  const Kind& kind = kind_of(flags);
+  const BackendChoice place("trigram check", flags.place);
+  const auto backend = place.make();
+  require_ranks_of(*backend, "trigram check", place);
+  const Findings findings = kind.check(spec, place, *backend);
   if (backend->process_rank() == 0) {
     std::cout << aligned(findings.rows) << findings.violations << kind.name << " " << spec
               << (findings.violations.empty() ? " holds what it declares\n" : " does not hold what it declares\n");

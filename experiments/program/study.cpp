@@ -17,6 +17,7 @@
 #include "experiments/study/possible_points.hpp"
 #include "experiments/study/selection.hpp"
 #include "experiments/study/study_calibration.hpp"
+#include "experiments/study/study_file.hpp"
 #include "experiments/study/study_files.hpp"
 
 namespace trigram {
@@ -25,25 +26,26 @@ namespace {
 constexpr int interrupted_exit = 130;
 
 struct StudyFlags {
-  std::filesystem::path file, out;
+  explicit StudyFlags(Params& flags)
+      : out(flags.get("out", "", "folder of the results; empty: results/NAME")),
+        jobs(flags.get("jobs", 0, "runs at a time; 0: one a core", {0, 1024})),
+        plots(flags.get("plot", true, "draw pictures at the end")),
+        recalibrate(flags.get("recalibrate", false,
+                              "search for calibrated values, instead of using those of the study's file")) {}
+
+  std::filesystem::path file;
+  std::filesystem::path out;
   int jobs;
   bool plots, recalibrate;
 };
 
-std::vector<Params::Declared> declared_flags() {
-  return {{"out", "text", "", "folder of the results; empty: results/NAME"},
-          {"jobs", "integer", "0", "runs at a time; 0: one a core"},
-          {"plot", "on|off", "on", "draw pictures at the end"},
-          {"recalibrate", "on|off", "off", "search for calibrated values, instead of using those of the study's file"}};
-}
-
 StudyFlags read_flags(const Settings& given) {
-  Params flags("trigram study", "");
-  for (const auto& [key, value] : given) flags.set(key, value);
-  const std::string name = flags.get("STUDY", "", "name or file");
-  require(!name.empty(), "trigram study: name a study or its file; trigram list studies shows those that are shipped");
-  StudyFlags read{find_config("studies", "study", name), flags.get("out", "", ""), flags.get("jobs", 0, "", {0, 1024}),
-                  flags.get("plot", true, ""), flags.get("recalibrate", false, "")};
+  const auto study = given.find("STUDY");
+  require(study != given.end() && !study->second.empty(),
+          "trigram study: name a study or its file; trigram list studies shows those that are shipped");
+  Params flags = as_params("trigram study", given);
+  StudyFlags read(flags);
+  read.file = find_config("studies", "study", study->second);
   if (read.jobs == 0) read.jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   if (read.out.empty()) read.out = std::filesystem::path("results") / read.file.stem();
   return read;
@@ -150,7 +152,7 @@ int run_study(const Arguments& arguments) {
       "study",
       "Makes the runs of a study, a process each; finished runs are kept, so the same command continues.",
       "trigram study bagua_bandwidth --jobs 4",
-      declared_flags(),
+      declared_flags<StudyFlags>("trigram study"),
       "STUDY",
       "the name of a study that is shipped (trigram list studies), or the path of a study file, as ./mine.cfg;\n"
       "its format is described in " +

@@ -7,7 +7,7 @@
 #include <map>
 #include <sstream>
 
-#include "experiments/measure/alpha_beta.hpp"
+#include "experiments/measure/median.hpp"
 #include "experiments/study/goal.hpp"
 
 namespace trigram {

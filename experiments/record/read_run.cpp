@@ -1,9 +1,7 @@
 // Reads run.json with suspicion: it may be cut, edited, or of another run.
-#include <fstream>
-#include <sstream>
-
 #include "experiments/record/digest.hpp"
 #include "experiments/record/run_record.hpp"
+#include "experiments/settings/text_file.hpp"
 
 namespace trigram {
 namespace {
@@ -46,12 +44,10 @@ RecordedRun read_run(const std::filesystem::path& folder, const std::string& ide
   const auto type = std::filesystem::symlink_status(path, error).type();
   if (type == std::filesystem::file_type::not_found) return {};
   if (type != std::filesystem::file_type::regular) return {nullptr, "it is no regular file"};
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file.is_open() || file.bad()) return {nullptr, "it cannot be read"};
-  if (text.str().empty()) return {nullptr, "it is empty"};
-  nlohmann::json run = nlohmann::json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
+  const std::optional<std::string> text = read_text(path);
+  if (!text) return {nullptr, "it cannot be read"};
+  if (text->empty()) return {nullptr, "it is empty"};
+  nlohmann::json run = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (run.is_discarded()) return {nullptr, "it is no whole JSON"};
   if (!is_run(run)) return {nullptr, "it is no record of a run"};
   if (!run.contains("identity") || run["identity"] != identity) return {nullptr, "it is of another run"};

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "experiments/measure/median.hpp"
 
 namespace trigram {
 namespace {
@@ -17,12 +18,6 @@ std::vector<double> iteration_seconds(const RankReport& report) {
   for (std::size_t i = 1; i < report.steps.size(); ++i)
     seconds.push_back(report.steps[i].time_s - report.steps[i - 1].time_s);
   return seconds;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 double samples_per_second(const std::vector<RankReport>& ranks) {

@@ -29,7 +29,8 @@ World world_of(const RunConfig& config, const Backend& backend) {
 }
 
 nlohmann::json configuration(const RunConfig& config, const World& world) {
-  nlohmann::json json = {{"flags", config.settings}, {"cluster", config.cluster.values()}, {"ranks", world.ranks}};
+  nlohmann::json json = {
+      {"flags", config.settings}, {"cluster", config.backend.parameters.values()}, {"ranks", world.ranks}};
   return json;
 }
 
@@ -46,7 +47,7 @@ nlohmann::json workload_facts(const Workload& workload) {
 nlohmann::json inputs(const RunConfig& config) {
   std::set<std::string> paths = files_read();
   std::error_code ignored;
-  for (const auto& [key, value] : config.cluster.values()) {
+  for (const auto& [key, value] : config.backend.parameters.values()) {
     if (std::filesystem::is_regular_file(value, ignored)) paths.insert(value);
   }
   nlohmann::json digests = nlohmann::json::object();
@@ -108,18 +109,18 @@ std::vector<std::string> measurable() {
 }
 
 void check_run(const RunConfig& config) {
-  const auto backend = config.make_backend();
+  const auto backend = config.backend.make();
   check(config.training, world_of(config, *backend), *backend);
 }
 
 std::optional<nlohmann::json> record_run(const RunConfig& config, const std::string& identity) {
-  const auto backend = config.make_backend();
+  const auto backend = config.backend.make();
   require_ranks_of(*backend, "trigram run", config.backend);
   const bool records = backend->process_rank() == 0;
   std::optional<Place> place;
   if (records) place.emplace(config, /*of_study=*/!identity.empty());
   World world = world_of(config, *backend);
-  world.configuration = same_on_all_ranks("run", config.settings, config.cluster);
+  world.configuration = same_on_all_ranks("run", config.settings, config.backend);
   TrainingOptions options = config.training;
   ProgressBar bar(config.progress && records ? options.steps : 0, "steps");
   if (config.progress) options.on_step = [&bar](std::int64_t done) { bar.show(done); };

@@ -4,40 +4,30 @@
 #include <boost/program_options.hpp>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/quoted.hpp"
+#include "experiments/settings/text_file.hpp"
 #include "experiments/settings/utf8.hpp"
+#include "experiments/workloads/data/separated.hpp"
 
 namespace trigram {
 namespace {
 
 namespace po = boost::program_options;
 
-std::string trimmed(const std::string& text) {
-  constexpr const char* blanks = " \t\r";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
 /// What is longer is no list of settings, and may be a device that never ends.
 constexpr std::size_t most_bytes = 1 << 20;
 
-std::string read_text(const std::filesystem::path& path) {
-  errno = 0;
-  std::ifstream file(path);
-  std::string text(most_bytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  require(!file.bad() && (errno == 0 || file.gcount() > 0), "cannot read ", Quoted(path.native()), ": ",
-          std::strerror(errno));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  require(text.size() <= most_bytes, Quoted(path.native()), " is longer than ", most_bytes,
+std::string settings_in(const std::filesystem::path& path) {
+  const std::optional<std::string> text = read_text(path, most_bytes + 1);
+  require(text.has_value(), "cannot read ", Quoted(path.native()), ": ", std::strerror(errno));
+  require(text->size() <= most_bytes, Quoted(path.native()), " is longer than ", most_bytes,
           " bytes; it cannot be a list of settings");
-  return text;
+  return *text;
 }
 
 /// What stood before, by section and key, with its line; throws where it is there again.
@@ -64,7 +54,7 @@ std::vector<ConfigEntry> scan(const std::filesystem::path& path, const std::stri
   for (std::string line; std::getline(lines, line);) {
     ++number;
     require_utf8(line, path.string() + ":" + std::to_string(number));
-    line = trimmed(line.substr(0, line.find('#')));
+    line = std::string(trimmed(line.substr(0, line.find('#'))));
     if (line.empty()) continue;
     if (line.front() == '[' && line.back() == ']') {
       section = trimmed(line.substr(1, line.size() - 2));
@@ -72,7 +62,7 @@ std::vector<ConfigEntry> scan(const std::filesystem::path& path, const std::stri
       seen.add(path, places.back());
       continue;
     }
-    const ConfigEntry place{section, trimmed(line.substr(0, line.find('='))), "", number};
+    const ConfigEntry place{section, std::string(trimmed(line.substr(0, line.find('=')))), "", number};
     require(line.find('=') != std::string::npos && !place.key.empty(), place_of(path, place), Quoted(line),
             " is no entry; write key = value, or [section]");
     places.push_back(place);
@@ -89,16 +79,16 @@ std::string place_of(const std::filesystem::path& path, const ConfigEntry& entry
 }
 
 std::string opening_comment(const std::filesystem::path& path) {
-  const std::string text = read_text(path);
+  const std::string text = settings_in(path);
   if (!text.starts_with('#')) return {};
-  return trimmed(text.substr(1, text.find('\n') - 1));
+  return std::string(trimmed(text.substr(1, text.find('\n') - 1)));
 }
 
 std::vector<ConfigEntry> read_config_file(const std::filesystem::path& path) {
   std::error_code missing;
   require(!std::filesystem::exists(path, missing) || std::filesystem::is_regular_file(path, missing),
           Quoted(path.native()), " is no regular file");
-  const std::string text = read_text(path);
+  const std::string text = settings_in(path);
   std::vector<ConfigEntry> entries = scan(path, text);
   std::istringstream stream(text);
   try {

@@ -1,35 +1,40 @@
 #include "experiments/settings/job.hpp"
 
-#include <algorithm>
-#include <array>
+#include <set>
 
+#include "core/backend_traits.hpp"
 #include "experiments/settings/build_facts.hpp"
 #include "experiments/settings/launcher.hpp"
 
 namespace trigram {
 namespace {
 
-/// Rank 0 alone writes and shows, and ranks may reach one meeting place in different ways.
-bool of_one_process(const std::string& key) {
-  constexpr std::array<std::string_view, 3> keys{"out", "progress", "rendezvous"};
-  return std::ranges::find(keys, key) != keys.end();
+/// Flags that ranks may be given differently: rank 0 alone writes and shows, and backends have some of their own.
+std::set<std::string> of_one_process() {
+  std::set<std::string> keys{"out", "progress"};
+  for (const BackendFlag& flag : backend_flags()) {
+    if (flag.of_one_process) keys.insert({flag.name, flag.parameter});
+  }
+  return keys;
 }
 
 }  // namespace
 
-void require_ranks_of(const Backend& backend, const std::string& command, const std::string& name) {
+void require_ranks_of(const Backend& backend, const std::string& command, const BackendChoice& place) {
   if (backend.spans_processes()) return;
-  require_started_alone(command + " on backend '" + name + "'", "name a --backend whose ranks are processes");
+  require_started_alone(command + " on backend '" + place.flags.backend + "'",
+                        "name a --backend whose ranks are processes");
 }
 
-Configuration same_on_all_ranks(const std::string& subcommand, const Settings& flags, const Params& cluster) {
+Configuration same_on_all_ranks(const std::string& subcommand, const Settings& flags, const BackendChoice& place) {
+  const std::set<std::string> own = of_one_process();
   Configuration same{{"subcommand", subcommand}, {"version", build_version()}};
   for (const auto& [key, value] : flags) {
-    if (!of_one_process(key)) same[key] = value;
+    if (!own.contains(key)) same[key] = value;
   }
-  same["backend"] = Spec::parse(flags.at("backend")).name;  // its parameters are among the cluster's
-  for (const auto& [key, value] : cluster.values()) {
-    if (!of_one_process(key)) same["parameter " + key] = value;
+  same["backend"] = place.backend;  // with its parameters
+  for (const auto& [key, value] : place.parameters.values()) {
+    if (!own.contains(key)) same["parameter " + key] = value;
   }
   return same;
 }

@@ -5,19 +5,15 @@
 #include "core/error.hpp"
 #include "core/optimizer.hpp"
 #include "core/quoted.hpp"
-#include "experiments/settings/backend_choice.hpp"
 
 namespace trigram {
 namespace {
 
-void read_place(Params& flags, RunConfig& config) {
-  const BackendChoice choice(flags);
-  config.backend = choice.backend;
-  config.cluster = choice.cluster;
-  config.world.ranks = choice.ranks;
-  config.world.all_reduce =
-      flags.get("all-reduce", "ring", "the algorithm behind all_reduce (trigram list all-reduces)");
-  config.world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets", {1, 1024});
+World read_world(Params& flags) {
+  World world;
+  world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce (trigram list all-reduces)");
+  world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets", {1, 1024});
+  return world;
 }
 
 std::string read_workload(Params& flags) {
@@ -27,7 +23,8 @@ std::string read_workload(Params& flags) {
   return profile.empty() ? workload : "on_profile:model=(" + workload + "),profile=(" + profile + ")";
 }
 
-void read_training(Params& flags, TrainingOptions& training) {
+TrainingOptions read_training(Params& flags) {
+  TrainingOptions training;
   constexpr std::int64_t most = 1'000'000'000;  // of steps and samples, so that no product of two of them overflows
   training.algorithm = flags.get("algorithm", "all_reduce", "how ranks agree (trigram list algorithms)");
   training.workload = read_workload(flags);
@@ -55,62 +52,53 @@ void read_training(Params& flags, TrainingOptions& training) {
       flags.get("bucket-size", "10MiB", Unit::bytes, "a bucket is closed at this size; 0: a bucket a parameter"));
   training.buckets.alignment =
       flags.get("bucket-alignment", std::int64_t{1}, "elements to which buckets are padded", {1, 1 << 30});
+  return training;
 }
 
-void read_record(Params& flags, RunConfig& config) {
+}  // namespace
+
+RunFlags::RunFlags(Params& flags) : place(flags), world(read_world(flags)), training(read_training(flags)) {
   const std::string record = flags.get("record", "rank0", "rows of steps.csv: rank0 or all");
   require(
       record == "rank0" || record == "all", flags.owner(), ": record=", [&] { return shown(record); },
       " is neither rank0 nor all");
-  config.training.record_all = record == "all";
-  config.trace = flags.get("trace", false, "write trace.json, for Perfetto or chrome://tracing");
-  config.training.keep_spans = config.world.keep_spans = config.trace;
-  config.out = flags.get("out", "results/run", "folder of the result files");
-  config.progress = flags.get("progress", false, "show steps on standard error while they pass");
+  training.record_all = record == "all";
+  trace = flags.get("trace", false, "write trace.json, for Perfetto or chrome://tracing");
+  training.keep_spans = world.keep_spans = trace;
+  out = flags.get("out", "results/run", "folder of the result files");
+  progress = flags.get("progress", false, "show steps on standard error while they pass");
+  world.ranks = place.ranks;
 }
 
-void read_all(Params& flags, RunConfig& config) {
-  read_place(flags, config);
-  read_training(flags, config.training);
-  read_record(flags, config);
-}
+namespace {
 
 /// Flags that change no result.
 bool only_reports(const std::string& flag) { return flag == "out" || flag == "progress"; }
 
 }  // namespace
 
-RunConfig::RunConfig(const std::string& owner, const Settings& given) {
-  Params flags(owner, "");
-  for (const auto& [key, value] : given) flags.set(key, value);
-  read_all(flags, *this);
+RunConfig::RunConfig(Params flags) : RunFlags(flags), backend(flags.owner(), place) {
   flags.reject_unknown();
   settings = with_defaults(flags);
-  if (!flags.has("cluster") && !models_clusters(backend)) settings["cluster"].clear();
+  settings["cluster"] = place.cluster;
   if (training.optimizer.empty() && Algorithms::make(training.algorithm)->uses_optimizer())
     settings["optimizer"] = training.optimizer = default_optimizer;
 }
 
-std::unique_ptr<Backend> RunConfig::make_backend() const {
-  Params parameters = cluster;
-  return Backends::make(Spec::parse(backend).name, parameters);
-}
+RunConfig::RunConfig(const std::string& owner, const Settings& given) : RunConfig(as_params(owner, given)) {}
 
 std::string RunConfig::identity() const {
   std::string text;
   for (const auto& [key, value] : settings) {
     if (!only_reports(key)) text += key + "=" + value + "\n";
   }
-  for (const auto& [key, value] : cluster.values()) text += "cluster." + key + "=" + value + "\n";
+  for (const auto& [key, value] : backend.parameters.values()) text += "cluster." + key + "=" + value + "\n";
   return text;
 }
 
 const std::vector<Params::Declared>& run_flags() {
   static const std::vector<Params::Declared> flags = [] {
-    Params none("trigram run", "cluster=");
-    RunConfig unused("trigram run", {{"cluster", ""}});
-    read_all(none, unused);
-    std::vector<Params::Declared> declared = none.declared();
+    std::vector<Params::Declared> declared = declared_flags<RunFlags>("trigram run");
     declared.push_back({"config", "text", "", "a file of the same flags as key = value lines; flags win over it"});
     return declared;
   }();

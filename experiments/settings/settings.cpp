@@ -31,6 +31,12 @@ Settings read_settings(const std::filesystem::path& path) {
   return settings;
 }
 
+Params as_params(const std::string& owner, const Settings& flags) {
+  Params params(owner, "");
+  for (const auto& [key, value] : flags) params.set(key, value);
+  return params;
+}
+
 Settings with_defaults(const Params& flags) {
   Settings all;
   for (const Params::Declared& flag : flags.declared()) all[flag.key] = flag.fallback;

@@ -28,4 +28,15 @@ std::string with_parameter(const std::string& spec, const std::string& key, cons
 /// Every "FLAG.PARAMETER" merged into FLAG's spec. Throws UsageError where FLAG itself has no value.
 Settings resolved(const Settings& settings, const Settings& defaults);
 
+/// Flags as parameters, to be read. `owner` is what messages name, as "trigram run".
+Params as_params(const std::string& owner, const Settings& flags);
+
+/// The flags that a `Flags` declares by reading them.
+template <class Flags>
+std::vector<Params::Declared> declared_flags(const std::string& owner) {
+  Params flags(owner, "");
+  const Flags defaults(flags);
+  return flags.declared();
+}
+
 }  // namespace trigram

@@ -3,26 +3,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <sstream>
+#include <optional>
+#include <string_view>
 
 #include "core/error.hpp"
 #include "experiments/settings/grid.hpp"
+#include "experiments/settings/text_file.hpp"
 #include "experiments/settings/utf8.hpp"
+#include "experiments/workloads/data/separated.hpp"
 
 namespace trigram {
 namespace {
 
-std::vector<std::string> cells(std::string line) {
-  if (!line.empty() && line.back() == '\r') line.pop_back();
-  std::vector<std::string> all;
-  std::istringstream stream(line);
-  for (std::string cell; std::getline(stream, cell, ',');) all.push_back(cell);
-  return all;
-}
+using Cells = std::vector<std::string_view>;
 
-std::size_t column(const std::vector<std::string>& header, const std::string& name, const std::string& file) {
+std::size_t column(const Cells& header, const std::string& name, const std::string& file) {
   const auto found = std::find(header.begin(), header.end(), name);
   require(found != header.end(), file + ":1: there is no column '" + name + "'");
   return static_cast<std::size_t>(found - header.begin());
@@ -39,26 +35,27 @@ double x_of(const Target& target, const StudyPoint& point) {
 }  // namespace
 
 Published read_published(const Target& target) {
-  std::ifstream file(target.file);
   const std::string name = target.file.string();
-  std::string line;
-  require(file.is_open(), "cannot read the published points of '" + name + "'");
-  require(static_cast<bool>(std::getline(file, line)), "'" + name + "' is empty: it has no published points");
-  const std::vector<std::string> header = cells(line);
+  const std::optional<std::string> text = read_text(target.file);
+  require(text.has_value(), "cannot read the published points of '" + name + "'");
+  require(!text->empty(), "'" + name + "' is empty: it has no published points");
+  std::string_view rest = *text;
+  const Cells header = comma_separated(take(rest, '\n'));
   const std::size_t x = column(header, target.x, name), series = column(header, target.series, name),
                     value = column(header, target.value, name);
   Published published;
-  for (int number = 2; std::getline(file, line); ++number) {
-    const std::vector<std::string> row = cells(line);
-    if (row.empty()) continue;
+  for (int number = 2; !rest.empty(); ++number) {
+    const std::string_view line = take(rest, '\n');
+    if (trimmed(line).empty()) continue;
+    const Cells row = comma_separated(line);
     const std::string place = name + ":" + std::to_string(number) + ": ";
-    require_utf8(line, name + ":" + std::to_string(number));
+    require_utf8(std::string(line), name + ":" + std::to_string(number));
     require(row.size() == header.size(),
             place + std::to_string(row.size()) + " cells where the header has " + std::to_string(header.size()));
     try {
-      const double point = parse_number(row[value]);
-      require(point > 0, row[value] + " is not above 0");
-      published[row[series]][parse_number(row[x])] = point;
+      const double point = parse_number(std::string(row[value]));
+      require(point > 0, row[value], " is not above 0");
+      published[std::string(row[series])][parse_number(std::string(row[x]))] = point;
     } catch (const UsageError& error) {
       throw UsageError(place + error.what());
     }

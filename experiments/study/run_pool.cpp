@@ -9,14 +9,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <map>
-#include <sstream>
 
 #include "core/error.hpp"
 #include "experiments/record/progress.hpp"
 #include "experiments/record/report_file.hpp"
+#include "experiments/settings/text_file.hpp"
 #include "experiments/study/study_run.hpp"
 
 namespace trigram {
@@ -47,13 +46,6 @@ class NotedSignals {
   struct sigaction interrupt_ {
   }, terminate_{};
 };
-
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// One run that is to be made.
 struct Task {
@@ -153,7 +145,7 @@ class Batch {
   void judge(const Task& task, int status) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
     const fs::path log = task.config.out / "log.txt";
-    const std::string text = read_text(log);
+    const std::string text = read_text(log).value_or("");
     std::string message = text.substr(0, text.find_last_not_of('\n') + 1);
     if (WIFSIGNALED(status)) message = "ended by signal " + std::to_string(WTERMSIG(status));
     if (message.empty()) message = "it left no message; is the disk full?";

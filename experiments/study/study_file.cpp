@@ -2,38 +2,25 @@
 #include "experiments/study/study_file.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include "core/error.hpp"
 #include "core/quoted.hpp"
 #include "core/spelling.hpp"
-#include "experiments/record/run_record.hpp"
 #include "experiments/settings/config_file.hpp"
 #include "experiments/settings/grid.hpp"
+#include "experiments/study/study_check.hpp"
 
 namespace trigram {
 namespace {
 
-std::vector<std::string> words(const std::string& text) {
+std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> all;
   for (std::string word; stream >> word;) all.push_back(word);
   return all;
-}
-
-/// Rows, variants and studies name folders and files, which must not lie elsewhere.
-void require_name(const std::string& name, const std::string& what) {
-  constexpr std::size_t longest = 100;
-  const bool plain = std::all_of(name.begin(), name.end(), [](const unsigned char c) {
-    return c < 128 && (std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-');
-  });
-  require(plain && !name.empty() && name.size() <= longest && name != "." && name != "..", what, " ", Quoted(name),
-          " cannot be part of a file's name; use at most ", longest,
-          " letters, digits, '_', '.' and '-', and neither . nor .. alone");
 }
 
 /// The product of Name in "[kind.Name]"; a section's own line comes first.
@@ -96,20 +83,20 @@ void read_target(Target& target, const std::filesystem::path& study, const Confi
 
 void read_selection(Selection& selection, const ConfigEntry& entry) {
   set({{"choose", text_into(selection.flag)},
-       {"from", [&](const std::string& text) { selection.grid = words(text); }},
+       {"from", [&](const std::string& text) { selection.grid = words_of(text); }},
        {"by", text_into(selection.by)},
-       {"seeds", [&](const std::string& text) { selection.seeds = words(text); }}},
+       {"seeds", [&](const std::string& text) { selection.seeds = words_of(text); }}},
       entry);
 }
 
 void read_calibration(Calibration& calibration, const ConfigEntry& entry) {
   if (entry.key.empty()) return;
   if (entry.key == "rows") {
-    calibration.rows = words(entry.value);
+    calibration.rows = words_of(entry.value);
   } else if (entry.key == "given") {
-    calibration.given = words(entry.value);
+    calibration.given = words_of(entry.value);
   } else {
-    calibration.grids.push_back({entry.key, expand_grid(words(entry.value))});
+    calibration.grids.push_back({entry.key, expand_grid(words_of(entry.value))});
   }
 }
 
@@ -119,7 +106,7 @@ void read_row(Row& row, const ConfigEntry& entry) {
 
 void read_variant(Variant& variant, const ConfigEntry& entry) {
   if (entry.key == "rows") {
-    variant.rows = words(entry.value);
+    variant.rows = words_of(entry.value);
   } else if (!entry.key.empty()) {
     variant.settings[entry.key] = entry.value;
   }
@@ -133,81 +120,26 @@ void read_run(Study& study, const ConfigEntry& entry) {
   }
 }
 
-void read_entry(Study& study, const ConfigEntry& entry) {
-  const std::size_t dot = entry.section.find('.');
-  const std::string kind = entry.section.substr(0, dot);
-  const std::string name = dot == std::string::npos ? "" : entry.section.substr(dot + 1);
-  require((kind == "row" || kind == "variant") == !name.empty(), "[" + entry.section + "] is no section of a study");
-  const std::map<std::string, std::function<void()>> sections = {
-      {"study",
-       [&] {
-         set({{"title", text_into(study.title)},
-              {"notes", [&](const std::string& text) { study.notes = study.file.parent_path() / text; }}},
-             entry);
-       }},
-      {"run", [&] { read_run(study, entry); }},
-      {"sweep",
-       [&] {
-         if (!entry.key.empty()) study.sweep.push_back({entry.key, expand_grid(words(entry.value))});
-       }},
-      {"row", [&] { read_row(named(study.rows, name, entry), entry); }},
-      {"variant", [&] { read_variant(named(study.variants, name, entry), entry); }},
-      {"measure",
-       [&] {
-         set({{"value", text_into(study.measure.value)},
-              {"scale", number_into(study.measure.scale)},
-              {"label", text_into(study.measure.label)},
-              {"x_label", text_into(study.measure.x_label)}},
-             entry);
-       }},
-      {"target", [&] { read_target(part_of(study.target), study.file, entry); }},
-      {"calibrate", [&] { read_calibration(part_of(study.calibration), entry); }},
-      {"calibrated",
-       [&] {
-         if (!entry.key.empty()) part_of(study.calibration).known[entry.key] = entry.value;
-       }},
-      {"selection", [&] { read_selection(part_of(study.selection), entry); }},
-      {"goal", [&] {
-         set({{"loss", number_into(part_of(study.goal).loss)}}, entry);
-       }}};
-  const auto section = sections.find(kind);
-  require(section != sections.end(), "[" + entry.section +
-                                         "] is no section of a study; there are study, run, sweep, row.NAME, "
-                                         "variant.NAME, measure, target, calibrate, calibrated, selection and goal");
-  section->second();
+void read_head(Study& study, const ConfigEntry& entry) {
+  set({{"title", text_into(study.title)},
+       {"notes", [&](const std::string& text) { study.notes = study.file.parent_path() / text; }}},
+      entry);
 }
 
-void require_rows(const Study& study, const std::vector<std::string>& names, const std::string& section) {
-  for (const std::string& name : names) {
-    const bool known =
-        std::any_of(study.rows.begin(), study.rows.end(), [&](const Row& row) { return row.name == name; });
-    require(known, "[" + section + "] names row '" + name + "', which the study does not have");
-  }
+void read_sweep(Study& study, const ConfigEntry& entry) {
+  if (!entry.key.empty()) study.sweep.push_back({entry.key, expand_grid(words_of(entry.value))});
 }
 
-void check_target(const Study& study) {
-  const Target& target = *study.target;
-  for (const auto& [key, value] : std::map<std::string, std::string>{{"file", target.file.filename()},
-                                                                     {"x", target.x},
-                                                                     {"series", target.series},
-                                                                     {"value", target.value},
-                                                                     {"axis", target.axis}}) {
-    require(!value.empty(), "[target] lacks '" + key + "'");
-  }
-  const bool swept =
-      std::any_of(study.sweep.begin(), study.sweep.end(), [&](const Axis& axis) { return axis.key == target.axis; });
-  require(swept, "[target] axis = " + target.axis + " is not in [sweep]");
-  const std::vector<std::string> others = line_keys(study);
-  require(others.empty(), "[sweep] " + (others.empty() ? "" : others.front()) +
-                              ": published points are compared along one swept key, first in [sweep], and over seeds");
+void read_measure(Measure& measure, const ConfigEntry& entry) {
+  set({{"value", text_into(measure.value)},
+       {"scale", number_into(measure.scale)},
+       {"label", text_into(measure.label)},
+       {"x_label", text_into(measure.x_label)}},
+      entry);
 }
 
-void check_number(const std::string& path, const std::string& what) {
-  const std::vector<std::string> known = measurable();
-  if (std::find(known.begin(), known.end(), path) != known.end()) return;
-  std::string message = what + " = " + path + " is no number of run.json; there are:";
-  for (const std::string& one : known) message += " " + one;
-  throw UsageError(message);
+void read_known(Calibration& calibration, const ConfigEntry& entry) {
+  if (!entry.key.empty()) calibration.known[entry.key] = entry.value;
 }
 
 /// "summary.samples_per_s" is samples/s, "summary.breakdown.wire_s" breakdown wire time (s).
@@ -223,59 +155,57 @@ std::string label_of(const Measure& measure) {
   return measure.scale == 1 ? label : label + " x " + number_text(measure.scale);
 }
 
-void check_axis(const Axis& axis, const std::string& section) {
-  const std::string place = "[" + section + "] " + axis.key + " has ";
-  require(!axis.values.empty(), place + "no values");
-  std::set<std::string> seen;
-  for (const std::string& value : axis.values) require(seen.insert(value).second, place + "'" + value + "' twice");
+/// A kind of section and its reader, which is called with the section's own line first. `name` stands after the dot of
+/// "[row.NAME]".
+struct Section {
+  const char* kind;
+  bool has_name;
+  void (*read)(Study& study, const std::string& name, const ConfigEntry& entry);
+};
+
+using Name = const std::string&;
+using Entry = const ConfigEntry&;
+
+constexpr Section sections[] = {
+    {"study", false, [](Study& study, Name, Entry entry) { read_head(study, entry); }},
+    {"run", false, [](Study& study, Name, Entry entry) { read_run(study, entry); }},
+    {"sweep", false, [](Study& study, Name, Entry entry) { read_sweep(study, entry); }},
+    {"row", true, [](Study& study, Name name, Entry entry) { read_row(named(study.rows, name, entry), entry); }},
+    {"variant", true,
+     [](Study& study, Name name, Entry entry) { read_variant(named(study.variants, name, entry), entry); }},
+    {"measure", false, [](Study& study, Name, Entry entry) { read_measure(study.measure, entry); }},
+    {"target", false, [](Study& study, Name, Entry entry) { read_target(part_of(study.target), study.file, entry); }},
+    {"calibrate", false, [](Study& study, Name, Entry entry) { read_calibration(part_of(study.calibration), entry); }},
+    {"calibrated", false, [](Study& study, Name, Entry entry) { read_known(part_of(study.calibration), entry); }},
+    {"selection", false, [](Study& study, Name, Entry entry) { read_selection(part_of(study.selection), entry); }},
+    {"goal", false, [](Study& study, Name, Entry entry) {
+       set({{"loss", number_into(part_of(study.goal).loss)}}, entry);
+     }}};
+
+/// "study, run, ..., selection and goal", for messages.
+std::string kinds_of_sections() {
+  std::string text;
+  for (const Section& section : sections) {
+    const bool is_last = &section == &sections[std::size(sections) - 1];
+    text += (text.empty() ? ""
+             : is_last    ? " and "
+                          : ", ") +
+            std::string(section.kind) + (section.has_name ? ".NAME" : "");
+  }
+  return text;
 }
 
-void check_calibration(const Study& study) {
-  const Calibration& calibration = *study.calibration;
-  require(study.target.has_value(), "[calibrate] needs a [target]");
-  require(!calibration.rows.empty() && !calibration.grids.empty(), "[calibrate] needs rows and at least one parameter");
-  for (const Axis& axis : calibration.grids) check_axis(axis, "calibrate");
-  require_rows(study, calibration.rows, "calibrate");
-  require_rows(study, calibration.given, "calibrate");
-  if (calibration.known.empty()) return;
-  Settings known = calibration.known;
-  for (const Axis& axis : calibration.grids) {
-    require(known.contains(axis.key), "[calibrated] lacks " + axis.key + ", which [calibrate] searches for");
-    const std::string value = known.at(axis.key);
-    require(std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end(),
-            "[calibrated] " + axis.key + " = " + value + " is none of the values that [calibrate] tries");
-    known.erase(axis.key);
-  }
-  require(known.empty(), "[calibrated] names " + (known.empty() ? "" : known.begin()->first) +
-                             ", which [calibrate] does not search for");
-}
-
-void check(const Study& study) {
-  require_name(study.name, "the study's name");
-  for (const Axis& axis : study.sweep) check_axis(axis, "sweep");
-  for (const Variant& variant : study.variants) require_rows(study, variant.rows, "variant." + variant.name);
-  if (study.target) check_target(study);
-  if (study.calibration) check_calibration(study);
-  check_number(study.measure.value, "[measure] value");
-  if (study.selection) {
-    const Selection& selection = *study.selection;
-    require(!selection.flag.empty() && !selection.grid.empty() && !selection.seeds.empty(),
-            "[selection] needs choose, from and seeds");
-    check_number(selection.by, "[selection] by");
-    check_axis({"from", selection.grid}, "selection");
-    check_axis({"seeds", selection.seeds}, "selection");
-  }
+void read_entry(Study& study, const ConfigEntry& entry) {
+  const std::size_t dot = entry.section.find('.');
+  const std::string kind = entry.section.substr(0, dot);
+  const std::string name = dot == std::string::npos ? "" : entry.section.substr(dot + 1);
+  const auto section = std::ranges::find_if(sections, [&](const Section& one) { return one.kind == kind; });
+  require(section != std::end(sections) && section->has_name == !name.empty(), "[", entry.section,
+          "] is no section of a study; there are ", kinds_of_sections);
+  section->read(study, name, entry);
 }
 
 }  // namespace
-
-std::vector<std::string> line_keys(const Study& study) {
-  std::vector<std::string> keys;
-  for (std::size_t i = 1; i < study.sweep.size(); ++i) {
-    if (study.sweep[i].key != "seed") keys.push_back(study.sweep[i].key);
-  }
-  return keys;
-}
 
 Study read_study(const std::filesystem::path& file) {
   Study study;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/study/study_file.hpp"
+#include "experiments/study/study.hpp"
 
 namespace trigram {
 

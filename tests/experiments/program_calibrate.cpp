@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "experiments/measure/alpha_beta.hpp"
+#include "experiments/measure/median.hpp"
 #include "experiments/settings/settings.hpp"
 #include "tests/experiments/program_rig.hpp"
 

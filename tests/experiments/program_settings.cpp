@@ -2,15 +2,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/backend_traits.hpp"
 #include "core/error.hpp"
 #include "experiments/settings/config_file.hpp"
 #include "experiments/settings/grid.hpp"
+#include "experiments/settings/job.hpp"
+#include "experiments/settings/run_config.hpp"
 #include "experiments/settings/settings.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
@@ -59,6 +63,37 @@ TEST(Settings, DottedKeysWinOverTheSpecWhateverTheLayer) {
   EXPECT_EQ(whole.at("lr"), "1");
   EXPECT_EQ(whole.size(), 2U);
   EXPECT_THROW(resolved({{"nothing.x", "1"}}, {}), UsageError);
+}
+
+TEST(PlaceFlags, AreTheParametersThatBackendsDeclareAsFlags) {
+  if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  std::vector<std::string> names;
+  for (const Params::Declared& flag : run_flags()) names.push_back(flag.key);
+  for (const BackendFlag& flag : BackendTraits::of("sim").flags) {
+    EXPECT_THAT(names, Contains(flag.name));
+    Params given = as_params("trigram run", {{flag.name, "7"}});
+    EXPECT_EQ(PlaceFlags(given).parameters, (Settings{{flag.parameter, "7"}}));
+  }
+  Params given = as_params("trigram run", {{"ranks-per-node", "3"}, {"cluster", "two_by_four:ranks_per_node=4"}});
+  EXPECT_EQ(BackendChoice("trigram run", PlaceFlags(given)).parameters.values().at("ranks_per_node"), "3");
+}
+
+TEST(PlaceFlags, AreComparedBetweenRanksUnlessTheyAreOfOneProcess) {
+  if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  Params none = as_params("trigram run", {});
+  BackendChoice place("trigram run", PlaceFlags(none));
+  Settings flags{{"out", "a"}, {"steps", "3"}};
+  for (const BackendFlag& flag : backend_flags()) {
+    flags[flag.name] = "7";
+    place.parameters.set(flag.parameter, "7");
+  }
+  const Configuration same = same_on_all_ranks("run", flags, place);
+  EXPECT_TRUE(same.contains("steps"));
+  EXPECT_FALSE(same.contains("out"));
+  for (const BackendFlag& flag : backend_flags()) {
+    EXPECT_EQ(same.contains(flag.name), !flag.of_one_process) << flag.name;
+    EXPECT_EQ(same.contains("parameter " + flag.parameter), !flag.of_one_process) << flag.parameter;
+  }
 }
 
 TEST(Grid, ExpandsRangesOfNumbersOnly) {

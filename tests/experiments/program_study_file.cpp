@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "experiments/program/tables.hpp"
+#include "experiments/study/study_file.hpp"
 #include "experiments/study/study_point.hpp"
 #include "tests/experiments/program_rig.hpp"
 

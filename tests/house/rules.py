@@ -31,7 +31,8 @@ BORDERS = {
     "experiments/workloads": (("core", "experiments/workloads"), r"nothing"),
     "experiments/settings": (("core", "experiments/workloads", "experiments/settings"),
                              r"nlohmann/.*|boost/program_options.*|" + POSIX),
-    "experiments/record": (("core", "experiments/workloads", "experiments/settings", "experiments/record"),
+    "experiments/record": (("core", "experiments/workloads", "experiments/settings", "experiments/measure",
+                            "experiments/record"),
                            r"nlohmann/.*|" + POSIX),
     "experiments/measure": (("core", "experiments/measure"), r"Eigen/.*"),
     "experiments/study": (("core", "experiments/workloads", "experiments/settings", "experiments/record",
@@ -197,7 +198,7 @@ def check_products(root, paths):
     for path, kind, name in registrations(root, paths):
         stem = Path(path).stem
         folder = Path(path).parent.name
-        expected = {stem, folder if kind == "Backends" else stem, stem.removeprefix("data_")}
+        expected = {stem, folder if kind in ("Backends", "BackendTraits") else stem, stem.removeprefix("data_")}
         if name.split("/")[-1] not in expected:
             yield f"{path}: registers '{name}'; a product's file carries its name"
 

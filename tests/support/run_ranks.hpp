@@ -1,13 +1,13 @@
 // One body on every rank of any backend, and back with typed results.
 #pragma once
 
-#include <cstring>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/backend.hpp"
+#include "core/packing.hpp"
 
 namespace trigram {
 
@@ -46,14 +46,12 @@ std::vector<std::vector<T>> run_ranks(const std::string& backend, const World& w
                                       const std::function<std::vector<T>(RankRuntime&)>& body) {
   const Outcome outcome = Backends::make(backend)->run(world, [&](RankRuntime& runtime) {
     const std::vector<T> values = body(runtime);
-    const auto bytes = std::as_bytes(std::span(values));
-    return std::vector<std::byte>(bytes.begin(), bytes.end());
+    Packer packer;
+    packer.put_all(std::span(values));
+    return std::move(packer).bytes();
   });
   std::vector<std::vector<T>> results;
-  for (const std::vector<std::byte>& bytes : outcome.results) {
-    std::vector<T>& values = results.emplace_back(bytes.size() / sizeof(T));
-    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  }
+  for (const std::vector<std::byte>& bytes : outcome.results) results.push_back(Unpacker(bytes).take_all<T>());
   return results;
 }
 

@@ -1,7 +1,6 @@
 // Parses CSV files of labelled samples.
 #include "experiments/workloads/data/csv.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -9,25 +8,12 @@
 #include "core/error.hpp"
 #include "core/quoted.hpp"
 #include "experiments/workloads/data/read_file.hpp"
+#include "experiments/workloads/data/separated.hpp"
 
 namespace trigram {
 namespace {
 
 constexpr double largest_label = 65535;
-
-/// Takes what stands before the next `separator` off the front of `text`.
-std::string_view take(std::string_view& text, char separator) {
-  const std::size_t end = text.find(separator);
-  const std::string_view taken = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return taken;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  return text;
-}
 
 /// Where a row stands, for messages.
 struct Place {
@@ -38,13 +24,11 @@ struct Place {
 
 std::vector<float> parse_row(std::string_view line, const Place& place) {
   std::vector<float> row;
-  const std::size_t fields = 1 + static_cast<std::size_t>(std::count(line.begin(), line.end(), ','));
-  for (std::size_t column = 1; column <= fields; ++column) {
-    const std::string_view field = trimmed(take(line, ','));
+  for (const std::string_view field : comma_separated(line)) {
     float value = 0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
     require(error == std::errc() && end == field.data() + field.size() && std::isfinite(value), place, ", column ",
-            column, ": ", Quoted(field), " is no finite number");
+            row.size() + 1, ": ", Quoted(field), " is no finite number");
     row.push_back(value);
   }
   return row;

@@ -1,0 +1,23 @@
+#include "experiments/settings/text_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+
+namespace trigram {
+
+std::optional<std::string> read_text(const std::filesystem::path& path, std::size_t most) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  std::array<char, 1 << 16> piece{};
+  do {
+    file.read(piece.data(), static_cast<std::streamsize>(std::min(piece.size(), most - text.size())));
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  } while (file && text.size() < most);
+  const bool failed = !file.is_open() || file.bad() || (errno != 0 && text.empty());
+  return failed ? std::nullopt : std::optional(std::move(text));
+}
+
+}  // namespace trigram

@@ -1,0 +1,96 @@
+// A study: fixed flags, what is swept, and what the outcome is compared with.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/settings/settings.hpp"
+
+namespace trigram {
+
+/// One key and the values that it takes.
+struct Axis {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+/// [row.NAME]: one system under study. Rows of one series are drawn and compared as one curve.
+struct Row {
+  std::string name;
+  std::string series;
+  Settings settings;
+  int line = 0;  ///< of its section
+};
+
+/// [variant.NAME]: all rows, or those listed, once more with other flags; reported beside, never among, the main runs.
+struct Variant {
+  std::string name;
+  std::vector<std::string> rows;  ///< empty: all
+  Settings settings;
+  int line = 0;  ///< of its section
+};
+
+/// [measure]: what a run comes down to, `value` being a path in run.json.
+struct Measure {
+  std::string value = "summary.iteration_s";
+  double scale = 1;
+  std::string label;    ///< empty in the file: made from value and scale
+  std::string x_label;  ///< of the first swept key; empty: the key
+};
+
+/// [target]: published points. A row's series meets the published series of its name; `axis` meets column `x`.
+struct Target {
+  std::filesystem::path file;
+  std::string x, series, value;      ///< columns
+  std::string axis;                  ///< the swept key that x is
+  std::string unit;                  ///< what axis values carry after the number of column x: "Gbps"
+  double aim_low = 0, aim_high = 0;  ///< range of x that has an aim; points outside are printed apart
+};
+
+/// [calibrate]: parameters found before the main runs by the mean absolute relative error of `rows` against the target.
+/// The published points of `given` rows are among the study's own parameters (a measured compute time), so they predict
+/// nothing either.
+struct Calibration {
+  std::vector<std::string> rows;
+  std::vector<std::string> given;
+  std::vector<Axis> grids;
+  Settings known;  ///< [calibrated]: what a search found before, used instead of searching; empty: none
+};
+
+/// [selection]: one flag chosen for each row from a grid on the validation split, then run with fresh seeds.
+struct Selection {
+  std::string flag;
+  std::vector<std::string> grid;
+  std::string by = "summary.loss";  ///< smaller is better
+  std::vector<std::string> seeds;
+};
+
+/// [goal]: the loss that a run is to reach; time and bytes to get there are reported.
+struct Goal {
+  double loss = 0;
+};
+
+/// A whole study.
+struct Study {
+  std::string name, title;
+  std::filesystem::path file;
+  std::optional<std::filesystem::path> notes;
+  Settings run;
+  int run_line = 0;  ///< of [run]
+  std::vector<Axis> sweep;
+  std::vector<Row> rows;  ///< at least one
+  std::vector<Variant> variants;
+  Measure measure;
+  std::optional<Target> target;
+  std::optional<Calibration> calibration;
+  std::optional<Selection> selection;
+  std::optional<Goal> goal;
+};
+
+/// The swept keys by which lines of tables and figures differ: all but the first, along which they run, and but `seed`,
+/// over which medians are taken.
+std::vector<std::string> line_keys(const Study& study);
+
+}  // namespace trigram

@@ -1,0 +1,104 @@
+#include "experiments/study/study_check.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "core/error.hpp"
+#include "core/quoted.hpp"
+#include "experiments/record/run_record.hpp"
+
+namespace trigram {
+namespace {
+
+void require_rows(const Study& study, const std::vector<std::string>& names, const std::string& section) {
+  for (const std::string& name : names) {
+    const bool known =
+        std::any_of(study.rows.begin(), study.rows.end(), [&](const Row& row) { return row.name == name; });
+    require(known, "[" + section + "] names row '" + name + "', which the study does not have");
+  }
+}
+
+void check_target(const Study& study) {
+  const Target& target = *study.target;
+  for (const auto& [key, value] : std::map<std::string, std::string>{{"file", target.file.filename()},
+                                                                     {"x", target.x},
+                                                                     {"series", target.series},
+                                                                     {"value", target.value},
+                                                                     {"axis", target.axis}}) {
+    require(!value.empty(), "[target] lacks '" + key + "'");
+  }
+  const bool swept =
+      std::any_of(study.sweep.begin(), study.sweep.end(), [&](const Axis& axis) { return axis.key == target.axis; });
+  require(swept, "[target] axis = " + target.axis + " is not in [sweep]");
+  const std::vector<std::string> others = line_keys(study);
+  require(others.empty(), "[sweep] " + (others.empty() ? "" : others.front()) +
+                              ": published points are compared along one swept key, first in [sweep], and over seeds");
+}
+
+void check_number(const std::string& path, const std::string& what) {
+  const std::vector<std::string> known = measurable();
+  if (std::find(known.begin(), known.end(), path) != known.end()) return;
+  std::string message = what + " = " + path + " is no number of run.json; there are:";
+  for (const std::string& one : known) message += " " + one;
+  throw UsageError(message);
+}
+
+void check_axis(const Axis& axis, const std::string& section) {
+  const std::string place = "[" + section + "] " + axis.key + " has ";
+  require(!axis.values.empty(), place + "no values");
+  std::set<std::string> seen;
+  for (const std::string& value : axis.values) require(seen.insert(value).second, place + "'" + value + "' twice");
+}
+
+void check_calibration(const Study& study) {
+  const Calibration& calibration = *study.calibration;
+  require(study.target.has_value(), "[calibrate] needs a [target]");
+  require(!calibration.rows.empty() && !calibration.grids.empty(), "[calibrate] needs rows and at least one parameter");
+  for (const Axis& axis : calibration.grids) check_axis(axis, "calibrate");
+  require_rows(study, calibration.rows, "calibrate");
+  require_rows(study, calibration.given, "calibrate");
+  if (calibration.known.empty()) return;
+  Settings known = calibration.known;
+  for (const Axis& axis : calibration.grids) {
+    require(known.contains(axis.key), "[calibrated] lacks " + axis.key + ", which [calibrate] searches for");
+    const std::string value = known.at(axis.key);
+    require(std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end(),
+            "[calibrated] " + axis.key + " = " + value + " is none of the values that [calibrate] tries");
+    known.erase(axis.key);
+  }
+  require(known.empty(), "[calibrated] names " + (known.empty() ? "" : known.begin()->first) +
+                             ", which [calibrate] does not search for");
+}
+
+}  // namespace
+
+void require_name(const std::string& name, const std::string& what) {
+  constexpr std::size_t longest = 100;
+  const bool plain = std::all_of(name.begin(), name.end(), [](const unsigned char c) {
+    return c < 128 && (std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-');
+  });
+  require(plain && !name.empty() && name.size() <= longest && name != "." && name != "..", what, " ", Quoted(name),
+          " cannot be part of a file's name; use at most ", longest,
+          " letters, digits, '_', '.' and '-', and neither . nor .. alone");
+}
+
+void check(const Study& study) {
+  require_name(study.name, "the study's name");
+  for (const Axis& axis : study.sweep) check_axis(axis, "sweep");
+  for (const Variant& variant : study.variants) require_rows(study, variant.rows, "variant." + variant.name);
+  if (study.target) check_target(study);
+  if (study.calibration) check_calibration(study);
+  check_number(study.measure.value, "[measure] value");
+  if (study.selection) {
+    const Selection& selection = *study.selection;
+    require(!selection.flag.empty() && !selection.grid.empty() && !selection.seeds.empty(),
+            "[selection] needs choose, from and seeds");
+    check_number(selection.by, "[selection] by");
+    check_axis({"from", selection.grid}, "selection");
+    check_axis({"seeds", selection.seeds}, "selection");
+  }
+}
+
+}  // namespace trigram

@@ -1,0 +1,18 @@
+// What the parts of a study must have in common.
+#pragma once
+
+#include <string>
+
+#include "experiments/study/study.hpp"
+
+namespace trigram {
+
+/// Rows, variants and studies name folders and files, which must not lie elsewhere. Throws UsageError; `what` is what
+/// the message calls the name.
+void require_name(const std::string& name, const std::string& what);
+
+/// Checks a study that was read whole: names, rows, axes, and numbers of run.json. Throws UsageError naming section and
+/// key.
+void check(const Study& study);
+
+}  // namespace trigram
