@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/gpu/devices.hpp"
-#include "backends/gpu/host/local_ranks.hpp"
-#include "backends/gpu/host/session.hpp"
+#include "backends/gpu/host/job_membership.hpp"
 #include "backends/gpu/runtime.hpp"
 #include "core/backend_traits.hpp"
 #include "core/carried_error.hpp"
 #include "core/error.hpp"
 #include "core/quoted.hpp"
+#include "meeting/local_ranks.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -25,7 +25,7 @@ void finish_launched_process(int status, void*) {
 }
 
 /// This process as a rank of a launched job, made at the first run.
-RankProcess& launched_process(Session& session, double timeout) {
+RankProcess& launched_process(JobMembership& session, double timeout) {
   if (the_launched_process != nullptr) return *the_launched_process;
   const auto report = [](const std::string& reason) { write_line("trigram: " + reason); };
   the_launched_process = new RankProcess(session.rendezvous(), session.seats(), timeout, report);
@@ -88,7 +88,7 @@ class GpuBackend final : public Backend {
     return static_cast<std::size_t>(ranks);
   }
 
-  Session& session() const { return Session::join(*member_, rendezvous_, {timeout_}); }
+  JobMembership& session() const { return JobMembership::join(*member_, rendezvous_, {timeout_}); }
 
   /// One rank's run, in its own process. `tell` hears of an error before the other ranks do.
   Outcome run_rank(RankProcess& process, const World& world, const RankBody& body, const std::vector<int>& node_of_rank,

@@ -30,7 +30,7 @@ class GroupOfCalls {
 }  // namespace
 
 GpuCommunicator::GpuCommunicator(std::shared_ptr<NcclGroup> group, std::string name, std::vector<int> world_ranks,
-                                 std::shared_ptr<const LaneContext> lane)
+                                 std::shared_ptr<const StreamContext> lane)
     : group_(std::move(group)), lane_(std::move(lane)) {
   const int world_rank = world_ranks.at(static_cast<std::size_t>(group_->rank()));
   by_ = std::make_shared<const Orderer>(

@@ -12,7 +12,7 @@
 namespace trigram::gpu {
 
 /// What the communicators of one lane share; the watchdog and the device outlive them all.
-struct LaneContext {
+struct StreamContext {
   int index = 0;
   std::string name;  ///< "main lane", "lane 1 (buckets 0, 2, ...)", "background lane"
   cudaStream_t stream = nullptr;
@@ -30,7 +30,7 @@ class GpuCommunicator : public Communicator {
  public:
   /// `world_ranks` are the members in the order of the group, `name` is for messages: "all ranks".
   GpuCommunicator(std::shared_ptr<NcclGroup> group, std::string name, std::vector<int> world_ranks,
-                  std::shared_ptr<const LaneContext> lane);
+                  std::shared_ptr<const StreamContext> lane);
 
   int rank() const override { return group_->rank(); }
   int size() const override { return group_->size(); }
@@ -41,7 +41,7 @@ class GpuCommunicator : public Communicator {
  protected:
   /// The same kind of communicator on another group.
   virtual std::unique_ptr<Communicator> like_this(std::shared_ptr<NcclGroup> group, std::vector<int> world_ranks) const;
-  const std::shared_ptr<const LaneContext>& lane() const { return lane_; }
+  const std::shared_ptr<const StreamContext>& lane() const { return lane_; }
   const std::string& name() const { return by_->group; }
   /// Orders one collective between two records: "all_reduce" of so many bytes.
   void order(const char* collective, std::int64_t bytes, const std::function<ncclResult_t(ncclComm_t)>& call);
@@ -52,7 +52,7 @@ class GpuCommunicator : public Communicator {
   std::vector<std::int64_t> everybodys(std::int64_t value);
 
   std::shared_ptr<NcclGroup> group_;
-  std::shared_ptr<const LaneContext> lane_;
+  std::shared_ptr<const StreamContext> lane_;
   std::shared_ptr<const Orderer> by_;
   std::int64_t sequence_ = 0;  ///< operations so far, for messages
 };

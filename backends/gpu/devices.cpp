@@ -5,9 +5,10 @@
 #include <array>
 #include <cstdio>
 
-#include "backends/gpu/host/local_ranks.hpp"
 #include "core/error.hpp"
 #include "kernels/cuda/check.hpp"
+#include "meeting/local_ranks.hpp"
+#include "processes/child_process.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -32,7 +33,7 @@ std::string text_of_uuid(const cudaDeviceProp& properties) {
 }
 
 int count_once() {
-  const std::string answer = text_of(ask_a_child(count_devices));
+  const std::string answer = text_of(run_in_child("a process that was asked for GPUs", count_devices));
   const bool number = answer.find_first_not_of("0123456789") == std::string::npos;
   require(number, "no CUDA device: " + answer +
                       "; backend 'gpu' needs an NVIDIA GPU and its driver (nvidia-smi shows "

@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "backends/gpu/stream.hpp"
-#include "core/clock.hpp"
 #include "core/timeline.hpp"
+#include "processes/clock.hpp"
 
 namespace trigram::gpu {
 

@@ -14,7 +14,7 @@ constexpr double longer_for_control = 5;
 
 std::unique_ptr<Communicator> communicator(const std::shared_ptr<NcclGroup>& group, const char* name,
                                            const std::vector<int>& world_ranks,
-                                           const std::shared_ptr<const LaneContext>& context, bool vendor) {
+                                           const std::shared_ptr<const StreamContext>& context, bool vendor) {
   if (vendor) return std::make_unique<VendorCommunicator>(group, name, world_ranks, context);
   return std::make_unique<GpuCommunicator>(group, name, world_ranks, context);
 }
@@ -37,7 +37,7 @@ class GpuRuntime::OwnLane {
     constexpr std::int64_t one_leaves_one_arrives = 2;
     nothing = lane.device->allocate(Shape::of(one_leaves_one_arrives, DType::u8));
     const auto context =
-        std::make_shared<LaneContext>(LaneContext{index, name, stream, *lane.device, watchdog, nothing.view()});
+        std::make_shared<StreamContext>(StreamContext{index, name, stream, *lane.device, watchdog, nothing.view()});
     const auto make = [&](const std::shared_ptr<NcclGroup>& group, const char* group_name,
                           const std::vector<int>& ranks) {
       auto made = metered(communicator(group, group_name, ranks, context, options.vendor_collectives), lane.meter,

@@ -4,12 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "backends/gpu/host/control.hpp"
 #include "backends/gpu/lane_kernels.hpp"
 #include "backends/gpu/marks.hpp"
 #include "backends/gpu/rank_process.hpp"
 #include "core/backend.hpp"
-#include "core/clock.hpp"
+#include "meeting/host_exchange.hpp"
+#include "processes/clock.hpp"
 
 namespace trigram::gpu {
 
@@ -54,7 +54,7 @@ class GpuRuntime final : public RankRuntime {
   Clock clock_;
   BodyGuard guard_;
   EventPool events_{Event::Kind::order};
-  Control control_;
+  HostExchange control_;
   std::vector<std::unique_ptr<OwnLane>> lanes_;
 };
 

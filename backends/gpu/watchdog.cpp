@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "processes/clock.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -16,10 +17,6 @@ constexpr double longest_round = 60;  ///< seconds that a look at all events may
 constexpr double ending = 5;          ///< seconds for abort and goodbye
 constexpr double finishing = 10;
 constexpr int version_that_aborts_together = 22200;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <thread>
 
-#include "backends/gpu/host/last_resort.hpp"
-#include "backends/gpu/host/rendezvous.hpp"
 #include "backends/gpu/nccl_group.hpp"
 #include "backends/gpu/recorder.hpp"
+#include "meeting/rendezvous.hpp"
+#include "processes/last_resort.hpp"
 
 namespace trigram::gpu {
 

@@ -1,4 +1,4 @@
-// What the launcher says in the environment; the only file of this backend that reads it.
+// What the launcher says in the environment.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 #include "backends/mpi/lane_thread.hpp"
 #include "backends/mpi/requests.hpp"
 #include "core/backend.hpp"
-#include "core/clock.hpp"
+#include "processes/clock.hpp"
 
 namespace trigram::mpi {
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/sim/child.hpp"
 #include "backends/sim/cluster.hpp"
 #include "backends/sim/engine.hpp"
 #include "backends/sim/platform_file.hpp"
@@ -13,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/memory.hpp"
 #include "core/packing.hpp"
+#include "processes/child_process.hpp"
 
 namespace trigram::sim {
 
@@ -53,11 +53,12 @@ class SimBackend final : public Backend {
     cluster_.nodes_of(world.ranks);
     check_memory(world.ranks, world.bucket_lanes);
     require(world.bucket_lanes >= 1, "a run needs at least one lane for buckets");
-    return unpack(run_in_child([&] {
-                    start_engine(std::int64_t{world.ranks} * (world.bucket_lanes + 2));
-                    // Never destroyed: actors that were killed may still refer to it.
-                    return pack((new Simulation(cluster_, world))->run(body));
-                  }),
+    return unpack(run_in_child("the simulation",
+                               [&] {
+                                 start_engine(std::int64_t{world.ranks} * (world.bucket_lanes + 2));
+                                 // Never destroyed: actors that were killed may still refer to it.
+                                 return pack((new Simulation(cluster_, world))->run(body));
+                               }),
                   world.ranks);
   }
 

@@ -13,12 +13,12 @@
 #include <simgrid/s4u.hpp>
 #include <string_view>
 
-#include "backends/sim/child.hpp"
 #include "backends/sim/engine.hpp"
 #include "backends/sim/routes.hpp"
 #include "core/error.hpp"
 #include "core/packing.hpp"
 #include "core/quoted.hpp"
+#include "processes/child_process.hpp"
 
 namespace trigram::sim {
 
@@ -131,7 +131,7 @@ int hosts_of_platform_file(const std::string& path) {
   const Witness witness;
   const std::string file = "platform file " + in_quotes(path) + ": ";
   try {
-    const std::vector<std::byte> bytes = run_in_child([&] {
+    const std::vector<std::byte> bytes = run_in_child("the reader", [&] {
       try {
         return count_hosts(path, witness);
       } catch (const std::bad_alloc&) {

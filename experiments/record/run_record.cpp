@@ -1,7 +1,6 @@
 // One run and its files.
 #include "experiments/record/run_record.hpp"
 
-#include <chrono>
 #include <optional>
 #include <set>
 
@@ -13,6 +12,7 @@
 #include "experiments/settings/build_facts.hpp"
 #include "experiments/settings/job.hpp"
 #include "experiments/workloads/data/read_file.hpp"
+#include "processes/clock.hpp"
 
 namespace trigram {
 namespace {
@@ -133,15 +133,15 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
                         {"build", build_facts()},
                         {"workload", workload_facts(*workload)}};
 
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = seconds_now();
   const Training training = run_training(*backend, world, options);
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  const double wall = seconds_now() - begin;
   bar.finish();
 
   if (!records) return std::nullopt;
   run["backend"] = nlohmann::json::parse(training.facts);
   run["summary"] = summarize(training);
-  run["summary"]["wall_s"] = wall.count();
+  run["summary"]["wall_s"] = wall;
   run["curve"] = curve(training);
   write_results(config, training, run);
   return run;

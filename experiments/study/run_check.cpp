@@ -1,13 +1,5 @@
 // Checks many configurations before the first one runs.
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
 #include <deque>
 #include <set>
 #include <utility>
@@ -17,6 +9,7 @@
 #include "core/packing.hpp"
 #include "experiments/study/run_pool.hpp"
 #include "experiments/study/study_run.hpp"
+#include "processes/child_process.hpp"
 
 namespace trigram {
 namespace {
@@ -39,55 +32,24 @@ Refused first_refusal(const std::vector<StudyRun>& runs, std::size_t first, std:
   return {runs.size(), ""};
 }
 
-[[noreturn]] void be_checker(int out, const Refused& refusal) {
+Bytes packed(const Refused& refusal) {
   Packer packer;
   packer.put(refusal.index);
   packer.put_text(refusal.message);
-  const std::vector<std::byte> bytes = std::move(packer).bytes();
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t count = ::write(out, bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    done += static_cast<std::size_t>(count);
-  }
-  ::_exit(done == bytes.size() ? 0 : 1);
+  return std::move(packer).bytes();
 }
 
-/// A process that checks its share of the runs, and the end of the pipe from which its refusal comes.
+/// A process that checks its share of the runs.
 class Checker {
  public:
-  Checker(const std::vector<StudyRun>& runs, std::size_t first, std::size_t stride) {
-    int ends[2];
-    ensure(::pipe2(ends, O_CLOEXEC) == 0, "cannot open a pipe");
-    in_ = ends[0];
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      be_checker(ends[1], first_refusal(runs, first, stride));
-    }
-    ::close(ends[1]);
-  }
-  ~Checker() {
-    ::close(in_);
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  Checker(const Checker&) = delete;
-  Checker& operator=(const Checker&) = delete;
+  Checker(const std::vector<StudyRun>& runs, std::size_t first, std::size_t stride)
+      : process_("the process that checks the runs of the study",
+                 [&](HomeLine& home) { home.send_result(packed(first_refusal(runs, first, stride))); }) {}
 
-  Refused refusal() const {
-    ensure(pid_ > 0, "cannot start another process");
-    std::vector<std::byte> bytes;
-    std::array<std::byte, 4096> piece{};
-    for (;;) {
-      const ssize_t count = ::read(in_, piece.data(), piece.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;
-      bytes.insert(bytes.end(), piece.begin(), piece.begin() + count);
-    }
-    ensure(!bytes.empty(), "the process that checks the runs of the study died");
+  /// Waits for it.
+  Refused refusal() {
+    while (!process_.ended()) process_.read_some();
+    const Bytes bytes = process_.result();
     Unpacker unpacker(bytes);
     Refused refusal{unpacker.take<std::size_t>(), ""};
     refusal.message = unpacker.take_text();
@@ -95,8 +57,7 @@ class Checker {
   }
 
  private:
-  int in_ = -1;
-  pid_t pid_ = -1;
+  ChildProcess process_;
 };
 
 }  // namespace
@@ -115,7 +76,7 @@ void RunPool::check(const std::vector<StudyPoint>& points) {
   std::deque<Checker> all;
   for (std::size_t i = 0; i < checkers; ++i) all.emplace_back(runs, i, checkers);
   Refused first{runs.size(), ""};
-  for (const Checker& checker : all) {
+  for (Checker& checker : all) {
     Refused refusal = checker.refusal();
     if (refusal.index < first.index) first = std::move(refusal);
   }

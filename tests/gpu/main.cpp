@@ -5,14 +5,14 @@
 #include <iostream>
 
 #include "backends/gpu/devices.hpp"
-#include "backends/gpu/host/member.hpp"
 #include "core/error.hpp"
+#include "meeting/member.hpp"
 #include "tests/support/job_report.hpp"
 
 int main(int count, char** words) {
   ::testing::InitGoogleTest(&count, words);
   if (trigram::testing::printed_unsupported(count, words)) return 0;
-  const auto member = trigram::gpu::member_of(trigram::gpu::launcher_environment());
+  const auto member = trigram::member_of(trigram::launcher_environment());
   trigram::testing::report_as_rank(member ? member->rank : 0);
   try {
     trigram::gpu::device_count();

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include "backends/gpu/host/session.hpp"
+#include "backends/gpu/host/job_membership.hpp"
 #include "core/error.hpp"
 
 namespace trigram::gpu {
@@ -30,7 +30,7 @@ void work(Rendezvous& rendezvous, double seconds) {
 void run(double seconds, const std::string& place) {
   const std::optional<Member> member = member_of(launcher_environment());
   require(member.has_value(), "no launcher's variables say which rank this is");
-  Rendezvous& rendezvous = Session::join(*member, place, patience).rendezvous();
+  Rendezvous& rendezvous = JobMembership::join(*member, place, patience).rendezvous();
   std::cout << "met" << std::endl;
   work(rendezvous, seconds);
   std::cout << "done" << std::endl;

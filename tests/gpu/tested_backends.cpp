@@ -1,5 +1,5 @@
 // The conformance suites, on GPUs, and what they do not do.
-#include "backends/gpu/host/member.hpp"
+#include "meeting/member.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/support/run_ranks.hpp"
 #include "tests/support/unsupported.hpp"
@@ -31,7 +31,7 @@ std::vector<Unsupported> everywhere() {
 
 std::vector<Unsupported> here() {
   std::vector<Unsupported> all = everywhere();
-  if (gpu::member_of(gpu::launcher_environment())) {
+  if (member_of(launcher_environment())) {
     for (const char* test : {"AFailingRankReleasesTheOthersAndKeepsItsTypeAndText", "PeersOutOfRangeAreTheCallersError",
                              "AnUnknownAllReduceIsRefused", "ARunCanBeRepeatedAfterSuccessAndFailure"}) {
       all.push_back({test, "", "a launched rank that fails ends the job; forked ranks do this"});

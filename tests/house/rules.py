@@ -22,37 +22,40 @@ BORDERS = {
                      "kernels/cuda"),
                      r"cuda_runtime\.h|cublas_v2\.h|dlfcn\.h"),
     "kernels": (("core", "kernels"), r"nothing"),
-    "backends/sim": (("core", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
-    "backends/mpi": (("core", "kernels/cpu", "backends/mpi"), r"mpi\.h|nlohmann/.*|" + POSIX),
-    "backends/gpu/host": (("core", "backends/gpu/host"), r"nlohmann/.*|nettle/.*|netdb\.h|" + POSIX),
-    "backends/gpu": (("core", "kernels/cuda", "backends/gpu"), r"cuda_runtime\.h|nccl\.h|dlfcn\.h|nlohmann/.*|" + POSIX),
+    "processes": (("core", "processes"), POSIX),
+    "meeting": (("core", "processes", "meeting"), r"nettle/.*|netdb\.h|" + POSIX),
+    "backends/sim": (("core", "processes", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
+    "backends/mpi": (("core", "processes", "kernels/cpu", "backends/mpi"), r"mpi\.h|nlohmann/.*|" + POSIX),
+    "backends/gpu/host": (("core", "processes", "meeting", "backends/gpu/host"), r"nlohmann/.*|" + POSIX),
+    "backends/gpu": (("core", "processes", "meeting", "kernels/cuda", "backends/gpu"),
+                     r"cuda_runtime\.h|nccl\.h|dlfcn\.h|nlohmann/.*|" + POSIX),
     # The rooms of experiments, each above those that it includes.
     "experiments/workloads/data": (("core", "experiments/workloads/data"), POSIX),
     "experiments/workloads": (("core", "experiments/workloads"), r"nothing"),
-    "experiments/settings": (("core", "experiments/workloads", "experiments/settings"),
+    "experiments/settings": (("core", "processes", "experiments/workloads", "experiments/settings"),
                              r"nlohmann/.*|boost/program_options.*|" + POSIX),
-    "experiments/record": (("core", "experiments/workloads", "experiments/settings", "experiments/measure",
+    "experiments/record": (("core", "processes", "experiments/workloads", "experiments/settings", "experiments/measure",
                             "experiments/record"),
                            r"nlohmann/.*|" + POSIX),
     "experiments/measure": (("core", "experiments/measure"), r"Eigen/.*"),
-    "experiments/study": (("core", "experiments/workloads", "experiments/settings", "experiments/record",
+    "experiments/study": (("core", "processes", "experiments/workloads", "experiments/settings", "experiments/record",
                            "experiments/study"),
                           r"nlohmann/.*|" + POSIX),
-    "experiments/program": (("core", "experiments"), r"nlohmann/.*|boost/program_options.*|" + POSIX),
+    "experiments/program": (("core", "processes", "experiments"), r"nlohmann/.*|boost/program_options.*|" + POSIX),
     "experiments": ((), r"nothing"),  # nothing stands outside its rooms
 }
 # Where no two components, each a header with its source, may need each other.
-ONE_WAY = ("core/", "algorithms/", "kernels/", "experiments/")
+ONE_WAY = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "experiments/")
 # One file each, where a folder needs more: eigenvalues of a mixing matrix; ranks with GPUs that were started by
 # mpirun.
-EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "backends/gpu/mpi.cpp": r"mpi\.h"}
+EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "meeting/mpi.cpp": r"mpi\.h"}
 
 CODE = (".cpp", ".hpp", ".cu")
 MAX_LINES = 400
 FORBIDDEN_NAMES = {"util", "utils", "common", "helper", "helpers", "manager", "misc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 REGISTRATION = re.compile(r'\b(\w+)::Registration\s+\w+\s*[({]\s*"([^"]+)"')
-SILENT_FOLDERS = ("core/", "algorithms/", "kernels/", "backends/")
+SILENT_FOLDERS = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/")
 
 
 def project_files(root):
@@ -162,7 +165,7 @@ def check_words(root, paths):
 
 
 def check_silence(root, paths):
-    """Library code throws: it prints nothing, exits nowhere, and reads the environment in backends only."""
+    """Library code throws: it prints nothing, exits nowhere, and reads the environment in few places."""
     speech = re.compile(r"std::(?:(?:cout|cerr|clog) *<<|(?:exit|abort|printf)\()|(?<![\w:.>])(?:printf|puts|exit|abort)\(")
     for path in code_files(paths):
         if not path.startswith(SILENT_FOLDERS):
@@ -171,8 +174,8 @@ def check_silence(root, paths):
             code = line.split("//")[0]
             if found := speech.search(code):
                 yield f"{path}:{number}: library code throws; it never calls {found.group(0).rstrip(' (<')}"
-            if "getenv" in code and not path.startswith("backends/"):
-                yield f"{path}:{number}: the environment is read in experiments and backends only"
+            if "getenv" in code and not path.startswith(("processes/", "backends/gpu/host/")):
+                yield f"{path}:{number}: the environment is read in experiments and processes only"
 
 
 def check_closed_buffers(root, paths):

@@ -48,7 +48,7 @@ class RulesTest(unittest.TestCase):
 
     def test_rooms(self):
         upwards = {"experiments/study/a.hpp": "// A.\n", "experiments/record/b.cpp": '// B.\n#include "experiments/study/a.hpp"\n'}
-        self.assertIn("experiments/record/b.cpp:2: experiments/record may include core, experiments/workloads, "
+        self.assertIn("experiments/record/b.cpp:2: experiments/record may include core, processes, experiments/workloads, "
                       "experiments/settings, experiments/measure, experiments/record, not experiments/study/a.hpp", complaints(upwards))
         outside = {"core/a.hpp": "// A.\n", "experiments/b.cpp": '// B.\n#include "core/a.hpp"\n'}
         self.assertIn("experiments may include", complaints(outside))

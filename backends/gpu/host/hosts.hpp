@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/gpu/host/member.hpp"
-#include "backends/gpu/host/store.hpp"
+#include "meeting/member.hpp"
+#include "meeting/store.hpp"
 
 namespace trigram::gpu {
 

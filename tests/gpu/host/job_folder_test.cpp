@@ -1,5 +1,5 @@
 // Jobs that meet in one folder: each has its own, and removes nothing else.
-#include "backends/gpu/host/job_folder.hpp"
+#include "meeting/job_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -7,8 +7,8 @@
 #include <csignal>
 #include <fstream>
 
-#include "backends/gpu/host/child_process.hpp"
 #include "core/error.hpp"
+#include "processes/child_process.hpp"
 #include "tests/gpu/host/ranks.hpp"
 
 namespace trigram::gpu {

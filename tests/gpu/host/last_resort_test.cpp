@@ -1,16 +1,16 @@
 // A process that misses its deadline ends, and only then.
-#include "backends/gpu/host/last_resort.hpp"
+#include "processes/last_resort.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "backends/gpu/host/child_process.hpp"
 #include "core/error.hpp"
+#include "processes/child_process.hpp"
 
 namespace trigram::gpu {
 namespace {
 
-Bytes run_in_child(const std::function<void(LastResort&)>& body) {
+Bytes run_beside(const std::function<void(LastResort&)>& body) {
   ChildProcess child("the child", [&](HomeLine& home) {
     LastResort last_resort;
     body(last_resort);
@@ -21,7 +21,7 @@ Bytes run_in_child(const std::function<void(LastResort&)>& body) {
 }
 
 TEST(LastResort, EndsAProcessThatMissesItsDeadline) {
-  EXPECT_THROW(run_in_child([](LastResort& last_resort) {
+  EXPECT_THROW(run_beside([](LastResort& last_resort) {
                  last_resort.expect_within(0.05, "the test's child is late, as it should be");
                  while (true) pause();
                }),
@@ -29,7 +29,7 @@ TEST(LastResort, EndsAProcessThatMissesItsDeadline) {
 }
 
 TEST(LastResort, LetsOneGoThatMovesItOrRests) {
-  EXPECT_EQ(text_of(run_in_child([](LastResort& last_resort) {
+  EXPECT_EQ(text_of(run_beside([](LastResort& last_resort) {
               last_resort.expect_within(0.3, "too late");
               last_resort.expect_within(600, "much too late");
               std::this_thread::sleep_for(std::chrono::milliseconds(600));

@@ -1,13 +1,14 @@
 // Forked ranks: results, errors, deaths.
-#include "backends/gpu/host/local_ranks.hpp"
+#include "meeting/local_ranks.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <csignal>
 
-#include "backends/gpu/host/rendezvous.hpp"
 #include "core/error.hpp"
+#include "meeting/rendezvous.hpp"
+#include "processes/child_process.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -94,9 +95,9 @@ TEST(LocalRanks, NoneOutlivesTheRun) {
 }
 
 TEST(AskAChild, BringsAnswersAndErrorsHome) {
-  EXPECT_EQ(text_of(ask_a_child([] { return bytes_of("3"); })), "3");
-  EXPECT_THROW(ask_a_child([]() -> Bytes { throw UsageError("no"); }), UsageError);
-  EXPECT_THROW(ask_a_child([]() -> Bytes { std::abort(); }), BackendError);
+  EXPECT_EQ(text_of(run_in_child("a child", [] { return bytes_of("3"); })), "3");
+  EXPECT_THROW(run_in_child("a child", []() -> Bytes { throw UsageError("no"); }), UsageError);
+  EXPECT_THROW(run_in_child("a child", []() -> Bytes { std::abort(); }), BackendError);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // What launchers say of a process.
-#include "backends/gpu/host/member.hpp"
+#include "meeting/member.hpp"
 
 #include <gmock/gmock.h>
 

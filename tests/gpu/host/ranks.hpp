@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "backends/gpu/host/listener.hpp"
-#include "backends/gpu/host/rendezvous.hpp"
+#include "meeting/listener.hpp"
+#include "meeting/rendezvous.hpp"
 
 namespace trigram::gpu {
 

@@ -3,12 +3,12 @@
 
 #include <atomic>
 
-#include "backends/gpu/host/child_process.hpp"
-#include "backends/gpu/host/control.hpp"
-#include "backends/gpu/host/file_store.hpp"
-#include "backends/gpu/host/store_rendezvous.hpp"
-#include "backends/gpu/host/tcp_store.hpp"
 #include "core/error.hpp"
+#include "meeting/file_store.hpp"
+#include "meeting/host_exchange.hpp"
+#include "meeting/store_rendezvous.hpp"
+#include "meeting/tcp_store.hpp"
+#include "processes/child_process.hpp"
 #include "tests/gpu/host/ranks.hpp"
 
 namespace trigram::gpu {
@@ -184,7 +184,7 @@ TEST_P(Rendezvouses, ControlReducesAndCollects) {
   constexpr int ranks = 3;
   const auto errors = errors_of(ranks, [&](int rank) {
     const auto meeting = meet(where, member_named(rank, ranks), patience);
-    Control control(*meeting, patience);
+    HostExchange control(*meeting, patience);
     ensure(control.agree(rank + 1, ReduceOp::sum) == 6 && control.agree(rank + 1, ReduceOp::min) == 1 &&
                control.agree(rank + 1, ReduceOp::max) == 3 && control.agree(3 * rank, ReduceOp::mean) == 3,
            "agreed on something else");
@@ -199,7 +199,7 @@ TEST_P(Rendezvouses, ControlReducesAndCollects) {
 TEST_P(Rendezvouses, CollectionsOfDifferentKeysAreRefused) {
   const auto errors = errors_of(2, [&](int rank) {
     const auto meeting = meet(where, member_named(rank, 2), patience);
-    Control(*meeting, patience).gather(rank, {});
+    HostExchange(*meeting, patience).gather(rank, {});
   });
   EXPECT_THAT(errors, Each(HasSubstr("while another rank collects something else")));
 }

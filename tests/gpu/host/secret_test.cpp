@@ -1,5 +1,5 @@
 // What a job's processes know: where it comes from, and that it proves what it should.
-#include "backends/gpu/host/secret.hpp"
+#include "meeting/secret.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

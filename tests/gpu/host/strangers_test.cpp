@@ -6,9 +6,9 @@
 #include <atomic>
 #include <filesystem>
 
-#include "backends/gpu/host/handshake.hpp"
-#include "backends/gpu/host/store_server.hpp"
 #include "core/error.hpp"
+#include "meeting/handshake.hpp"
+#include "meeting/store_server.hpp"
 #include "tests/gpu/host/ranks.hpp"
 
 namespace trigram::gpu {

@@ -1,0 +1,16 @@
+// What processes send each other.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace trigram {
+
+using Bytes = std::vector<std::byte>;
+
+/// Text as bytes and back.
+Bytes bytes_of(const std::string& text);
+std::string text_of(const Bytes& bytes);
+
+}  // namespace trigram
