@@ -12,7 +12,7 @@ namespace {
 class Decentralized final : public Algorithm {
  public:
   explicit Decentralized(Params& params)
-      : topology_spec_(params.get("topology", "ring", "who exchanges with whom")),
+      : topology_spec_(params.get("topology", "ring", "who exchanges with whom; doubly stochastic")),
         every_(read_every(params, 1)),
         mix_(params.get("mix", "before", "mix weights before or after the update")) {
     require(mix_ == "before" || mix_ == "after", params.owner() + ": mix=" + mix_ + " is not before or after");
@@ -27,24 +27,24 @@ class Decentralized final : public Algorithm {
   }
   Invariants invariants(const CostQuery& query) const override {
     Invariants held = Algorithm::invariants(query);
-    held.contraction = contraction_of(*make_topology(topology_spec_, vertices(query.hierarchy, query.place)));
+    held.contraction = contraction_of(*make_topology(topology_spec_, vertices(query)));
     return held;
   }
 
   Cost cost(const CostQuery& query) const override {
     if (query.step % every_ != 0) return {};
-    const auto topology = make_topology(topology_spec_, vertices(query.hierarchy, query.place));
+    const auto topology = make_topology(topology_spec_, vertices(query));
     return sum_over_buckets(query, [&](const Shape& bucket) {
       return decentralized_full_precision_cost(query, *topology, query.step / every_, bucket);
     });
   }
 
   void check(const CostQuery& query) const override {
-    make_topology(topology_spec_, vertices(query.hierarchy, query.place));
+    make_doubly_stochastic(topology_spec_, vertices(query), "decentralized");
   }
 
   void setup(Worker& worker, std::span<Bucket> buckets) override {
-    topology_ = make_topology(topology_spec_, primitive_size(worker));
+    topology_ = make_topology(topology_spec_, vertices(worker));
     buckets_ = buckets;
     if (mix_ == "after") return;
     for (const Bucket& bucket : buckets) snapshots_.push_back(worker.device.allocate(bucket.weights.shape()));

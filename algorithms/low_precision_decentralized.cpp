@@ -20,7 +20,7 @@ class LowPrecisionDecentralized final : public WeightMethod {
   }
 
   Cost cost(const CostQuery& query) const override {
-    const auto topology = make_topology(topology_, vertices(query.hierarchy, query.place));
+    const auto topology = make_topology(topology_, vertices(query));
     return sum_over_buckets(query, [&](const Shape& bucket) {
       return decentralized_low_precision_cost(query, *topology, bucket, *model_);
     });
@@ -28,12 +28,11 @@ class LowPrecisionDecentralized final : public WeightMethod {
 
   std::vector<std::string> trials() const override { return {"", "codec=bf16", "topology=complete"}; }
   Invariants invariants(const CostQuery& query) const override {
-    return decentralized_low_precision_invariants(
-        query, *make_topology(topology_, vertices(query.hierarchy, query.place)), *model_);
+    return decentralized_low_precision_invariants(query, *make_topology(topology_, vertices(query)), *model_);
   }
 
   void check(const CostQuery& query) const override {
-    const auto topology = make_topology(topology_, vertices(query.hierarchy, query.place));
+    const auto topology = make_doubly_stochastic(topology_, vertices(query), "low_precision_decentralized");
     require(!topology->directed() && topology->period() == 1,
             "low_precision_decentralized keeps replicas of its neighbours, so topology=" + topology_ +
                 " must be symmetric and the same in every step, as ring, torus, hypercube, complete or star are");
@@ -43,7 +42,7 @@ class LowPrecisionDecentralized final : public WeightMethod {
 
   void setup(Worker& worker, std::span<Bucket> buckets) override {
     const std::shared_ptr<const Codec> codec = worker.device.make_codec(codec_);
-    const std::shared_ptr<const Topology> topology = make_topology(topology_, primitive_size(worker));
+    const std::shared_ptr<const Topology> topology = make_topology(topology_, vertices(worker));
     for (const Bucket& bucket : buckets) mixes_.emplace_back(worker, bucket, codec, topology);
   }
 

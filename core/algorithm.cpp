@@ -19,6 +19,11 @@ std::string Trigram::words() const {
          (centrality == Centrality::centralized ? ", centralized" : ", decentralized");
 }
 
+Vertices vertices(const CostQuery& query) {
+  if (query.hierarchy != Hierarchy::none) return query.place.nodes;
+  return query.node_of_rank.empty() ? Vertices(query.place.ranks) : Vertices(query.node_of_rank);
+}
+
 Invariants Algorithm::invariants(const CostQuery&) const {
   const Trigram own = trigram();
   Invariants promised;

@@ -41,8 +41,12 @@ struct CostQuery {
   Hierarchy hierarchy = Hierarchy::none;
   std::string all_reduce = "ring";
   std::int64_t step = 0;
-  std::span<const BucketLayout> buckets;  ///< in bucket order
+  std::span<const BucketLayout> buckets;   ///< in bucket order
+  std::span<const int> node_of_rank = {};  ///< of every rank; empty: a node each
 };
+
+/// What a primitive connects under the query's hierarchy: ranks on their nodes, or nodes.
+Vertices vertices(const CostQuery& query);
 
 /// What holds whatever is trained; `trigram check` and the conformance suite try each.
 struct Invariants {

@@ -13,22 +13,25 @@ void scale_to_vertex(Worker& worker, NodeValue value, Buffer part) {
   if (factor != 1.0) worker.device.scale(part, static_cast<float>(factor));
 }
 
-void by_leader(Worker& worker, Buffer x, NodeValue value, const std::function<void(Communicator&, Buffer)>& primitive) {
-  worker.node.reduce(x, ReduceOp::sum, 0);
+using Primitive = std::function<void(Communicator&, std::span<const Buffer>)>;
+
+void by_leader(Worker& worker, std::span<const Buffer> all, NodeValue value, const Primitive& primitive) {
+  for (const Buffer& x : all) worker.node.reduce(x, ReduceOp::sum, 0);
   if (worker.node.rank() == 0) {
-    scale_to_vertex(worker, value, x);
-    primitive(worker.leaders, x);
+    for (const Buffer& x : all) scale_to_vertex(worker, value, x);
+    primitive(worker.leaders, all);
   }
-  worker.node.broadcast(x, 0);
+  for (const Buffer& x : all) worker.node.broadcast(x, 0);
 }
 
-void by_all_nics(Worker& worker, Buffer x, NodeValue value,
-                 const std::function<void(Communicator&, Buffer)>& primitive) {
-  worker.node.reduce_scatter(x, ReduceOp::sum);
-  const Buffer part = x.chunk(worker.node.rank(), worker.node.size());
-  scale_to_vertex(worker, value, part);
-  primitive(worker.leaders, part);
-  worker.node.all_gather(x);
+void by_all_nics(Worker& worker, std::span<const Buffer> all, NodeValue value, const Primitive& primitive) {
+  std::vector<Buffer> parts;
+  for (const Buffer& x : all) {
+    worker.node.reduce_scatter(x, ReduceOp::sum);
+    scale_to_vertex(worker, value, parts.emplace_back(x.chunk(worker.node.rank(), worker.node.size())));
+  }
+  primitive(worker.leaders, parts);
+  for (const Buffer& x : all) worker.node.all_gather(x);
 }
 
 }  // namespace
@@ -45,19 +48,26 @@ PrimitiveGroup primitive_group(Worker& worker, Buffer x) {
   throw Error("not a hierarchy");
 }
 
-int primitive_size(const Worker& worker) {
-  return worker.relaxation.hierarchy == Hierarchy::none ? worker.world() : worker.relaxation.nodes;
+Vertices vertices(const Worker& worker) {
+  if (worker.relaxation.hierarchy != Hierarchy::none) return worker.relaxation.nodes;
+  if (worker.relaxation.node_of_rank.empty()) return worker.world();
+  return Vertices(worker.relaxation.node_of_rank);
 }
 
 void hierarchical(Worker& worker, Buffer x, NodeValue value,
                   const std::function<void(Communicator&, Buffer)>& primitive) {
+  hierarchical(worker, std::span<const Buffer>(&x, 1), value,
+               [&](Communicator& group, std::span<const Buffer> parts) { primitive(group, parts.front()); });
+}
+
+void hierarchical(Worker& worker, std::span<const Buffer> all, NodeValue value, const Primitive& primitive) {
   switch (worker.relaxation.hierarchy) {
     case Hierarchy::none:
-      return primitive(worker.comm, x);
+      return primitive(worker.comm, all);
     case Hierarchy::leader:
-      return by_leader(worker, x, value, primitive);
+      return by_leader(worker, all, value, primitive);
     case Hierarchy::all_nics:
-      return by_all_nics(worker, x, value, primitive);
+      return by_all_nics(worker, all, value, primitive);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "core/communicator.hpp"
 #include "core/cost.hpp"
@@ -24,12 +25,15 @@ struct PrimitiveGroup {
 };
 PrimitiveGroup primitive_group(Worker& worker, Buffer x);
 
-/// Number of vertices that the primitive sees: ranks, or nodes.
-int primitive_size(const Worker& worker);
+/// What the primitive connects: ranks on their nodes, or nodes.
+Vertices vertices(const Worker& worker);
 
 /// Runs `primitive` on this rank's part of `x` inside the worker's hierarchy and leaves the result in x on all ranks.
 void hierarchical(Worker& worker, Buffer x, NodeValue value,
                   const std::function<void(Communicator&, Buffer)>& primitive);
+/// The same for several buffers, of whose parts one call of the primitive takes care.
+void hierarchical(Worker& worker, std::span<const Buffer> all, NodeValue value,
+                  const std::function<void(Communicator&, std::span<const Buffer>)>& primitive);
 
 /// Cost of `hierarchical` for `rank`: the node's part, plus `primitive(ranks of the group, rank in it, elements)`.
 Cost hierarchical_cost(Hierarchy hierarchy, const Placement& place, std::int64_t count, std::int64_t element_bytes,

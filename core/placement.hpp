@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,20 @@ struct Placement {
   int local_rank = 0, node_size = 1;
 };
 Placement placement(const std::vector<int>& node_of_rank, int rank);
+
+/// The vertices 0 … count − 1 of a graph, and which of them share a node.
+struct Vertices {
+  /// Each in a node of its own.
+  Vertices(int vertices) : count(vertices) {}  // NOLINT(google-explicit-constructor): where nodes do not matter
+  /// Vertex i is in node `node_of_vertex[i]`; nodes count from 0, without gaps. Looks at what is given.
+  explicit Vertices(std::span<const int> node_of_vertex)
+      : count(static_cast<int>(node_of_vertex.size())), node_of(node_of_vertex) {}
+
+  int node(int vertex) const { return node_of.empty() ? vertex : node_of[static_cast<std::size_t>(vertex)]; }
+
+  int count;
+  std::span<const int> node_of = {};  ///< empty: each in a node of its own
+};
 
 /// Number of vertices that a primitive sees under `hierarchy`: ranks, or nodes.
 int vertices(Hierarchy hierarchy, const Placement& place);

@@ -104,13 +104,14 @@ void check(const TrainingOptions& options, const World& world, const Backend& ba
   const auto workload = open_workload(options, 0, world.ranks);
   const BucketPlan plan = plan_buckets(workload->parameters(), options.buckets, workload->phantom());
   check_memory(options, world, backend, *workload, plan.buckets);
-  algorithm->check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets});
+  algorithm->check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes});
 }
 
 Training run_training(Backend& backend, const World& world, TrainingOptions options) {
   check(options, world, backend);
   const std::vector<int> nodes = backend.nodes(world.ranks);
   options.relaxation.nodes = 1 + *std::max_element(nodes.begin(), nodes.end());
+  options.relaxation.node_of_rank = nodes;
   Outcome outcome = backend.run(world, [&](RankRuntime& runtime) { return pack(train(runtime, options)); });
   Training training{{}, outcome.seconds, outcome.facts};
   for (auto& bytes : outcome.results) training.ranks.push_back(unpack(std::exchange(bytes, {})));

@@ -74,7 +74,8 @@ struct Relaxation {
   bool overlap = true;
   Hierarchy hierarchy = Hierarchy::none;
   std::uint64_t seed = 0;
-  int nodes = 1;  ///< nodes that the ranks of this run are on
+  int nodes = 1;                           ///< nodes that the ranks of this run are on
+  std::span<const int> node_of_rank = {};  ///< of every rank, for as long as ranks run; empty: a node each
 };
 
 /// Numbers by column name.

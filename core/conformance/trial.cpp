@@ -73,6 +73,7 @@ CostQuery Trial::query_of(Hierarchy hierarchy, int rank, std::int64_t step) cons
   query.hierarchy = hierarchy;
   query.step = step;
   query.buckets = buckets_;
+  query.node_of_rank = nodes_;
   return query;
 }
 

@@ -5,53 +5,14 @@
 #include "core/primitives/frames.hpp"
 
 namespace trigram {
-namespace {
-
-/// x ← Σ_j W_ij x_j, added in ascending order of j, i itself included.
-void gossip(Worker& lane, Communicator& group, const Topology& topology, std::int64_t round, Buffer x) {
-  const int self = group.rank();
-  const std::vector<int> from = topology.receives_from(self, round);
-  std::vector<OwnedBuffer> received;
-  std::vector<Transfer> transfers;
-  for (const int peer : topology.sends_to(self, round)) transfers.push_back(Transfer::send_to(peer, x));
-  for (const int peer : from) {
-    transfers.push_back(Transfer::receive_from(peer, received.emplace_back(lane.device.allocate_unfilled(x.shape()))));
-  }
-  if (transfers.empty()) return;
-  group.exchange(transfers);
-
-  std::vector<Buffer> terms;
-  std::vector<float> weights;
-  const auto add = [&](int vertex, Buffer value) {
-    terms.push_back(value);
-    weights.push_back(static_cast<float>(topology.weight(self, vertex, round)));
-  };
-  std::size_t next = 0;
-  for (; next < from.size() && from[next] < self; ++next) add(from[next], received[next]);
-  add(self, x);
-  for (; next < from.size(); ++next) add(from[next], received[next]);
-  lane.device.weighted_sum(terms, weights, x);
-}
-
-Cost neighbour_cost(const Topology& topology, int rank, std::int64_t round, std::int64_t bytes) {
-  const auto peers = static_cast<std::int64_t>(topology.sends_to(rank, round).size());
-  const bool silent = peers == 0 && topology.receives_from(rank, round).empty();
-  return {silent ? 0 : 1, peers * bytes};
-}
-
-}  // namespace
 
 void decentralized_full_precision(Worker& lane, const Topology& topology, std::int64_t round, Buffer x) {
-  hierarchical(lane, x, NodeValue::mean,
-               [&](Communicator& group, Buffer part) { gossip(lane, group, topology, round, part); });
+  gossip(lane, topology, round, {x});
 }
 
 Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& topology, std::int64_t round,
                                        const Shape& bucket) {
-  const std::int64_t element = size_of(bucket.dtype);
-  return hierarchical_cost(
-      query.hierarchy, query.place, bucket.modelled_count, element,
-      [&](int, int rank, std::int64_t count) { return neighbour_cost(topology, rank, round, count * element); });
+  return gossip_cost(query, topology, round, {bucket});
 }
 
 DecentralizedLowPrecision::DecentralizedLowPrecision(Worker& worker, const Bucket& bucket,
@@ -105,14 +66,15 @@ void DecentralizedLowPrecision::exchange_differences(Worker& lane, Communicator&
 }
 
 void DecentralizedLowPrecision::difference(Worker& lane, int self, const std::vector<int>& peers, Buffer x) {
+  const Topology::Row row = topology_->row(self, 0);
   std::vector<Buffer> terms{x};
   std::vector<float> weights{1.0F};
   for (std::size_t i = 0; i < peers.size(); ++i) {
     terms.push_back(neighbours_[i]);
-    weights.push_back(static_cast<float>(topology_->weight(self, peers[i], 0)));
+    weights.push_back(static_cast<float>(row.at(peers[i])));
   }
   terms.push_back(self_);
-  weights.push_back(static_cast<float>(topology_->weight(self, self, 0) - 2.0));
+  weights.push_back(static_cast<float>(row.at(self) - 2.0));
   lane.device.weighted_sum(terms, weights, x);
 }
 

@@ -4,15 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "core/algorithm.hpp"
 #include "core/codec.hpp"
-#include "core/topology.hpp"
-#include "core/worker.hpp"
+#include "core/primitives/gossip.hpp"
 
 namespace trigram {
 
-/// D_FP_S: x ← Σ_j W_ij x_j over the neighbours of communication round `round` (counted per communication). With
-/// hierarchy every node is one vertex whose value is the plain mean of its ranks.
+/// D_FP_S: gossip of x alone. `round` counts communications, not steps.
 void decentralized_full_precision(Worker& lane, const Topology& topology, std::int64_t round, Buffer x);
 /// Rounds and bytes of one such call.
 Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& topology, std::int64_t round,

@@ -15,11 +15,10 @@ using OffsetWeights = std::map<int, double>;
 /// together in a small graph add their weights.
 class Circulant : public Topology {
  public:
-  void resize(int size) override;
+  void resize(const Vertices& vertices) override;
   int size() const override { return size_; }
-  std::vector<int> sends_to(int rank, std::int64_t step) const override;
-  std::vector<int> receives_from(int rank, std::int64_t step) const override;
-  double weight(int rank, int peer, std::int64_t step) const override;
+  Row row(int vertex, std::int64_t step) const override;
+  std::vector<int> sends_to(int vertex, std::int64_t step) const override;
 
  protected:
   /// The weights of one step, offsets already reduced modulo the size.
@@ -28,7 +27,6 @@ class Circulant : public Topology {
   void add(OffsetWeights& weights, int offset, double weight) const;
 
  private:
-  std::vector<int> peers(int rank, int sign, std::int64_t step) const;
   int size_ = 1;
 };
 

@@ -9,7 +9,6 @@ class Complete final : public Circulant {
  public:
   bool directed() const override { return false; }
   std::int64_t period() const override { return 1; }
-  double weight(int, int, std::int64_t) const override { return 1.0 / size(); }
 
  protected:
   OffsetWeights offsets(std::int64_t) const override {

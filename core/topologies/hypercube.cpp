@@ -10,15 +10,15 @@ namespace {
 
 class Hypercube final : public Symmetric {
  public:
-  void resize(int size) override {
-    Symmetric::resize(size);
+  void resize(const Vertices& vertices) override {
+    Symmetric::resize(vertices);
+    const int size = vertices.count;
     require(std::has_single_bit(static_cast<unsigned>(size)),
             "topology 'hypercube' cannot have " + std::to_string(size) + " vertices; it needs a power of two");
   }
 
   std::int64_t period() const override { return 1; }
 
- protected:
   Row row(int rank, std::int64_t) const override {
     const int dimensions = std::countr_zero(static_cast<unsigned>(size()));
     Row weights{{rank, 1.0 / (dimensions + 1)}};

@@ -12,8 +12,9 @@ namespace {
 
 class ShiftOne final : public Pairing {
  public:
-  void resize(int size) override {
-    Symmetric::resize(size);
+  void resize(const Vertices& vertices) override {
+    Symmetric::resize(vertices);
+    const int size = vertices.count;
     require(size == 1 || size % 2 == 0,
             "topology 'shift_one' cannot have " + std::to_string(size) + " vertices; it needs an even number");
   }

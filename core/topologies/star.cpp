@@ -11,7 +11,6 @@ class Star final : public Symmetric {
  public:
   std::int64_t period() const override { return 1; }
 
- protected:
   Row row(int rank, std::int64_t) const override {
     const double edge = 1.0 / size();
     if (rank != 0) return {{0, edge}, {rank, 1.0 - edge}};

@@ -3,29 +3,15 @@
 
 namespace trigram {
 
-void Symmetric::resize(int size) {
-  require(size >= 1, "a topology has at least one vertex, not " + std::to_string(size));
-  size_ = size;
+void Symmetric::resize(const Vertices& vertices) {
+  require(vertices.count >= 1, "a topology has at least one vertex, not " + std::to_string(vertices.count));
+  size_ = vertices.count;
 }
 
-std::vector<int> Symmetric::sends_to(int rank, std::int64_t step) const {
-  std::vector<int> peers;
-  for (const auto& [peer, weight] : row(rank, step)) {
-    if (peer != rank) peers.push_back(peer);
-  }
-  return peers;
-}
-
-double Symmetric::weight(int rank, int peer, std::int64_t step) const {
-  const Row weights = row(rank, step);
-  const auto found = weights.find(peer);
-  return found == weights.end() ? 0.0 : found->second;
-}
-
-Symmetric::Row Pairing::row(int rank, std::int64_t step) const {
+Topology::Row Pairing::row(int vertex, std::int64_t step) const {
   Row weights;
-  weights[rank] += 0.5;
-  weights[partner(rank, step)] += 0.5;
+  weights[vertex] += 0.5;
+  weights[partner(vertex, step)] += 0.5;
   return weights;
 }
 

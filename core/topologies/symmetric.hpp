@@ -1,8 +1,6 @@
 // Undirected graphs: who a vertex sends to is who it hears from.
 #pragma once
 
-#include <map>
-
 #include "core/topology.hpp"
 
 namespace trigram {
@@ -10,17 +8,10 @@ namespace trigram {
 /// A topology with W = Wᵀ, given row by row.
 class Symmetric : public Topology {
  public:
-  void resize(int size) override;
+  void resize(const Vertices& vertices) override;
   int size() const override { return size_; }
-  std::vector<int> sends_to(int rank, std::int64_t step) const override;
-  std::vector<int> receives_from(int rank, std::int64_t step) const override { return sends_to(rank, step); }
-  double weight(int rank, int peer, std::int64_t step) const override;
+  std::vector<int> sends_to(int vertex, std::int64_t step) const override { return receives_from(vertex, step); }
   bool directed() const override { return false; }
-
- protected:
-  /// Weights by vertex, with the vertex itself; those left out are 0.
-  using Row = std::map<int, double>;
-  virtual Row row(int rank, std::int64_t step) const = 0;
 
  private:
   int size_ = 1;
@@ -28,11 +19,13 @@ class Symmetric : public Topology {
 
 /// A symmetric topology in which a vertex exchanges halves with at most one partner a step.
 class Pairing : public Symmetric {
- protected:
-  /// The partner of `rank`, or `rank` itself where it rests.
-  virtual int partner(int rank, std::int64_t step) const = 0;
+ public:
   /// W = 1/2, 1/2 for a pair, 1 for a vertex that rests.
-  Row row(int rank, std::int64_t step) const override;
+  Row row(int vertex, std::int64_t step) const override;
+
+ protected:
+  /// The partner of `vertex`, or `vertex` itself where it rests.
+  virtual int partner(int vertex, std::int64_t step) const = 0;
 };
 
 }  // namespace trigram

@@ -24,8 +24,9 @@ class Torus final : public Symmetric {
     require(wanted_rows_ >= 0, "topology 'torus': rows is " + std::to_string(wanted_rows_) + "; it cannot be negative");
   }
 
-  void resize(int size) override {
-    Symmetric::resize(size);
+  void resize(const Vertices& vertices) override {
+    Symmetric::resize(vertices);
+    const int size = vertices.count;
     rows_ = wanted_rows_ == 0 ? most_square_rows(size) : wanted_rows_;
     require(size % rows_ == 0, "topology 'torus' with " + std::to_string(rows_) + " rows cannot have " +
                                    std::to_string(size) + " vertices; rows must divide the size");
@@ -34,7 +35,6 @@ class Torus final : public Symmetric {
 
   std::int64_t period() const override { return 1; }
 
- protected:
   Row row(int rank, std::int64_t) const override {
     constexpr std::pair<int, int> places[] = {{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}};
     Row weights;

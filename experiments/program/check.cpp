@@ -109,11 +109,14 @@ Findings check_codec(const std::string& spec, const BackendChoice& place, Backen
   return findings;
 }
 
-Findings check_topology(const std::string& spec, const BackendChoice&, Backend&) {
+/// On the nodes of the place, as far as its ranks go.
+Findings check_topology(const std::string& spec, const BackendChoice& place, Backend& backend) {
   constexpr int largest = 16;
+  const int placed = place.ranks_on(backend);
   Findings findings{{{"topology", "vertices", "spectral gap", ""}}, ""};
   for (int size = 1; size <= largest; ++size) {
-    const TriedTopology tried = try_topology(spec, size);
+    const std::vector<int> nodes = size <= placed ? backend.nodes(size) : std::vector<int>{};
+    const TriedTopology tried = try_topology(spec, nodes.empty() ? Vertices(size) : Vertices(nodes));
     findings.add({spec, std::to_string(size), tried.refusal.empty() ? short_number(tried.spectral_gap) : "-"},
                  tried.refusal, tried.violations);
   }

@@ -81,6 +81,7 @@ Cost declared_cost(const std::string& backend, int ranks, const TrainingOptions&
   query.hierarchy = options.relaxation.hierarchy;
   query.step = step;
   query.buckets = buckets;
+  query.node_of_rank = nodes;
   return Algorithms::make(options.algorithm)->cost(query);
 }
 

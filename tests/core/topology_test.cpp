@@ -1,4 +1,4 @@
-// Every topology against its definition: who talks to whom, doubly stochastic weights, published spectral gaps.
+// Every topology against its definition: who talks to whom, sums of weights as declared, published spectral gaps.
 #include "core/topology.hpp"
 
 #include <gmock/gmock.h>
@@ -8,6 +8,8 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
 
 namespace trigram {
 namespace {
@@ -21,7 +23,7 @@ Matrix mixing(const Topology& topology, std::int64_t step) {
   const auto n = static_cast<std::size_t>(topology.size());
   Matrix w(n, std::vector<double>(n));
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) w[i][j] = topology.weight(static_cast<int>(i), static_cast<int>(j), step);
+    for (const auto& [j, weight] : topology.row(static_cast<int>(i), step)) w[i][static_cast<std::size_t>(j)] = weight;
   }
   return w;
 }
@@ -34,6 +36,14 @@ Matrix product(const Matrix& a, const Matrix& b) {
     }
   }
   return c;
+}
+
+Matrix transposed(const Matrix& w) {
+  Matrix back(w.size(), std::vector<double>(w.size()));
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    for (std::size_t j = 0; j < w.size(); ++j) back[j][i] = w[i][j];
+  }
+  return back;
 }
 
 Matrix product_of_steps(const Topology& topology, std::int64_t first, std::int64_t steps) {
@@ -87,25 +97,28 @@ bool has_size(const std::string& name, int size) {
   return name != "shift_one" || size == 1 || size % 2 == 0;
 }
 
-TEST_P(EveryTopology, IsDoublyStochasticAndSymmetricUnlessDirected) {
+void expect_stochastic(const Topology& topology, const Matrix& w) {
+  const Matrix back = transposed(w);
+  const bool rows = topology.stochasticity() != Topology::Stochasticity::column;
+  const bool columns = topology.stochasticity() != Topology::Stochasticity::row;
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    EXPECT_GE(*std::min_element(w[i].begin(), w[i].end()), 0);
+    const double row = std::accumulate(w[i].begin(), w[i].end(), 0.0);
+    const double column = std::accumulate(back[i].begin(), back[i].end(), 0.0);
+    EXPECT_NEAR(rows ? row : 1, 1, 1e-14) << w.size() << " vertices";
+    EXPECT_NEAR(columns ? column : 1, 1, 1e-14) << w.size() << " vertices";
+  }
+}
+
+TEST_P(EveryTopology, IsStochasticAsDeclaredAndSymmetricUnlessDirected) {
   for (int size = 1; size <= 17; ++size) {
     if (!has_size(GetParam(), size)) continue;
     const auto topology = make_topology(GetParam(), size);
     bool symmetric = true;
     for (std::int64_t step = 0; step < 9; ++step) {
       const Matrix w = mixing(*topology, step);
-      for (std::size_t i = 0; i < w.size(); ++i) {
-        double row = 0;
-        double column = 0;
-        for (std::size_t j = 0; j < w.size(); ++j) {
-          EXPECT_GE(w[i][j], 0);
-          row += w[i][j];
-          column += w[j][i];
-          symmetric = symmetric && w[i][j] == w[j][i];
-        }
-        EXPECT_NEAR(row, 1, 1e-14) << "size " << size;
-        EXPECT_NEAR(column, 1, 1e-14) << "size " << size;
-      }
+      expect_stochastic(*topology, w);
+      symmetric = symmetric && w == transposed(w);
     }
     EXPECT_EQ(symmetric, !topology->directed()) << "size " << size;
   }
@@ -116,12 +129,15 @@ TEST_P(EveryTopology, SendersAndReceiversAgreeWithTheWeights) {
     if (!has_size(GetParam(), size)) continue;
     const auto topology = make_topology(GetParam(), size);
     for (std::int64_t step = 0; step < 9; ++step) {
+      const Matrix w = mixing(*topology, step);
       for (int rank = 0; rank < size; ++rank) {
         std::vector<int> senders;
         std::vector<int> receivers;
+        const auto own = static_cast<std::size_t>(rank);
         for (int peer = 0; peer < size; ++peer) {
-          if (peer != rank && topology->weight(rank, peer, step) > 0) senders.push_back(peer);
-          if (peer != rank && topology->weight(peer, rank, step) > 0) receivers.push_back(peer);
+          const auto other = static_cast<std::size_t>(peer);
+          if (peer != rank && w[own][other] > 0) senders.push_back(peer);
+          if (peer != rank && w[other][own] > 0) receivers.push_back(peer);
         }
         EXPECT_EQ(topology->receives_from(rank, step), senders) << "size " << size << " rank " << rank;
         EXPECT_EQ(topology->sends_to(rank, step), receivers) << "size " << size << " rank " << rank;
@@ -143,8 +159,8 @@ TEST(Ring, OfOneTwoAndThree) {
   EXPECT_TRUE(make_topology("ring", 1)->sends_to(0, 0).empty());
   const auto two = make_topology("ring", 2);
   EXPECT_EQ(two->sends_to(0, 0), std::vector<int>{1});
-  EXPECT_NEAR(two->weight(0, 0, 0), 1.0 / 3, 1e-15);
-  EXPECT_NEAR(two->weight(0, 1, 0), 2.0 / 3, 1e-15);
+  EXPECT_NEAR(two->row(0, 0).at(0), 1.0 / 3, 1e-15);
+  EXPECT_NEAR(two->row(0, 0).at(1), 2.0 / 3, 1e-15);
   EXPECT_NEAR(rho("ring", 3), 0, 1e-12);
 }
 
@@ -261,6 +277,95 @@ TEST(RandomMatching, RestsOneOfAnOddSizeAndDependsOnTheSeed) {
   const auto sixteen = make_topology("random_matching", 16);
   EXPECT_EQ(mixing(*sixteen, 3), mixing(*same, 3));
   EXPECT_NE(mixing(*sixteen, 3), mixing(*other, 3));
+}
+
+// Of four: 0 → 1, 2; 1 → 2; 2 → 3, 0; 3 → 0, and everyone tells itself.
+TEST(ChordedRing, IsColumnStochasticWithWeightsThatLeaveOne) {
+  const double half = 1.0 / 2, third = 1.0 / 3;
+  const Matrix four = {{third, 0, third, half}, {third, half, 0, 0}, {third, half, third, 0}, {0, 0, third, half}};
+  EXPECT_EQ(mixing(*make_topology("chorded_ring", 4), 0), four);
+  // Where a has a chord and b has none, a = a/3 + a/3 + b/2 and b = b/2 + a/3 give b = 2a/3, and their mean is 1.
+  for (const int size : {4, 8, 16}) {
+    const auto topology = make_topology("chorded_ring", size);
+    const Matrix limit = product_of_steps(*topology, 0, 400);
+    for (std::size_t i = 0; i < limit.size(); ++i) {
+      const double push_sum_weight = std::accumulate(limit[i].begin(), limit[i].end(), 0.0);
+      EXPECT_NEAR(push_sum_weight, i % 2 == 0 ? 1.2 : 0.8, 1e-9) << size;
+    }
+  }
+}
+
+// Where W is not doubly stochastic, the length of its second eigenvalue says how fast it mixes.
+TEST(SpectralGap, OfAChordedRing) {
+  // Of four, W = [A B; B A] with A = [1/3 0; 1/3 1/2] and B = [1/3 1/2; 0 0]: its eigenvalues are those of A + B, 1 and
+  // 1/6, and those of A − B, a pair whose product is 1/6.
+  EXPECT_NEAR(rho("chorded_ring", 4), 1 / std::sqrt(6.0), 1e-9);
+}
+
+// Placements of 8 vertices, unequal nodes and nodes that are not in order among them.
+const std::vector<std::vector<int>> placements = {{0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 1, 1, 2, 2, 3, 3},
+                                                  {0, 0, 0, 1, 2, 2, 2, 2}, {0, 1, 2, 0, 1, 2, 0, 1},
+                                                  {0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 2, 3, 4, 5, 6, 7}};
+
+TEST(OneOutside, IsDoublyStochasticOnNodesOfAnySizes) {
+  for (const std::vector<int>& nodes : placements) {
+    const auto topology = make_topology("one_outside", Vertices(nodes));
+    bool symmetric = true;
+    for (std::int64_t step = 0; step < topology->period(); ++step) {
+      const Matrix w = mixing(*topology, step);
+      expect_stochastic(*topology, w);
+      symmetric = symmetric && w == transposed(w);
+    }
+    EXPECT_EQ(symmetric, !topology->directed()) << ::testing::PrintToString(nodes);
+  }
+}
+
+TEST(OneOutside, SendsOneMessageOutOfEveryNodeAStepAndEverybodyTakesTurns) {
+  for (const std::vector<int>& nodes : placements) {
+    const int count = 1 + *std::max_element(nodes.begin(), nodes.end());
+    const auto topology = make_topology("one_outside", Vertices(nodes));
+    std::set<int> outside;
+    for (std::int64_t step = 0; step < topology->period(); ++step) {
+      std::set<int> left, entered;
+      for (int vertex = 0; vertex < 8; ++vertex) {
+        const int node = nodes[static_cast<std::size_t>(vertex)];
+        for (const int peer : topology->sends_to(vertex, step)) {
+          const int other = nodes[static_cast<std::size_t>(peer)];
+          if (other == node) continue;
+          EXPECT_TRUE(left.insert(node).second && entered.insert(other).second);
+          outside.insert(vertex);
+        }
+      }
+      EXPECT_EQ(left.size(), count == 1 ? 0U : static_cast<std::size_t>(count));
+    }
+    EXPECT_EQ(outside.size(), count == 1 ? 0U : 8U);
+  }
+}
+
+TEST(OneOutside, MixesOverItsPeriod) {
+  for (const std::vector<int>& nodes : placements) {
+    const auto topology = make_topology("one_outside", Vertices(nodes));
+    EXPECT_LT(second_singular_value(product_of_steps(*topology, 0, topology->period())), 0.75)
+        << ::testing::PrintToString(nodes);
+  }
+}
+
+TEST(OneOutside, IsOnePeerExponentialWhereEachVertexIsANodeAndCompleteWhereAllShareOne) {
+  const auto alone = make_topology("one_outside", 16);
+  const auto known = make_topology("one_peer_exponential", 16);
+  for (std::int64_t step = 0; step < 8; ++step) EXPECT_EQ(mixing(*alone, step), mixing(*known, step));
+  EXPECT_EQ(distance_to_mean(mixing(*make_topology("one_outside", Vertices(placements[4])), 0)), 0);
+}
+
+TEST(DoublyStochastic, IsAskedForByName) {
+  EXPECT_EQ(make_doubly_stochastic("exponential", 8, "decentralized")->size(), 8);
+  try {
+    make_doubly_stochastic("chorded_ring:every=3", 8, "decentralized");
+    ADD_FAILURE() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'decentralized'"));
+    EXPECT_THAT(error.what(), HasSubstr("topology=chorded_ring:every=3 is only column stochastic"));
+  }
 }
 
 TEST(Sizes, ThatAGraphCannotHaveAreNamed) {

@@ -101,22 +101,22 @@ class MixesTooLittle final : public WeightMethod {
   }
   Invariants invariants(const CostQuery& query) const override {
     Invariants held = Algorithm::invariants(query);
-    held.contraction = contraction_of(*ring(vertices(query.hierarchy, query.place)));
+    held.contraction = contraction_of(*ring(vertices(query)));
     return held;
   }
   Cost cost(const CostQuery& query) const override {
     return sum_over_buckets(query, [&](const Shape& bucket) {
-      return decentralized_full_precision_cost(query, *ring(vertices(query.hierarchy, query.place)), 0, bucket);
+      return decentralized_full_precision_cost(query, *ring(vertices(query)), 0, bucket);
     });
   }
 
  private:
-  static std::unique_ptr<Topology> ring(int size) { return make_topology("ring", size); }
+  static std::unique_ptr<Topology> ring(const Vertices& all) { return make_topology("ring", all); }
   bool communicates(std::int64_t) const override { return true; }
   void exchange(Worker& lane, Bucket& bucket) override {
     const OwnedBuffer own = lane.device.allocate(bucket.weights.shape());
     lane.device.copy(bucket.weights, own);
-    decentralized_full_precision(lane, *ring(primitive_size(lane)), 0, bucket.weights);
+    decentralized_full_precision(lane, *ring(vertices(lane)), 0, bucket.weights);
     lane.device.axpby(0.9F, own, 0.1F, bucket.weights);
   }
 };

@@ -10,31 +10,32 @@ namespace {
 /// A directed ring with one thing wrong.
 class WrongRing final : public Topology {
  public:
-  explicit WrongRing(Params& params) : wrong_(params.get("wrong", "nothing", "peers, weights or schedule")) {}
-  void resize(int size) override { size_ = size; }
+  explicit WrongRing(Params& params)
+      : wrong_(params.get("wrong", "nothing", "peers, weights, columns, mixing or schedule")),
+        declares_(params.get("declares", "doubly", "doubly or row")) {}
+  Stochasticity stochasticity() const override {
+    return declares_ == "row" ? Stochasticity::row : Stochasticity::doubly;
+  }
+  void resize(const Vertices& vertices) override { size_ = vertices.count; }
   int size() const override { return size_; }
-  std::vector<int> sends_to(int rank, std::int64_t) const override {
-    return peers(wrong_ == "peers" && rank == 0 ? 2 : (rank + 1) % size_, rank);
+  std::vector<int> sends_to(int vertex, std::int64_t) const override {
+    if (size_ == 1 || wrong_ == "mixing") return {};
+    return {wrong_ == "peers" && vertex == 0 ? 2 : (vertex + 1) % size_};
   }
-  std::vector<int> receives_from(int rank, std::int64_t) const override {
-    return peers((rank + size_ - 1) % size_, rank);
-  }
-  double weight(int rank, int peer, std::int64_t step) const override {
-    if (size_ == 1) return 1;
-    const double own = wrong_ == "weights" && rank == 1 ? 0.75 : wrong_ == "schedule" ? own_at(step) : 0.5;
-    if (peer == rank) return own;
-    return peer == (rank + size_ - 1) % size_ ? (wrong_ == "schedule" ? 1 - own : 0.5) : 0;
+  Row row(int vertex, std::int64_t step) const override {
+    if (size_ == 1 || wrong_ == "mixing") return {{vertex, 1.0}};
+    const bool odd_one = (wrong_ == "weights" || wrong_ == "columns") && vertex == 1;
+    const double own = odd_one ? 0.75 : wrong_ == "schedule" ? own_at(step) : 0.5;
+    return {{vertex, own}, {(vertex + size_ - 1) % size_, wrong_ == "weights" ? 0.5 : 1 - own}};
   }
   bool directed() const override { return size_ > 2; }
   std::int64_t period() const override { return 1; }
 
  private:
   static double own_at(std::int64_t step) { return step % 2 == 0 ? 0.5 : 0.25; }
-  static std::vector<int> peers(int peer, int rank) {
-    return peer == rank ? std::vector<int>{} : std::vector<int>{peer};
-  }
 
   std::string wrong_;
+  std::string declares_;
   int size_ = 1;
 };
 

@@ -12,24 +12,24 @@ class DoubleGossip final : public WeightMethod {
   }
   Invariants invariants(const CostQuery& query) const override {
     Invariants held = Algorithm::invariants(query);
-    const double once = contraction_of(*ring(vertices(query.hierarchy, query.place))).value();
+    const double once = contraction_of(*ring(vertices(query))).value();
     held.contraction = once * once;
     return held;
   }
   Cost cost(const CostQuery& query) const override {
     return sum_over_buckets(query, [&](const Shape& bucket) {
-      const auto topology = ring(vertices(query.hierarchy, query.place));
+      const auto topology = ring(vertices(query));
       return decentralized_full_precision_cost(query, *topology, 0, bucket) +
              decentralized_full_precision_cost(query, *topology, 1, bucket);
     });
   }
 
  private:
-  static std::unique_ptr<Topology> ring(int size) { return make_topology("ring", size); }
+  static std::unique_ptr<Topology> ring(const Vertices& all) { return make_topology("ring", all); }
   bool communicates(std::int64_t) const override { return true; }
   void exchange(Worker& lane, Bucket& bucket) override {
     for (const std::int64_t round : {0, 1}) {
-      decentralized_full_precision(lane, *ring(primitive_size(lane)), round, bucket.weights);
+      decentralized_full_precision(lane, *ring(vertices(lane)), round, bucket.weights);
     }
   }
 };

@@ -27,7 +27,7 @@ class GradientTracking final : public WeightMethod {
   }
 
   void setup(Worker& worker, std::span<Bucket> buckets) override {
-    topology_ = make_topology(topology_spec_, primitive_size(worker));
+    topology_ = make_topology(topology_spec_, vertices(worker));
     for (const Bucket& bucket : buckets) {
       tracked_.push_back(worker.device.allocate(bucket.gradients.shape()));
       before_.push_back(worker.device.allocate(bucket.gradients.shape()));

@@ -1,0 +1,74 @@
+#include "core/primitives/gossip.hpp"
+
+#include <map>
+#include <span>
+
+namespace trigram {
+namespace {
+
+/// What each peer sends, in the order of values.
+using Received = std::map<int, std::vector<OwnedBuffer>>;
+
+Received receive(Worker& lane, Communicator& group, const Topology& topology, std::int64_t round,
+                 std::span<const Buffer> values) {
+  Received received;
+  std::vector<Transfer> transfers;
+  for (const int peer : topology.sends_to(group.rank(), round)) {
+    for (const Buffer& value : values) transfers.push_back(Transfer::send_to(peer, value));
+  }
+  for (const int peer : topology.receives_from(group.rank(), round)) {
+    for (const Buffer& value : values) {
+      const OwnedBuffer& from_peer = received[peer].emplace_back(lane.device.allocate_unfilled(value.shape()));
+      transfers.push_back(Transfer::receive_from(peer, from_peer));
+    }
+  }
+  if (!transfers.empty()) group.exchange(transfers);
+  return received;
+}
+
+void mix(Worker& lane, Communicator& group, const Topology& topology, std::int64_t round,
+         std::span<const Buffer> values) {
+  const Topology::Row row = topology.row(group.rank(), round);
+  const Received received = receive(lane, group, topology, round, values);
+  if (row.size() == 1 && static_cast<float>(row.begin()->second) == 1.0F) return;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::vector<Buffer> terms;
+    std::vector<float> weights;
+    for (const auto& [vertex, weight] : row) {
+      terms.push_back(vertex == group.rank() ? values[i] : received.at(vertex)[i].view());
+      weights.push_back(static_cast<float>(weight));
+    }
+    lane.device.weighted_sum(terms, weights, values[i]);
+  }
+}
+
+}  // namespace
+
+void gossip(Worker& lane, const Topology& topology, std::int64_t round, const std::vector<Buffer>& values) {
+  hierarchical(lane, values, NodeValue::mean,
+               [&](Communicator& group, std::span<const Buffer> parts) { mix(lane, group, topology, round, parts); });
+}
+
+Cost gossip_cost(const CostQuery& query, const Topology& topology, std::int64_t round,
+                 const std::vector<Shape>& values) {
+  Cost all;
+  bool first = true;
+  for (const Shape& value : values) {
+    const std::int64_t element = size_of(value.dtype);
+    all += hierarchical_cost(query.hierarchy, query.place, value.modelled_count, element,
+                             [&](int, int vertex, std::int64_t count) {
+                               const Cost alone = neighbour_cost(topology, vertex, round, count * element);
+                               return first ? alone : Cost{0, alone.bytes};
+                             });
+    first = false;
+  }
+  return all;
+}
+
+Cost neighbour_cost(const Topology& topology, int vertex, std::int64_t round, std::int64_t bytes) {
+  const auto peers = static_cast<std::int64_t>(topology.sends_to(vertex, round).size());
+  const bool silent = peers == 0 && topology.receives_from(vertex, round).empty();
+  return {silent ? 0 : 1, peers * bytes};
+}
+
+}  // namespace trigram
