@@ -9,6 +9,7 @@
 #include "core/conformance/algorithm_check.hpp"
 #include "core/conformance/codec_check.hpp"
 #include "core/conformance/topology_check.hpp"
+#include "core/conformance/trial.hpp"
 #include "core/topology.hpp"
 #include "tests/algorithms/worlds.hpp"
 
@@ -119,13 +120,34 @@ TEST(Mutants, WhatNoTrialChangesIsNamed) {
 TEST(Topologies, KeepWhatTheyDeclareUnlessTheyAreWrong) {
   for (const std::string& name : Topologies::names()) {
     for (int size = 1; size <= 9; ++size) EXPECT_EQ(text_of(try_topology(name, size).violations, name + " "), "");
+    const std::vector<int> nodes = {0, 0, 0, 0, 1, 1, 2, 2};
+    EXPECT_EQ(text_of(try_topology(name, Vertices(nodes)).violations, name + " on nodes "), "");
   }
-  for (const std::string wrong_in : {"peers", "weights", "schedule"}) {
+  for (const std::string wrong_in : {"peers", "weights", "mixing", "schedule"}) {
     const TriedTopology tried = try_topology("mutant_ring:wrong=" + wrong_in, 5);
     ASSERT_FALSE(tried.violations.empty()) << wrong_in;
     EXPECT_EQ(tried.violations.front().invariant, wrong_in);
   }
   EXPECT_NE(try_topology("hypercube", 3).refusal, "");
+}
+
+TEST(Topologies, AreHeldToTheSumsThatTheyDeclare) {
+  const std::string wrong_columns = "mutant_ring:wrong=columns";
+  EXPECT_EQ(text_of(try_topology(wrong_columns + ",declares=row", 5).violations, ""), "");
+  EXPECT_EQ(text_of({try_topology(wrong_columns, 5).violations.front()}, ""),
+            "weights: vertex 0, step 0: its column sums to 0.750000, but it is doubly stochastic\n");
+}
+
+TEST(Topologies, AreRefusedByWhatNeedsMoreThanTheyDeclare) {
+  const auto backend = Backends::make(threads(ranks_per_node));
+  const auto refusal = [&](const std::string& spec) { return Trial(spec, *backend, 4).refusal({.steps = 1}); };
+  for (const std::string name : {"decentralized", "low_precision_decentralized", "gradient_tracking"}) {
+    const std::string reason = refusal(name + ":topology=chorded_ring");
+    EXPECT_NE(reason.find("'" + name + "'"), std::string::npos) << reason;
+    EXPECT_NE(reason.find("topology=chorded_ring is only column stochastic"), std::string::npos) << reason;
+  }
+  EXPECT_EQ(refusal("sgp:topology=chorded_ring"), "");
+  EXPECT_NE(refusal("sgp:topology=mutant_ring:declares=row").find("is row stochastic"), std::string::npos);
 }
 
 TEST(Codecs, KeepWhatTheyDeclareUnlessTheyAreWrong) {

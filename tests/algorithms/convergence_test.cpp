@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/algorithm.hpp"
+#include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 
 namespace trigram::testing {
@@ -46,7 +47,51 @@ INSTANTIATE_TEST_SUITE_P(Methods, LinearRecurrence,
                          ::testing::Values("all_reduce", "local_sgd:every=3", "decentralized",
                                            "decentralized:mix=after",
                                            "decentralized:topology=one_peer_exponential,every=2",
-                                           "bytegrad:codec=identity", "low_precision_decentralized:codec=identity"));
+                                           "bytegrad:codec=identity", "low_precision_decentralized:codec=identity",
+                                           "gradient_tracking", "gradient_tracking:topology=one_outside", "sgp",
+                                           "sgp:mix=before"));
+
+/// Ranks with the losses ½ (x − c)², c = 10·rank: the mean is least at 35. After enough steps, how far the mean model
+/// is from there, and how far the worst rank.
+struct Distance {
+  double of_mean = 0;
+  double of_worst = 0;
+};
+Distance from_optimum(const std::string& algorithm, double learning_rate) {
+  constexpr int many = 8;
+  Script script;
+  script.layers = {3};
+  script.gradient = [](std::int64_t, int rank, std::int64_t, float weight) {
+    return weight - 10.0F * static_cast<float>(rank);
+  };
+  play(script);
+  TrainingOptions options = scripted(algorithm, 600);
+  options.evaluate_every = 0;
+  options.learning_rate = learning_rate;
+  const auto weights = final_weights(train_on(threads(2), many, options));
+  Distance distance;
+  distance.of_mean = std::abs(mean_over_ranks(weights)[0] - 35);
+  for (const std::vector<float>& rank : weights)
+    distance.of_worst = std::max(distance.of_worst, std::abs(static_cast<double>(rank[0]) - 35));
+  return distance;
+}
+
+TEST(Heterogeneity, IsNothingToGradientTrackingAndLeavesDPsgdApart) {
+  const Distance apart = from_optimum("decentralized", 0.0625);
+  EXPECT_LT(apart.of_mean, 1e-3);
+  EXPECT_GT(apart.of_worst, 1);
+  for (const char* topology : {"ring", "exponential", "one_outside"})
+    EXPECT_LT(from_optimum(std::string("gradient_tracking:topology=") + topology, 0.0625).of_worst, 1e-3) << topology;
+}
+
+TEST(Heterogeneity, LeavesPushSumApartByTheStepAloneOnAGraphThatMovesTheMean) {
+  // Where x stands still Σ g(z) = 0, so the mean of z is the optimum; ranks are apart in proportion to γ.
+  const Distance one = from_optimum("sgp:topology=chorded_ring", 0.03125);
+  const Distance half = from_optimum("sgp:topology=chorded_ring", 0.015625);
+  EXPECT_LT(one.of_mean, 1e-2);
+  EXPECT_LT(half.of_mean, 1e-2);
+  EXPECT_NEAR(one.of_worst / half.of_worst, 2, 0.1);
+}
 
 TEST(Convergence, ObjectiveOfAllReduceFallsByTheSquareOfOneMinusTheStep) {
   // f(x) − f* = ½‖x − c̄‖² with A = 1: every step multiplies it by (1 − γ)².

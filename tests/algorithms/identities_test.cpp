@@ -121,6 +121,39 @@ TEST(IdentitiesOfGossip, DifferencesWithTheIdentityCodecAreDPsgdOnAnyGraph) {
   }
 }
 
+TEST(IdentitiesOfGossip, PushSumOnADoublyStochasticGraphIsDPsgdBitForBit) {
+  // Rows sum to 1 in single precision too, so push-sum weights stay 1.
+  play_gradients(rough_gradient);
+  for (const char* topology : {"one_peer_exponential", "exponential", "ring", "one_outside"}) {
+    for (const char* mix : {"before", "after"}) {
+      const std::string parameters = std::string(":topology=") + topology + ",mix=" + mix;
+      EXPECT_EQ(weights_after("sgp" + parameters, 8, 6), weights_after("decentralized" + parameters, 8, 6))
+          << parameters;
+    }
+  }
+}
+
+TEST(IdentitiesOfGossip, PushSumAgreesOnTheMeanWhereMixingMovesIt) {
+  // Gradients in step 0 alone: z goes to x_0 − γ mean g on all ranks, while Σ x is shared out as 6 to 4.
+  Script script;
+  script.layers = {6, 9};
+  script.initial = [](std::int64_t element) { return static_cast<float>(element); };
+  script.gradient = [](std::int64_t step, int rank, std::int64_t element, float weight) {
+    return step == 0 ? exact_gradient(step, rank, element, weight) : 0.0F;
+  };
+  play(script);
+  for (const char* mix : {"before", "after"}) {
+    const auto weights = weights_after(std::string("sgp:topology=chorded_ring,mix=") + mix, 8, 120);
+    for (std::int64_t element = 0; element < 15; ++element) {
+      float mean = 0;
+      for (int rank = 0; rank < 8; ++rank) mean += exact_gradient(0, rank, element, 0) / 8;
+      const float expected = static_cast<float>(element) - 0.125F * mean;
+      for (const std::vector<float>& rank : weights)
+        EXPECT_NEAR(rank[static_cast<std::size_t>(element)], expected, 2e-3) << mix;
+    }
+  }
+}
+
 TEST(IdentitiesOfGossip, DPsgdOnTheCompleteGraphIsNotDataParallelSgd) {
   // J x − γ g_j(x_j) keeps every rank's last own gradient.
   play_gradients(rough_gradient);
