@@ -85,6 +85,26 @@ TEST_F(Readers, IdxErrorsNameFileAndByte) {
   EXPECT_THAT(error(std::string("\x00\x00\x08\x01\x00\x00", 6)), HasSubstr("inside its sizes"));
 }
 
+TEST_F(Readers, WhatBeginsWronglyIsRefusedBeforeItIsRead) {
+  // More than any machine could hold.
+  const auto long_file = [&](const std::string& begin) {
+    const std::string path = plain("long", begin);
+    std::filesystem::resize_file(path, std::uintmax_t{1} << 40);
+    return path;
+  };
+  EXPECT_THAT(usage_error([&] { read_idx(long_file(""), 1); }), HasSubstr("long: byte 2: element type 0"));
+  EXPECT_THAT(usage_error([&] { read_idx(long_file(idx(8, {3}, "wxyz")), 1); }),
+              HasSubstr("long: has more bytes where its sizes ask for 11"));
+  EXPECT_THAT(usage_error([&] { read_csv(long_file("1,2,0\n"), {}); }),
+              HasSubstr("long: byte 6 is zero; a table in CSV is text"));
+  EXPECT_THAT(usage_error([&] { read_file(long_file(""), 100); }),
+              HasSubstr("long: has 1.1TB; a file of this kind has "));
+  EXPECT_THAT(usage_error([&] { read_file(zipped("packed.gz", std::string(200, 'a')), 100); }),
+              HasSubstr("packed.gz: unpacks to more than 100B, the most that a file of this kind has"));
+  EXPECT_EQ(read_begin(zipped("begin.gz", "abcdef"), 3), "abc");
+  EXPECT_EQ(read_begin(plain("begin", "ab"), 3), "ab");
+}
+
 TEST_F(Readers, TruncatedZipAndMissingFileAreRejected) {
   const std::string whole = zipped("whole.gz", std::string(5000, 'a') + "bcd");
   const std::size_t size = std::filesystem::file_size(whole);

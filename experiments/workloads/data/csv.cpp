@@ -48,9 +48,17 @@ void append(CsvSamples& samples, const std::vector<float>& row, const CsvLayout&
   samples.features.insert(samples.features.end(), row.begin() + (first ? 1 : 0), row.end() - (first ? 0 : 1));
 }
 
+/// What is no text shows it at its begin, before all of it is read.
+void require_text(const std::string& path) {
+  constexpr double looked_at = 1 << 16;
+  const std::size_t zero = read_begin(path, looked_at).find('\0');
+  require(zero == std::string::npos, path, ": byte ", zero, " is zero; a table in CSV is text");
+}
+
 }  // namespace
 
 CsvSamples read_csv(const std::string& path, const CsvLayout& layout) {
+  require_text(path);
   const std::string bytes = read_file(path);
   CsvSamples samples;
   std::string_view rest = bytes;

@@ -29,22 +29,23 @@ void check_magic(const std::string& path, const std::string& bytes, int dimensio
 }  // namespace
 
 IdxArray read_idx(const std::string& path, int dimensions) {
-  const std::string bytes = read_file(path);
-  check_magic(path, bytes, dimensions);
   const std::size_t header = magic_bytes + 4 * static_cast<std::size_t>(dimensions);
-  require(bytes.size() >= header, path + ": ends at byte " + std::to_string(bytes.size()) + ", inside its sizes");
+  const std::string begin = read_begin(path, static_cast<double>(header));
+  check_magic(path, begin, dimensions);
+  require(begin.size() == header, path + ": ends at byte " + std::to_string(begin.size()) + ", inside its sizes");
   IdxArray array;
   std::int64_t values = 1;
   for (std::size_t offset = magic_bytes; offset < header; offset += 4) {
-    array.sizes.push_back(big_endian(bytes, offset));
+    array.sizes.push_back(big_endian(begin, offset));
     require(
         array.sizes.back() > 0 && array.sizes.back() <= most_values / values,
         path + ": byte " + std::to_string(offset) + ": a size of " + std::to_string(array.sizes.back()) + " cannot be");
     values *= array.sizes.back();
   }
-  require(bytes.size() == header + static_cast<std::size_t>(values),
-          path + ": has " + std::to_string(bytes.size()) + " bytes where its sizes ask for " +
-              std::to_string(header + static_cast<std::size_t>(values)));
+  const std::size_t whole = header + static_cast<std::size_t>(values);
+  const std::string bytes = read_begin(path, static_cast<double>(whole + 1));
+  require(bytes.size() == whole, path + ": has " + (bytes.size() > whole ? "more" : std::to_string(bytes.size())) +
+                                     " bytes where its sizes ask for " + std::to_string(whole));
   array.values.assign(bytes.begin() + static_cast<std::ptrdiff_t>(header), bytes.end());
   return array;
 }
