@@ -89,7 +89,7 @@ void check_memory(const TrainingOptions& options, const World& world, const Back
 }  // namespace
 
 // Everything is checked here, before any rank starts.
-void check(const TrainingOptions& options, const World& world, const Backend& backend) {
+Checked check(TrainingOptions options, const World& world, const Backend& backend) {
   check_numbers(options, world);
   require(options.evaluate_seconds == 0 || backend.simulated(),
           "evaluations every so many seconds need a simulated clock; on a real one, ranks that reach a second in "
@@ -101,21 +101,25 @@ void check(const TrainingOptions& options, const World& world, const Backend& ba
   check_roles(*algorithm, options, world, backend);
   const std::vector<int> nodes = backend.nodes(world.ranks);
   check_relaxation(*algorithm, options, nodes);
-  const auto workload = open_workload(options, 0, world.ranks);
+  auto workload = open_workload(options, 0, world.ranks);
   const BucketPlan plan = plan_buckets(workload->parameters(), options.buckets, workload->phantom());
   check_memory(options, world, backend, *workload, plan.buckets);
   algorithm->check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes});
-}
-
-Training run_training(Backend& backend, const World& world, TrainingOptions options) {
-  check(options, world, backend);
-  const std::vector<int> nodes = backend.nodes(world.ranks);
   options.relaxation.nodes = 1 + *std::max_element(nodes.begin(), nodes.end());
   options.relaxation.node_of_rank = nodes;
-  Outcome outcome = backend.run(world, [&](RankRuntime& runtime) { return pack(train(runtime, options)); });
+  return {std::move(options), world, std::move(workload)};
+}
+
+Training run_training(Backend& backend, const Checked& checked) {
+  Outcome outcome =
+      backend.run(checked.world(), [&](RankRuntime& runtime) { return pack(train(runtime, checked.options())); });
   Training training{{}, outcome.seconds, outcome.facts};
   for (auto& bytes : outcome.results) training.ranks.push_back(unpack(std::exchange(bytes, {})));
   return training;
+}
+
+Training run_training(Backend& backend, const World& world, const TrainingOptions& options) {
+  return run_training(backend, check(options, world, backend));
 }
 
 }  // namespace trigram

@@ -1,7 +1,9 @@
 // A run: options are checked before any rank starts, then every rank trains.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/backend.hpp"
@@ -10,8 +12,26 @@
 
 namespace trigram {
 
+/// Options that can run on a backend, as `check` has found, and what it opened to know: only it makes them.
+class Checked {
+ public:
+  const TrainingOptions& options() const { return options_; }
+  const World& world() const { return world_; }
+  /// Rank 0's, open. While it lives, ranks of this process share its data.
+  const Workload& workload() const { return *workload_; }
+
+ private:
+  friend Checked check(TrainingOptions options, const World& world, const Backend& backend);
+  Checked(TrainingOptions options, World world, std::unique_ptr<Workload> workload)
+      : options_(std::move(options)), world_(std::move(world)), workload_(std::move(workload)) {}
+
+  TrainingOptions options_;
+  World world_;
+  std::unique_ptr<Workload> workload_;
+};
+
 /// Checks that these options can run on that backend: names, keys, sizes, data, hierarchy. Throws UsageError.
-void check(const TrainingOptions& options, const World& world, const Backend& backend);
+Checked check(TrainingOptions options, const World& world, const Backend& backend);
 
 /// What all ranks brought home, in rank order.
 struct Training {
@@ -20,7 +40,9 @@ struct Training {
   std::string facts = "null";  ///< what only the backend knows, as JSON
 };
 
-/// check, then train on every rank.
-Training run_training(Backend& backend, const World& world, TrainingOptions options);
+/// Trains on every rank of the backend that was checked.
+Training run_training(Backend& backend, const Checked& checked);
+/// check, then that.
+Training run_training(Backend& backend, const World& world, const TrainingOptions& options);
 
 }  // namespace trigram

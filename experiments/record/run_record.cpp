@@ -124,17 +124,16 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
   TrainingOptions options = config.training;
   ProgressBar bar(config.progress && records ? options.steps : 0, "steps");
   if (config.progress) options.on_step = [&bar](std::int64_t done) { bar.show(done); };
-  check(options, world, *backend);
-  // Kept open, so that all ranks of this process train on the content whose digest is taken here.
-  const auto workload = open_workload(options, 0, world.ranks);
+  // Its workload stays open, so that all ranks of this process train on the content whose digest is taken here.
+  const Checked checked = check(options, world, *backend);
   nlohmann::json run = {{"identity", identity},
                         {"inputs", inputs(config)},
                         {"configuration", configuration(config, world)},
                         {"build", build_facts()},
-                        {"workload", workload_facts(*workload)}};
+                        {"workload", workload_facts(checked.workload())}};
 
   const double begin = seconds_now();
-  const Training training = run_training(*backend, world, options);
+  const Training training = run_training(*backend, checked);
   const double wall = seconds_now() - begin;
   bar.finish();
 
