@@ -4,8 +4,8 @@
 
 #include "core/error.hpp"
 #include "experiments/program/command_line.hpp"
-#include "experiments/program/warnings.hpp"
 #include "experiments/record/run_record.hpp"
+#include "experiments/record/warnings.hpp"
 
 namespace trigram {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "core/quoted.hpp"
+#include "experiments/record/warnings.hpp"
 
 namespace trigram {
 namespace {
@@ -55,7 +56,11 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const std::string& u
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (descriptor_ < 0) refuse(std::string("cannot be locked: ") + std::strerror(errno));
     const bool locked = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
-    if (!locked && errno != EWOULDBLOCK) break;  // a file system without locks
+    if (!locked && errno != EWOULDBLOCK) {
+      print_warnings({in_quotes(folder.native()) + " is on a file system without locks (" + std::strerror(errno) +
+                      "): start nothing else that writes there"});
+      break;
+    }
     if (locked && has_name(descriptor_, path_)) break;
     if (i == attempts) refuse("is in use by " + text_of(descriptor_) + "; wait for it, or give another --out");
     ::close(descriptor_);

@@ -7,7 +7,8 @@
 namespace trigram {
 
 /// Holds a folder for this process and those that it forks, until all of them have ended or this one lets go. The
-/// lock is the kernel's, on FOLDER/.lock, so nothing that a killed process leaves is in the way.
+/// lock is the kernel's, on FOLDER/.lock, so nothing that a killed process leaves is in the way. Where a file system
+/// has none, a line of warning names the folder.
 class FolderLock {
  public:
   /// Waits a moment for processes that are ending. Throws UsageError naming the folder and who holds it, as `user` of

@@ -1,5 +1,5 @@
 // Lines of warning.
-#include "experiments/program/warnings.hpp"
+#include "experiments/record/warnings.hpp"
 
 #include <iostream>
 #include <nlohmann/json.hpp>
