@@ -85,6 +85,8 @@ void remove_leftovers(const fs::path& folder) {
 }  // namespace
 
 NewFile::NewFile(fs::path path) : path_(std::move(path)) {
+  std::error_code unusable;  // a name that is too long, which a temporary file beside it would not show
+  if (fs::symlink_status(path_, unusable).type() == fs::file_type::none) fail(unusable.message());
   const std::string kind = unfit(path_);
   if (!kind.empty()) fail("it is " + kind + "; only a regular file is replaced");
   open();

@@ -129,6 +129,8 @@ TEST(Report, OnlyARegularFileIsReplaced) {
   }
   EXPECT_EQ(text_of(scratch / "target"), "old");
   EXPECT_TRUE(std::filesystem::is_symlink(scratch / "link"));
+  EXPECT_THAT([&] { require_writable_file(scratch / std::string(300, 'n')); },
+              ::testing::ThrowsMessage<UsageError>(::testing::EndsWith(": File name too long")));
 }
 
 TEST(Report, AProbeLeavesWhatIsThere) {
