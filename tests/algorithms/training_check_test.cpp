@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
+#include "tests/support/update_owner.hpp"
 
 namespace trigram::testing {
 namespace {
@@ -83,20 +84,8 @@ TEST_F(RefusedBeforeAnyRankStarts, GraphsThatJoinNoPairsOrChange) {
   EXPECT_THAT(message(true), HasSubstr("one_peer_exponential of 6 ranks changes with steps"));
 }
 
-/// Does nothing but claim the update.
-class Owner final : public Algorithm {
- public:
-  Trigram trigram() const override {
-    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
-  }
-  bool uses_optimizer() const override { return false; }
-  Cost cost(const CostQuery&) const override { return {}; }
-};
-
 TEST_F(RefusedBeforeAnyRankStarts, AnOptimizerThatWouldDoNothing) {
-  static const Algorithms::Registration registration("owner", {"claims the update"},
-                                                     [](Params&) { return std::make_unique<Owner>(); });
-  options_.algorithm = "owner";
+  options_.algorithm = update_owner();
   options_.optimizer = "adam";
   EXPECT_EQ(message(),
             "algorithm 'owner' updates weights by itself, so optimizer 'adam' would do nothing; leave it out");
@@ -107,6 +96,9 @@ TEST_F(RefusedBeforeAnyRankStarts, AnOptimizerThatWouldDoNothing) {
 TEST_F(RefusedBeforeAnyRankStarts, UnknownNames) {
   options_.algorithm = "all_reuce";
   EXPECT_THAT(message(), AllOf(HasSubstr("unknown algorithm 'all_reuce'"), HasSubstr("all_reduce")));
+  options_.algorithm = ":";
+  EXPECT_THAT(message(),
+              AllOf(HasSubstr("algorithm '' has no name"), HasSubstr("name:key=value"), HasSubstr("all_reduce")));
   options_ = scripted("all_reduce", 3);
   options_.optimizer = "adamm";
   EXPECT_THAT(message(), AllOf(HasSubstr("unknown optimizer 'adamm'"), HasSubstr("adamw")));

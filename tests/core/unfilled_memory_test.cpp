@@ -4,6 +4,7 @@
 #include "core/primitives/decentralized.hpp"
 #include "core/primitives/frames.hpp"
 #include "kernels/cpu/kernels.hpp"
+#include "tests/support/lone_rank.hpp"
 
 namespace trigram {
 namespace {
@@ -23,50 +24,12 @@ class CountingKernels final : public CpuKernels {
   int filled = 0, unfilled = 0;
 };
 
-/// Rank 0 of a group whose messages go nowhere.
-class Nowhere final : public Communicator {
- public:
-  Nowhere(int size, Device& device) : size_(size), device_(device) {}
-  int rank() const override { return 0; }
-  int size() const override { return size_; }
-  Device& device() override { return device_; }
-  void exchange(std::span<const Transfer>) override {}
-  std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
-
- private:
-  int size_;
-  Device& device_;
-};
-
-/// One lane of such a rank.
-class OneLane final : public RankRuntime {
- public:
-  OneLane(int size, std::shared_ptr<Kernels> kernels)
-      : lane_(
-            0, [] { return 0.0; }, false) {
-    lane_.device = std::make_unique<Device>(std::move(kernels), lane_.timeline);
-    for (auto* comm : {&lane_.comm, &lane_.node, &lane_.leaders})
-      *comm = std::make_unique<Nowhere>(size, *lane_.device);
-  }
-  int lanes() const override { return 1; }
-  Lane& lane(int) override { return lane_; }
-  double now() const override { return 0; }
-  Pending launch(int, std::function<void()> body) override {
-    body();
-    return {};
-  }
-  std::int64_t agree(std::int64_t value, ReduceOp) override { return value; }
-  void collect(std::int64_t, std::vector<std::byte>, const std::function<void(Parts)>&) override {}
-
- private:
-  Lane lane_;
-};
-
 class UnfilledMemory : public ::testing::Test {
  protected:
   static constexpr int ranks = 3;
   std::shared_ptr<CountingKernels> kernels_ = std::make_shared<CountingKernels>();
-  OneLane runtime_{ranks, kernels_};
+  testing::LoneRank runtime_{0, ranks, [&](Timeline& timeline) { return std::make_unique<Device>(kernels_, timeline); },
+                             testing::Messages::are_lost};
   Worker worker_{runtime_, 0, {}};
 };
 

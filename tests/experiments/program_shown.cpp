@@ -9,6 +9,7 @@
 #include "experiments/record/run_record.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "tests/experiments/program_rig.hpp"
+#include "tests/support/update_owner.hpp"
 
 namespace trigram {
 namespace {
@@ -93,24 +94,12 @@ TEST_F(Shown, NicsThatNothingUsesAreToldOf) {
   EXPECT_THAT(program(run + " --hierarchy all_nics").text, Not(HasSubstr("warning")));
 }
 
-/// Claims the update and makes none.
-class Owner final : public Algorithm {
- public:
-  Trigram trigram() const override {
-    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
-  }
-  bool uses_optimizer() const override { return false; }
-  Cost cost(const CostQuery&) const override { return {}; }
-};
-
 TEST(Optimizer, IsRecordedWhereItUpdates) {
-  static const Algorithms::Registration registration("owner", {"claims the update"},
-                                                     [](Params&) { return std::make_unique<Owner>(); });
   const auto recorded = [](const Settings& given) { return RunConfig("test", given).settings.at("optimizer"); };
   EXPECT_EQ(recorded({{"cluster", ""}}), "sgd");
   EXPECT_EQ(recorded({{"cluster", ""}, {"optimizer", "adam"}}), "adam");
-  EXPECT_EQ(recorded({{"cluster", ""}, {"algorithm", "owner"}}), "");
-  EXPECT_EQ(recorded({{"cluster", ""}, {"algorithm", "owner"}, {"optimizer", ""}}), "");
+  EXPECT_EQ(recorded({{"cluster", ""}, {"algorithm", update_owner()}}), "");
+  EXPECT_EQ(recorded({{"cluster", ""}, {"algorithm", update_owner()}, {"optimizer", ""}}), "");
 }
 
 const char* const calibrated_study = R"([run]

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/workload.hpp"
 #include "kernels/cpu/kernels.hpp"
+#include "tests/support/lone_rank.hpp"
 
 namespace trigram::testing {
 
@@ -28,45 +29,12 @@ class MeteredDevice : public Device {
   void spend_seconds(double spent) override { seconds += spent; }
 };
 
-/// A rank that talks to nobody, whatever world it says it is in.
-class SilentCommunicator : public Communicator {
+/// A rank that is alone with such a device.
+class MeteredRank : public LoneRank {
  public:
-  SilentCommunicator(int rank, int size, Device& device) : rank_(rank), size_(size), device_(device) {}
-  int rank() const override { return rank_; }
-  int size() const override { return size_; }
-  Device& device() override { return device_; }
-  void exchange(std::span<const Transfer>) override { throw Error("this rank is alone"); }
-  std::unique_ptr<Communicator> split(int, int) override { throw Error("this rank is alone"); }
-
- private:
-  int rank_, size_;
-  Device& device_;
-};
-
-/// A world of which only one rank exists.
-class LoneRuntime : public RankRuntime {
- public:
-  LoneRuntime(int rank, int size)
-      : lane_(
-            0, [] { return 0.0; }, false) {
-    lane_.device = std::make_unique<MeteredDevice>(lane_.timeline);
-    for (auto* comm : {&lane_.comm, &lane_.node, &lane_.leaders}) {
-      *comm = std::make_unique<SilentCommunicator>(rank, size, *lane_.device);
-    }
-  }
-  int lanes() const override { return 1; }
-  Lane& lane(int) override { return lane_; }
-  double now() const override { return 0; }
-  Pending launch(int, std::function<void()> body) override {
-    body();
-    return {};
-  }
-  std::int64_t agree(std::int64_t value, ReduceOp) override { return value; }
-  void collect(std::int64_t, std::vector<std::byte>, const std::function<void(Parts)>&) override {}
-  MeteredDevice& device() { return static_cast<MeteredDevice&>(*lane_.device); }
-
- private:
-  Lane lane_;
+  MeteredRank(int rank, int size)
+      : LoneRank(rank, size, [](Timeline& timeline) { return std::make_unique<MeteredDevice>(timeline); }) {}
+  MeteredDevice& device() { return static_cast<MeteredDevice&>(*lane(0).device); }
 };
 
 /// A workload opened, bucketed and set up on one rank.
@@ -119,7 +87,7 @@ class Rig {
     return all;
   }
 
-  LoneRuntime runtime;
+  MeteredRank runtime;
   Worker worker;
   std::unique_ptr<Workload> workload;
   std::vector<Parameter> parameters;

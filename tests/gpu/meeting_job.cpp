@@ -6,6 +6,7 @@
 
 #include "backends/gpu/host/job_membership.hpp"
 #include "core/error.hpp"
+#include "tests/support/exit_status.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -40,14 +41,6 @@ void run(double seconds, const std::string& place) {
 }  // namespace trigram::gpu
 
 int main(int count, char** words) {
-  try {
-    trigram::gpu::run(count > 1 ? std::stod(words[1]) : 0, count > 2 ? words[2] : "");
-    return 0;
-  } catch (const trigram::UsageError& error) {
-    std::cerr << error.what() << "\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << "\n";
-    return 1;
-  }
+  return trigram::testing::exit_status(
+      [&] { trigram::gpu::run(count > 1 ? std::stod(words[1]) : 0, count > 2 ? words[2] : ""); });
 }

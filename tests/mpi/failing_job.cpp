@@ -10,6 +10,8 @@
 #include "core/backend.hpp"
 #include "core/error.hpp"
 #include "core/service.hpp"
+#include "core/worker.hpp"
+#include "tests/support/exit_status.hpp"
 
 namespace trigram {
 namespace {
@@ -162,7 +164,7 @@ Scenario scenario_of(const std::string& name) {
 }  // namespace trigram
 
 int main(int count, char** words) {
-  try {
+  return trigram::testing::exit_status([&] {
     const std::string backend = count > 2 ? words[2] : "mpi";
     const auto scenario = trigram::scenario_of(words[1]);
     const auto place = trigram::Backends::make(backend);
@@ -178,12 +180,5 @@ int main(int count, char** words) {
       scenario(runtime, runtime.lane(0).comm->rank());
       return std::vector<std::byte>();
     });
-    return 0;
-  } catch (const trigram::UsageError& error) {
-    std::cerr << error.what() << "\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << "\n";
-    return 1;
-  }
+  });
 }
