@@ -35,12 +35,12 @@ def input_trial(make):
         ending = start.run([catalogue.program, *attempt.words], scratch, patience, attempt.environment, output)
         touched = listings.touched(before, scratch.listing(), attempt.allowed)
         said = judge.last_line(ending.complained)
-        return f"{attempt.command('trigram')}\n  {said}", judge.faults_of(attempt, ending, touched, scratch.place)
+        return f"{attempt.command('trigram')}\n  {said}", judge.faults_of(attempt, ending, touched, scratch.place), ending
     return trial
 
 
 TRIALS = {name: input_trial(make) for name, (_, make) in INPUTS.items()}
-TRIALS.update(schedules=schedules.trial, kills=kills.trial, jobs=jobs.trial)
+TRIALS.update(schedules=schedules.trial, kills=kills.trial, jobs=jobs.trial)  # each gives (the command, faults, an Ending or None)
 
 
 def plan(inputs, schedule_count, kill_count, job_count):

@@ -34,7 +34,7 @@ def trial(random, index, catalogue, scratch, patience):
         faults = judged(ending, process.pid) + check(ending)
     finally:
         sessions.kill_all(process.pid)
-    return " ".join(words).replace(catalogue.program, "trigram"), faults
+    return " ".join(words).replace(catalogue.program, "trigram"), faults, None
 
 
 def judged(ending, session):

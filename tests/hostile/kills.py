@@ -39,7 +39,7 @@ def trial(random, index, catalogue, scratch, patience):
     faults = disturbance(random, catalogue, scratch, patience)
     if not faults:
         faults = last_one(catalogue, scratch, patience, wanted)
-    return "trigram " + " ".join(WORDS) + " --out=out/made, disturbed", faults
+    return "trigram " + " ".join(WORDS) + " --out=out/made, disturbed", faults, None
 
 
 def table(catalogue, scratch, out, patience):

@@ -14,7 +14,7 @@ NEVER_SAME = ("wall_s",)  # of run.json's summary
 
 
 def trial(random, index, catalogue, scratch, patience):
-    """(the command, what is wrong with it)"""
+    """(the command, what is wrong with it, how it ended)"""
     words = words_of(random, catalogue)
     attempt = Attempt(words, [], [], may_fail=True, writes="out/made/run.json")
     faults, results = [], []
@@ -28,7 +28,7 @@ def trial(random, index, catalogue, scratch, patience):
         results.append((ending.status, without_wall_time(ending.said), ending.complained, files(scratch.place / "out" / "made")))
     if len(results) == 2 and results[0] != results[1]:
         faults.append(("differs", f"the second time: {difference(*results)}"))
-    return attempt.command("trigram"), faults
+    return attempt.command("trigram"), faults, ending
 
 
 def failed_run(ending):
