@@ -106,13 +106,14 @@ Checked check(TrainingOptions options, const World& world, const Backend& backen
   check_memory(options, world, backend, *workload, plan.buckets);
   algorithm->check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes});
   options.relaxation.nodes = 1 + *std::max_element(nodes.begin(), nodes.end());
-  options.relaxation.node_of_rank = nodes;
   return {std::move(options), world, std::move(workload)};
 }
 
 Training run_training(Backend& backend, const Checked& checked) {
-  Outcome outcome =
-      backend.run(checked.world(), [&](RankRuntime& runtime) { return pack(train(runtime, checked.options())); });
+  const std::vector<int> nodes = backend.nodes(checked.world().ranks);
+  TrainingOptions options = checked.options();
+  options.relaxation.node_of_rank = nodes;
+  Outcome outcome = backend.run(checked.world(), [&](RankRuntime& runtime) { return pack(train(runtime, options)); });
   Training training{{}, outcome.seconds, outcome.facts};
   for (auto& bytes : outcome.results) training.ranks.push_back(unpack(std::exchange(bytes, {})));
   return training;
