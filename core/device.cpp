@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -47,6 +48,11 @@ class Check {
   void columns(const Buffer& matrix, const Buffer& row) const {
     if (row.count() == 0 ? matrix.count() != 0 : matrix.count() % row.count() != 0)
       fail(words(matrix) + " are no rows of " + std::to_string(row.count()) + " columns");
+  }
+  /// `matrix` has at least as many rows as columns.
+  void tall(const Buffer& matrix, std::int64_t columns) const {
+    if (columns < 1 || matrix.count() % columns != 0 || matrix.count() / columns < columns)
+      fail(words(matrix) + " are no rows of " + std::to_string(columns) + " columns, at least as many");
   }
   /// The host's `bytes` are those of x.
   void bytes(const Buffer& x, std::size_t bytes) const {
@@ -133,6 +139,13 @@ void Device::copy(Buffer from, Buffer to) {
 void Device::fill(Buffer x, double value) {
   charge({0, bytes(x)});
   if (none_is_phantom(x) && x.count() > 0) kernels_->fill(x, value);
+}
+
+void Device::fill_normal(Buffer x, const Key& key) {
+  Check("fill_normal", timeline_).type("x", x, DType::f32);
+  constexpr double flops = 18;  // of an element that is no rare one
+  charge({flops * elements(x), bytes(x)});
+  if (none_is_phantom(x) && x.count() > 0) kernels_->fill_normal(x, key);
 }
 
 void Device::scale(Buffer x, float a) {
@@ -235,6 +248,23 @@ void Device::gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) {
   }
   charge({2 * products(shape, a, b, c), bytes(a) + bytes(b) + bytes(c) * (shape.beta == 0.0F ? 1 : 2)});
   if (real && c.count() > 0) kernels_->gemm(shape, a, b, c);
+}
+
+void Device::orthonormalise(std::span<const TallMatrix> matrices) {
+  const Check check("orthonormalise", timeline_);
+  KernelCost cost;
+  std::vector<TallMatrix> real;
+  for (const TallMatrix& matrix : matrices) {
+    check.type("every matrix", matrix.values, DType::f32);
+    // Each of c columns meets those before it twice, at 4 operations an element, and its own length twice.
+    cost.flops += elements(matrix.values) * (4 * static_cast<double>(matrix.modelled_columns) + 1);
+    cost.bytes += 2 * bytes(matrix.values);
+    if (matrix.values.is_phantom() || matrix.values.count() == 0) continue;
+    check.tall(matrix.values, matrix.columns);
+    real.push_back(matrix);
+  }
+  charge(cost);
+  if (!real.empty()) kernels_->orthonormalise(real);
 }
 
 void Device::add_bias(Buffer bias, Buffer rows) {

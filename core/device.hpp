@@ -61,6 +61,9 @@ class Device {
 
   void copy(Buffer from, Buffer to);
   void fill(Buffer x, double value);
+  /// Standard normal numbers, f32, the same bits on every kind of device: element i from word i of the key's stream, by
+  /// the inverse of the normal distribution within 2e-7 of its size, between −6.34 and 6.34.
+  void fill_normal(Buffer x, const Key& key);
   void scale(Buffer x, float a);
   void axpby(float a, Buffer x, float b, Buffer y);
   /// y = x·y, element by element; an x of one f32 multiplies all of y, so that what a norm or a weight says never
@@ -78,6 +81,11 @@ class Device {
   void convert(Buffer x, Buffer y);
   void dot(Buffer x, Buffer y, Buffer result);
   void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c);
+  /// Makes the columns of each matrix orthonormal, in their order, in one launch for all; the same bits on every kind
+  /// of device. A column of which those before it leave no more than 2^-20 of its length becomes the first unit vector
+  /// that they do not span, made orthogonal to them: columns are orthonormal always, and span what they spanned before.
+  /// A NaN or an infinity makes its column NaN, and those after it.
+  void orthonormalise(std::span<const TallMatrix> matrices);
   void add_bias(Buffer bias, Buffer rows);
   void column_sums(Buffer rows, Buffer sums);
   void relu(Buffer x);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/buffer.hpp"
+#include "core/key.hpp"
 
 namespace trigram {
 
@@ -47,6 +48,13 @@ struct AdamTensor {
   bool decays = true;  ///< weight decay applies
 };
 
+/// A row-major matrix with no more columns than rows.
+struct TallMatrix {
+  Buffer values;
+  std::int64_t columns = 0;
+  std::int64_t modelled_columns = 0;  ///< of the modelled matrix
+};
+
 /// Plain arithmetic on memory of one kind. Implementations are reached through Device, which has checked
 /// every shape and type; no argument is ever a phantom. Sums and norms use one fixed tree, so results
 /// depend on neither address, vector width nor thread count.
@@ -66,6 +74,7 @@ class Kernels {
 
   virtual void copy(Buffer from, Buffer to) = 0;
   virtual void fill(Buffer x, double value) = 0;
+  virtual void fill_normal(Buffer x, const Key& key) = 0;
   virtual void scale(Buffer x, float a) = 0;                     // x = a·x
   virtual void axpby(float a, Buffer x, float b, Buffer y) = 0;  // y = a·x + b·y
   virtual void multiply(Buffer x, Buffer y) = 0;                 // y = x·y; an x of one f32 stands for all
@@ -78,6 +87,8 @@ class Kernels {
   virtual void dot(Buffer x, Buffer y, Buffer result) = 0;  // one f32, fixed tree
 
   virtual void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) = 0;
+  /// None of the matrices is empty.
+  virtual void orthonormalise(std::span<const TallMatrix> matrices) = 0;
   virtual void add_bias(Buffer bias, Buffer rows) = 0;  // every row += bias
   virtual void column_sums(Buffer rows, Buffer sums) = 0;
   virtual void relu(Buffer x) = 0;

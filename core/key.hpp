@@ -6,7 +6,7 @@
 namespace trigram {
 
 /// What a key is drawn for; separates streams that would otherwise share numbers.
-enum class Phase : std::uint32_t { worker, server, node, data, weights, topology };
+enum class Phase : std::uint32_t { worker, server, node, data, weights, topology, algorithm };
 
 /// Key of a Philox stream. Codecs whose ranks must draw alike (random_k) leave `rank` out.
 struct Key {

@@ -47,6 +47,7 @@ class CudaKernels : public Kernels {
 
   void copy(Buffer from, Buffer to) override;
   void fill(Buffer x, double value) override;
+  void fill_normal(Buffer x, const Key& key) override;
   void scale(Buffer x, float a) override;
   void axpby(float a, Buffer x, float b, Buffer y) override;
   void multiply(Buffer x, Buffer y) override;
@@ -59,6 +60,7 @@ class CudaKernels : public Kernels {
   void dot(Buffer x, Buffer y, Buffer result) override;
 
   void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) override;
+  void orthonormalise(std::span<const TallMatrix> matrices) override;
   void add_bias(Buffer bias, Buffer rows) override;
   void column_sums(Buffer rows, Buffer sums) override;
   void relu(Buffer x) override;

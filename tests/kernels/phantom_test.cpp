@@ -29,6 +29,7 @@ TEST_F(Phantoms, EveryOperationChargesItsBytesAndTouchesNothing) {
   };
   device_.copy(x, y), expect(2 * b);
   device_.fill(x, 1), expect(b);
+  device_.fill_normal(x, {}), expect(b);
   device_.scale(x, 2), expect(2 * b);
   device_.axpby(1, x, 1, y), expect(3 * b);
   device_.multiply(x, y), expect(3 * b);
@@ -51,6 +52,14 @@ TEST_F(Phantoms, AMatrixProductChargesItsFlops) {
   ASSERT_EQ(device_.spent.size(), 1U);
   EXPECT_EQ(device_.spent[0].flops, 2.0 * 100 * 200 * 300);
   EXPECT_EQ(device_.spent[0].bytes, 4.0 * (30000 + 60000 + 20000));
+}
+
+TEST_F(Phantoms, OrthonormalColumnsChargeTheModelledOnes) {
+  const OwnedBuffer real = device_.allocate({0, DType::f32, 300, false});
+  device_.orthonormalise(std::vector<TallMatrix>{{phantom(4000), 0, 4}, {real, 0, 3}});
+  ASSERT_EQ(device_.spent.size(), 1U) << "one launch";
+  EXPECT_EQ(device_.spent[0].flops, 4000.0 * (4 * 4 + 1) + 300 * (4 * 3 + 1));
+  EXPECT_EQ(device_.spent[0].bytes, 2 * 4.0 * 4300);
 }
 
 TEST_F(Phantoms, AMatrixProductOfModelledSizesChargesTheirFlops) {

@@ -146,6 +146,36 @@ TEST_F(SameBits, Fill) {
   }
 }
 
+TEST_F(SameBits, NormalNumbers) {
+  expect_same([&](Side& side, std::int64_t count) {
+    const Buffer x = side.hold(Floats(static_cast<std::size_t>(count)));
+    side.device.fill_normal(x, {.seed = 3, .step = 7, .rank = 2, .bucket = 1, .chunk = 5, .phase = Phase::algorithm});
+    return std::vector{x};
+  });
+}
+
+// More matrices than one launch takes; of each third one the last column depends on the first; more rows than one tree
+// block and one partial have.
+TEST_F(SameBits, OrthonormalColumns) {
+  const auto run = [](TestDevice& device) {
+    Side side(device, 1);
+    std::vector<TallMatrix> matrices;
+    for (std::int64_t m = 0; m < 170; ++m) {
+      const std::int64_t columns = 1 + m % 5, rows = m == 100 ? 40001 : m == 101 ? 4097 : columns + m % 37;
+      Floats x = random_vector(rows * columns, static_cast<std::uint64_t>(m));
+      if (m % 3 == 0)
+        for (std::int64_t row = 0; row < rows; ++row)
+          x[static_cast<std::size_t>((row + 1) * columns - 1)] = 3 * x[static_cast<std::size_t>(row * columns)];
+      matrices.push_back({side.hold(x), columns, columns});
+    }
+    device.orthonormalise(matrices);
+    std::vector<Bytes> bytes;
+    for (const TallMatrix& matrix : matrices) bytes.push_back(side.bytes(matrix.values));
+    return bytes;
+  };
+  EXPECT_EQ(run(tested_), run(plain_));
+}
+
 TEST_F(SameBits, Reduce) {
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::u8, DType::i32, DType::i64}) {
     for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mean, ReduceOp::min, ReduceOp::max}) {
