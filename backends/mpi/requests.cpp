@@ -83,9 +83,9 @@ class MpiRequests::Flight {
   }
 
   static std::string describe(const Part& part) {
-    const std::string who = part.peer == MPI_ANY_SOURCE ? "any rank" : "rank " + std::to_string(part.peer);
+    if (part.peer == MPI_ANY_SOURCE) return "a request of any rank";
     return std::string(part.receive ? "a receive" : "a send") + " of " + std::to_string(part.bytes) + " bytes " +
-           (part.receive ? "from " : "to ") + who;
+           (part.receive ? "from" : "to") + " rank " + std::to_string(part.peer);
   }
 
   MPI_Comm comm_;
@@ -168,8 +168,9 @@ void MpiRequests::ask(int lane, std::span<const Ask> asks) {
 
 std::unique_ptr<Request> MpiRequests::next() {
   const LaneContext& context = context_(serving_lane_);
-  const LaneContext patient(context.name, 0, failure_, context.device);
   while (left_ < ranks_) {
+    // While this rank trains, others may take their time; once it waits for them, one of them may have stopped.
+    const LaneContext patient(context.name, ending_ ? timeout_ : 0, failure_, context.device);
     std::erase_if(replies_, [](const auto& reply) { return reply->done(); });
     Envelope envelope;
     Flight first(comm_);
@@ -177,6 +178,7 @@ std::unique_ptr<Request> MpiRequests::next() {
     const int from = first.wait(patient, describe(context, "serve")).front().MPI_SOURCE;
     if (envelope.lane == leaving) {
       ++left_;
+      ending_ = ending_ || from == rank_;
       continue;
     }
     OwnedBuffer content = context.device.allocate_unfilled(

@@ -47,6 +47,7 @@ class MpiRequests final : public Requests {
   int ranks_ = 0;
   std::vector<int> serving_;  ///< ranks
   int left_ = 0;              ///< ranks that ask nothing more
+  bool ending_ = false;       ///< this rank is one of them
   std::mutex sending_;        ///< so that an envelope and its bytes follow each other
   std::mutex guard_;
   std::deque<std::unique_ptr<Flight>> replies_;  ///< under way; of the serving lane

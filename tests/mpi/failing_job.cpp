@@ -72,6 +72,19 @@ void never_replies(RankRuntime& runtime, int rank) {
   serving.end(worker);
 }
 
+/// Rank 1 serves until the others leave, and they do not.
+void never_leaves(RankRuntime& runtime, int rank) {
+  class Unused final : public Service {
+    void take(Worker&, const Request&) override {}
+    std::optional<Buffer> give(Worker&, const Request&) override { return std::nullopt; }
+  } unused;
+  Worker worker(runtime, 0, {});
+  Serving serving;
+  serving.begin(worker, rank == 1 ? &unused : nullptr);
+  if (rank != 1) std::this_thread::sleep_for(std::chrono::seconds(60));
+  serving.end(worker);
+}
+
 void dies(RankRuntime& runtime, int rank) {
   if (rank == 1) raise(SIGKILL);
   wait_for_all(runtime);
@@ -145,6 +158,7 @@ Scenario scenario_of(const std::string& name) {
                                                   {"throws_in_a_lane", throws_in_a_lane},
                                                   {"throws_in_a_service", throws_in_a_service},
                                                   {"never_replies", never_replies},
+                                                  {"never_leaves", never_leaves},
                                                   {"dies", dies},
                                                   {"never_answers", never_answers},
                                                   {"never_reduces", never_reduces},
