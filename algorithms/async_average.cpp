@@ -1,5 +1,6 @@
 // Asynchronous model averaging: a background lane averages snapshots of all weights while ranks go on training; what a
 // rank learned meanwhile is kept: x ← x + (mean of snapshots − own snapshot), so the mean over ranks never moves.
+// It records `staleness`: the steps that a rank has made since others last learned of any, 0 in the warm-up.
 //   rounds 2(n−1) and bytes 2 S (n−1)/n a rank and averaging with the ring, plus one flag; hides behind everything.
 #include "core/bucketwise.hpp"
 #include "core/primitives/background.hpp"
@@ -38,9 +39,17 @@ class AsyncAverage final : public Algorithm {
   void before_update(Worker&) override { warmup_pending_.wait(); }
 
   void after_step(Worker& worker) override {
-    if (average_.running() && average_.done()) average_.merge(worker);
+    if (average_.running() && average_.done()) {
+      average_.merge(worker);
+      shared_ = snapshot_;
+    }
+    if (worker.step < warmup_) shared_ = worker.step;
+    worker.record("staleness", static_cast<double>(worker.step - shared_));
     const bool due = worker.step >= warmup_ && (worker.step + 1) % every_ == 0;
-    if (due && !average_.running()) average_.start(worker, false);
+    if (due && !average_.running()) {
+      average_.start(worker, false);
+      snapshot_ = worker.step;
+    }
   }
 
   /// Takes part in averagings until every rank wants to stop; after the last one all weights are equal.
@@ -55,6 +64,8 @@ class AsyncAverage final : public Algorithm {
  private:
   std::int64_t every_;
   std::int64_t warmup_;
+  std::int64_t shared_ = -1;    ///< the last step whose weights are in an average that was merged
+  std::int64_t snapshot_ = -1;  ///< the one of the averaging that was started last
   BackgroundAverage average_;
   PendingBuckets warmup_pending_;
 };

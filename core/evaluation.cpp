@@ -22,13 +22,15 @@ using HostWeights = Workload::HostWeights;
 /// One rank's part of an evaluation.
 struct Part {
   Evaluations::Reached reached;
-  double time;  ///< when it was handed in
+  double time = 0;  ///< when it was handed in
   std::vector<float> weights;
 };
 
 std::vector<std::byte> packed(const Evaluations::Reached& reached, double time, const std::vector<float>& weights) {
   Packer packer;
-  packer.put(reached);
+  packer.put(reached.steps);
+  packer.put(reached.bytes_sent);
+  put(packer, reached.recorded);
   packer.put(time);
   packer.put_all(std::span(weights));
   return std::move(packer).bytes();
@@ -39,9 +41,12 @@ std::vector<Part> parts_of(const RankRuntime::Parts& all) {
   for (const auto& bytes : all) {
     if (bytes.empty()) continue;
     Unpacker unpacker(bytes);
-    const auto reached = unpacker.take<Evaluations::Reached>();
-    const auto time = unpacker.take<double>();
-    parts.push_back({reached, time, unpacker.take_all<float>()});
+    Part& part = parts.emplace_back();
+    part.reached.steps = unpacker.take<std::int64_t>();
+    part.reached.bytes_sent = unpacker.take<std::int64_t>();
+    part.reached.recorded = take_records(unpacker);
+    part.time = unpacker.take<double>();
+    part.weights = unpacker.take_all<float>();
   }
   return parts;
 }
@@ -93,6 +98,19 @@ double mean_bytes(const std::vector<Part>& parts) {
   double sum = 0;
   for (const Part& part : parts) sum += static_cast<double>(part.reached.bytes_sent);
   return sum / static_cast<double>(parts.size());
+}
+
+/// Of each column, over the ranks that have recorded it.
+Records mean_records(const std::vector<Part>& parts) {
+  Records sums, ranks;
+  for (const Part& part : parts) {
+    for (const auto& [column, value] : part.reached.recorded) {
+      sums[column] += value;
+      ranks[column] += 1;
+    }
+  }
+  for (auto& [column, value] : sums) value /= ranks[column];
+  return sums;
 }
 
 double last_time(const std::vector<Part>& parts) {
@@ -215,6 +233,7 @@ void Evaluations::score(std::int64_t key, double time, std::vector<std::byte> pa
     row.worst_accuracy = worst_accuracy(worker_.device, workload_, parts, parameters_);
     row.consensus_distance = consensus_distance(parts, mean);
     row.bytes_sent = mean_bytes(parts);
+    row.recorded = mean_records(parts);
     done_(row);
   });
 }

@@ -25,6 +25,7 @@ class Evaluations {
   struct Reached {
     std::int64_t steps = 0;
     std::int64_t bytes_sent = 0;  ///< in these steps
+    Records recorded = {};        ///< what its algorithm recorded last, by column
   };
   /// What is given outlives this.
   Evaluations(Worker& worker, Workload& workload, std::span<const ParameterView> parameters,

@@ -34,6 +34,24 @@ void put_spans(Packer& packer, const std::vector<LaneSpan>& spans) {
   packer.put_all(std::span<const PackedSpan>(all));
 }
 
+void put_evaluation(Packer& packer, const EvalRow& row) {
+  packer.put(row.step);
+  for (const double value :
+       {row.time_s, row.loss, row.accuracy, row.worst_accuracy, row.consensus_distance, row.bytes_sent})
+    packer.put(value);
+  put(packer, row.recorded);
+}
+
+EvalRow take_evaluation(Unpacker& unpacker) {
+  EvalRow row;
+  row.step = unpacker.take<std::int64_t>();
+  for (double* value :
+       {&row.time_s, &row.loss, &row.accuracy, &row.worst_accuracy, &row.consensus_distance, &row.bytes_sent})
+    *value = unpacker.take<double>();
+  row.recorded = take_records(unpacker);
+  return row;
+}
+
 /// The same text for as long as the process lives.
 std::string_view lasting(const std::string& name) {
   static std::mutex mutex;
@@ -66,7 +84,8 @@ std::vector<std::byte> pack(const RankReport& report) {
     packer.put_text(column);
     packer.put_all(std::span(values));
   }
-  packer.put_all(std::span(report.evals));
+  packer.put(static_cast<std::uint64_t>(report.evals.size()));
+  for (const EvalRow& row : report.evals) put_evaluation(packer, row);
   put_spans(packer, report.spans);
   packer.put(report.steps_done);
   packer.put(report.sent);
@@ -88,7 +107,7 @@ RankReport unpack(const std::vector<std::byte>& bytes) {
     std::string column = unpacker.take_text();
     report.recorded.emplace(std::move(column), unpacker.take_all<double>());
   }
-  report.evals = unpacker.take_all<EvalRow>();
+  for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left) report.evals.push_back(take_evaluation(unpacker));
   report.spans = take_spans(unpacker);
   report.steps_done = unpacker.take<std::int64_t>();
   report.sent = unpacker.take<Cost>();

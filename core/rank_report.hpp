@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/cost.hpp"
+#include "core/records.hpp"
 #include "core/timeline.hpp"
 
 namespace trigram {
@@ -16,6 +17,8 @@ namespace trigram {
 /// A row of steps.csv. Seconds are busy seconds on this rank's lanes and may overlap; compute and exposed, both of the
 /// main lane, sum to the step.
 struct StepRow {
+  static constexpr std::string_view columns[] = {"step",      "rank",     "time_s", "loss",     "bytes_sent",
+                                                 "compute_s", "encode_s", "wire_s", "decode_s", "exposed_s"};
   std::int64_t step = 0;
   int rank = 0;
   double time_s = 0;  ///< when the step ended
@@ -26,6 +29,8 @@ struct StepRow {
 
 /// A row of evals.csv: the weights of all ranks after `step` steps, or at a simulated time.
 struct EvalRow {
+  static constexpr std::string_view columns[] = {"step",     "time_s",         "loss",
+                                                 "accuracy", "worst_accuracy", "consensus_distance"};
   std::int64_t step = 0;          ///< of the rank that is furthest
   double time_s = 0;              ///< the time asked for, or when the last rank handed in its weights
   double loss = 0;                ///< objective at the mean model
@@ -33,6 +38,7 @@ struct EvalRow {
   double worst_accuracy = 0;      ///< of the worst rank
   double consensus_distance = 0;  ///< √(1/n Σ‖x_i − x̄‖²)
   double bytes_sent = 0;          ///< in steps until then, mean over ranks
+  Records recorded = {};          ///< mean over ranks of what each has recorded last by then
 };
 
 /// A span with the lane that it ran on. There may be millions, so none owns its name: that lives as long as the

@@ -1,5 +1,6 @@
 #include "core/trainer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -41,6 +42,15 @@ std::unique_ptr<Optimizer> make_optimizer(const TrainingOptions& options) {
   return Optimizers::make(options.optimizer.empty() ? default_optimizer : options.optimizer);
 }
 
+/// Tables have each name once.
+void require_own_column(const std::string& column) {
+  const auto taken = [&](const auto& columns) {
+    return std::find(std::begin(columns), std::end(columns), column) != std::end(columns);
+  };
+  ensure(!taken(StepRow::columns) && !taken(EvalRow::columns), "the algorithm recorded '", column,
+         "', which is a column of steps.csv or evals.csv already; give it another name");
+}
+
 /// One rank's products and the loop over them.
 class Trainer {
  public:
@@ -75,7 +85,7 @@ class Trainer {
         before = record(before);
       }
       if (options_.on_step && worker_.rank() == 0) options_.on_step(worker_.step + 1);
-      evaluations_.after_step({worker_.step + 1, report_.sent.bytes});
+      evaluations_.after_step(reached(worker_.step + 1));
     }
     report_.training_seconds = before.time - start.time;
     for (auto& [column, values] : report_.recorded)
@@ -83,7 +93,7 @@ class Trainer {
     algorithm_->finish(worker_);
     (trains_ ? report_.setup_and_finish : report_.sent) =
         start.sent + difference(Progress::of(runtime_).sent, before.sent);
-    evaluations_.end({report_.steps_done, report_.sent.bytes});
+    evaluations_.end(reached(report_.steps_done));
     if (options_.keep_weights && trains_ && !workload_->phantom())
       report_.weights = download_weights(worker_.device, store_.parameters());
     if (options_.keep_spans) keep_spans();
@@ -166,19 +176,23 @@ class Trainer {
       row.decode_s = now.decode - before.decode;
       row.exposed_s = now.time - before.time - row.compute_s;
       report_.steps.push_back(row);
-      keep_records();
     }
+    keep_records(writes_row);
     return now;
   }
 
-  void keep_records() {
+  void keep_records(bool in_row) {
     constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
     for (const auto& [column, value] : worker_.take_records()) {
+      if (recorded_.insert_or_assign(column, value).second) require_own_column(column);
+      if (!in_row) continue;
       std::vector<double>& values = report_.recorded[column];
       values.resize(report_.steps.size() - 1, nothing);
       values.push_back(value);
     }
   }
+
+  Evaluations::Reached reached(std::int64_t steps) const { return {steps, report_.sent.bytes, recorded_}; }
 
   double loss() {
     if (workload_->phantom() || workload_->local_batch() == 0) return std::numeric_limits<double>::quiet_NaN();
@@ -212,6 +226,7 @@ class Trainer {
   std::unique_ptr<const Schedule> schedule_;
   std::vector<std::optional<Bucket>> stepped_;  ///< what the optimizer steps of each bucket
   Evaluations evaluations_;
+  Records recorded_;  ///< what the algorithm recorded last
   RankReport report_;
 };
 

@@ -54,6 +54,9 @@ CentralizedLowPrecision::CentralizedLowPrecision(Worker& worker, const Bucket& b
 }
 
 void CentralizedLowPrecision::average(Worker& lane, Buffer x) {
+  const bool comparable = learning_rate_ != 0 && lane.learning_rate != 0;
+  residual_weight_ = comparable ? static_cast<float>(learning_rate_ / lane.learning_rate) : 1.0F;
+  learning_rate_ = lane.learning_rate;
   hierarchical(lane, x, NodeValue::weighted_mean, [&](Communicator& group, Buffer part) {
     if (group.size() > 1) scatter_reduce(lane, group, part);
   });
@@ -85,7 +88,7 @@ void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, 
 
 void CentralizedLowPrecision::encode_worker(Worker& lane, Communicator& group, Buffer x, const Frames& frames) {
   const int n = group.size();
-  if (error_feedback_) lane.device.axpby(1.0F, worker_residual_, 1.0F, x);
+  if (error_feedback_) lane.device.axpby(residual_weight_, worker_residual_, 1.0F, x);
   for (int chunk = 0; chunk < n; ++chunk) {
     const Key key = chunk_key(lane, group, bucket_, chunk, Phase::worker);
     codec_->encode(lane.device, x.chunk(chunk, n), frames[chunk], key);
@@ -124,7 +127,7 @@ void CentralizedLowPrecision::serve_with_feedback(Worker& lane, std::span<const 
     lane.device.scale(mean, 1.0F / static_cast<float>(received.size()));
   });
   lane.device.fused(Activity::encode, "encode_server", [&] {
-    lane.device.axpby(1.0F, server_residual_, 1.0F, mean);
+    lane.device.axpby(residual_weight_, server_residual_, 1.0F, mean);
     codec_->encode(lane.device, mean, frame, key);
     keep_error(lane.device, *codec_, mean, frame, server_residual_, key);
   });

@@ -22,7 +22,10 @@ Cost centralized_full_precision_cost(const CostQuery& query, const Shape& bucket
 /// δ_j ← x_j + δ_j − c_j; server i adds its chunk of ranks i+1, …, i (mod n), s = mean c_j, encodes Q(s + ε_i), keeps
 /// ε_i ← s + ε_i − Q(s + ε_i), and gathers. All ranks decode every chunk, so replicas stay identical. Without error
 /// feedback δ and ε stay zero. Residuals belong to one bucket and to the group that the hierarchy makes. A group of one
-/// has its mean already: nothing is encoded, and there are no residuals.
+/// has its mean already: nothing is encoded, and there are no residuals. x is what the learning rate γ will multiply,
+/// so residuals are multiplied by the γ of the call before over the present one first, as by Zheng et al. (NeurIPS
+/// 2019, arXiv:1905.10936): what was left out then weighs what it weighed, and Σ γ_t C_LP_S(x_t) + γ_T (mean δ + ε) =
+/// Σ γ_t mean x_t under any schedule.
 class CentralizedLowPrecision {
  public:
   CentralizedLowPrecision(Worker& worker, const Bucket& bucket, std::shared_ptr<const Codec> codec,
@@ -47,6 +50,8 @@ class CentralizedLowPrecision {
   OwnedBuffer worker_residual_;
   OwnedBuffer server_residual_;
   bool error_feedback_;
+  double learning_rate_ = 0;      ///< of the last call; 0: none yet
+  float residual_weight_ = 1.0F;  ///< that rate over the present one
 };
 /// Rounds and bytes of one such call.
 Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket, const Codec& codec);

@@ -1,5 +1,6 @@
 """Pictures of one run: loss and accuracy against time and against bytes, and where its time goes."""
 
+import itertools
 import math
 
 import matplotlib.pyplot as plt
@@ -8,6 +9,9 @@ import checked
 import style
 import tables
 from checked import ACTIVITIES
+
+STEP_COLUMNS = {"step", "rank", "time_s", "loss", "bytes_sent", *ACTIVITIES}
+MOST_PANELS = 10
 
 
 def scored(curve, key):
@@ -50,15 +54,27 @@ def draw_breakdown(folder, run):
     return style.save(figure, folder, "breakdown")
 
 
+def recorded_columns(path, rows):
+    """Those that an algorithm recorded, beside the columns of every run."""
+    columns = [column for column in (rows[0] if rows else []) if column not in STEP_COLUMNS]
+    for column in columns:
+        checked.name(column, f"'{path}', a column")
+    return columns
+
+
 def draw_steps(folder):
-    rows = [row for row in tables.rows_of(folder / "steps.csv", ["rank", "loss", "time_s"]) if row["rank"] == "0"]
-    losses = [tables.number(row["loss"]) for row in rows]
-    if not any(math.isfinite(loss) for loss in losses):
+    path = folder / "steps.csv"
+    rows = [row for row in tables.rows_of(path, ["rank", "loss", "time_s"]) if row["rank"] == "0"]
+    values = {column: [tables.number(row[column]) for row in rows] for column in ["loss", *recorded_columns(path, rows)]}
+    drawn = [column for column, numbers in values.items() if any(map(math.isfinite, numbers))][:MOST_PANELS]
+    if not drawn:
         return []
-    figure, axes = plt.subplots(figsize=(7.5, 3.2))
-    axes.plot([tables.number(row["time_s"]) for row in rows], losses, color=style.COLOURS[0], linewidth=1)
-    axes.set_xlabel("time (s)")
-    axes.set_ylabel("loss of rank 0's batch")
+    figure, grid = plt.subplots(len(drawn), figsize=(7.5, 1.2 + 2 * len(drawn)), squeeze=False, sharex=True)
+    for axes, column, colour in zip(grid[:, 0], drawn, itertools.cycle(style.COLOURS)):
+        points = [(tables.number(row["time_s"]), value) for row, value in zip(rows, values[column]) if math.isfinite(value)]
+        axes.plot(*zip(*points), color=colour, linewidth=1)
+        axes.set_ylabel("loss of rank 0's batch" if column == "loss" else style.readable(column))
+    grid[-1, 0].set_xlabel("time (s)")
     return style.save(figure, folder, "steps")
 
 

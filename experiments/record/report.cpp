@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/error.hpp"
 #include "experiments/measure/median.hpp"
@@ -52,16 +54,45 @@ nlohmann::json busiest_nic(const Training& training) {
   return facts.is_object() && facts.contains("busiest_nic") ? facts["busiest_nic"] : nlohmann::json();
 }
 
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+template <class Map>
+void add_names(const Map& recorded, std::set<std::string>& names) {
+  for (const auto& [name, value] : recorded) names.insert(name);
+}
+
+/// The fixed columns, then those that the algorithm recorded.
+template <class Columns>
+std::string header(const Columns& columns, const std::set<std::string>& recorded) {
+  std::string text;
+  for (const std::string_view column : columns) text += (text.empty() ? "" : ",") + std::string(column);
+  for (const std::string& column : recorded) text += "," + column;
+  return text + "\n";
+}
+
+/// What was recorded in row `index`; `nothing` where nothing was.
+double value_of(const std::map<std::string, std::vector<double>>& recorded, const std::string& column,
+                std::size_t index) {
+  const auto found = recorded.find(column);
+  return found == recorded.end() ? nothing : found->second[index];
+}
+
+std::string cell(double value) { return std::isnan(value) ? "," : "," + number_text(value); }
+
 }  // namespace
 
 std::string steps_csv(const std::vector<RankReport>& ranks) {
-  std::string text = "step,rank,time_s,loss,bytes_sent,compute_s,encode_s,wire_s,decode_s,exposed_s\n";
+  std::set<std::string> recorded;
+  for (const RankReport& report : ranks) add_names(report.recorded, recorded);
+  std::string text = header(StepRow::columns, recorded);
   for (const RankReport& report : ranks) {
-    for (const StepRow& row : report.steps) {
+    for (std::size_t i = 0; i < report.steps.size(); ++i) {
+      const StepRow& row = report.steps[i];
       text += std::to_string(row.step) + "," + std::to_string(row.rank) + "," + number_text(row.time_s) + "," +
               number_text(row.loss) + "," + std::to_string(row.bytes_sent);
       for (const double seconds : {row.compute_s, row.encode_s, row.wire_s, row.decode_s, row.exposed_s})
         text += "," + number_text(seconds);
+      for (const std::string& column : recorded) text += cell(value_of(report.recorded, column, i));
       text += "\n";
     }
   }
@@ -69,11 +100,18 @@ std::string steps_csv(const std::vector<RankReport>& ranks) {
 }
 
 std::string evals_csv(const std::vector<RankReport>& ranks) {
-  std::string text = "step,time_s,loss,accuracy,worst_accuracy,consensus_distance\n";
-  for (const EvalRow& row : evaluations(ranks)) {
+  const std::vector<EvalRow> rows = evaluations(ranks);
+  std::set<std::string> recorded;
+  for (const EvalRow& row : rows) add_names(row.recorded, recorded);
+  std::string text = header(EvalRow::columns, recorded);
+  for (const EvalRow& row : rows) {
     text += std::to_string(row.step);
     for (const double value : {row.time_s, row.loss, row.accuracy, row.worst_accuracy, row.consensus_distance})
       text += "," + number_text(value);
+    for (const std::string& column : recorded) {
+      const auto found = row.recorded.find(column);
+      text += cell(found == row.recorded.end() ? nothing : found->second);
+    }
     text += "\n";
   }
   return text;

@@ -11,10 +11,10 @@
 
 namespace trigram {
 
-/// step,rank,time_s,loss,bytes_sent,compute_s,encode_s,wire_s,decode_s,exposed_s
+/// The columns of StepRow, and behind them those that the algorithm recorded, empty where it recorded nothing.
 std::string steps_csv(const std::vector<RankReport>& ranks);
 
-/// step,time_s,loss,accuracy,worst_accuracy,consensus_distance, in the order of steps and times.
+/// The columns of EvalRow and those recorded, in the order of steps and times.
 std::string evals_csv(const std::vector<RankReport>& ranks);
 
 /// The spans in Chrome's trace format: a process a rank, a thread a lane, microseconds. `write` gets it piece by piece,

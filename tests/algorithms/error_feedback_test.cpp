@@ -27,14 +27,19 @@ std::vector<float> downloaded(Device& device, Buffer buffer) {
   return host;
 }
 
+/// Halves every five steps, as a schedule may.
+double decaying(std::int64_t step) { return std::pow(0.5, static_cast<double>(step / 5)); }
+double constant(std::int64_t) { return 1; }
+
 /// Sums over time of what went in and came out, and what remains.
 struct Ledger {
-  std::vector<double> in = std::vector<double>(elements, 0.0);        ///< Σ_t mean_j x_{j,t}
-  std::vector<double> residual = std::vector<double>(elements, 0.0);  ///< mean_j δ_j + ε
-  std::vector<std::vector<double>> out;                               ///< Σ_t out_t, by rank
+  std::vector<double> in = std::vector<double>(elements, 0.0);        ///< Σ_t γ_t mean_j x_{j,t}
+  std::vector<double> residual = std::vector<double>(elements, 0.0);  ///< γ_T (mean_j δ_j + ε)
+  std::vector<std::vector<double>> out;                               ///< Σ_t γ_t out_t, by rank
 };
 
-Ledger run_scatter_reduce(const std::string& codec_spec, int ranks, bool error_feedback) {
+Ledger run_scatter_reduce(const std::string& codec_spec, int ranks, bool error_feedback,
+                          double (*rate)(std::int64_t) = constant) {
   Ledger ledger;
   ledger.out.assign(static_cast<std::size_t>(ranks), std::vector<double>(elements, 0.0));
   std::mutex mutex;
@@ -47,6 +52,7 @@ Ledger run_scatter_reduce(const std::string& codec_spec, int ranks, bool error_f
     bucket.gradients = x;
     CentralizedLowPrecision primitive(worker, bucket, worker.device.make_codec(codec_spec), error_feedback);
     for (worker.step = 0; worker.step < steps; ++worker.step) {
+      worker.learning_rate = rate(worker.step);
       std::vector<float> host(elements);
       for (std::int64_t i = 0; i < elements; ++i)
         host[static_cast<std::size_t>(i)] = input(worker.step, worker.rank(), i);
@@ -55,17 +61,17 @@ Ledger run_scatter_reduce(const std::string& codec_spec, int ranks, bool error_f
       const std::vector<float> out = downloaded(worker.device, x);
       const std::lock_guard lock(mutex);
       for (std::size_t i = 0; i < out.size(); ++i) {
-        ledger.in[i] += host[i] / static_cast<double>(ranks);
-        ledger.out[static_cast<std::size_t>(worker.rank())][i] += out[i];
+        ledger.in[i] += worker.learning_rate * host[i] / static_cast<double>(ranks);
+        ledger.out[static_cast<std::size_t>(worker.rank())][i] += worker.learning_rate * out[i];
       }
     }
     if (error_feedback) {
       const std::vector<float> delta = downloaded(worker.device, primitive.worker_residual());
       const std::vector<float> epsilon = downloaded(worker.device, primitive.server_residual());
       const std::lock_guard lock(mutex);
-      for (std::size_t i = 0; i < delta.size(); ++i) ledger.residual[i] += delta[i] / static_cast<double>(ranks);
+      for (std::size_t i = 0; i < delta.size(); ++i) ledger.residual[i] += worker.learning_rate * delta[i] / ranks;
       const auto begin = static_cast<std::size_t>(part_begin(elements, ranks, worker.rank()));
-      for (std::size_t i = 0; i < epsilon.size(); ++i) ledger.residual[begin + i] += epsilon[i];
+      for (std::size_t i = 0; i < epsilon.size(); ++i) ledger.residual[begin + i] += worker.learning_rate * epsilon[i];
     }
     return {};
   });
@@ -83,6 +89,17 @@ TEST_P(Telescoping, OutputsAndResidualsAddUpToInputs) {
     for (std::size_t i = 0; i < out.size(); ++i) {
       EXPECT_NEAR(out[i] + ledger.residual[i], ledger.in[i], 2e-6 * steps) << "rank " << rank << ", element " << i;
     }
+  }
+}
+
+TEST_P(Telescoping, AlsoUnderALearningRateThatChanges) {
+  // Σ_t γ_t out_t + γ_T (ε_T + mean_j δ_{j,T}) = Σ_t γ_t mean_j x_{j,t}: what weights moved by and what they still
+  // will.
+  const auto& [codec, ranks] = GetParam();
+  const Ledger ledger = run_scatter_reduce(codec, ranks, true, decaying);
+  for (const auto& out : ledger.out) {
+    for (std::size_t i = 0; i < out.size(); ++i)
+      EXPECT_NEAR(out[i] + ledger.residual[i], ledger.in[i], 2e-6 * steps) << "element " << i;
   }
 }
 

@@ -23,7 +23,10 @@ TEST(RankReport, SurvivesPackingWithNaNAndInfinity) {
   EvalRow eval;
   eval.loss = std::numeric_limits<double>::infinity();
   eval.accuracy = std::nan("");
-  report.evals.push_back(eval);
+  eval.bytes_sent = 11;
+  eval.recorded = {{"staleness", 2.5}};
+  report.evals = {EvalRow{}, eval};
+  report.recorded["staleness"] = {std::nan("")};
   report.spans.push_back({2, Activity::wire, "all_reduce", 0.25, 0.5, 12});
   report.steps_done = 9;
   report.sent = {2, 3};
@@ -37,8 +40,12 @@ TEST(RankReport, SurvivesPackingWithNaNAndInfinity) {
   EXPECT_EQ(back.steps[0].step, step.step);
   EXPECT_TRUE(std::isnan(back.steps[0].loss));
   EXPECT_EQ(back.steps[0].exposed_s, 0.1);
-  EXPECT_EQ(back.evals[0].loss, eval.loss);
-  EXPECT_TRUE(std::isnan(back.evals[0].accuracy));
+  ASSERT_EQ(back.evals.size(), 2U);
+  EXPECT_EQ(back.evals[1].loss, eval.loss);
+  EXPECT_TRUE(std::isnan(back.evals[1].accuracy));
+  EXPECT_EQ(back.evals[1].bytes_sent, 11);
+  EXPECT_EQ(back.evals[1].recorded, eval.recorded);
+  EXPECT_TRUE(std::isnan(back.recorded.at("staleness").at(0)));
   EXPECT_EQ(back.spans[0].name, "all_reduce");
   EXPECT_EQ(back.spans[0].activity, Activity::wire);
   EXPECT_EQ(back.steps_done, 9);

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <cmath>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -64,6 +65,21 @@ TEST(Report, TablesHaveTheirColumns) {
           "step,rank,time_s,loss,bytes_sent,compute_s,encode_s,wire_s,decode_s,exposed_s\n0,0,5,2.5,10,1,0,3,0,4\n"));
   EXPECT_EQ(evals_csv(training().ranks),
             "step,time_s,loss,accuracy,worst_accuracy,consensus_distance\n0,0,2.5,0.1,0.1,0\n3,9,0.25,0.9,0.8,0.125\n");
+}
+
+TEST(Report, RecordedColumnsComeBehindTheFixedOnes) {
+  Training made = training();
+  made.ranks[1].steps = {{0, 1, 4, 2, 10, 1, 0, 3, 0, 0}};
+  made.ranks[0].recorded["staleness"] = {0, std::nan(""), 2};
+  made.ranks[1].recorded["averagings"] = {7};
+  const std::string steps = steps_csv(made.ranks);
+  EXPECT_THAT(steps, HasSubstr("exposed_s,averagings,staleness\n0,0,5,2.5,10,1,0,3,0,4,,0\n1,"));
+  EXPECT_THAT(steps, HasSubstr(",0.5,,\n2,"));
+  EXPECT_THAT(steps, ::testing::EndsWith("\n0,1,4,2,10,1,0,3,0,0,7,\n"));
+  made.ranks[1].evals[0].recorded = {{"staleness", 1.5}};
+  EXPECT_EQ(evals_csv(made.ranks),
+            "step,time_s,loss,accuracy,worst_accuracy,consensus_distance,staleness\n0,0,2.5,0.1,0.1,0,\n"
+            "3,9,0.25,0.9,0.8,0.125,1.5\n");
 }
 
 TEST(Report, TraceIsChromes) {

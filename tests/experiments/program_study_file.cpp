@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "experiments/program/tables.hpp"
+#include "experiments/record/run_record.hpp"
 #include "experiments/study/study_file.hpp"
 #include "experiments/study/study_point.hpp"
 #include "tests/experiments/program_rig.hpp"
@@ -45,6 +46,18 @@ TEST(Study, IsTheProductOfRowsAndSweptValues) {
   EXPECT_EQ(points[11].settings.at("lr"), "0.1");
   EXPECT_EQ(points[11].axes.at("cluster.nic_bandwidth"), "2Gbps");
   EXPECT_EQ(points[11].axes.at("seed"), "3");
+}
+
+TEST(Study, SweepsSchedulesAndOptimizers) {
+  const Scratch scratch;
+  const Study study = read_study(
+      scratch.file("s.cfg", "[sweep]\nschedule = constant linear:warmup=2,final=0.1\n[row.a]\noptimizer = adam\n"));
+  const auto points = main_points(study, {});
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(RunConfig("run", points[1].settings).training.schedule, "linear:warmup=2,final=0.1");
+  const Study wrong = read_study(scratch.file("w.cfg", "[sweep]\nschedule = constant linaer\n[row.a]\nlr = 1\n"));
+  EXPECT_THAT([&] { check_run(RunConfig("run", main_points(wrong, {})[1].settings)); },
+              ::testing::ThrowsMessage<UsageError>(HasSubstr("unknown schedule 'linaer' (did you mean 'linear'?)")));
 }
 
 TEST(Study, VariantsRepeatTheRowsThatTheyName) {

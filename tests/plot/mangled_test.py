@@ -30,7 +30,7 @@ STUDY = {
     "published": [{"series": "a", "x": 1, "value": 3.5}], "goal": {"loss": 0.5},
     "line_keys": ["row"], "calibration": {"values": {"cluster.nic_cap": "9Gbps"}, "source": "searched"},
 }
-STEPS = "step,rank,time_s,loss\n0,0,1,2.5\n1,0,2,1.5\n"
+STEPS = "step,rank,time_s,loss,staleness\n0,0,1,2.5,\n1,0,2,1.5,3\n2,0,3,nan,4\n"
 RUNS = "row,series,variant,cluster.nic_bandwidth,folder,measure\n" + "".join(
     f"{row},{row},,{value},runs/{row}-1,{x}\n" for row in "ab" for x, value in enumerate(["1Gbps", "20Gbps"], 1))
 JUNK = [None, True, -1, 1e308, float("nan"), 10**400, "", "x", "../x", "/abs/x", "a\u0007b", "\ud800", "y" * 5000, [], {}, [[]], [None], {"a": 1}]
@@ -120,6 +120,20 @@ class Mangled(unittest.TestCase):
                     elif junk != "absent":
                         path.write_bytes(junk)
                     self.check((name, junk))
+
+    def test_recorded_columns(self):
+        figures = []
+        with unittest.mock.patch("style.save", lambda figure, folder, name: figures.append(figure) or []):
+            write_run(self.folder)
+            self.assertEqual(self.check("recorded")[0], 0)
+        loss, staleness = figures[-1].axes
+        self.assertEqual(staleness.get_ylabel(), "staleness")
+        self.assertEqual(staleness.lines[0].get_xydata().tolist(), [[2, 3], [3, 4]])
+        self.assertEqual(loss.lines[0].get_xydata().tolist(), [[1, 2.5], [2, 1.5]])
+        (self.folder / "steps.csv").write_text(STEPS.replace("staleness", "a b"))
+        self.assertIn("steps.csv', a column: 'a b' is no name", self.check("column")[1])
+        for figure in figures:
+            plt.close(figure)
 
     def test_messages(self):
         write_study(self.folder, STUDY | {"name": "../x"})
