@@ -73,6 +73,21 @@ TEST_P(Identities, AveragingWeightsInEveryStepIsDataParallelSgd) {
   expect_near(weights_after("local_sgd:every=1", GetParam(), 6), weights_after("all_reduce", GetParam(), 6), 1e-6);
 }
 
+TEST_P(Identities, MovingByAllOfTheDifferenceIsAveraging) {
+  // x_begin − (x_begin − mean x) = mean x, in every step or every third.
+  play_gradients(rough_gradient);
+  expect_near(weights_after("diloco:every=1,outer=sgd,outer_lr=1", GetParam(), 6),
+              weights_after("all_reduce", GetParam(), 6), 1e-6);
+  expect_near(weights_after("diloco:every=3,outer=sgd,outer_lr=1", GetParam(), 6),
+              weights_after("local_sgd:every=3", GetParam(), 6), 1e-6);
+}
+
+TEST_P(Identities, OneBitAdamWarmsUpAsAdamOnMeanGradientsBitForBit) {
+  play_gradients(rough_gradient);
+  EXPECT_EQ(weights_after("one_bit_adam:warmup=6", GetParam(), 6, ""),
+            weights_after("all_reduce", GetParam(), 6, "adam"));
+}
+
 TEST_P(Identities, AsynchronousAveragingInPlaceIsLocalSgd) {
   // With overlap off nothing moves while weights are averaged: x + (mean x − x) = mean x in every step.
   play_gradients(rough_gradient);

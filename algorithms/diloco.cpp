@@ -1,0 +1,75 @@
+// DiLoCo: every rank trains alone with the run's optimizer; every `every` steps an outer optimizer moves the weights
+// that all began with, along how far ranks went on average.
+//   d = mean_j (x_begin − x_j), which points as a gradient does; x_begin ← outer(x_begin, d) at `outer_lr`; x ← x_begin
+// Inner state stays local and is kept; outer state is the same on all ranks. outer=(momentum:momentum=β),outer_lr=α is
+// SlowMo (Wang et al., ICLR 2020, arXiv:1910.00643) wherever the learning rate is constant, with its u times γ as
+// velocity; outer=sgd,outer_lr=1 is local SGD.
+//   rounds 2(n−1)/every, bytes 2 S (n−1)/n / every a rank and step with the ring.
+#include "core/bucketwise.hpp"
+#include "core/optimizer.hpp"
+#include "core/primitives/centralized.hpp"
+
+namespace trigram {
+namespace {
+
+class DiLoCo final : public WeightMethod {
+ public:
+  explicit DiLoCo(Params& params)
+      : every_(read_every(params, 10)),
+        outer_(Optimizers::make(params.get("outer", "nesterov:momentum=0.9", "optimizer of the common weights"))),
+        outer_learning_rate_(params.get("outer_lr", 0.7, "its learning rate", {0, 1e30})) {}
+
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
+  }
+  /// Momentum carries the mean on, so it follows no gradient.
+  Invariants invariants(const CostQuery&) const override {
+    return {.replicas = Invariants::Replicas::equal_after_exchanges};
+  }
+  std::vector<std::string> trials() const override {
+    return {"", "every=3,outer=(momentum:momentum=0.5),outer_lr=0.5"};
+  }
+
+  Cost cost(const CostQuery& query) const override {
+    if (!communicates(query.step)) return {};
+    return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
+  }
+
+  void setup(Worker& worker, std::span<Bucket> buckets) override {
+    outer_->setup(worker, buckets);
+    for (const Bucket& bucket : buckets) {
+      begin_.push_back(worker.device.allocate(bucket.weights.shape()));
+      worker.device.copy(bucket.weights, begin_.back());
+    }
+  }
+
+ private:
+  bool communicates(std::int64_t step) const override { return (step + 1) % every_ == 0; }
+
+  void exchange(Worker& lane, Bucket& bucket) override {
+    const Buffer begin = begin_[static_cast<std::size_t>(bucket.index)];
+    const Buffer went = bucket.gradients;
+    lane.device.fused(Activity::compute, "difference", [&] {
+      lane.device.copy(begin, went);
+      lane.device.axpby(-1.0F, bucket.weights, 1.0F, went);
+      lane.device.copy(begin, bucket.weights);
+    });
+    centralized_full_precision(lane, went);
+    outer_->update(lane, bucket.along(went), outer_learning_rate_);
+    lane.device.copy(bucket.weights, begin);
+  }
+
+  std::int64_t every_;
+  std::unique_ptr<Optimizer> outer_;
+  double outer_learning_rate_;
+  std::vector<OwnedBuffer> begin_;
+};
+
+const Algorithms::Registration registration(
+    "diloco",
+    {"train alone, move by an outer optimizer every few steps",
+     "Douillard et al., DiLoCo: distributed low-communication training of language models, 2023, arXiv:2311.08105"},
+    [](Params& params) { return std::make_unique<DiLoCo>(params); });
+
+}  // namespace
+}  // namespace trigram

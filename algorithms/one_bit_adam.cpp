@@ -1,0 +1,118 @@
+// 1-bit Adam: Adam on averaged gradients until its second moment is worth keeping; from then on only the first moment
+// travels, one bit an element.
+//   steps 1 … T = `warmup`: Adam with g = mean_j g_j
+//   then: m_j = β₁ m + (1−β₁) g_j, m ← C_LP_S(m_j), x ← x − γ/(1−β₁ᵗ) · m / (√(v_T/(1−β₂ᵀ)) + ε)
+// v keeps the bias correction of step T, when it was frozen. An element whose v_T is 0, since its gradients were, stays
+// where it is: a sign has no zero, and ε alone would make it a leap. One whose gradients were rare still leaps, as v_T
+// is far below what the sign's scale is divided by: a warm-up sees every feature often.
+// codec=minmax_uint8,error_feedback=off sends what Bagua's QAdam sends.
+//   rounds 2, bytes 2(n−1) encoded(S/n) a rank after the warm-up, all_reduce's in it.
+#include <cmath>
+
+#include "core/bucketwise.hpp"
+#include "core/optimizer.hpp"
+#include "core/primitives/centralized.hpp"
+
+namespace trigram {
+namespace {
+
+/// 1 − βᵗ, the share of a moment that t steps have filled.
+double correction(float beta, std::int64_t steps) {
+  return 1 - std::pow(static_cast<double>(beta), static_cast<double>(steps));
+}
+
+class OneBitAdam final : public GradientMethod {
+ public:
+  explicit OneBitAdam(Params& params)
+      : warmup_(
+            params.get("warmup", std::int64_t{100}, "first steps, of Adam on averaged gradients", {1, 1'000'000'000})),
+        codec_(params.get("codec", "one_bit", "how first moments are encoded")),
+        model_(make_codec_model(codec_)),
+        error_feedback_(params.get("error_feedback", true, "keep worker and server residuals")),
+        beta1_(static_cast<float>(params.get("beta1", 0.9, "share of the first moment that is kept"))),
+        beta2_(static_cast<float>(params.get("beta2", 0.999, "share of the second moment that is kept"))),
+        epsilon_(static_cast<float>(params.get("epsilon", 1e-8, "added to the root of the second moment"))),
+        adam_(Optimizers::make("adam:beta1=" + number_text(beta1_) + ",beta2=" + number_text(beta2_) +
+                               ",epsilon=" + number_text(epsilon_))) {}
+
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
+  }
+  bool uses_optimizer() const override { return false; }
+  std::vector<std::string> trials() const override {
+    return {"", "warmup=3", "warmup=2,codec=minmax_uint8,error_feedback=off,beta1=0.8,beta2=0.99,epsilon=1e-6"};
+  }
+
+  Cost cost(const CostQuery& query) const override {
+    return sum_over_buckets(query, [&](const Shape& bucket) {
+      return query.step < warmup_ ? centralized_full_precision_cost(query, bucket)
+                                  : centralized_low_precision_cost(query, bucket, *model_);
+    });
+  }
+  void check(const CostQuery& query) const override {
+    if (error_feedback_) require_stable_scatter_reduce(query, *model_, codec_);
+  }
+
+  void setup(Worker& worker, std::span<Bucket> buckets) override {
+    adam_->setup(worker, buckets);
+    const std::shared_ptr<const Codec> codec = worker.device.make_codec(codec_);
+    for (const Bucket& bucket : buckets) averages_.emplace_back(worker, bucket, codec, error_feedback_);
+  }
+
+  void update(Worker& worker, Bucket& bucket) override {
+    if (worker.step >= warmup_) return step(worker, bucket);
+    adam_->update(worker, bucket, worker.learning_rate);
+    if (worker.step + 1 == warmup_) freeze(worker.device, bucket);
+  }
+
+ private:
+  void exchange(Worker& lane, Bucket& bucket) override {
+    if (lane.step < warmup_) return centralized_full_precision(lane, bucket.gradients);
+    const Buffer first = adam_->state("first", bucket.index);
+    lane.device.fused(Activity::compute, "momentum",
+                      [&] { lane.device.axpby(1 - beta1_, bucket.gradients, beta1_, first); });
+    averages_[static_cast<std::size_t>(bucket.index)].average(lane, first);
+  }
+
+  /// In place of v what the first moment is divided by: √(v/(1−β₂ᵀ)) + ε, and infinity where v is 0.
+  void freeze(Device& device, const Bucket& bucket) const {
+    constexpr double next_to_nothing = 1e-30;  // lost beside the root of any v but 0
+    const auto corrected = static_cast<float>(1 / std::sqrt(correction(beta2_, warmup_)));
+    const Buffer root = adam_->state("second", bucket.index);
+    const Buffer kept = bucket.gradients;
+    device.fused(Activity::compute, "freeze", [&] {
+      device.root(root);
+      device.fill(kept, next_to_nothing);
+      device.axpby(1.0F, root, 1.0F, kept);
+      device.divide(root, kept);
+      device.axpby(epsilon_, kept, corrected, root);
+      device.fill(kept, 0);  // backward leaves padding as it finds it
+    });
+  }
+
+  void step(Worker& worker, const Bucket& bucket) const {
+    const double rate = worker.learning_rate / correction(beta1_, worker.step + 1);
+    const Buffer direction = bucket.gradients;
+    worker.device.fused(Activity::compute, "update", [&] {
+      worker.device.copy(adam_->state("first", bucket.index), direction);
+      worker.device.divide(adam_->state("second", bucket.index), direction);
+      worker.device.axpby(-static_cast<float>(rate), direction, 1.0F, bucket.weights);
+    });
+  }
+
+  std::int64_t warmup_;
+  std::string codec_;
+  std::unique_ptr<const Codec> model_;
+  bool error_feedback_;
+  float beta1_, beta2_, epsilon_;  ///< as Adam keeps them
+  std::unique_ptr<Optimizer> adam_;
+  std::vector<CentralizedLowPrecision> averages_;
+};
+
+const Algorithms::Registration registration("one_bit_adam",
+                                            {"Adam that averages its first moment in one bit after a warm-up",
+                                             "Tang et al., 1-bit Adam, ICML 2021, arXiv:2102.02888"},
+                                            [](Params& params) { return std::make_unique<OneBitAdam>(params); });
+
+}  // namespace
+}  // namespace trigram
