@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/located.hpp"
 #include "core/quoted.hpp"
 #include "core/spelling.hpp"
 
@@ -129,12 +130,8 @@ std::string Params::get(const std::string& key, const char* fallback, const std:
 double Params::get(const std::string& key, const char* fallback, Unit unit, const std::string& description,
                    Range<double> range) {
   const std::string* text = find(key, "quantity", fallback, description);
-  double value = 0;
-  try {
-    value = parse_quantity(text == nullptr ? fallback : *text, unit);
-  } catch (const UsageError& error) {
-    throw UsageError(owner_ + ": " + key + ": " + error.what());
-  }
+  const double value = located([&] { return owner_ + ": " + key + ": "; },
+                               [&] { return parse_quantity(text == nullptr ? fallback : *text, unit); });
   if (!range.contains(value)) {
     malformed(key, text == nullptr ? fallback : *text,
               "a quantity" + words_for(range, [&](double end) { return format_quantity(end, unit); }));
@@ -160,7 +157,6 @@ Spec Spec::parse(std::string_view text) {
   Spec spec;
   spec.name = std::string(text.substr(0, colon));
   if (colon != std::string_view::npos) spec.parameters = std::string(text.substr(colon + 1));
-  require(!spec.name.empty(), Quoted(text), " has no name; write name:key=value,key=value");
   return spec;
 }
 

@@ -6,7 +6,9 @@
 namespace trigram {
 
 void throw_unknown_name(std::string_view kind, std::string_view name, const std::vector<std::string>& known) {
-  std::string message = "unknown " + std::string(kind) + " " + in_quotes(name) + did_you_mean(name, known);
+  const std::string owner = name_of_owner(kind, name);
+  std::string message = name.empty() ? owner + " has no name; write name:key=value,key=value"
+                                     : "unknown " + owner + did_you_mean(name, known);
   message += "; this build has: ";
   for (std::size_t i = 0; i < known.size(); ++i) message += (i == 0 ? "" : ", ") + known[i];
   if (known.empty()) message += "none";

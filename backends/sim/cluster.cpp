@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "core/located.hpp"
 #include "core/quoted.hpp"
 
 namespace trigram::sim {
@@ -24,25 +25,15 @@ bool choose(const Params& params, const std::string& text, const std::string& ke
   return text == yes;
 }
 
-/// What `parse` makes of the value of `key`; its complaints name the owner and the key.
-template <class Parse>
-auto parsed(const Params& params, const char* key, const Parse& parse) {
-  try {
-    return parse();
-  } catch (const UsageError& error) {
-    throw UsageError(params.owner() + ": '" + key + "': " + error.what());
-  }
+/// Where the value of `key` stands.
+auto place_of(const Params& params, const char* key) {
+  return [&params, key] { return params.owner() + ": '" + key + "': "; };
 }
 
 std::vector<std::string> given(const Params& params, std::initializer_list<const char*> keys) {
   std::vector<std::string> found;
   std::copy_if(keys.begin(), keys.end(), std::back_inserter(found), [&](const char* key) { return params.has(key); });
   return found;
-}
-
-void refuse(const std::vector<std::string>& keys, const std::string& reason) {
-  require(
-      keys.empty(), "'", [&] { return keys.front(); }, "' cannot influence ", reason, "; leave it out");
 }
 
 void warn(std::vector<std::string>& warnings, const std::vector<std::string>& keys, const std::string& reason) {
@@ -54,7 +45,7 @@ void warn(std::vector<std::string>& warnings, const std::vector<std::string>& ke
 
 }  // namespace
 
-Cluster::Cluster(Params& params) {
+Cluster::Cluster(Params& params) : owner_(params.owner()) {
   read_run(params);
   read_nodes(params);
   read_links(params);
@@ -62,6 +53,11 @@ Cluster::Cluster(Params& params) {
   read_gpu(params);
   read_events(params);
   check_targets();
+}
+
+void Cluster::refuse(const std::vector<std::string>& keys, const char* reason) const {
+  require(
+      keys.empty(), owner_, ": '", [&] { return keys.front(); }, "' cannot influence ", reason, "; leave it out");
 }
 
 void Cluster::read_run(Params& params) {
@@ -74,7 +70,7 @@ void Cluster::read_run(Params& params) {
                         "a SimGrid platform XML file instead of nodes and links; its hosts in order are GPUs, and "
                         "one of 1Gf is as fast as the gpu keys say");
   std::error_code unreadable;
-  require(platform.empty() || std::filesystem::is_regular_file(platform, unreadable), "platform file ",
+  require(platform.empty() || std::filesystem::is_regular_file(platform, unreadable), owner_, ": platform file ",
           Quoted(platform), " does not exist or is no file");
   ranks_per_node =
       params.get("ranks_per_node", 0, "ranks that make a node; 0: all its GPUs, one on a platform file", {0, 1 << 20});
@@ -84,20 +80,19 @@ void Cluster::read_nodes(Params& params) {
   const int nodes = params.get("nodes", 2, "number of nodes", {1, most_nodes});
   const std::string text = params.get("gpus_per_node", "4", "GPUs of each node: one number, or one a node: 4 8 8");
   if (!platform.empty()) refuse(given(params, {"nodes", "gpus_per_node"}), "a platform file");
-  gpus = parsed(params, "gpus_per_node", [&] {
-    std::vector<int> all;
-    for (const std::string& word : words(text)) all.push_back(parse_index(word, text));
-    return all;
-  });
-  require(gpus.size() <= most_nodes, "'gpus_per_node' names ", gpus.size(), " nodes; there can be ", most_nodes);
+  const auto place = place_of(params, "gpus_per_node");
+  for (const std::string& word : words(text)) {
+    gpus.push_back(located(place, [&] { return parse_index(word, text); }));
+  }
+  require(gpus.size() <= most_nodes, place, "names ", gpus.size(), " nodes; there can be ", most_nodes);
   if (gpus.size() == 1) gpus.assign(static_cast<std::size_t>(nodes), gpus.front());
-  require(!params.has("nodes") || gpus.size() == static_cast<std::size_t>(nodes), "'gpus_per_node' names ", gpus.size(),
+  require(!params.has("nodes") || gpus.size() == static_cast<std::size_t>(nodes), place, "names ", gpus.size(),
           " nodes, 'nodes' says ", nodes);
-  require(!gpus.empty() && *std::min_element(gpus.begin(), gpus.end()) > 0, "every node needs at least one GPU");
-  require(*std::max_element(gpus.begin(), gpus.end()) <= most_gpus_of_a_node, "'gpus_per_node' is ", Quoted(text),
-          "; a node has at most ", most_gpus_of_a_node, " GPUs");
-  require(ranks_per_node == 0 || !platform.empty() || ranks_per_node <= *std::min_element(gpus.begin(), gpus.end()),
-          "'ranks_per_node' is more than a node has GPUs");
+  const auto [fewest, most] = std::minmax_element(gpus.begin(), gpus.end());
+  require(!gpus.empty() && *fewest > 0 && *most <= most_gpus_of_a_node, place, Quoted(text),
+          " gives a node none or too many; each has from 1 to ", most_gpus_of_a_node, " GPUs");
+  require(ranks_per_node <= *fewest || !platform.empty(), owner_, ": 'ranks_per_node' is ", ranks_per_node,
+          ", and there is a node of ", *fewest, " GPUs; give at most as many");
 }
 
 void Cluster::read_links(Params& params) {
@@ -112,10 +107,9 @@ void Cluster::read_links(Params& params) {
   handshake_size =
       params.get("handshake_size", "64KiB", Unit::bytes, "largest message between nodes that is sent without asking");
   if (nic_handshake == 0) refuse(given(params, {"handshake_size"}), "a cluster without nic_handshake");
-  require(nic_handshake == 0 || !fluid,
-          "'nic_handshake' tells messages by their size ('handshake_size'), which fidelity=fluid does not know; use "
-          "fidelity=exact, or "
-          "nic_handshake=0");
+  require(nic_handshake == 0 || !fluid, owner_,
+          ": 'nic_handshake' tells messages by their size ('handshake_size'), which fidelity=fluid does not know; use "
+          "fidelity=exact, or nic_handshake=0");
   nic_per_gpu =
       choose(params, params.get("nic", "node", "node: the GPUs of a node share one NIC; gpu: each has its own"), "nic",
              "node", "gpu");
@@ -154,7 +148,7 @@ void Cluster::read_gpu(Params& params) {
 
 void Cluster::read_events(Params& params) {
   const auto read = [&](const char* key, const auto& parse, const char* description) {
-    return parsed(params, key, [&] { return parse(params.get(key, "", description)); });
+    return located(place_of(params, key), [&] { return parse(params.get(key, "", description)); });
   };
   slow = read("slow", parse_slow, "ranks whose GPU takes longer: rank:factor …");
   changes = read("changes", parse_changes,
@@ -171,15 +165,16 @@ void Cluster::read_events(Params& params) {
 void Cluster::refuse_events_of_links(const Params& params) const {
   refuse(given(params, {"slow", "changes"}), "a platform file, which has speeds and profiles of its own");
   const bool nic = std::any_of(faults.begin(), faults.end(), [](const Fault& f) { return f.part == Fault::Part::nic; });
-  require(!nic, "'faults' names a nic, which a platform file does not have; name a node or a gpu");
+  require(!nic, owner_, ": 'faults' names a nic, which a platform file does not have; name a node or a gpu");
 }
 
 void Cluster::check_targets() const {
   if (!platform.empty()) return;
   const int nodes = static_cast<int>(gpus.size());
   const int ranks = default_ranks();
-  const auto check = [](int target, int bound, const char* what, const char* key) {
-    require(target < bound, "'", key, "' names ", what, " ", target, "; the cluster has ", bound, ", counted from 0");
+  const auto check = [&](int target, int bound, const char* what, const char* key) {
+    require(target < bound, owner_, ": '", key, "' names ", what, " ", target, "; the cluster has ", bound,
+            ", counted from 0");
   };
   for (const Slow& one : slow) check(one.rank, ranks, "rank", "slow");
   for (const Change& change : changes) {
@@ -209,8 +204,8 @@ std::vector<int> Cluster::nodes_of(int ranks) const {
     for (int rank = 0; rank < ranks; ++rank) nodes.push_back(rank / std::max(1, ranks_per_node));
     return nodes;
   }
-  require(ranks <= default_ranks(), std::to_string(ranks) + " ranks do not fit: the cluster has room for " +
-                                        std::to_string(default_ranks()) + "; raise 'nodes' or 'gpus_per_node'");
+  require(ranks <= default_ranks(), owner_, ": ", ranks, " ranks do not fit: there is room for ", default_ranks(),
+          "; ask for fewer, or raise 'nodes' or 'gpus_per_node'");
   for (std::size_t node = 0; node < gpus.size(); ++node) {
     for (int i = 0; i < ranks_on(node) && static_cast<int>(nodes.size()) < ranks; ++i)
       nodes.push_back(static_cast<int>(node));

@@ -55,7 +55,10 @@ struct Cluster {
   void check_targets() const;
   void refuse_events_of_links(const Params& params) const;
   int ranks_on(std::size_t node) const;
+  /// Throws UsageError for the first of the keys that were given.
+  void refuse(const std::vector<std::string>& keys, const char* reason) const;
 
+  std::string owner_;  ///< of the parameters, for messages
   std::vector<std::string> given_nic_keys_, given_node_keys_, given_leaf_keys_;
 };
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/located.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/plotting.hpp"
 #include "experiments/program/tables.hpp"
@@ -118,7 +119,10 @@ std::string tables(const Study& study, const Published& published, const std::ve
 }
 
 void conduct(const Study& study, const StudyFlags& flags) {
-  const Published published = study.target ? read_published(*study.target) : Published{};
+  Published published;
+  if (study.target) {
+    published = located(study.file.string() + ": [target] file: ", [&] { return read_published(*study.target); });
+  }
   const ResultFolder folder(flags.out, {"runs.csv", "table.txt", "study.json"});
   const FolderLock lock(flags.out, "a study");
   RunPool pool(flags.out, flags.jobs);

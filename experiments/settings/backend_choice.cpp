@@ -28,7 +28,7 @@ BackendChoice::BackendChoice(const std::string& owner, PlaceFlags given) : flags
   backend = spec.name;
   Backends::describe(backend);  // a backend that nobody knows comes before a cluster that nobody knows
   parameters = flags.cluster.empty() ? Params("backend " + in_quotes(flags.backend), "") : read_cluster(flags.cluster);
-  const Params named(owner, spec.parameters);
+  const Params named(owner + ": " + name_of_owner(Backend::registry_kind, spec.name), spec.parameters);
   for (const auto& [key, value] : named.values()) parameters.set(key, value);
   for (const auto& [key, value] : flags.parameters) parameters.set(key, value);
 }

@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string_view>
 
 #include "core/error.hpp"
+#include "core/located.hpp"
+#include "core/quoted.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/settings/text_file.hpp"
 #include "experiments/settings/utf8.hpp"
+#include "experiments/study/study_check.hpp"
 #include "experiments/workloads/data/separated.hpp"
 
 namespace trigram {
@@ -24,21 +28,18 @@ std::size_t column(const Cells& header, const std::string& name, const std::stri
   return static_cast<std::size_t>(found - header.begin());
 }
 
-/// The number of an axis value: "16Gbps" is 16 where the target's unit is Gbps.
-double x_of(const Target& target, const StudyPoint& point) {
-  const std::string& text = point.axes.at(target.axis);
-  require(text.ends_with(target.unit),
-          "[target] unit = " + target.unit + ", but " + target.axis + " is swept over " + text);
-  return parse_number(text.substr(0, text.size() - target.unit.size()));
-}
-
 }  // namespace
 
 Published read_published(const Target& target) {
   const std::string name = target.file.string();
-  const std::optional<std::string> text = read_text(target.file);
-  require(text.has_value(), "cannot read the published points of '" + name + "'");
-  require(!text->empty(), "'" + name + "' is empty: it has no published points");
+  constexpr std::size_t most_bytes = 1 << 20;
+  std::error_code missing;
+  require(std::filesystem::is_regular_file(target.file, missing), Quoted(name), " does not exist or is no file");
+  const std::optional<std::string> text = read_text(target.file, most_bytes + 1);
+  require(text.has_value(), "cannot read ", Quoted(name));
+  require(!text->empty(), Quoted(name), " is empty: it has no published points");
+  require(text->size() <= most_bytes, Quoted(name), " is longer than ", most_bytes,
+          " bytes; it cannot be a list of points");
   std::string_view rest = *text;
   const Cells header = comma_separated(take(rest, '\n'));
   const std::size_t x = column(header, target.x, name), series = column(header, target.series, name),
@@ -48,17 +49,13 @@ Published read_published(const Target& target) {
     const std::string_view line = take(rest, '\n');
     if (trimmed(line).empty()) continue;
     const Cells row = comma_separated(line);
-    const std::string place = name + ":" + std::to_string(number) + ": ";
     require_utf8(std::string(line), name + ":" + std::to_string(number));
-    require(row.size() == header.size(),
-            place + std::to_string(row.size()) + " cells where the header has " + std::to_string(header.size()));
-    try {
+    located(name + ":" + std::to_string(number) + ": ", [&] {
+      require(row.size() == header.size(), row.size(), " cells where the header has ", header.size());
       const double point = parse_number(std::string(row[value]));
-      require(point > 0, row[value], " is not above 0");
+      require(point > 0, Quoted(row[value]), " is not above 0");
       published[std::string(row[series])][parse_number(std::string(row[x]))] = point;
-    } catch (const UsageError& error) {
-      throw UsageError(place + error.what());
-    }
+    });
   }
   require(!published.empty(), name + ": no points after the header");
   return published;
@@ -72,7 +69,7 @@ std::vector<Comparison> compare(const Study& study, const Published& published,
   for (const StudyResult& result : results) {
     const auto curve = published.find(result.point.series);
     if (curve == published.end()) continue;
-    const double x = x_of(*study.target, result.point);
+    const double x = x_of(*study.target, result.point.axes.at(study.target->axis));
     const auto point = curve->second.find(x);
     if (point != curve->second.end())
       points.push_back({result.point.series, result.point.variant, x, point->second, measured(study, result)});

@@ -51,7 +51,7 @@ Calibrated calibrate(const Study& study, const Published& published, RunPool& po
     for (const Axis& axis : study.calibration->grids) {
       const std::vector<double> errors = errors_along(study, published, pool, axis, found.values);
       const auto best = std::min_element(errors.begin(), errors.end());
-      require(std::isfinite(*best), "[calibrate]: no published point meets a run of its rows");
+      require(std::isfinite(*best), study.file.string(), ": [calibrate]: no published point meets a run of its rows");
       found.values[axis.key] = axis.values[static_cast<std::size_t>(best - errors.begin())];
       found.error = *best;
       found.trail.push_back(

@@ -6,8 +6,10 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/located.hpp"
 #include "core/quoted.hpp"
 #include "experiments/record/run_record.hpp"
+#include "experiments/settings/grid.hpp"
 
 namespace trigram {
 namespace {
@@ -29,9 +31,10 @@ void check_target(const Study& study) {
                                                                      {"axis", target.axis}}) {
     require(!value.empty(), "[target] lacks '" + key + "'");
   }
-  const bool swept =
-      std::any_of(study.sweep.begin(), study.sweep.end(), [&](const Axis& axis) { return axis.key == target.axis; });
-  require(swept, "[target] axis = " + target.axis + " is not in [sweep]");
+  const auto swept =
+      std::find_if(study.sweep.begin(), study.sweep.end(), [&](const Axis& axis) { return axis.key == target.axis; });
+  require(swept != study.sweep.end(), "[target] axis = " + target.axis + " is not in [sweep]");
+  for (const std::string& value : swept->values) x_of(target, value);
   const std::vector<std::string> others = line_keys(study);
   require(others.empty(), "[sweep] " + (others.empty() ? "" : others.front()) +
                               ": published points are compared along one swept key, first in [sweep], and over seeds");
@@ -73,6 +76,13 @@ void check_calibration(const Study& study) {
 }
 
 }  // namespace
+
+double x_of(const Target& target, const std::string& value) {
+  require(value.ends_with(target.unit), "[target] unit = ", shown(target.unit), ", but ", target.axis,
+          " is swept over ", Quoted(value));
+  return located("[target] axis = " + target.axis + ": ",
+                 [&] { return parse_number(value.substr(0, value.size() - target.unit.size())); });
+}
 
 void require_name(const std::string& name, const std::string& what) {
   constexpr std::size_t longest = 100;

@@ -15,4 +15,8 @@ void require_name(const std::string& name, const std::string& what);
 /// key.
 void check(const Study& study);
 
+/// The number of a value that the target's axis is swept over: "16Gbps" is 16 where its unit is Gbps. Throws
+/// UsageError.
+double x_of(const Target& target, const std::string& value);
+
 }  // namespace trigram

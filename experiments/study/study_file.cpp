@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/located.hpp"
 #include "core/quoted.hpp"
 #include "core/spelling.hpp"
 #include "experiments/settings/config_file.hpp"
@@ -213,22 +214,14 @@ Study read_study(const std::filesystem::path& file) {
   study.name = file.stem().string();
   study.title = study.name;
   for (const ConfigEntry& entry : read_config_file(file)) {
-    try {
-      read_entry(study, entry);
-    } catch (const UsageError& error) {
-      throw UsageError(place_of(file, entry) + error.what());
-    }
+    located([&] { return place_of(file, entry); }, [&] { read_entry(study, entry); });
   }
   if (study.rows.empty()) study.rows.push_back({"all", "", {}, study.run_line});
   for (Row& row : study.rows) {
     if (row.series.empty()) row.series = row.name;
   }
   if (study.measure.label.empty()) study.measure.label = label_of(study.measure);
-  try {
-    check(study);
-  } catch (const UsageError& error) {
-    throw UsageError(file.string() + ": " + error.what());
-  }
+  located(file.string() + ": ", [&] { check(study); });
   return study;
 }
 

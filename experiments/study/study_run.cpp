@@ -1,6 +1,6 @@
 #include "experiments/study/study_run.hpp"
 
-#include "core/error.hpp"
+#include "core/located.hpp"
 #include "experiments/record/digest.hpp"
 
 namespace trigram {
@@ -12,11 +12,7 @@ const std::string& program_digest() {
 }
 
 RunConfig config_of(const StudyPoint& point) {
-  try {
-    return RunConfig("the run", resolved(point.settings, run_defaults()));
-  } catch (const UsageError& error) {
-    throw UsageError(point.place + error.what());
-  }
+  return located(point.place, [&] { return RunConfig("the run", resolved(point.settings, run_defaults())); });
 }
 
 }  // namespace

@@ -4,9 +4,19 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/located.hpp"
+#include "core/quoted.hpp"
 #include "core/units.hpp"
 
 namespace trigram {
+namespace {
+
+/// As messages name a table.
+std::string named(const ProfileTable& table) {
+  return "profile " + in_quotes(table.name) + " (" + shown(table.file) + ")";
+}
+
+}  // namespace
 
 Profile::Profile(std::shared_ptr<const ProfileTable> table, Params& params)
     : table_(std::move(table)),
@@ -30,18 +40,13 @@ void Profile::choose_clock(const std::string& compute, const Params& params) {
     clock_ = Clock::roofline;
   } else if (compute != "measured") {
     clock_ = Clock::measured_step;
-    try {
-      step_seconds_ = parse_quantity(compute, Unit::seconds);
-    } catch (const UsageError& error) {
-      throw UsageError(params.owner() + ": compute: " + error.what());
-    }
+    step_seconds_ = located(params.owner() + ": compute: ", [&] { return parse_quantity(compute, Unit::seconds); });
   } else if (table_->has_measured_layers()) {
     clock_ = Clock::measured_layers;
     take_measured_layers(batches);
   } else {
-    require(table_->compute_seconds.has_value(),
-            params.owner() + ": no time was measured for '" + table_->name +
-                "'; give compute=0.5s (a step's compute time) or compute=roofline");
+    require(table_->compute_seconds.has_value(), params.owner() + ": no time was measured for " + named(*table_) +
+                                                     "; give compute=0.5s (a step's compute time) or compute=roofline");
     clock_ = Clock::measured_step;
     step_seconds_ = *table_->compute_seconds * batches;
   }
@@ -64,7 +69,7 @@ void Profile::spread_over_layers() {
     forward += layer.forward_flops;
     backward += layer.backward_flops;
   }
-  require(forward > 0 && backward > 0, "profile '" + table_->name + "' has no FLOPs to spread a step's time by");
+  require(forward > 0 && backward > 0, named(*table_) + " has no FLOPs to spread a step's time by");
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const ProfileLayer& layer = table_->layers[i];
     layers_[i].forward_seconds = step_seconds_ * forward_fraction_ * layer.forward_flops / forward;
@@ -74,8 +79,8 @@ void Profile::spread_over_layers() {
 
 void Profile::open(const Shard& shard) {
   require(!table_->layers.empty(), "workload 'profile' needs file=TABLE, a profile in CSV");
-  require(shard.label_skew == 0, "profile '" + table_->name + "' has no data whose labels could be skewed");
-  require(!shard.validation, "profile '" + table_->name + "' has no data to hold out for validation");
+  require(shard.label_skew == 0, named(*table_) + " has no data whose labels could be skewed");
+  require(!shard.validation, named(*table_) + " has no data to hold out for validation");
   require(shard.global_batch >= 0, "a global batch of " + std::to_string(shard.global_batch) + " samples is negative");
   global_batch_ = shard.global_batch > 0 ? shard.global_batch : batch_ * shard.world;
   local_batch_ = part_count(global_batch_, shard.world, shard.rank);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "core/located.hpp"
 #include "core/quoted.hpp"
 #include "core/units.hpp"
 #include "experiments/workloads/data/read_file.hpp"
@@ -86,11 +87,7 @@ void read_key(ProfileTable& table, std::string_view line, const std::string& pla
     table.batch = whole_number({{"batch", value}}, "batch", place);
     require(table.batch > 0, place, ": a batch must be positive");
   } else if (key == "compute") {
-    try {
-      table.compute_seconds = parse_quantity(value, Unit::seconds);
-    } catch (const UsageError& error) {
-      throw UsageError(place + ": " + error.what());
-    }
+    table.compute_seconds = located(place + ": compute: ", [&] { return parse_quantity(value, Unit::seconds); });
   } else {
     throw UsageError(place + ": " + in_quotes(key) +
                      " is none of the keys summary, source, batch, compute; write '# key: value'");
@@ -154,6 +151,7 @@ ProfileTable read_profile_table(const std::string& path) {
   constexpr double most_bytes = 64 << 20;  // a million layers
   const std::string bytes = read_file(path, most_bytes);
   ProfileTable table;
+  table.file = path;
   table.name = std::filesystem::path(path).stem().string();
   std::vector<std::string> columns;
   std::string_view rest = bytes;

@@ -28,6 +28,7 @@ struct ProfileLayer {
 /// Rows of one layer follow each other, and their costs add up; an empty field is 0, and no dimensions. Backward FLOPs
 /// are twice the forward ones where the column is missing.
 struct ProfileTable {
+  std::string file;  ///< where it was read
   std::string name;  ///< the file's, without its ending
   std::string summary;
   std::string source;

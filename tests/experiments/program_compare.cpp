@@ -79,6 +79,20 @@ TEST(Compare, NamesLineAndColumnOfABadTable) {
   EXPECT_THAT(message("system,gbps,seconds\na,1,soon\n"), HasSubstr("t.csv:2: 'soon' is not a number"));
   EXPECT_THAT(message("system,gbps,seconds\na,1,0\n"), HasSubstr("not above 0"));
   EXPECT_THAT(message("system,gbps,seconds\n"), HasSubstr("no points"));
+  EXPECT_THAT(message(""), HasSubstr("t.csv' is empty: it has no published points"));
+}
+
+TEST(Compare, NamesTheStudyWhosePointsCannotBeRead) {
+  const Scratch scratch;
+  for (const std::string file : {".", "none.csv"}) {
+    const auto study = scratch.file(
+        "s.cfg", "[sweep]\nlr = 1 2\n[target]\nfile = " + file + "\nx = x\nseries = s\nvalue = v\naxis = lr\n");
+    const Ended ended = program("study " + study.string() + " --plot off --out " + (scratch / "out").string());
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.text, ::testing::AllOf(HasSubstr(study.string() + ": [target] file: "),
+                                             HasSubstr("does not exist or is no file")));
+    EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
+  }
 }
 
 }  // namespace

@@ -107,7 +107,11 @@ INSTANTIATE_TEST_SUITE_P(
                   "[selection] by = loss is no number of run.json; there are: summary.accuracy "},
         Malformed{"[sweep]\nlanes = 1 2\nseed = 1 2\nlr = 1 2\n[target]\nfile = a.csv\nx = x\nseries = "
                   "s\nvalue = v\naxis = lanes\n",
-                  "[sweep] lr: published points are compared along one swept key"}));
+                  "[sweep] lr: published points are compared along one swept key"},
+        Malformed{"[sweep]\nlr = 1 2\n[target]\nfile = a.csv\nx = x\nseries = s\nvalue = v\naxis = lr\nunit = Gbps\n",
+                  "s.cfg: [target] unit = Gbps, but lr is swept over '1'"},
+        Malformed{"[sweep]\nalgorithm = qsgd\n[target]\nfile = a.csv\nx = x\nseries = s\nvalue = v\naxis = algorithm\n",
+                  "s.cfg: [target] axis = algorithm: 'qsgd' is not a number"}));
 
 TEST(Study, ARowNeedsNoKeys) {
   const Scratch scratch;

@@ -134,7 +134,10 @@ TEST_F(Tables, DamageIsNamedWithFileAndLine) {
   EXPECT_THAT(error("# bach: 3\n" + head), AllOf(HasSubstr("line 1"), HasSubstr("'bach'")));
   EXPECT_THAT(error("# batch: 0\n" + head), AllOf(HasSubstr("line 1"), HasSubstr("positive")));
   EXPECT_THAT(error(head), HasSubstr("no parameters"));
-  EXPECT_THAT(error(head + "a,w,10,1,5\n"), HasSubstr("compute=roofline"));
+  EXPECT_THAT(error(head + "a,w,10,1,5\n"), AllOf(HasSubstr("(" + path_ + ")"), HasSubstr("compute=roofline")));
+  EXPECT_THAT(error("# compute: 1s\n" + head + "a,w,10,1,0\n"),
+              AllOf(HasSubstr("(" + path_ + ") has no FLOPs to spread"), HasSubstr("profile 'trigram_table_")));
+  EXPECT_THAT(error("# compute: 1\n" + head), AllOf(HasSubstr(path_ + ": line 1: compute: '1'"), HasSubstr("ms")));
 }
 
 TEST_F(Tables, DimensionsAreOfAsManyParameters) {
