@@ -14,6 +14,7 @@ namespace {
 void play_rough_gradients() {
   Script script;
   script.layers = {6, 13, 2};
+  script.dimensions = {{2, 3}, {13}, {2}};
   script.gradient = [](std::int64_t step, int rank, std::int64_t element, float weight) {
     return static_cast<float>(
                std::sin(1.1 * static_cast<double>(step) + 2.3 * rank + 0.9 * static_cast<double>(element))) +
@@ -23,7 +24,8 @@ void play_rough_gradients() {
 }
 
 TrainingOptions relaxed(const std::string& algorithm, bool overlap, Hierarchy hierarchy) {
-  TrainingOptions options = scripted(algorithm, 4);
+  constexpr std::int64_t steps = 20;  // in the last of which periodic methods exchange
+  TrainingOptions options = scripted(algorithm, steps);
   options.relaxation.overlap = overlap;
   options.relaxation.hierarchy = hierarchy;
   return options;

@@ -12,13 +12,14 @@ namespace trigram::testing {
 namespace {
 
 constexpr int layers = 8;
-constexpr int steps = 4;  // in which every algorithm exchanges at least once
+constexpr int steps = 10;  // in which every algorithm exchanges at least once
 constexpr std::int64_t layer_elements = 4000;
 constexpr double layer_seconds = 1e-4;
 
 TrainingOptions timed(const std::string& algorithm, bool overlap) {
   Script script;
   script.layers.assign(layers, layer_elements);
+  script.dimensions.assign(layers, {50, layer_elements / 50});
   script.layer_seconds = layer_seconds;
   play(script);
   TrainingOptions options = scripted(algorithm, steps);
