@@ -5,6 +5,7 @@
 #include "core/primitives/decentralized.hpp"
 
 #include "core/bucketwise.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 namespace {
@@ -15,7 +16,7 @@ class Decentralized final : public Algorithm {
       : topology_spec_(params.get("topology", "ring", "who exchanges with whom; doubly stochastic")),
         every_(read_every(params, 1)),
         mix_(params.get("mix", "before", "mix weights before or after the update")) {
-    require(mix_ == "before" || mix_ == "after", params.owner() + ": mix=" + mix_ + " is not before or after");
+    require(mix_ == "before" || mix_ == "after", params.owner() + ": mix=" + shown(mix_) + " is not before or after");
   }
 
   Trigram trigram() const override {

@@ -141,7 +141,10 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
     if (stream == nullptr) {
       stream = std::make_unique<Stream>();
       sg::Host* host = simulation_.platform().hosts[static_cast<std::size_t>(rank_)];
-      sg::Actor::create("lane", host, [this, s = stream.get()] { serve(*s); })->daemonize();
+      sg::Actor::create("lane", host, [this, s = stream.get()] {
+        // SimGrid begins an actor that was killed before it began, and never wakes it again.
+        if (sg::this_actor::get_host()->is_on()) serve(*s);
+      })->daemonize();
     }
     stream->queue.push_back(task);
     stream->work->release();

@@ -77,6 +77,10 @@ Settings CommandLine::parse(const Arguments& arguments) const {
     throw UsageError("trigram " + name + " has no flag " + in_quotes(error.get_option_name()) +
                      did_you_mean(error.get_option_name(), names_of(flags)) + "; trigram " + name +
                      " --help shows all flags");
+  } catch (const po::invalid_command_line_syntax& error) {
+    if (error.kind() != po::invalid_command_line_syntax::empty_adjacent_parameter) throw;
+    throw UsageError("trigram " + name + ": " + error.get_option_name() +
+                     "='' is no value; give one, or leave the flag out");
   } catch (const std::exception& error) {
     throw UsageError("trigram " + name + ": " + printable(error.what()) + "; trigram " + name +
                      " --help shows all flags");

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "experiments/workloads/profile.hpp"
 #include "experiments/workloads/tensor_places.hpp"
 
@@ -18,7 +19,8 @@ class OnProfile : public Workload {
       : model_(Workloads::make(params.get("model", "mlp", "what is computed: (mlp:data=digits)"))) {
     const std::string profile = params.get("profile", "vgg16", "whose sizes and times it has: (vgg16:batch=32)");
     auto made = Workloads::make(profile);
-    require(dynamic_cast<Profile*>(made.get()) != nullptr, params.owner() + ": profile=" + profile + " is no profile");
+    require(dynamic_cast<Profile*>(made.get()) != nullptr,
+            params.owner() + ": profile=" + shown(profile) + " is no profile");
     profile_.reset(static_cast<Profile*>(made.release()));
     require(!model_->phantom() && dynamic_cast<OnProfile*>(model_.get()) == nullptr,
             params.owner() + ": the model must compute gradients of its own; give a model such as mlp");

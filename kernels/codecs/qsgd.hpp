@@ -14,6 +14,7 @@
 
 #include "core/codec.hpp"
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {
@@ -52,7 +53,7 @@ class QsgdModel : public Codec {
     const std::string norm = params.get("norm", "2", "norm of a bucket: 2 or max");
     require(levels_ >= 1 && levels_ <= 32767,
             params.owner() + ": levels=" + std::to_string(levels_) + " is not between 1 and 32767");
-    require(norm == "2" || norm == "max", params.owner() + ": norm=" + norm + " is neither 2 nor max");
+    require(norm == "2" || norm == "max", params.owner() + ": norm=" + shown(norm) + " is neither 2 nor max");
     max_norm_ = norm == "max";
   }
   static Description description() {

@@ -36,6 +36,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Refused{"fly", "unknown subcommand 'fly'"}, Refused{"runn", "did you mean 'run'?"},
         Refused{"run --stpes 2", "has no flag '--stpes' (did you mean '--steps'?)"},
+        Refused{"run --lr=", "trigram run: --lr='' is no value; give one, or leave the flag out"},
+        Refused{"run --algorithm 'decentralized:mix=no\nname'", "mix=no\\nname is not before or after"},
+        Refused{"run --workload 'mlp:data=(idx:train_images=a,train_labels=b,test_images=c,test_labels=d)'",
+                "data set 'idx': a: cannot be opened: No such file or directory"},
         Refused{"run --steps 10K", "steps=10K is not a whole number"},
         Refused{"run --cluster two_by_for", "did you mean 'two_by_four'?"},
         Refused{"run --cluster two_by_four:nic_bandwith=1Gbps", "did you mean 'nic_bandwidth'?"},

@@ -109,6 +109,13 @@ TEST(Asking, EndsWithTheHostThatItNeeds) {
   EXPECT_THAT(failure<BackendError>(flat(3, "faults=(1ms/gpu/0)"), 3, later), HasSubstr("lost rank 0 at "));
 }
 
+/// SimGrid begins what it has killed before, and such a lane once stayed for ever.
+TEST(Asking, EndsWhereAServerDiesWhileItsLaneStarts) {
+  const Operation none = served(kernel, [](Worker& worker) { worker.device.charge_seconds(1); });
+  EXPECT_THAT(failure<BackendError>(flat(2, "faults=(0s/gpu/0 1us/gpu/1)"), 2, none),
+              HasSubstr("the host of rank 0 failed"));
+}
+
 TEST(Asking, EndsWithAnAskerThatDies) {
   for (const double seconds : {0.0, 1.0}) {  // before its request was served, and while it is
     const auto twice = served(seconds, [](Worker& worker) {

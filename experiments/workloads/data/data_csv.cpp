@@ -1,5 +1,6 @@
 // Any data set in CSV files, by path.
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "experiments/workloads/data/csv.hpp"
 #include "experiments/workloads/data/dataset.hpp"
 
@@ -12,13 +13,14 @@ class CsvFiles : public DataSource {
       : train_(params.get("train", "", "CSV file to train on, .gz or plain; every column is scaled by itself")),
         test_(params.get("test", "", "CSV file to test on")) {
     const std::string label = params.get("label", "last", "column of the class: first or last");
-    require(label == "first" || label == "last", "data set 'csv': label=" + label + " is neither first nor last");
+    require(label == "first" || label == "last",
+            "data set 'csv': label=" + shown(label) + " is neither first nor last");
     layout_.label = label == "first" ? LabelColumn::first : LabelColumn::last;
     layout_.header = params.get("header", false, "whether the first line names the columns");
   }
 
   Dataset read() const override {
-    require(!train_.empty() && !test_.empty(), "data set 'csv' needs train=FILE and test=FILE");
+    require(!train_.empty() && !test_.empty(), "give train=FILE and test=FILE");
     CsvSamples train = read_csv(train_, layout_);
     CsvSamples test = read_csv(test_, layout_);
     require(train.columns == test.columns, test_ + " has " + std::to_string(test.columns) + " features a row where " +

@@ -24,7 +24,7 @@ class FashionMnist : public DataSource {
     const std::filesystem::path path = std::filesystem::path(folder_) / name;
     std::error_code failed;
     require(std::filesystem::exists(path, failed),
-            "data set 'fashion_mnist': " + path.string() +
+            path.string() +
                 " does not exist; install Debian's package dataset-fashion-mnist, or name another folder with "
                 "data=(fashion_mnist:folder=DIR)");
     return path.string();

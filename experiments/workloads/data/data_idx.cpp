@@ -16,7 +16,7 @@ class IdxFiles : public DataSource {
   Dataset read() const override {
     for (const std::string* path :
          {&paths_.train_images, &paths_.train_labels, &paths_.test_images, &paths_.test_labels}) {
-      require(!path->empty(), "data set 'idx' needs train_images, train_labels, test_images and test_labels");
+      require(!path->empty(), "give train_images, train_labels, test_images and test_labels");
     }
     return read_idx_images("idx", paths_);
   }

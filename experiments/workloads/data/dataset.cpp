@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/error.hpp"
+#include "core/located.hpp"
 
 namespace trigram {
 namespace {
@@ -36,7 +37,7 @@ std::int32_t largest_label(const Samples& samples) {
 
 void finish(Dataset& dataset, Scaling scaling) {
   for (const Samples* samples : {&dataset.train, &dataset.test}) {
-    require(samples->count() > 0, "data set '" + dataset.name + "' has an empty training or test set");
+    require(samples->count() > 0, "an empty training or test set");
     ensure(static_cast<std::int64_t>(samples->features.size()) == samples->count() * dataset.features,
            "data set '" + dataset.name + "': features and labels differ in length");
   }
@@ -51,7 +52,11 @@ std::shared_ptr<const Dataset> shared_dataset(const std::string& spec) {
   static std::map<std::string, std::shared_ptr<const Dataset>> read;
   const std::lock_guard lock(mutex);
   std::shared_ptr<const Dataset>& dataset = read[spec];
-  if (dataset == nullptr) dataset = std::make_shared<const Dataset>(DataSources::make(spec)->read());
+  if (dataset == nullptr) {
+    const auto source = DataSources::make(spec);
+    const std::string place = name_of_owner(DataSource::registry_kind, Spec::parse(spec).name) + ": ";
+    dataset = std::make_shared<const Dataset>(located(place, [&] { return source->read(); }));
+  }
   return dataset;
 }
 
