@@ -5,7 +5,6 @@
 #include "core/primitives/decentralized.hpp"
 
 #include "core/bucketwise.hpp"
-#include "core/quoted.hpp"
 
 namespace trigram {
 namespace {
@@ -15,9 +14,7 @@ class Decentralized final : public Algorithm {
   explicit Decentralized(Params& params)
       : topology_spec_(params.get("topology", "ring", "who exchanges with whom; doubly stochastic")),
         every_(read_every(params, 1)),
-        mix_(params.get("mix", "before", "mix weights before or after the update")) {
-    require(mix_ == "before" || mix_ == "after", params.owner() + ": mix=" + shown(mix_) + " is not before or after");
-  }
+        mix_(read_mix(params, "before")) {}
 
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::decentralized};

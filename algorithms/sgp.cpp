@@ -6,7 +6,6 @@
 //   rounds 1, bytes degree · (S + 4) a rank.
 #include "core/bucketwise.hpp"
 #include "core/primitives/gossip.hpp"
-#include "core/quoted.hpp"
 
 namespace trigram {
 namespace {
@@ -17,9 +16,7 @@ class StochasticGradientPush final : public Algorithm {
  public:
   explicit StochasticGradientPush(Params& params)
       : topology_spec_(params.get("topology", "one_peer_exponential", "who sends to whom; column stochastic")),
-        mix_(params.get("mix", "after", "mix weights before or after the update")) {
-    require(mix_ == "before" || mix_ == "after", params.owner() + ": mix=" + shown(mix_) + " is not before or after");
-  }
+        mix_(read_mix(params, "after")) {}
 
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::decentralized};

@@ -1,6 +1,7 @@
 #include "core/bucketwise.hpp"
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 
@@ -34,6 +35,12 @@ std::int64_t read_every(Params& params, std::int64_t fallback) {
   const std::int64_t every = params.get("every", fallback, "steps between exchanges");
   require(every >= 1, params.owner() + ": every=" + std::to_string(every) + " is not a positive number of steps");
   return every;
+}
+
+std::string read_mix(Params& params, const char* fallback) {
+  std::string mix = params.get("mix", fallback, "mix weights before or after the update");
+  require(mix == "before" || mix == "after", params.owner() + ": mix=" + shown(mix) + " is not before or after");
+  return mix;
 }
 
 }  // namespace trigram

@@ -105,15 +105,18 @@ Checked check(TrainingOptions options, const World& world, const Backend& backen
   const BucketPlan plan = plan_buckets(workload->parameters(), options.buckets, workload->phantom());
   check_memory(options, world, backend, *workload, plan.buckets);
   algorithm->check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes});
-  options.relaxation.nodes = 1 + *std::max_element(nodes.begin(), nodes.end());
-  return {std::move(options), world, std::move(workload)};
+  return {std::move(options), world, nodes, std::move(workload)};
+}
+
+Checked::Checked(TrainingOptions options, World world, std::vector<int> nodes, std::unique_ptr<Workload> workload)
+    : options_(std::move(options)), world_(std::move(world)), nodes_(std::move(nodes)), workload_(std::move(workload)) {
+  options_.relaxation.nodes = 1 + *std::max_element(nodes_.begin(), nodes_.end());
+  options_.relaxation.node_of_rank = nodes_;  // stays where it is when this moves
 }
 
 Training run_training(Backend& backend, const Checked& checked) {
-  const std::vector<int> nodes = backend.nodes(checked.world().ranks);
-  TrainingOptions options = checked.options();
-  options.relaxation.node_of_rank = nodes;
-  Outcome outcome = backend.run(checked.world(), [&](RankRuntime& runtime) { return pack(train(runtime, options)); });
+  Outcome outcome =
+      backend.run(checked.world(), [&](RankRuntime& runtime) { return pack(train(runtime, checked.options())); });
   Training training{{}, outcome.seconds, outcome.facts};
   for (auto& bytes : outcome.results) training.ranks.push_back(unpack(std::exchange(bytes, {})));
   return training;

@@ -22,11 +22,11 @@ class Checked {
 
  private:
   friend Checked check(TrainingOptions options, const World& world, const Backend& backend);
-  Checked(TrainingOptions options, World world, std::unique_ptr<Workload> workload)
-      : options_(std::move(options)), world_(std::move(world)), workload_(std::move(workload)) {}
+  Checked(TrainingOptions options, World world, std::vector<int> nodes, std::unique_ptr<Workload> workload);
 
   TrainingOptions options_;
   World world_;
+  std::vector<int> nodes_;  ///< of every rank: what the options' relaxation looks at
   std::unique_ptr<Workload> workload_;
 };
 
