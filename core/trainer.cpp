@@ -5,10 +5,9 @@
 #include <limits>
 #include <optional>
 
-#include "core/algorithm.hpp"
 #include "core/evaluation.hpp"
-#include "core/optimizer.hpp"
 #include "core/schedule.hpp"
+#include "core/training_step.hpp"
 #include "core/workload.hpp"
 
 namespace trigram {
@@ -38,8 +37,10 @@ struct Progress {
 
 Cost difference(Cost after, Cost before) { return {after.rounds - before.rounds, after.bytes - before.bytes}; }
 
-std::unique_ptr<Optimizer> make_optimizer(const TrainingOptions& options) {
-  return Optimizers::make(options.optimizer.empty() ? default_optimizer : options.optimizer);
+TrainingStep::Parts parts_of(const TrainingOptions& options, const Workload& workload) {
+  TrainingStep::Parts parts = TrainingStep::make_parts(options.algorithm, options.optimizer);
+  parts.update_is_timed = workload.times_update();
+  return parts;
 }
 
 /// Tables have each name once.
@@ -62,20 +63,16 @@ class Trainer {
         workload_(open_workload(options, worker_.rank(), worker_.world())),
         parameters_(workload_->parameters()),
         store_(worker_.device, parameters_, plan_buckets(parameters_, options.buckets, workload_->phantom())),
-        algorithm_(Algorithms::make(options.algorithm)),
-        optimizer_(algorithm_->uses_optimizer() ? make_optimizer(options) : nullptr),
+        step_(worker_, store_.buckets(), parts_of(options, *workload_)),
         schedule_(Schedules::make(options.schedule)),
         evaluations_(worker_, *workload_, store_.parameters(), options,
                      [this](const EvalRow& row) { report_.evals.push_back(row); }) {}
 
   RankReport run() {
     report_.rank = worker_.rank();
-    worker_.say_where(worker_.before_the_first_step);
     if (trains_) report_.local_batch = workload_->local_batch();
     workload_->setup(worker_, store_.parameters());
-    worker_.steps = options_.steps;
-    algorithm_->setup(worker_, store_.buckets());
-    if (trains_ && optimizer_ != nullptr) set_up_optimizer();
+    step_.setup(options_.steps);
     evaluations_.begin();
     const Progress start = Progress::of(runtime_);
     Progress before = start;
@@ -90,7 +87,7 @@ class Trainer {
     report_.training_seconds = before.time - start.time;
     for (auto& [column, values] : report_.recorded)
       values.resize(report_.steps.size(), std::numeric_limits<double>::quiet_NaN());
-    algorithm_->finish(worker_);
+    step_.finish();
     (trains_ ? report_.setup_and_finish : report_.sent) =
         start.sent + difference(Progress::of(runtime_).sent, before.sent);
     evaluations_.end(reached(report_.steps_done));
@@ -100,62 +97,29 @@ class Trainer {
     return std::move(report_);
   }
 
- private:
-  void set_up_optimizer() {
-    std::vector<Bucket> all;
-    for (const Bucket& bucket : buckets()) {
-      stepped_.push_back(algorithm_->stepped(worker_, bucket));
-      if (stepped_.back()) all.push_back(*stepped_.back());
-    }
-    optimizer_->setup(worker_, all);
-  }
+  /// Bodies that still run use what the trainer owns.
+  void abandon() { step_.abandon(); }
 
+ private:
   void step() {
-    const Worker::InStep in_step(worker_);
-    worker_.say_where(worker_.step);
-    worker_.learning_rate = options_.learning_rate * schedule_->factor(worker_.step, worker_.steps);
-    algorithm_->before_forward(worker_);
+    step_.begin(worker_.step, options_.learning_rate * schedule_->factor(worker_.step, worker_.steps));
     {
       const Timeline::Scope scope(worker_.timeline, Activity::compute, "forward");
       workload_->forward(worker_);
     }
+    const std::vector<Bucket>& buckets = store_.buckets();
     std::size_t complete = 0;
     for (int layer = workload_->layers() - 1; layer >= 0; --layer) {
       {
         const Timeline::Scope scope(worker_.timeline, Activity::compute, "backward");
         workload_->backward(worker_, layer);
       }
-      for (; complete < buckets().size() && buckets()[complete].first_layer >= layer; ++complete) {
-        {
-          const Timeline::ForBucket of_this_one(worker_.timeline, buckets()[complete].index);
-          algorithm_->gradients_ready(worker_, buckets()[complete]);
-        }
-        if (updates_early()) update(buckets()[complete]);
-      }
+      for (; complete < buckets.size() && buckets[complete].first_layer >= layer; ++complete)
+        step_.bucket_ready(buckets[complete].index);
     }
-    algorithm_->before_update(worker_);
-    if (!updates_early()) {
-      for (Bucket& bucket : buckets()) update(bucket);
-    }
-    algorithm_->after_step(worker_);
-  }
-
-  bool updates_early() const { return options_.relaxation.overlap && algorithm_->local_updates(); }
-
-  void update(Bucket& bucket) {
-    const Timeline::ForBucket of_this_one(worker_.timeline, bucket.index);
-    change_weights(bucket);
-    algorithm_->after_update(worker_, bucket);
-  }
-
-  void change_weights(Bucket& bucket) {
-    std::optional<Device::Uncharged> in_the_profile;
-    if (workload_->times_update()) in_the_profile.emplace(worker_.device);
-    if (optimizer_ != nullptr) {
-      const std::optional<Bucket>& stepped = stepped_[static_cast<std::size_t>(bucket.index)];
-      if (stepped) optimizer_->update(worker_, *stepped, worker_.learning_rate);
-    }
-    algorithm_->update(worker_, bucket);
+    step_.before_update();
+    step_.update();
+    step_.end();
   }
 
   Progress record(const Progress& before) {
@@ -212,8 +176,6 @@ class Trainer {
     }
   }
 
-  std::vector<Bucket>& buckets() { return store_.buckets(); }
-
   RankRuntime& runtime_;
   const TrainingOptions& options_;
   Worker worker_;
@@ -221,10 +183,8 @@ class Trainer {
   std::unique_ptr<Workload> workload_;
   std::vector<Parameter> parameters_;
   BucketStore store_;
-  std::unique_ptr<Algorithm> algorithm_;  ///< goes before the buckets: it waits for lanes that work on them
-  std::unique_ptr<Optimizer> optimizer_;  ///< null where the algorithm steps all by itself
+  TrainingStep step_;  ///< goes before the buckets: it waits for lanes that work on them
   std::unique_ptr<const Schedule> schedule_;
-  std::vector<std::optional<Bucket>> stepped_;  ///< what the optimizer steps of each bucket
   Evaluations evaluations_;
   Records recorded_;  ///< what the algorithm recorded last
   RankReport report_;
@@ -237,7 +197,7 @@ RankReport train(RankRuntime& runtime, const TrainingOptions& options) {
   try {
     return trainer.run();
   } catch (const std::exception&) {
-    runtime.stop_lanes();  // bodies that still run use what the trainer owns
+    trainer.abandon();
     throw;
   }
 }
