@@ -30,16 +30,16 @@ std::vector<ParameterGroup> groups_of(const BucketLayout& bucket, const std::vec
 }
 
 /// Elements [begin, end).
-struct Range {
+struct Elements {
   std::int64_t begin, end;
 
   std::int64_t length() const { return end - begin; }
   /// What lies in `other` too, counted from its begin.
-  Range within(const Range& other) const {
+  Elements within(const Elements& other) const {
     const std::int64_t first = std::clamp(begin, other.begin, other.end);
     return {first - other.begin, std::clamp(end, first, other.end) - other.begin};
   }
-  static Range of_part(std::int64_t count, int index, int parts) {
+  static Elements of_part(std::int64_t count, int index, int parts) {
     return {part_begin(count, parts, index), part_begin(count, parts, index + 1)};
   }
 };
@@ -75,12 +75,12 @@ Bucket Bucket::part(int which, int parts) const {
   Bucket part = along(gradients.chunk(which, parts));
   part.weights = weights.chunk(which, parts);
   part.groups.clear();
-  const Range real = Range::of_part(weights.count(), which, parts);
-  const Range modelled = Range::of_part(weights.modelled_count(), which, parts);
+  const Elements real = Elements::of_part(weights.count(), which, parts);
+  const Elements modelled = Elements::of_part(weights.modelled_count(), which, parts);
   std::int64_t modelled_offset = 0;
   for (const ParameterGroup& group : groups) {
-    const Range inside = Range{group.offset, group.offset + group.count}.within(real);
-    const Range costs = Range{modelled_offset, modelled_offset + group.modelled_count}.within(modelled);
+    const Elements inside = Elements{group.offset, group.offset + group.count}.within(real);
+    const Elements costs = Elements{modelled_offset, modelled_offset + group.modelled_count}.within(modelled);
     modelled_offset += group.modelled_count;
     if (inside.length() > 0 || costs.length() > 0)
       part.groups.push_back({inside.begin, inside.length(), costs.length(), group.decays});

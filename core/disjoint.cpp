@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-struct Range {
+struct MemoryRange {
   const std::byte* begin;
   const std::byte* end;
   const Transfer* transfer;
@@ -18,19 +18,19 @@ struct Range {
   bool received() const { return transfer->direction == Transfer::Direction::receive; }
 };
 
-std::vector<Range> in_order(std::span<const Transfer> transfers) {
-  std::vector<Range> ranges;
+std::vector<MemoryRange> in_order(std::span<const Transfer> transfers) {
+  std::vector<MemoryRange> ranges;
   ranges.reserve(transfers.size());
   for (const Transfer& transfer : transfers) {
     if (transfer.buffer.bytes() == 0) continue;
     const auto* begin = static_cast<const std::byte*>(transfer.buffer.raw());
     ranges.push_back({begin, begin + transfer.buffer.bytes(), &transfer});
   }
-  std::ranges::sort(ranges, std::less<>(), &Range::begin);
+  std::ranges::sort(ranges, std::less<>(), &MemoryRange::begin);
   return ranges;
 }
 
-std::string described(const Range& range) {
+std::string described(const MemoryRange& range) {
   return std::to_string(range.end - range.begin) + " bytes " + (range.received() ? "received from" : "sent to") +
          " rank " + std::to_string(range.transfer->peer);
 }
@@ -38,11 +38,11 @@ std::string described(const Range& range) {
 }  // namespace
 
 void require_disjoint(std::span<const Transfer> transfers) {
-  const Range* longest = nullptr;           // of those before, the one that ends last
-  const Range* longest_received = nullptr;  // and of those that are received
-  const std::vector<Range> ranges = in_order(transfers);
-  for (const Range& range : ranges) {
-    const Range* before = range.received() ? longest : longest_received;
+  const MemoryRange* longest = nullptr;           // of those before, the one that ends last
+  const MemoryRange* longest_received = nullptr;  // and of those that are received
+  const std::vector<MemoryRange> ranges = in_order(transfers);
+  for (const MemoryRange& range : ranges) {
+    const MemoryRange* before = range.received() ? longest : longest_received;
     if (before != nullptr && range.begin < before->end) {
       throw Error("in one exchange, " + described(*before) + " and " + described(range) +
                   " share memory; receive into a buffer of its own");

@@ -26,6 +26,8 @@ MPI_Datatype datatype(DType dtype) {
   }
 }
 
+void* address_of(const Buffer& x) { return x.bytes() == 0 ? nullptr : x.raw(); }
+
 MPI_Op operation(ReduceOp op) {
   switch (op) {
     case ReduceOp::min:

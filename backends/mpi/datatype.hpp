@@ -12,6 +12,8 @@ namespace trigram::mpi {
 bool reducible(const Buffer& x);
 /// MPI_FLOAT for f32, … Throws Error where MPI has no such type.
 MPI_Datatype datatype(DType dtype);
+/// Where its bytes lie; null where it has none.
+void* address_of(const Buffer& x);
 /// A mean is a sum first.
 MPI_Op operation(ReduceOp op);
 

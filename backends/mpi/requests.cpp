@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/mpi/check.hpp"
+#include "backends/mpi/datatype.hpp"
 #include "backends/mpi/deadline.hpp"
 #include "backends/mpi/duplicate.hpp"
 #include "backends/mpi/wait.hpp"
@@ -21,8 +22,6 @@ constexpr int content_tag = 1;
 int reply_tag(std::int64_t lane) { return 2 + static_cast<int>(lane); }
 
 constexpr std::int64_t leaving = -1;  ///< in place of a lane
-
-void* address_of(const Buffer& buffer) { return buffer.bytes() == 0 ? nullptr : buffer.raw(); }
 
 }  // namespace
 

@@ -11,8 +11,6 @@ namespace {
 
 int count_of(const Buffer& x) { return static_cast<int>(x.count()); }
 
-void* address_of(const Buffer& x) { return x.bytes() == 0 ? nullptr : x.raw(); }
-
 /// "all_reduce of 1024 bytes".
 std::string with_size(Collective collective, std::int64_t bytes) {
   return std::string(name_of(collective)) + " of " + std::to_string(bytes) + " bytes";

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t counts[] = {0, 1, 2, 31, 33, 1000, 4097};
 constexpr int keys = 48;           // so many draws make a mean
 constexpr double generous = 1.25;  // what a mean of so many may exceed its bound by
-constexpr double rounding = 1e-5;
+constexpr double rounding_of_codecs = 1e-5;
 
 std::vector<float> vector_of(std::int64_t count, std::uint64_t seed) {
   const Philox philox(Key{.seed = seed});
@@ -105,13 +105,13 @@ class CodecCheck {
     if (length == 0) return;
     tried_.error = error / length;
     const bool bounded = declared.contraction || declared.unbiased;
-    if (bounded && !(tried_.error <= generous * declared.bound + rounding)) {
+    if (bounded && !(tried_.error <= generous * declared.bound + rounding_of_codecs)) {
       report("bound",
              "the mean error is " + std::to_string(tried_.error) + ", declared " + std::to_string(declared.bound));
     }
     // Of an unbiased codec, the error of a mean of k draws is the k-th part of one draw's.
     const double left = squared_distance(mean, x_) / length;
-    if (declared.unbiased && !(left <= 3 * tried_.error / keys + rounding)) {
+    if (declared.unbiased && !(left <= 3 * tried_.error / keys + rounding_of_codecs)) {
       report("unbiased", "the mean of " + std::to_string(keys) + " draws is off by " + std::to_string(left) +
                              ", one draw by " + std::to_string(tried_.error));
     }
@@ -140,7 +140,7 @@ std::vector<std::byte> packed(const std::vector<TriedCodec>& all) {
   return std::move(packer).bytes();
 }
 
-std::vector<TriedCodec> unpacked(const std::vector<std::byte>& bytes) {
+std::vector<TriedCodec> tried_codecs(const std::vector<std::byte>& bytes) {
   Unpacker unpacker(bytes);
   std::vector<TriedCodec> all;
   for (std::size_t i = 0; i < std::size(counts); ++i) {
@@ -171,7 +171,7 @@ std::vector<TriedCodec> try_codec(const std::string& spec, Backend& backend, int
     for (const std::int64_t count : counts) all.push_back(CodecCheck(device, *codec, count).run());
     return packed(all);
   });
-  return unpacked(outcome.results.front());
+  return tried_codecs(outcome.results.front());
 }
 
 }  // namespace trigram

@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-constexpr double rounding = 1e-9;
+constexpr double rounding_of_weights = 1e-9;
 
 class TopologyCheck {
  public:
@@ -33,7 +33,7 @@ class TopologyCheck {
     if (period > 0 && period <= longest) mixing(period);
     const double gap = spectral_gap(topology_);
     tried_.spectral_gap = std::clamp(gap, 0.0, 1.0);
-    if (!(std::abs(gap - tried_.spectral_gap) <= rounding)) {
+    if (!(std::abs(gap - tried_.spectral_gap) <= rounding_of_weights)) {
       tried_.violations.push_back({"schedule", "the spectral gap is " + std::to_string(gap)});
     }
   }
@@ -85,7 +85,7 @@ class TopologyCheck {
       column_sum += back;
       if (!(weight >= 0))
         report("weights", vertex, step, "gives " + std::to_string(weight) + " to " + std::to_string(other));
-      if (!(std::abs(weight - back) <= rounding) && !topology_.directed()) {
+      if (!(std::abs(weight - back) <= rounding_of_weights) && !topology_.directed()) {
         return report("weights", vertex, step,
                       "W is not symmetric at " + std::to_string(other) + ", but the graph is not directed");
       }
@@ -96,7 +96,7 @@ class TopologyCheck {
   }
 
   void sums_to_one(const std::string& name, double sum, int vertex, std::int64_t step) {
-    if (std::abs(sum - 1) <= rounding) return;
+    if (std::abs(sum - 1) <= rounding_of_weights) return;
     report("weights", vertex, step,
            "its " + name + " sums to " + std::to_string(sum) + ", but it is " + name_of(topology_.stochasticity()));
   }

@@ -10,9 +10,9 @@ namespace trigram {
 namespace {
 
 /// A sample lasts until it has touched or computed so much, so that ranks that share a core take turns within it.
-constexpr double bytes_of_sample = 32.0 * (1 << 20);
+constexpr double traffic_of_sample = 32.0 * (1 << 20);
 constexpr double flops_of_sample = 1e9;
-constexpr double most_repetitions = 2000;
+constexpr double most_calls = 2000;
 
 constexpr std::int64_t vector_counts[] = {1, 1 << 14, 1 << 16, 1 << 18, 1 << 20};
 constexpr std::int64_t matrix_sides[] = {256, 512};
@@ -69,8 +69,8 @@ class Bench {
 };
 
 double repetitions(const DeviceSample& sample) {
-  const double wanted = sample.limit == DeviceLimit::memory ? bytes_of_sample : flops_of_sample;
-  return std::clamp(std::floor(wanted / sample.amount), 1.0, most_repetitions);
+  const double wanted = sample.limit == DeviceLimit::memory ? traffic_of_sample : flops_of_sample;
+  return std::clamp(std::floor(wanted / sample.amount), 1.0, most_calls);
 }
 
 }  // namespace

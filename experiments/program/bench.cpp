@@ -34,7 +34,7 @@ struct BenchFlags {
   std::string out;
 };
 
-std::vector<std::int64_t> sizes_between(double low, double high, double factor) {
+std::vector<std::int64_t> buffer_sizes(double low, double high, double factor) {
   require(low >= 4 && high >= low, "trigram bench: sizes from " + format_quantity(low, Unit::bytes) + " to " +
                                        format_quantity(high, Unit::bytes) +
                                        " are none; ask for at least 4B, and min-size up to max-size");
@@ -53,13 +53,13 @@ BenchFlags::BenchFlags(Params& flags) : place(flags) {
   const double low =
       flags.get("min-size", "4KiB", Unit::message_bytes, "first size; as nccl-tests has it, 8 is 8B and 8M is 8MiB");
   const double high = flags.get("max-size", "64MiB", Unit::message_bytes, "last size");
-  sizes = sizes_between(low, high, flags.get("factor", 2.0, "from one size to the next"));
+  sizes = buffer_sizes(low, high, flags.get("factor", 2.0, "from one size to the next"));
   iterations =
       flags.get("iterations", 1, "times that each size is measured, turn by turn; the median is printed", {1, 100'000});
   out = flags.get("out", "", "a CSV file beside the screen");
 }
 
-CommandLine command_line() {
+CommandLine bench_command_line() {
   return {"bench", "Times a collective at growing sizes, beside its alpha-beta closed form on homogeneous clusters.",
           "trigram bench --op all_gather --cluster two_by_four --max-size 1GiB --factor 4",
           declared_flags<BenchFlags>("trigram bench")};
@@ -164,7 +164,7 @@ std::optional<MessageTime> time_of_messages(Backend& backend, const World& world
 }
 
 int bench(const Arguments& arguments) {
-  const CommandLine words = command_line();
+  const CommandLine words = bench_command_line();
   if (words.helped(arguments)) return 0;
   Params flags = as_params("trigram bench", words.parse(arguments));
   BenchFlags config(flags);

@@ -23,7 +23,7 @@ struct CalibrateFlags {
 };
 
 /// An empty message, then sizes by a factor.
-std::vector<std::int64_t> sizes_between(double low, double high, double factor) {
+std::vector<std::int64_t> message_sizes(double low, double high, double factor) {
   require(low >= 1 && high > low, "trigram calibrate: sizes from " + format_quantity(low, Unit::bytes) + " to " +
                                       format_quantity(high, Unit::bytes) +
                                       " make no line; ask for at least 1B, and min-size below max-size");
@@ -38,13 +38,13 @@ CalibrateFlags::CalibrateFlags(Params& flags) : place(flags) {
   const double low = flags.get("min-size", "24KiB", Unit::message_bytes,
                                "smallest message, beside the empty one; 8 is 8B and 8M is 8MiB");
   const double high = flags.get("max-size", "6MiB", Unit::message_bytes, "largest message");
-  plan.sizes = sizes_between(low, high, flags.get("factor", 2.0, "from one size to the next"));
+  plan.sizes = message_sizes(low, high, flags.get("factor", 2.0, "from one size to the next"));
   plan.rounds =
       flags.get("rounds", 7, "times that everything is measured, turn by turn; medians are taken", {1, 100'000});
   out = flags.get("out", "", "the cluster file; empty: on the screen only");
 }
 
-CommandLine command_line() {
+CommandLine calibrate_command_line() {
   return {
       "calibrate",
       "Measures messages and device operations, and writes a cluster file for backend sim; backend mpi is started by "
@@ -109,7 +109,7 @@ std::string tables(const MeasuredCluster& cluster) {
 }
 
 int calibrate(const Arguments& arguments) {
-  const CommandLine words = command_line();
+  const CommandLine words = calibrate_command_line();
   if (words.helped(arguments)) return 0;
   Params flags = as_params("trigram calibrate", words.parse(arguments));
   CalibrateFlags config(flags);

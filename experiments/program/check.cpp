@@ -28,7 +28,7 @@ struct CheckFlags {
   std::string spec = "";
 };
 
-CommandLine command_line() {
+CommandLine check_command_line() {
   return {
       "check",
       "Tries an algorithm, a codec or a topology and holds it to what it declares: NAME alone as its own trials say,\n"
@@ -132,21 +132,21 @@ std::vector<std::string> codec_names() {
   return names;
 }
 
-struct Kind {
+struct CheckedKind {
   const char* name;
   std::vector<std::string> (*names)();
   Findings (*check)(const std::string& spec, const BackendChoice& place, Backend& backend);
 };
-constexpr Kind kinds[] = {{Algorithm::registry_kind, Algorithms::names, check_algorithm},
-                          {Codec::registry_kind, codec_names, check_codec},
-                          {Topology::registry_kind, Topologies::names, check_topology}};
+constexpr CheckedKind checked_kinds[] = {{Algorithm::registry_kind, Algorithms::names, check_algorithm},
+                                         {Codec::registry_kind, codec_names, check_codec},
+                                         {Topology::registry_kind, Topologies::names, check_topology}};
 
 /// The kind that is asked for, or the only one that has the name.
-const Kind& kind_of(const CheckFlags& config) {
+const CheckedKind& kind_of(const CheckFlags& config) {
   const std::string name = Spec::parse(config.spec).name;
-  std::vector<const Kind*> found;
+  std::vector<const CheckedKind*> found;
   std::vector<std::string> known, known_kinds;
-  for (const Kind& kind : kinds) {
+  for (const CheckedKind& kind : checked_kinds) {
     known_kinds.emplace_back(kind.name);
     if (!config.kind.empty() && config.kind != kind.name) continue;
     const std::vector<std::string> names = kind.names();
@@ -164,7 +164,7 @@ const Kind& kind_of(const CheckFlags& config) {
 }
 
 int check(const Arguments& arguments) {
-  const CommandLine words = command_line();
+  const CommandLine words = check_command_line();
   if (words.helped(arguments)) return 0;
   Settings given = words.parse(arguments);
   const auto product = given.find("PRODUCT");
@@ -174,7 +174,7 @@ int check(const Arguments& arguments) {
   Params read = as_params("trigram check", given);
   CheckFlags flags(read);
   flags.spec = spec;
-  const Kind& kind = kind_of(flags);
+  const CheckedKind& kind = kind_of(flags);
   const BackendChoice place("trigram check", flags.place);
   const auto backend = place.make();
   require_ranks_of(*backend, "trigram check", place);

@@ -70,13 +70,13 @@ void print_files(const std::string& kind) {
   }
 }
 
-struct Kind {
+struct ListedKind {
   const char* name;
   std::function<void()> print;
 };
 
-const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all = {
+const std::vector<ListedKind>& listed_kinds() {
+  static const std::vector<ListedKind> all = {
       {"backends", print_products<Backend>},      {"algorithms", print_algorithms},
       {"codecs", print_products<Codec>},          {"topologies", print_products<Topology>},
       {"workloads", print_products<Workload>},    {"profiles", print_profiles},
@@ -89,7 +89,7 @@ const std::vector<Kind>& kinds() {
 int list(const Arguments& arguments) {
   std::vector<std::string> names;
   std::string synopsis = "Prints everything registered, with parameters, or one kind of it.";
-  for (const Kind& kind : kinds()) names.emplace_back(kind.name);
+  for (const ListedKind& kind : listed_kinds()) names.emplace_back(kind.name);
   for (const std::string& name : names) synopsis += (name == names.front() ? "\nKIND is " : ", ") + name;
   const CommandLine command_line{"list", synopsis + ".", "trigram list algorithms", {}, "KIND"};
   if (command_line.helped(arguments)) return 0;
@@ -97,7 +97,7 @@ int list(const Arguments& arguments) {
   const std::string wanted = given.contains("KIND") ? given.at("KIND") : "";
   if (!wanted.empty() && std::find(names.begin(), names.end(), wanted) == names.end())
     throw_unknown_name("kind", wanted, names);
-  for (const Kind& kind : kinds()) {
+  for (const ListedKind& kind : listed_kinds()) {
     if (!wanted.empty() && wanted != kind.name) continue;
     std::cout << kind.name << "\n";
     kind.print();

@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-CommandLine command_line() {
+CommandLine run_command_line() {
   return {
       "run", "Trains once and writes run.json, steps.csv and evals.csv.",
       "trigram run --cluster two_by_four:nic_bandwidth=1Gbps --algorithm bytegrad --steps 50 --out results/bytegrad",
@@ -18,7 +18,7 @@ CommandLine command_line() {
 }
 
 Settings given_settings(const Arguments& arguments) {
-  Settings given = command_line().parse(arguments);
+  Settings given = run_command_line().parse(arguments);
   const auto file = given.find("config");
   if (file == given.end()) return given;
   const std::string path = file->second;
@@ -49,7 +49,7 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
 }
 
 int run(const Arguments& arguments) {
-  if (command_line().helped(arguments)) return 0;
+  if (run_command_line().helped(arguments)) return 0;
   const RunConfig config("trigram run", given_settings(arguments));
   const std::optional<nlohmann::json> run = record_run(config);
   if (!run) return 0;

@@ -13,7 +13,7 @@
 namespace trigram {
 namespace {
 
-constexpr double largest_label = 65535;
+constexpr double last_label = 65535;
 
 /// Where a row stands, for messages.
 struct Place {
@@ -42,7 +42,7 @@ void append(CsvSamples& samples, const std::vector<float>& row, const CsvLayout&
           samples.columns + 1);
   const bool first = layout.label == LabelColumn::first;
   const float label = first ? row.front() : row.back();
-  require(label >= 0 && label <= largest_label && label == std::floor(label), place, ": label ", label, " in the ",
+  require(label >= 0 && label <= last_label && label == std::floor(label), place, ": label ", label, " in the ",
           first ? "first" : "last", " column is no whole number from 0 to 65535");
   samples.labels.push_back(static_cast<std::int32_t>(label));
   samples.features.insert(samples.features.end(), row.begin() + (first ? 1 : 0), row.end() - (first ? 0 : 1));
