@@ -16,9 +16,11 @@ foreach(part IN LISTS parts)
 endforeach()
 
 install(TARGETS trigram_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trigram FILES_MATCHING PATTERN *.hpp)
+# Of kernels, what a codec of one's own is made of.
+install(DIRECTORY core kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trigram FILES_MATCHING PATTERN *.hpp PATTERN cuda EXCLUDE)
 # share/trigram mirrors experiments/ of the source tree, so that a file is looked for in both by one name.
-install(DIRECTORY experiments/clusters experiments/data experiments/plot experiments/studies
+install(DIRECTORY experiments/clusters experiments/data experiments/plot experiments/skeletons
+                  experiments/studies
         DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY experiments/workloads/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/workloads)
 

@@ -62,9 +62,12 @@ Settings CommandLine::parse(const Arguments& arguments) const {
   try {
     const auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
     po::options_description options = describe(flags);
-    if (!positional.empty()) options.add_options()(positional.c_str(), po::value<std::string>());
     po::positional_options_description words;
-    if (!positional.empty()) words.add(positional.c_str(), 1);
+    std::istringstream in_order(positional);
+    for (std::string word; in_order >> word;) {
+      options.add_options()(word.c_str(), po::value<std::string>());
+      words.add(word.c_str(), 1);
+    }
     const auto parsed =
         po::command_line_parser(join_switches(arguments, flags)).options(options).positional(words).style(style).run();
     for (const po::option& option : parsed.options) {

@@ -17,10 +17,10 @@ struct CommandLine {
   std::string synopsis;                 ///< what --help says first
   std::string example;                  ///< one whole command
   std::vector<Params::Declared> flags;  ///< without leading dashes
-  std::string positional = "";          ///< what the one word without a flag is; empty: there is none
-  std::string positional_help = "";     ///< what that word may be
+  std::string positional = "";          ///< what words without a flag are, as "KIND NAME"; empty: there are none
+  std::string positional_help = "";     ///< what such a word may be
 
-  /// What was given, the positional word under its own name. Throws UsageError for anything unknown.
+  /// What was given, positional words under their own names. Throws UsageError for anything unknown.
   Settings parse(const Arguments& arguments) const;
   /// Every flag with type, default and description, and the example.
   std::string help() const;

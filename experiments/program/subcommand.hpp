@@ -24,5 +24,6 @@ extern const Subcommand calibrate_subcommand;
 extern const Subcommand check_subcommand;
 extern const Subcommand list_subcommand;
 extern const Subcommand plot_subcommand;
+extern const Subcommand new_subcommand;
 
 }  // namespace trigram

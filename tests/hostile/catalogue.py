@@ -26,12 +26,12 @@ class Product:
 @dataclasses.dataclass(frozen=True)
 class Subcommand:
     name: str
-    positional: str  # "" where every word is a flag's
+    positional: tuple  # what words without a flag are, in their order
     flags: tuple
 
     def values(self):
-        """All that it takes: flags, and the word without one."""
-        return [*self.flags, *([Flag(self.positional, "text", "")] if self.positional else [])]
+        """All that it takes: flags, and the words without one."""
+        return [*self.flags, *(Flag(word, "text", "") for word in self.positional)]
 
     def has(self, flag):
         return any(one.name == flag for one in self.flags)
@@ -65,12 +65,12 @@ class Catalogue:
 
     def _subcommand(self, name):
         text = self._says(name, "--help")
-        usage = re.search(r"^usage: trigram \w+ (\w+|)", text, re.MULTILINE)
+        usage = re.search(r"^usage: trigram \w+((?: [A-Z]+)*)", text, re.MULTILINE)
         flags = []
         for flag, kind, rest in re.findall(rf"^  --([\w-]+) ({TYPES})(.*(?:\n {{6,}}.*)*)", text, re.MULTILINE):
             fallback = re.search(r"\[([^\]]*)\]\s*$", rest)
             flags.append(Flag(flag, kind, fallback.group(1) if fallback else ""))
-        return Subcommand(name, usage.group(1) if usage else "", tuple(flags))
+        return Subcommand(name, tuple(usage.group(1).split()) if usage else (), tuple(flags))
 
 
 def parse_products(text):

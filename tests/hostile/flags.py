@@ -17,7 +17,8 @@ WITH_PARAMETER = {"leaf_nodes": "topology=fat_tree", "oversubscription": "topolo
                   "handshake_size": "nic_handshake=1us"}
 NEEDED = {"file": "layers.csv"}
 WRITTEN = {"run": "out/made/run.json"}
-POSITIONAL = {"study": "small.cfg", "plot": "out", "check": "local_sgd:every=3"}
+POSITIONAL = {"study": {"STUDY": "small.cfg"}, "plot": {"DIR": "out"}, "check": {"PRODUCT": "local_sgd:every=3"},
+              "new": {"KIND": "cluster", "NAME": "made"}}
 STUDY = "[run]\nsteps = 2\nranks = 2\nworkload = quadratic:dimension=16\n[sweep]\nseed = 1 2\n"
 
 
@@ -67,8 +68,15 @@ def with_flag(random, catalogue, scratch, subcommand, flag, value, must_refuse):
         (scratch.place / "flags.cfg").write_text(lines)
         return Attempt(["run", "--config", "flags.cfg"], wrong, ["flags.cfg", *places], allowed=places_given(given))
     full = random.random() < 0.02
-    return Attempt(words_of(scratch.place, subcommand, given), wrong, places, must_refuse,
-                   writes=written(subcommand, given), output="/dev/full" if full else "", allowed=places_given(given))
+    words = words_of(scratch.place, subcommand, given)
+    return Attempt(words, wrong, places, must_refuse, writes=written(subcommand, given), output="/dev/full" if full else "",
+                   allowed=places_given(given) + begun(words))
+
+
+def begun(words):
+    """The file that `new` begins, as listings have it."""
+    name = words[-1]
+    return (f"place/{name}.cpp", f"place/{name}.cfg") if words[0] == "new" and isinstance(name, str) else ()
 
 
 def places_given(given):
@@ -95,7 +103,8 @@ def words_of(place, subcommand, given):
     words = [subcommand.name]
     if subcommand.positional:
         (place / "small.cfg").write_text(STUDY)
-        word = given.pop(subcommand.positional, POSITIONAL.get(subcommand.name))
+    for name in subcommand.positional:
+        word = given.pop(name, POSITIONAL.get(subcommand.name, {}).get(name))
         words += [word] if word is not None else []
     for name, value in given.items():
         words += [f"--{name}=".encode() + value] if isinstance(value, bytes) else [f"--{name}={value}"]

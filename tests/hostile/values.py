@@ -30,6 +30,8 @@ MONSTERS = ["(" * 5000, "a:" * 5000, "a:b=(" * 5000 + "c" + ")" * 5000, "=" * 10
 
 # What the small languages are made of: entries in which numbers and words are replaced.
 PHRASES = {
+    "KIND": ["algorithm", "cluster", "codecs"],
+    "NAME": ["damped_average", "made_here"],
     "gpus_per_node": ["4 8", "1 1", "2"],
     "slow": ["1:2", "0:1.5 1:3"],
     "changes": ["1us/nic_bandwidth/0/1Gbps", "1us/nic_latency/1/5us", "1us/node_bandwidth/0/1GB/s", "1us/slow/1/2"],

@@ -55,6 +55,7 @@ MAX_LINES = 400
 FORBIDDEN_NAMES = {"util", "utils", "common", "helper", "helpers", "manager", "misc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 REGISTRATION = re.compile(r'\b(\w+)::Registration\s+\w+\s*[({]\s*"([^"]+)"')
+SKELETONS = "experiments/skeletons/"
 SILENT_FOLDERS = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/")
 
 
@@ -76,9 +77,14 @@ def code_files(paths):
     return [p for p in paths if p.endswith(CODE)]
 
 
+def home_of(path):
+    """Where a file belongs: that of a skeleton is where `trigram new` writes it."""
+    return re.sub(rf"^{SKELETONS}[^/]+/", "", path)
+
+
 def check_borders(root, paths):
     for path in code_files(paths):
-        folder = next((f for f in BORDERS if path.startswith(f + "/")), None)
+        folder = next((f for f in BORDERS if home_of(path).startswith(f + "/")), None)
         for number, line in enumerate(lines_of(root, path), 1):
             found = INCLUDE.match(line)
             if not found:
@@ -168,7 +174,7 @@ def check_silence(root, paths):
     """Library code throws: it prints nothing, exits nowhere, and reads the environment in few places."""
     speech = re.compile(r"std::(?:(?:cout|cerr|clog) *<<|(?:exit|abort|printf)\()|(?<![\w:.>])(?:printf|puts|exit|abort)\(")
     for path in code_files(paths):
-        if not path.startswith(SILENT_FOLDERS):
+        if not home_of(path).startswith(SILENT_FOLDERS):
             continue
         for number, line in enumerate(lines_of(root, path), 1):
             code = line.split("//")[0]
@@ -182,7 +188,7 @@ def check_closed_buffers(root, paths):
     """The memory of a Buffer may be a GPU's: only kernels, codecs and backends look into it."""
     look = re.compile(r"(?:\.|->)(?:data<[^>]*>|raw)\(\)")
     for path in code_files(paths):
-        if not path.startswith(("algorithms/", "core/primitives/", "core/optimizers/")):
+        if not home_of(path).startswith(("algorithms/", "core/primitives/", "core/optimizers/")):
             continue
         for number, line in enumerate(lines_of(root, path), 1):
             if found := look.search(line.split("//")[0]):
@@ -213,13 +219,65 @@ def check_catalogue(root, paths):
     sections = set(re.findall(r"^## (\w+)$", text, re.MULTILINE))
     table = re.search(r"^\| *Algorithm.*\n(?:\|.*\n)*", text, re.MULTILINE)
     rows = set(re.findall(r"^\| *`(\w+)`", table.group(0) if table else "", re.MULTILINE))
-    registered = {name for path, kind, name in registrations(root, paths) if kind == "Algorithms"}
+    registered = {name for path, kind, name in registrations(root, paths) if kind == "Algorithms" and home_of(path) == path}
     for name in sorted(registered - sections):
         yield f"algorithms/README.md: '{name}' has no section"
     for name in sorted(registered - rows):
         yield f"algorithms/README.md: '{name}' has no row in the table of options"
     for name in sorted(rows - registered):
         yield f"algorithms/README.md: '{name}' has a row and no file"
+
+
+def check_recipes(root, paths):
+    """CONTRIBUTING shows the skeletons of `trigram new` as they are, and names all that a backend touches."""
+    text = (root / "CONTRIBUTING.md").read_text("utf-8")
+    shown = dict(re.findall(r"^`([^`\n]+)`:\n+```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    skeletons = {home_of(path): path for path in paths if path.startswith(SKELETONS)}
+    for home, path in sorted(skeletons.items()):
+        if shown.get(home) != (root / path).read_text("utf-8"):
+            yield f"CONTRIBUTING.md: {'shows another `' + home + '` than' if home in shown else 'does not show'} {path}"
+    for home in sorted(shown.keys() - skeletons.keys()):
+        yield f"CONTRIBUTING.md: shows `{home}`, which is no file of {SKELETONS}"
+    for path, place in named_paths(text):
+        if place not in skeletons and not (root / place).exists():
+            yield f"CONTRIBUTING.md: names `{path}`, and there is no {place}"
+    recipe = re.search(r"^## A backend$.*?(?=^## )", text, re.MULTILINE | re.DOTALL)
+    for path in paths if recipe else ():
+        of_a_test = re.match(r"tests/(?!house/)\w+/", path)
+        if path.endswith(("CMakeLists.txt", ".cmake", ".cmake.in", "rules.py")) and not of_a_test:
+            names_mpi = re.search(r"(?<![\w/.])mpi(?![\w.])|backends/mpi", (root / path).read_text("utf-8"))
+            if names_mpi and f"`{path}`" not in recipe.group(0):
+                yield f"CONTRIBUTING.md: the recipe for a backend leaves out {path}, which names mpi"
+
+
+def named_paths(text):
+    """(what stands in backquotes, the place that has to be there): NAME is anybody's, its folder is not."""
+    tops = r"(?:algorithms|backends|cmake|core|experiments|kernels|meeting|processes|tests)/"
+    for path in re.findall(rf"`({tops}[\w./-]*)`", text):
+        yield path, path.split("NAME")[0].rstrip("/") if "NAME" in path else path
+
+
+def check_picture(root, _):
+    """Every file in the picture of core/README.md is there, and each of its lines is one that Mermaid reads."""
+    text = (root / "core/README.md").read_text("utf-8") if (root / "core/README.md").is_file() else ""
+    picture = re.search(r"^```mermaid\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = picture.group(1).splitlines() if picture else []
+    if not lines or lines[0] != "flowchart TD":
+        yield "core/README.md: has no picture that begins with flowchart TD"
+        return
+    nodes, arrows = set(), []
+    for line in filter(None, lines[1:]):
+        if node := re.fullmatch(r'  (\w+)(?:\["[^"]+"\]|\(\["[^"]+"\]\))', line):
+            nodes.add(node.group(1))
+        elif re.fullmatch(r"  \w+(?: -->(?:\|[\w ]+\|)? \w+)+", line):
+            arrows += re.split(r" -->(?:\|[^|]*\|)? ", line.strip())
+        else:
+            yield f"core/README.md: the picture's line {line.strip()!r} is neither a box nor an arrow"
+    for name in sorted(nodes.symmetric_difference(arrows)):
+        yield f"core/README.md: the picture's {name} is " + ("a box without an arrow" if name in nodes else "no box")
+    for path in re.findall(r"[\w/]+\.(?:cpp|hpp|cu)\b", picture.group(1)):
+        if not (root / path).is_file():
+            yield f"core/README.md: the picture names {path}, which is no file"
 
 
 def check_readme(root, _):
@@ -234,7 +292,7 @@ def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
     paths = project_files(root)
     checks = (check_borders, check_one_way, check_form, check_words, check_silence, check_closed_buffers, check_products,
-              check_catalogue, check_readme)
+              check_catalogue, check_readme, check_recipes, check_picture)
     violations = [violation for check in checks for violation in check(root, paths)]
     print("\n".join(violations) or f"{len(code_files(paths))} source files keep the house rules")
     return 1 if violations else 0

@@ -13,6 +13,8 @@ GOOD = {
     "core/buffer.hpp": "// A view.\n",
     "algorithms/mean.cpp": ALGORITHM,
     "algorithms/README.md": "| Algorithm |\n|---|\n| `mean` |\n\n## mean\n",
+    "CONTRIBUTING.md": "",
+    "core/README.md": '```mermaid\nflowchart TD\n  a["core/buffer.hpp"]\n  b(["the wire"])\n\n  a -->|bytes| b --> a\n```\n',
     "README.md": f"A whole file, `algorithms/mean.cpp`:\n```cpp\n{ALGORITHM}```\n",
 }
 
@@ -87,6 +89,35 @@ class RulesTest(unittest.TestCase):
         self.expect("algorithms/sum.cpp", ALGORITHM.replace("mean", "sum"), "'sum' has no row")
         self.expect("algorithms/sum.cpp", ALGORITHM.replace("mean", "sum"), "'sum' has no section")
         self.expect("algorithms/README.md", "| Algorithm |\n|---|\n| `sum` |\n", "'sum' has a row and no file")
+
+    def test_recipes(self):
+        block = f"`algorithms/sum.cpp`:\n\n```cpp\n{ALGORITHM}```\n"
+        skeleton = {"experiments/skeletons/algorithm/algorithms/sum.cpp": ALGORITHM.replace("mean", "sum")}
+        as_it_is = {"CONTRIBUTING.md": block.replace("mean", "sum")}
+        self.assertEqual(complaints(skeleton | as_it_is), "")
+        self.assertIn("does not show experiments/skeletons/algorithm/algorithms/sum.cpp", complaints(skeleton))
+        self.assertIn("shows another `algorithms/sum.cpp` than", complaints(skeleton | {"CONTRIBUTING.md": block}))
+        self.assertIn("shows `algorithms/sum.cpp`, which is no file of experiments/skeletons/", complaints(as_it_is))
+        outside = {path: '#include <mutex>\n' + text for path, text in skeleton.items()}
+        self.assertIn("algorithms may not include <mutex>", complaints(outside))
+
+    def test_named_paths(self):
+        self.expect("CONTRIBUTING.md", "see `core/sum.hpp`", "names `core/sum.hpp`, and there is no core/sum.hpp")
+        self.expect("CONTRIBUTING.md", "`core/sums/NAME.cpp`", "names `core/sums/NAME.cpp`, and there is no core/sums")
+        self.assertEqual(complaints({"CONTRIBUTING.md": "`core/buffer.hpp`, `core/NAME.cpp`, `cpu/NAME`"}), "")
+
+    def test_places_of_a_backend(self):
+        places = {"cmake/parts.cmake": "find(mpi)\n", "tests/mpi/CMakeLists.txt": "add(mpi)\n"}
+        recipe = "## A backend\n\nTouches `cmake/parts.cmake`.\n\n## More\n"
+        self.assertEqual(complaints(places | {"CONTRIBUTING.md": recipe}), "")
+        self.assertIn("leaves out cmake/parts.cmake", complaints(places | {"CONTRIBUTING.md": recipe.replace("`", "")}))
+
+    def test_picture(self):
+        picture = GOOD["core/README.md"]
+        self.expect("core/README.md", "", "has no picture")
+        self.expect("core/README.md", picture.replace("buffer", "puffer"), "names core/puffer.hpp, which is no file")
+        self.expect("core/README.md", picture.replace("--> a", "-> a"), "is neither a box nor an arrow")
+        self.expect("core/README.md", picture.replace("--> a", "--> c"), "the picture's c is no box")
 
     def test_readme(self):
         self.expect("README.md", "nothing\n", "shows no algorithm file")

@@ -23,11 +23,18 @@ foreach(file IN LISTS exported)
   endforeach()
 endforeach()
 
+# The installed program begins products in the current folder.
+file(MAKE_DIRECTORY ${WORK}/products)
+foreach(product "algorithm shortened_average" "codec upper_bits")
+  separate_arguments(product)
+  run(${CMAKE_COMMAND} -E chdir ${WORK}/products ${WORK}/prefix/bin/trigram new ${product})
+endforeach()
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-    -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+    -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_PREFIX_PATH=${WORK}/prefix
+    -DPRODUCTS=${WORK}/products)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/downstream)
-if(NOT output MATCHES "^4 ranks, [0-9.]+ simulated seconds, half the step\n2 trials hold\n$" OR output MATCHES " 0\\.0* simulated")
+if(NOT output MATCHES "^4 ranks, [0-9.]+ simulated seconds, half the step\n2 trials hold, and 7 sizes of the codec\n$" OR output MATCHES " 0\\.0* simulated")
   message(FATAL_ERROR "downstream said: ${output}")
 endif()
 

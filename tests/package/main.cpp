@@ -1,10 +1,11 @@
-// Trains a quadratic on four simulated ranks with the project's own algorithm, checks what came out, and tries the
-// algorithm as `trigram check` does those of the tree.
+// Trains a quadratic on four simulated ranks with the project's own algorithm, checks what came out, and tries
+// algorithm and codec as `trigram check` does those of the tree.
 #include <cstdio>
 #include <exception>
 
 #include "core/backend.hpp"
 #include "core/conformance/algorithm_check.hpp"
+#include "core/conformance/codec_check.hpp"
 #include "core/training.hpp"
 
 namespace {
@@ -43,12 +44,21 @@ bool halves(const Training& half, const Training& whole) {
 int held_trials() {
   const auto simulator = Backends::make("sim");
   int held = 0;
-  for (const std::string& spec : trial_specs("damped_average")) {
+  for (const std::string& spec : trial_specs("shortened_average")) {
     const Tried tried = try_algorithm(spec, {*simulator}, 3);
     std::printf("%s", text_of(tried.violations, spec + ": ").c_str());
     held += tried.violations.empty() ? 1 : 0;
   }
-  std::printf("%s", text_of(untried_parameters("damped_average"), "").c_str());
+  std::printf("%s", text_of(untried_parameters("shortened_average"), "").c_str());
+  return held;
+}
+
+int held_sizes_of_the_codec() {
+  int held = 0;
+  for (const TriedCodec& tried : try_codec("upper_bits", *Backends::make("sim"))) {
+    std::printf("%s", text_of(tried.violations, "codec: ").c_str());
+    held += tried.violations.empty() ? 1 : 0;
+  }
   return held;
 }
 
@@ -56,11 +66,11 @@ int held_trials() {
 
 int main() {
   try {
-    const Training whole = train_with("damped_average");
-    const Training half = train_with("damped_average:damping=0.5");
+    const Training whole = train_with("shortened_average");
+    const Training half = train_with("shortened_average:damping=0.5");
     std::printf("%zu ranks, %.9f simulated seconds, %s\n", half.ranks.size(), half.seconds,
                 halves(half, whole) ? "half the step" : "another step");
-    std::printf("%d trials hold\n", held_trials());
+    std::printf("%d trials hold, and %d sizes of the codec\n", held_trials(), held_sizes_of_the_codec());
   } catch (const std::exception& error) {
     std::printf("failed: %s\n", error.what());
     return 1;
