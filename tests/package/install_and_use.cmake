@@ -23,7 +23,14 @@ foreach(file IN LISTS exported)
   endforeach()
 endforeach()
 
-# The installed program begins products in the current folder.
+# The installed program begins products in the current folder. Here it finds the skeletons of the tree, so that those
+# beside it are looked for.
+file(GLOB_RECURSE skeletons RELATIVE ${TREE}/experiments ${TREE}/experiments/skeletons/*)
+foreach(skeleton IN LISTS skeletons)
+  if(NOT EXISTS ${WORK}/prefix/share/trigram/${skeleton})
+    message(FATAL_ERROR "share/trigram/${skeleton} is not installed")
+  endif()
+endforeach()
 file(MAKE_DIRECTORY ${WORK}/products)
 foreach(product "algorithm shortened_average" "codec upper_bits")
   separate_arguments(product)
