@@ -62,7 +62,8 @@ void Cluster::refuse(const std::vector<std::string>& keys, const char* reason) c
 
 void Cluster::read_run(Params& params) {
   fluid = choose(
-      params, params.get("fidelity", "exact", "exact: every message is a flow; fluid: a collective is one flow a rank"),
+      params,
+      params.get("fidelity", "exact", "exact: every message is a flow; fluid: a collective is one flow a rank at most"),
       "fidelity", "exact", "fluid");
   timeout =
       params.get("timeout", "3600s", Unit::seconds, "simulated time that one operation may block", {.least = 1e-12});
@@ -211,6 +212,19 @@ std::vector<int> Cluster::nodes_of(int ranks) const {
       nodes.push_back(static_cast<int>(node));
   }
   return nodes;
+}
+
+bool Cluster::alike_in_nodes() const {
+  return platform.empty() && faults.empty() && std::none_of(changes.begin(), changes.end(), [](const Change& change) {
+           return change.quantity == Change::Quantity::node_bandwidth ||
+                  change.quantity == Change::Quantity::node_latency;
+         });
+}
+
+bool Cluster::alike_between_nodes() const {
+  return alike_in_nodes() && !fat_tree && background.empty() &&
+         std::all_of(changes.begin(), changes.end(),
+                     [](const Change& change) { return change.quantity == Change::Quantity::slow; });
 }
 
 std::vector<std::string> Cluster::warnings(int ranks) const {

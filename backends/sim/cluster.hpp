@@ -42,6 +42,10 @@ struct Cluster {
   std::vector<int> nodes_of(int ranks) const;
   /// All GPUs; on a platform file its hosts are counted by whoever has read it, and this is 0.
   int default_ranks() const;
+  /// Whether the links inside nodes are alike and stay so.
+  bool alike_in_nodes() const;
+  /// Whether those between nodes are too, and carry nothing but what ranks send.
+  bool alike_between_nodes() const;
   /// Given keys that cannot influence a run of so many ranks, as sentences.
   std::vector<std::string> warnings(int ranks) const;
 

@@ -1,4 +1,4 @@
-// Messages between simulated ranks: every one is a flow of SimGrid, or a collective is one flow a rank.
+// Messages between simulated ranks: every one is a flow of SimGrid, or a collective is one flow a rank at most.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,9 @@
 
 namespace trigram::sim {
 
-/// One rank of a group. With `fluid`, ring all-reduce, reduce-scatter, all-gather of equal parts and all-to-all are
-/// sets of concurrent flows with the volume and latency of all their rounds; their numbers are those of the rounds.
+/// One rank of a group. With `fluid`, ring all-reduce, reduce-scatter, all-gather of equal parts and all-to-all, and
+/// inside a node broadcast and reduce, are sets of concurrent flows with the volume and latency of all their rounds;
+/// their numbers are those of the rounds. Where the group is symmetric, the flows of one node stand for those of all.
 class SimCommunicator final : public Communicator {
  public:
   SimCommunicator(std::shared_ptr<Group> group, int rank, Device& device, bool fluid);
@@ -28,6 +29,8 @@ class SimCommunicator final : public Communicator {
   void all_gather(Buffer x) override;
   void all_gather(std::span<const Buffer> parts) override;
   void all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) override;
+  void broadcast(Buffer x, int root) override;
+  void reduce(Buffer x, ReduceOp op, int root) override;
   void barrier() override;
 
  private:
@@ -48,12 +51,33 @@ class SimCommunicator final : public Communicator {
 
   /// Throws when a rank of the group is gone.
   void enter();
-  void check_same_size(Buffer x) const;
+  void check_same_sizes() const;
+  /// A collective of a ring: `move` has its numbers, `volume` says what a rank sends to the next.
+  template <class Move, class Volume>
+  void ring(const char* name, int rounds, const Volume& volume, const Move& move);
   /// Volume from this rank to the next, and the latency of the rounds beyond the first, then leave together.
   void ring_flow(std::int64_t sent, std::int64_t received, int rounds);
   void reduce_chunks(ReduceOp op);
   void gather_chunks();
   void deliver_all() const;
+  void flows_to_nodes();
+
+  /// A flow that stands for those of other ranks too.
+  struct StandIn {
+    int from, to;
+    std::int64_t bytes;
+  };
+  /// The last rank to come to a meeting carries the flows, and what rounds beyond the first pay in latency.
+  void carry(const std::vector<StandIn>& flows, int rounds) const;
+  std::vector<StandIn> ring_of_first_node(std::int64_t bytes) const;
+  std::vector<StandIn> all_to_all_of_first_node() const;
+  enum class Reach : std::uint8_t { own_node, other_nodes };
+  /// Modelled bytes that `sender` brings to an all-to-all for others on its own node, or on all other nodes.
+  std::int64_t bytes_between(int sender, Reach reach) const;
+  bool parts_are_even() const;
+  /// A collective along a binomial tree: its root's link carries every round, in the direction of `flow`.
+  template <class Move>
+  void tree(const char* name, Buffer x, StandIn flow, const Move& move);
   /// What each rank waits for in the rounds of a barrier that all entered at once.
   std::vector<double> barrier_waits() const;
 

@@ -1,10 +1,11 @@
-// Collectives as sets of concurrent flows: O(ranks) of them instead of O(ranks²), the same numbers to the bit.
+// Collectives as sets of concurrent flows: O(ranks) of them instead of O(ranks²), or those of one node, the same
+// numbers to the bit.
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/communicator.hpp"
+#include "backends/sim/parts.hpp"
 #include "core/collectives/reduction.hpp"
 #include "core/error.hpp"
 
@@ -19,22 +20,7 @@ std::int64_t without_chunk(Buffer x, int chunk, int n) {
   return x.modelled_bytes() - x.chunk(chunk, n).modelled_bytes();
 }
 
-/// A ring of equal parts is one flow; one large part would pass from rank to rank, round after round.
-bool nearly_equal(std::span<const Buffer> parts) {
-  std::int64_t least = parts.front().modelled_bytes(), most = least;
-  for (const Buffer& part : parts) {
-    least = std::min(least, part.modelled_bytes());
-    most = std::max(most, part.modelled_bytes());
-  }
-  return most - least <= most / 1000 + size_of(DType::i64);
-}
-
-void copy_bytes(Buffer from, Buffer to) {
-  if (from.bytes() > 0 && from.raw() != to.raw())
-    std::memmove(to.raw(), from.raw(), static_cast<std::size_t>(from.bytes()));
-}
-
-bool has_fluid_form(Collective collective, const std::string& all_reduce) {
+bool has_fluid_form(Collective collective, const std::string& all_reduce, Symmetry symmetry) {
   switch (collective) {
     case Collective::all_reduce:
       return all_reduce == "ring";
@@ -43,6 +29,9 @@ bool has_fluid_form(Collective collective, const std::string& all_reduce) {
     case Collective::all_to_all:
     case Collective::barrier:
       return true;
+    case Collective::broadcast:
+    case Collective::reduce:
+      return symmetry == Symmetry::node;
     default:
       return false;
   }
@@ -53,7 +42,7 @@ std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 }  // namespace
 
 bool SimCommunicator::performs(Collective collective) const {
-  const bool fluid = fluid_ && size() > 1 && has_fluid_form(collective, all_reduce_name());
+  const bool fluid = fluid_ && size() > 1 && has_fluid_form(collective, all_reduce_name(), group_->symmetry());
   simulation_.note(collective, fluid);
   return fluid;
 }
@@ -64,60 +53,73 @@ void SimCommunicator::enter() {
   for (const int member : group_->members()) simulation_.require_alive(group_->member(rank_), member);
 }
 
-void SimCommunicator::check_same_size(Buffer x) const {
+void SimCommunicator::check_same_sizes() const {
   const Buffer& first = group_->meeting().buffers.front();
-  if (x.modelled_bytes() == first.modelled_bytes() && x.is_phantom() == first.is_phantom() &&
-      x.bytes() == first.bytes())
-    return;
-  throw Error("rank " + std::to_string(group_->member(rank_)) + " brings " + std::to_string(x.modelled_bytes()) +
-              " bytes to a collective, rank " + std::to_string(group_->member(0)) + " brings " +
-              std::to_string(first.modelled_bytes()) + "; all ranks must agree");
+  for (int rank = 1; rank < size(); ++rank) {
+    const Buffer& x = group_->meeting().buffers[at(rank)];
+    if (x.modelled_bytes() == first.modelled_bytes() && x.is_phantom() == first.is_phantom() &&
+        x.bytes() == first.bytes())
+      continue;
+    throw Error("rank " + std::to_string(group_->member(rank)) + " brings " + std::to_string(x.modelled_bytes()) +
+                " bytes to a collective, rank " + std::to_string(group_->member(0)) + " brings " +
+                std::to_string(first.modelled_bytes()) + "; all ranks must agree");
+  }
+}
+
+// What the next ranks of a ring get is what they send, moved by one.
+template <class Move, class Volume>
+void SimCommunicator::ring(const char* name, int rounds, const Volume& volume, const Move& move) {
+  const int n = size();
+  const bool stood_for = group_->symmetry() != Symmetry::none;
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), name, *group_);
+  blocking([&] {
+    group_->meet(rank_, [&] {
+      move();
+      if (!stood_for) return;
+      std::int64_t most = 0;
+      for (int sender = 0; sender < n; ++sender) most = std::max(most, volume(sender));
+      carry(ring_of_first_node(most), rounds);
+    });
+  });
+  if (!stood_for) return ring_flow(volume(rank_), volume((rank_ + n - 1) % n), rounds);
+  simulation_.count(group_->member(rank_), group_->member((rank_ + 1) % n), volume(rank_));
 }
 
 void SimCommunicator::all_reduce(Buffer x, ReduceOp op) {
   if (!performs(Collective::all_reduce)) return Communicator::all_reduce(x, op);
   enter();
   group_->meeting().buffers[at(rank_)] = x;
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_reduce", *group_);
-  blocking([&] {
-    group_->meet(rank_, [&] {
-      reduce_chunks(op);
-      gather_chunks();
-    });
-  });
-  check_same_size(x);
   const int n = size();
   // Reduce-scatter keeps a rank's own chunk and brings it; all-gather leaves out the next rank's.
   const auto volume = [&](int sender) { return without_chunk(x, sender, n) + without_chunk(x, (sender + 1) % n, n); };
-  ring_flow(volume(rank_), volume((rank_ + n - 1) % n), 2 * (n - 1));
+  ring("all_reduce", 2 * (n - 1), volume, [&] {
+    reduce_chunks(op);
+    gather_chunks();
+  });
 }
 
 void SimCommunicator::reduce_scatter(Buffer x, ReduceOp op) {
   if (!performs(Collective::reduce_scatter)) return Communicator::reduce_scatter(x, op);
   enter();
   group_->meeting().buffers[at(rank_)] = x;
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "reduce_scatter",
-                        *group_);
-  blocking([&] { group_->meet(rank_, [&] { reduce_chunks(op); }); });
-  check_same_size(x);
   const int n = size();
-  ring_flow(without_chunk(x, rank_, n), without_chunk(x, (rank_ + n - 1) % n, n), n - 1);
+  ring(
+      "reduce_scatter", n - 1, [&](int sender) { return without_chunk(x, sender, n); }, [&] { reduce_chunks(op); });
 }
 
 void SimCommunicator::all_gather(Buffer x) {
   if (!performs(Collective::all_gather)) return Communicator::all_gather(x);
   enter();
   group_->meeting().buffers[at(rank_)] = x;
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_gather", *group_);
-  blocking([&] { group_->meet(rank_, [&] { gather_chunks(); }); });
-  check_same_size(x);
   const int n = size();
-  ring_flow(without_chunk(x, (rank_ + 1) % n, n), without_chunk(x, rank_, n), n - 1);
+  ring(
+      "all_gather", n - 1, [&](int sender) { return without_chunk(x, (sender + 1) % n, n); }, [&] { gather_chunks(); });
 }
 
 void SimCommunicator::all_gather(std::span<const Buffer> parts) {
   const int n = size();
   ensure(parts.size() == at(n), "all_gather needs one buffer a rank");
+  // A ring of equal parts is one flow; one large part would pass from rank to rank, round after round.
   if (!fluid_ || n == 1 || !nearly_equal(parts)) {
     simulation_.note(Collective::all_gather, false);
     return Communicator::all_gather(parts);
@@ -126,18 +128,15 @@ void SimCommunicator::all_gather(std::span<const Buffer> parts) {
   enter();
   Meeting& meeting = group_->meeting();
   meeting.send[at(rank_)] = parts;
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_gather", *group_);
-  blocking([&] {
-    group_->meet(rank_, [&] {
-      for (int from = 0; from < n; ++from) {
-        for (int to = 0; to < n; ++to)
-          deliver(meeting.send[at(from)][at(from)], meeting.send[at(to)][at(from)], from, to);
-      }
-    });
-  });
   std::int64_t total = 0;
   for (const Buffer& part : parts) total += part.modelled_bytes();
-  ring_flow(total - parts[at((rank_ + 1) % n)].modelled_bytes(), total - parts[at(rank_)].modelled_bytes(), n - 1);
+  const auto volume = [&](int sender) { return total - parts[at((sender + 1) % n)].modelled_bytes(); };
+  ring("all_gather", n - 1, volume, [&] {
+    for (int from = 0; from < n; ++from) {
+      for (int to = 0; to < n; ++to)
+        deliver(meeting.send[at(from)][at(from)], meeting.send[at(to)][at(from)], from, to);
+    }
+  });
 }
 
 void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) {
@@ -149,7 +148,21 @@ void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const B
   meeting.send[at(rank_)] = send;
   meeting.receive[at(rank_)] = receive;
   const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_to_all", *group_);
-  blocking([&] { group_->meet(rank_, [&] { deliver_all(); }); });
+  blocking([&] {
+    group_->meet(rank_, [&] {
+      deliver_all();
+      meeting.even = group_->symmetry() != Symmetry::none && parts_are_even();
+      if (meeting.even) carry(all_to_all_of_first_node(), 1);
+    });
+  });
+  if (!meeting.even) return flows_to_nodes();
+  const int like = (rank_ + static_cast<int>(group_->by_node().front().size())) % n;
+  simulation_.count(group_->member(rank_), group_->member(like), bytes_between(rank_, Reach::other_nodes));
+}
+
+// One flow to each node, that of its own among them, then leave together.
+void SimCommunicator::flows_to_nodes() {
+  const Meeting& meeting = group_->meeting();
   const auto bytes_to_node = [&](int sender, const std::vector<int>& ranks) {
     std::int64_t bytes = 0;
     for (const int r : ranks) bytes += r == sender ? 0 : meeting.send[at(sender)][at(r)].modelled_bytes();
@@ -234,7 +247,7 @@ void SimCommunicator::ring_flow(std::int64_t sent, std::int64_t received, int ro
 void SimCommunicator::reduce_chunks(ReduceOp op) {
   const std::vector<Buffer>& x = group_->meeting().buffers;
   const int n = size();
-  for (const Buffer& buffer : x) check_same_size(buffer);
+  check_same_sizes();
   if (x.front().is_phantom()) return;
   const ReduceOp sum_or_op = op == ReduceOp::mean ? ReduceOp::sum : op;
   for (int chunk = 0; chunk < n; ++chunk) {
@@ -250,7 +263,7 @@ void SimCommunicator::reduce_chunks(ReduceOp op) {
 void SimCommunicator::gather_chunks() {
   const std::vector<Buffer>& x = group_->meeting().buffers;
   const int n = size();
-  for (const Buffer& buffer : x) check_same_size(buffer);
+  check_same_sizes();
   if (x.front().is_phantom()) return;
   for (int chunk = 0; chunk < n; ++chunk) {
     for (int to = 0; to < n; ++to) copy_bytes(x[at(chunk)].chunk(chunk, n), x[at(to)].chunk(chunk, n));

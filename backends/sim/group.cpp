@@ -1,6 +1,7 @@
 // Makes channels when they are first used.
 #include "backends/sim/group.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -46,6 +47,28 @@ Group::Group(Simulation& simulation, std::vector<int> members, int lane, std::st
     }
     by_node_.push_back(ranks);
   }
+  symmetry_ = find_symmetry();
+}
+
+Symmetry Group::find_symmetry() const {
+  const Cluster& cluster = simulation_.cluster();
+  const std::vector<int>& node_of_rank = simulation_.platform().node_of_rank;
+  const int nodes = static_cast<int>(by_node_.size());
+  if (nodes == 1) {
+    const auto [first, end] = std::equal_range(node_of_rank.begin(), node_of_rank.end(),
+                                               node_of_rank[static_cast<std::size_t>(members_.front())]);
+    return end - first == size() && cluster.alike_in_nodes() ? Symmetry::node : Symmetry::none;
+  }
+  const int all_nodes = node_of_rank.back() + 1;
+  const int ranks = static_cast<int>(node_of_rank.size());
+  if (nodes != all_nodes || ranks % nodes != 0 || size() % nodes != 0 || !cluster.alike_between_nodes())
+    return Symmetry::none;
+  const int of_node = size() / nodes;
+  for (int rank = 0; rank < size(); ++rank) {
+    const int like = member(rank % of_node) + rank / of_node * (ranks / nodes);
+    if (node_of(rank) != rank / of_node || member(rank) != like) return Symmetry::none;
+  }
+  return Symmetry::nodes;
 }
 
 void Group::fail(int rank) {

@@ -29,8 +29,16 @@ struct Meeting {
   std::vector<Buffer> buffers;                         ///< by rank
   std::vector<std::span<const Buffer>> send, receive;  ///< by rank
   std::vector<double> waits;                           ///< of a barrier, by rank, in seconds
+  bool even = false;                                   ///< of an all-to-all: all parts have nearly the same size
   std::vector<std::pair<int, int>> colors;             ///< of a split, by rank: color and key
   std::vector<std::shared_ptr<class Group>> groups;    ///< of a split, by rank
+};
+
+/// Where few flows stand for those of a whole group, since its ranks are on alike links and all do the same.
+enum class Symmetry : std::uint8_t {
+  none,
+  node,  ///< the ranks of one node: what is on one rank's link is on all
+  nodes  ///< the same ranks of every node, in node order: what the first node sends, every node sends
 };
 
 /// Shared by the communicators of its ranks.
@@ -76,11 +84,13 @@ class Group {
   int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
   /// The place of a member among those of its node.
   int local_rank(int rank) const { return local_rank_[static_cast<std::size_t>(rank)]; }
+  Symmetry symmetry() const { return symmetry_; }
 
  private:
   [[noreturn]] void throw_failed(int rank) const;
   /// Whether a rank has failed: its memory is gone, and everybody ends in this instant.
   bool ending() const;
+  Symmetry find_symmetry() const;
 
   Simulation& simulation_;
   std::vector<int> members_;
@@ -92,6 +102,7 @@ class Group {
   Meeting meeting_;
   std::vector<std::vector<int>> by_node_;
   std::vector<int> node_of_, local_rank_;
+  Symmetry symmetry_ = Symmetry::none;
 };
 
 }  // namespace trigram::sim

@@ -93,15 +93,115 @@ TEST(Fluid, SaysWhatRanFluidAndWhatExact) {
   EXPECT_EQ(facts.at("exact_collectives"), nlohmann::json({"broadcast"}));
 }
 
+/// In all nodes at once, with roots other than the first.
+void each_in_nodes(RankRuntime& runtime) {
+  Communicator& node = *runtime.lane(0).node;
+  node.broadcast(phantom(8'400'000), 1);
+  node.reduce(phantom(16'800'000), ReduceOp::sum, node.size() - 1);
+  node.reduce_scatter(phantom(8'400'000), ReduceOp::sum);
+  node.all_gather(phantom(16'800'000));
+  const std::vector<Buffer> parts(static_cast<std::size_t>(node.size()), phantom(4'000'000));
+  node.all_gather(parts);
+  node.all_to_all(parts, parts);
+}
+
+/// As hierarchies do: reduce in the node, all-reduce between first ranks or between all of a place, broadcast.
+void by_leader(RankRuntime& runtime) {
+  Lane& lane = runtime.lane(0);
+  lane.node->reduce(phantom(30'240'000), ReduceOp::sum, 0);
+  if (lane.node->rank() == 0) lane.leaders->all_reduce(phantom(30'240'000), ReduceOp::sum);
+  lane.node->broadcast(phantom(30'240'000), 0);
+}
+void by_all(RankRuntime& runtime) {
+  Lane& lane = runtime.lane(0);
+  lane.node->reduce_scatter(phantom(30'240'000), ReduceOp::sum);
+  lane.leaders->all_reduce(phantom(30'240'000 / lane.node->size()), ReduceOp::sum);
+  lane.node->all_gather(phantom(30'240'000));
+}
+
+constexpr double rounding = 1e-9;
+
+TEST(Fluid, IsExactToRoundingOnAlikeNodes) {
+  for (const int in_node : {2, 4, 6, 7, 8}) {
+    for (const char* nic : {"node", "gpu"}) {
+      const std::string cluster =
+          "sim:nodes=3,nic_bandwidth=25Gbps,nic_latency=20us,gpus_per_node=" + std::to_string(in_node) + ",nic=" + nic;
+      for (const Operation& operation : {Operation(each_in_nodes), Operation(by_leader), Operation(by_all),
+                                         all_reduce_of(30'240'000), all_to_all_of(400'000)})
+        expect_fluid_near_exact(cluster, 3 * in_node, operation, rounding);
+    }
+  }
+}
+
+/// Beside a broadcast on another lane.
+Operation beside_a_broadcast(const Operation& operation) {
+  return [operation](RankRuntime& runtime) {
+    Pending other = runtime.launch(1, [&] { runtime.lane(1).node->broadcast(phantom(50'000'000), 0); });
+    operation(runtime);
+    other.wait();
+  };
+}
+
+void broadcast_in_nodes(RankRuntime& runtime) { runtime.lane(0).node->broadcast(phantom(20'000'000), 0); }
+
+TEST(Fluid, LanesShareTheLinksOfNodes) {
+  expect_fluid_near_exact(nodes_of_eight, 32, beside_a_broadcast(broadcast_in_nodes), 0.01);
+  expect_fluid_near_exact(nodes_of_eight, 32, beside_a_broadcast(by_leader), 0.04);
+  expect_fluid_near_exact(nodes_of_eight, 32, beside_a_broadcast(all_to_all_of(1'000'000)), 0.02);
+}
+
+nlohmann::json facts_of(const std::string& cluster, int ranks, const Operation& operation) {
+  return nlohmann::json::parse(simulate(cluster, ranks, operation).facts);
+}
+
+TEST(Fluid, CountsWhatCrossesNicsAsExactDoes) {
+  for (const Operation& operation : {Operation(by_leader), Operation(by_all), all_to_all_of(400'000)}) {
+    const std::string cluster = nodes_of_eight;
+    EXPECT_EQ(facts_of(cluster + ",fidelity=fluid", 32, operation).at("busiest_nic"),
+              facts_of(cluster + ",fidelity=exact", 32, operation).at("busiest_nic"));
+  }
+}
+
+TEST(Fluid, SendsEachMessageOfATreeWhereLinksAreUnlike) {
+  const std::string unlike = std::string(nodes_of_eight) + ",changes=(0s/node_bandwidth/3/10GB/s),fidelity=fluid";
+  EXPECT_EQ(facts_of(unlike, 32, by_leader).at("exact_collectives"), nlohmann::json({"broadcast", "reduce"}));
+  EXPECT_EQ(facts_of(std::string(nodes_of_eight) + ",fidelity=fluid", 32, by_leader).at("exact_collectives"),
+            nlohmann::json::array());
+}
+
+std::vector<float> drawn(int rank, std::int64_t count) {
+  std::vector<float> values;
+  const Philox philox(Key{.seed = 3, .rank = rank});
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(philox.uniform(static_cast<std::uint64_t>(i)) - 0.5F);
+  return values;
+}
+
+std::vector<std::vector<float>> trees_in_nodes(const std::string& fidelity, int in_node) {
+  const std::string cluster = "sim:nodes=2,gpus_per_node=" + std::to_string(in_node) + ",fidelity=" + fidelity;
+  return run_ranks<float>(cluster, 2 * in_node, [](RankRuntime& runtime) {
+    Communicator& node = *runtime.lane(0).node;
+    std::vector<float> all;
+    for (int root = 0; root < node.size(); ++root) {
+      const OwnedBuffer x = on_device(node.device(), drawn(runtime.lane(0).comm->rank(), 103));
+      node.reduce(x, ReduceOp::mean, root);
+      node.broadcast(x, root);
+      const std::vector<float> result = on_host<float>(node.device(), x);
+      all.insert(all.end(), result.begin(), result.end());
+    }
+    return all;
+  });
+}
+
+TEST(Fluid, TreesAddInTheSameOrderAsExact) {
+  for (const int in_node : {2, 3, 7, 8}) EXPECT_EQ(trees_in_nodes("fluid", in_node), trees_in_nodes("exact", in_node));
+}
+
 std::vector<std::vector<float>> sums(const std::string& fidelity, int ranks) {
   return run_ranks<float>(flat(ranks, "fidelity=" + fidelity), ranks, [](RankRuntime& runtime) {
     Communicator& comm = *runtime.lane(0).comm;
     std::vector<float> all;
     for (const std::int64_t count : {1, 5, 1003}) {
-      std::vector<float> values;
-      const Philox philox(Key{.seed = 3, .rank = comm.rank()});
-      for (std::int64_t i = 0; i < count; ++i) values.push_back(philox.uniform(static_cast<std::uint64_t>(i)) - 0.5F);
-      const OwnedBuffer x = on_device(comm.device(), values);
+      const OwnedBuffer x = on_device(comm.device(), drawn(comm.rank(), count));
       comm.all_reduce(x, ReduceOp::mean);
       const std::vector<float> result = on_host<float>(comm.device(), x);
       all.insert(all.end(), result.begin(), result.end());
