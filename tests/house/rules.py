@@ -267,7 +267,8 @@ def check_picture(root, _):
         return
     nodes, arrows = set(), []
     for line in filter(None, lines[1:]):
-        if node := re.fullmatch(r'  (\w+)(?:\["[^"]+"\]|\(\["[^"]+"\]\))', line):
+        # Plain enough for every version of it: `;` ends statements and `#` begins entities in some of them.
+        if node := re.fullmatch(r'  (\w+)(?:\["[^";#]+"\]|\(\["[^";#]+"\]\))', line):
             nodes.add(node.group(1))
         elif re.fullmatch(r"  \w+(?: -->(?:\|[\w ]+\|)? \w+)+", line):
             arrows += re.split(r" -->(?:\|[^|]*\|)? ", line.strip())
