@@ -13,7 +13,7 @@ namespace {
 
 /// The server answers from memory; one that says nothing for so long is gone.
 constexpr double answer_seconds = 6;
-constexpr double farewell_seconds = 3;
+constexpr double server_farewell_seconds = 3;
 
 }  // namespace
 
@@ -99,7 +99,7 @@ std::unique_ptr<Store> TcpStore::another() {
 }
 
 void TcpStore::close(bool /*failed*/) {
-  if (server_ != nullptr) server_->wait_for_farewells(farewell_seconds);
+  if (server_ != nullptr) server_->wait_for_farewells(server_farewell_seconds);
 }
 
 std::string TcpStore::place() const { return "tcp:" + printable(host_) + ":" + std::to_string(port_); }
