@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 namespace {
@@ -43,6 +44,54 @@ struct Elements {
     return {part_begin(count, parts, index), part_begin(count, parts, index + 1)};
   }
 };
+
+/// Weights or gradients.
+struct Half {
+  Buffer ParameterView::*member;
+  const char* name;
+};
+
+/// What a message calls it: "the weights of tensor 'a'".
+std::string text_of(const Half& half, const Tensor& tensor) {
+  return "the " + std::string(half.name) + " of tensor " + in_quotes(tensor.name);
+}
+
+void require_shape(const Buffer& given, const Tensor& tensor, const Half& half, DType dtype) {
+  const auto what = [&] { return text_of(half, tensor); };
+  require(!given.is_phantom(), what, " have no memory");
+  require(given.dtype() == dtype, what, " are of ", name_of(given.dtype()), ", but the parameter is of ",
+          name_of(dtype));
+  require(given.count() == tensor.count, what, " are ", given.count(), " elements, but the parameter has ",
+          tensor.count);
+}
+
+/// One buffer over a bucket's tensors where they are.
+Buffer whole_of(const BucketLayout& planned, const std::vector<ParameterView>& memory, const Half& half) {
+  const std::int64_t element = size_of(planned.shape.dtype);
+  std::byte* begin = nullptr;
+  const Tensor* before = nullptr;
+  for (const Tensor& tensor : planned.tensors) {
+    const Buffer& given = memory[static_cast<std::size_t>(tensor.parameter)].*half.member;
+    require_shape(given, tensor, half, planned.shape.dtype);
+    if (tensor.count == 0) continue;
+    auto* address = static_cast<std::byte*>(given.raw());
+    const auto what = [&] { return text_of(half, tensor); };
+    require(reinterpret_cast<std::uintptr_t>(address) % static_cast<std::uintptr_t>(element) == 0, what,
+            " begin at an address that is no multiple of ", element, " bytes, the size of ",
+            name_of(planned.shape.dtype));
+    if (before == nullptr) begin = address;
+    require(
+        address == begin + tensor.offset * element, what, " do not begin where ",
+        [&] { return text_of(half, *before); }, " end; tensors of a bucket lie one behind the other");
+    before = &tensor;
+  }
+  const Tensor* last = planned.tensors.empty() ? nullptr : &planned.tensors.back();
+  const std::int64_t padding = last == nullptr ? 0 : planned.shape.count - last->offset - last->count;
+  require(
+      padding == 0, "behind tensor ", [&] { return in_quotes(last->name); }, " come ", padding,
+      " elements of padding, for which there is no memory; use a bucket alignment of 1");
+  return {begin, planned.shape};
+}
 
 }  // namespace
 
@@ -99,11 +148,26 @@ BucketStore::BucketStore(Device& device, const std::vector<Parameter>& parameter
   for (const BucketLayout& planned : plan_.buckets) {
     const Buffer gradients = memory_.emplace_back(device.allocate(planned.shape));
     const Buffer weights = memory_.emplace_back(device.allocate(planned.shape));
-    buckets_.push_back({static_cast<int>(buckets_.size()), gradients, weights, groups_of(planned, parameters),
-                        planned.tensors, planned.first_layer});
+    add(planned, parameters, gradients, weights);
     for (const Tensor& tensor : planned.tensors)
       views_[static_cast<std::size_t>(tensor.parameter)] = {tensor.of(weights), tensor.of(gradients)};
   }
+}
+
+BucketStore::BucketStore(const std::vector<Parameter>& parameters, BucketPlan plan, std::vector<ParameterView> memory)
+    : plan_(std::move(plan)), views_(std::move(memory)) {
+  require(views_.size() == parameters.size(), views_.size(), " tensors have memory, but there are ", parameters.size());
+  for (const BucketLayout& planned : plan_.buckets) {
+    const Buffer weights = whole_of(planned, views_, {&ParameterView::weights, "weights"});
+    const Buffer gradients = whole_of(planned, views_, {&ParameterView::gradients, "gradients"});
+    add(planned, parameters, gradients, weights);
+  }
+}
+
+void BucketStore::add(const BucketLayout& planned, const std::vector<Parameter>& parameters, const Buffer& gradients,
+                      const Buffer& weights) {
+  buckets_.push_back({static_cast<int>(buckets_.size()), gradients, weights, groups_of(planned, parameters),
+                      planned.tensors, planned.first_layer});
 }
 
 }  // namespace trigram

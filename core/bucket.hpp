@@ -96,10 +96,14 @@ struct BucketPlan {
 /// Parameters in reverse order, cut into buckets by modelled size; a bucket never mixes types. Padding is modelled too.
 BucketPlan plan_buckets(const std::vector<Parameter>& parameters, const BucketOptions& options, bool phantom);
 
-/// The memory behind the buckets of one rank, and views of it by parameter.
+/// The memory behind the buckets of one rank, its own or another's, and views of it by parameter.
 class BucketStore {
  public:
   BucketStore(Device& device, const std::vector<Parameter>& parameters, BucketPlan plan);
+  /// On memory that somebody else owns and keeps for longer than this: `memory` is where each parameter's weights and
+  /// gradients are, and stay. The tensors of a bucket must lie one behind the other there, in the order of the plan,
+  /// and have no padding. Throws UsageError, which names the tensor, where type, size or place do not fit.
+  BucketStore(const std::vector<Parameter>& parameters, BucketPlan plan, std::vector<ParameterView> memory);
   BucketStore(const BucketStore&) = delete;
   BucketStore& operator=(const BucketStore&) = delete;
   std::vector<Bucket>& buckets() { return buckets_; }
@@ -107,6 +111,9 @@ class BucketStore {
   const std::vector<ParameterView>& parameters() const { return views_; }
 
  private:
+  void add(const BucketLayout& planned, const std::vector<Parameter>& parameters, const Buffer& gradients,
+           const Buffer& weights);
+
   BucketPlan plan_;  ///< buckets look at its tensors
   std::vector<OwnedBuffer> memory_;
   std::vector<Bucket> buckets_;

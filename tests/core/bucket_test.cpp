@@ -1,6 +1,7 @@
 // Fusing parameters into flat buckets.
 #include "core/bucket.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -145,6 +146,60 @@ TEST(Bucket, KnowsItsTensors) {
     EXPECT_EQ(bucket.tensors[1].of(bucket.weights).count(), 6);
     return std::vector<float>{};
   });
+}
+
+/// Memory of somebody else: elements of weights and gradients, of which tensors are views.
+class Foreign : public ::testing::Test {
+ protected:
+  /// {c, b} and {a} by the plan.
+  const std::vector<Parameter> parameters_{{"a", 3, 3, 0}, {"b", 2, 2, 1}, {"c", 4, 4, 2}};
+  std::vector<float> weights_ = std::vector<float>(16), gradients_ = std::vector<float>(16);
+
+  ParameterView at(std::size_t place, std::int64_t count) {
+    return {{weights_.data() + place, Shape::of(count, DType::f32)},
+            {gradients_.data() + place, Shape::of(count, DType::f32)}};
+  }
+  BucketStore on(const std::vector<ParameterView>& memory, std::int64_t alignment = 1) const {
+    return {parameters_, plan_buckets(parameters_, {24, alignment}, false), memory};
+  }
+  void expect_refusal(const std::vector<ParameterView>& memory, const std::string& message,
+                      std::int64_t alignment = 1) {
+    EXPECT_THAT([&] { on(memory, alignment); }, ::testing::ThrowsMessage<UsageError>(::testing::HasSubstr(message)));
+  }
+};
+
+TEST_F(Foreign, BucketsStandOnItWithoutACopy) {
+  BucketStore store = on({at(9, 3), at(4, 2), at(0, 4)});
+  ASSERT_EQ(store.buckets().size(), 2U);
+  const Bucket& first = store.buckets()[0];
+  EXPECT_EQ(first.weights.data<float>(), weights_.data());
+  EXPECT_EQ(first.gradients.data<float>(), gradients_.data());
+  EXPECT_EQ(first.weights.count(), 6);
+  EXPECT_EQ(store.buckets()[1].weights.data<float>(), weights_.data() + 9);
+  EXPECT_EQ(store.parameters()[1].gradients.data<float>(), gradients_.data() + 4);
+  EXPECT_EQ(first.groups.size(), 1U);
+  EXPECT_EQ(first.tensors[1].name, "b");
+}
+
+TEST_F(Foreign, WhatDoesNotFitIsRefusedByTheTensorsName) {
+  expect_refusal({at(9, 3), at(4, 2)}, "2 tensors have memory, but there are 3");
+  expect_refusal({at(9, 3), at(4, 1), at(0, 4)}, "the weights of tensor 'b' are 1 elements, but the parameter has 2");
+  expect_refusal({at(9, 3), at(5, 2), at(0, 4)},
+                 "the weights of tensor 'b' do not begin where the weights of tensor 'c' end; tensors of a bucket "
+                 "lie one behind the other");
+  expect_refusal({at(9, 3), {at(4, 2).weights, at(5, 2).gradients}, at(0, 4)},
+                 "the gradients of tensor 'b' do not begin where the gradients of tensor 'c' end");
+  std::vector<ParameterView> halves{at(9, 3), at(4, 2), at(0, 4)};
+  halves[2].weights = {weights_.data(), Shape::of(4, DType::f16)};
+  expect_refusal(halves, "the weights of tensor 'c' are of f16, but the parameter is of f32");
+  halves[2].weights = {reinterpret_cast<std::byte*>(weights_.data()) + 2, Shape::of(4, DType::f32)};
+  expect_refusal(halves,
+                 "the weights of tensor 'c' begin at an address that is no multiple of 4 bytes, the size of f32");
+  halves[2].weights = {nullptr, Shape{4, DType::f32, 4, true}};
+  expect_refusal(halves, "the weights of tensor 'c' have no memory");
+  expect_refusal(
+      {at(9, 3), at(4, 2), at(0, 4)},
+      "behind tensor 'b' come 2 elements of padding, for which there is no memory; use a bucket alignment of 1", 8);
 }
 
 }  // namespace
