@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/configuration.hpp"
+#include "core/error.hpp"
 #include "core/registry.hpp"
 #include "core/worker.hpp"
 
@@ -31,6 +34,29 @@ struct Outcome {
   std::string facts = "null";  ///< a JSON text: what only the backend knows, as fidelity, busiest NIC, versions
 };
 
+/// A rank that has entered a world from where it was: a process, or a thread, that the backend did not start. It stays
+/// until it leaves, fails, or this is gone, which others take for a failure. From several threads in turn.
+class EnteredRank {
+ public:
+  EnteredRank() = default;
+  virtual ~EnteredRank() = default;
+  EnteredRank(const EnteredRank&) = delete;
+  EnteredRank& operator=(const EnteredRank&) = delete;
+
+  virtual RankRuntime& runtime() = 0;
+  /// On a GPU: from now on what the caller orders on this stream (a cudaStream_t of the current device) between turns
+  /// of the runtime, and what the runtime orders within them, follow each other. Without it the caller synchronizes.
+  virtual void follow(void* /*stream*/) {}
+  /// Ends well: hands in what this rank brings home, and returns what all do. Collective, once; the runtime is of no
+  /// use afterwards.
+  virtual Outcome leave(const std::vector<std::byte>& result) = 0;
+  /// Ends with an error: ranks that wait for this one learn of it.
+  virtual void fail(std::exception_ptr error) noexcept = 0;
+};
+
+/// Runs `body` as that rank, and leaves; where it throws, the rank fails, and the error is rethrown.
+Outcome run_entered(EnteredRank& rank, const RankBody& body);
+
 /// A place where ranks run. Its parameters (a cluster, a fidelity, a timeout) are its product parameters.
 class Backend {
  public:
@@ -47,6 +73,14 @@ class Backend {
   /// Runs `body` on every rank and returns what each returned. May be called again. The first failing rank's error is
   /// rethrown with its type and text; nothing hangs.
   virtual Outcome run(const World& world, const RankBody& body) = 0;
+
+  /// Why no rank can enter, and what to use instead; empty where ranks can.
+  virtual std::string refuses_entering() const {
+    return "this backend starts its ranks itself; give `run` what they do, or use backend mpi";
+  }
+  /// This process, or thread, becomes a rank from where it is. Collective: returns when all ranks have entered. Throws
+  /// UsageError with the reason where none can.
+  virtual std::unique_ptr<EnteredRank> enter(const World& /*world*/) { throw UsageError(refuses_entering()); }
 
   /// True where time is a model's.
   virtual bool simulated() const = 0;

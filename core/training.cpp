@@ -86,6 +86,21 @@ void check_memory(const TrainingOptions& options, const World& world, const Back
   require_memory(steps * row_of_a_step, "a record of " + number_text(steps) + " steps");
 }
 
+/// What is refused whoever computes gradients; the node of every rank.
+std::vector<int> check_products(const Algorithm& algorithm, const TrainingOptions& options, const World& world,
+                                const Backend& backend) {
+  check_optimizer(algorithm, options);
+  check_roles(algorithm, options, world, backend);
+  std::vector<int> nodes = backend.nodes(world.ranks);
+  check_relaxation(algorithm, options, nodes);
+  return nodes;
+}
+
+void check_algorithm(const Algorithm& algorithm, const TrainingOptions& options, const World& world,
+                     const BucketPlan& plan, const std::vector<int>& nodes) {
+  algorithm.check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes});
+}
+
 }  // namespace
 
 // Everything is checked here, before any rank starts.
@@ -97,21 +112,32 @@ Checked check(TrainingOptions options, const World& world, const Backend& backen
   AllReduces::make(world.all_reduce);
   Schedules::make(options.schedule);
   const auto algorithm = Algorithms::make(options.algorithm);
-  check_optimizer(*algorithm, options);
-  check_roles(*algorithm, options, world, backend);
-  const std::vector<int> nodes = backend.nodes(world.ranks);
-  check_relaxation(*algorithm, options, nodes);
+  const std::vector<int> nodes = check_products(*algorithm, options, world, backend);
   auto workload = open_workload(options, 0, world.ranks);
   const BucketPlan plan = plan_buckets(workload->parameters(), options.buckets, workload->phantom());
   check_memory(options, world, backend, *workload, plan.buckets);
-  algorithm->check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes});
+  check_algorithm(*algorithm, options, world, plan, nodes);
   return {std::move(options), world, nodes, std::move(workload)};
+}
+
+std::vector<int> check_loop(const TrainingOptions& options, const World& world, const Backend& backend,
+                            const BucketPlan& plan) {
+  AllReduces::make(world.all_reduce);
+  const auto algorithm = Algorithms::make(options.algorithm);
+  std::vector<int> nodes = check_products(*algorithm, options, world, backend);
+  check_algorithm(*algorithm, options, world, plan, nodes);
+  return nodes;
+}
+
+Relaxation on_nodes(Relaxation relaxation, std::span<const int> nodes) {
+  relaxation.nodes = 1 + *std::max_element(nodes.begin(), nodes.end());
+  relaxation.node_of_rank = nodes;
+  return relaxation;
 }
 
 Checked::Checked(TrainingOptions options, World world, std::vector<int> nodes, std::unique_ptr<Workload> workload)
     : options_(std::move(options)), world_(std::move(world)), nodes_(std::move(nodes)), workload_(std::move(workload)) {
-  options_.relaxation.nodes = 1 + *std::max_element(nodes_.begin(), nodes_.end());
-  options_.relaxation.node_of_rank = nodes_;  // stays where it is when this moves
+  options_.relaxation = on_nodes(options_.relaxation, nodes_);  // they stay where they are when this moves
 }
 
 Training run_training(Backend& backend, const Checked& checked) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,14 @@ class Checked {
 
 /// Checks that these options can run on that backend: names, keys, sizes, data, hierarchy. Throws UsageError.
 Checked check(TrainingOptions options, const World& world, const Backend& backend);
+
+/// The same for a loop that is not ours and drives a TrainingStep on buckets of this plan: algorithm, optimizer and
+/// what relaxes them; the other options are not looked at. The node of every rank.
+std::vector<int> check_loop(const TrainingOptions& options, const World& world, const Backend& backend,
+                            const BucketPlan& plan);
+
+/// What a Worker is given where ranks are on these nodes, which live for as long as it does.
+Relaxation on_nodes(Relaxation relaxation, std::span<const int> nodes);
 
 /// What all ranks brought home, in rank order.
 struct Training {

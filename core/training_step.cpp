@@ -39,11 +39,12 @@ bool TrainingStep::only_serves() const {
 }
 
 void TrainingStep::setup(std::int64_t steps) {
+  worker_.runtime().take_turn();
   order_.enter(Moment::setup);
   worker_.steps = steps;
   algorithm_->setup(worker_, buckets_);
   if (!only_serves() && algorithm_->uses_optimizer()) set_up_optimizer();
-  order_.leave();
+  leave();
 }
 
 void TrainingStep::set_up_optimizer() {
@@ -64,6 +65,7 @@ void TrainingStep::require_whole(const Bucket& bucket) const {
 }
 
 void TrainingStep::begin(std::int64_t step, double learning_rate) {
+  worker_.runtime().take_turn();
   ensure(!only_serves(), "rank ", worker_.rank(), " only serves, and has no step ", step,
          " to begin; after 'setup' comes 'finish'");
   order_.enter_begin(step);
@@ -72,20 +74,23 @@ void TrainingStep::begin(std::int64_t step, double learning_rate) {
   worker_.say_where(step);
   worker_.learning_rate = learning_rate;
   algorithm_->before_forward(worker_);
-  order_.leave();
+  leave();
 }
 
 void TrainingStep::tensor_ready(int parameter) {
+  worker_.runtime().take_turn();
   order_.enter_tensor(parameter);
   start_complete_buckets();
 }
 
 void TrainingStep::bucket_ready(int index) {
+  worker_.runtime().take_turn();
   order_.enter_bucket(index);
   start_complete_buckets();
 }
 
 void TrainingStep::rest_ready() {
+  worker_.runtime().take_turn();
   order_.enter_rest();
   start_complete_buckets();
 }
@@ -99,42 +104,52 @@ void TrainingStep::start_complete_buckets() {
     }
     if (updates_early()) update(bucket);
   }
-  order_.leave();
+  leave();
 }
 
 void TrainingStep::before_update() {
+  worker_.runtime().take_turn();
   order_.enter(Moment::before_update);
   algorithm_->before_update(worker_);
-  order_.leave();
+  leave();
 }
 
 void TrainingStep::update() {
+  worker_.runtime().take_turn();
   ensure(!loop_updates(), "'update' came, but there is no optimizer: the loop's own steps, and then 'updated' comes");
   order_.enter(Moment::update);
   if (!updates_early()) {
     for (Bucket& bucket : buckets_) update(bucket);
   }
-  order_.leave();
+  leave();
 }
 
 void TrainingStep::updated() {
+  worker_.runtime().take_turn();
   ensure(loop_updates(), "'updated' came, but weights are not the loop's to step: 'update' does that");
   order_.enter(Moment::update);
   for (Bucket& bucket : buckets_) update(bucket);
-  order_.leave();
+  leave();
 }
 
 void TrainingStep::end() {
+  worker_.runtime().take_turn();
   order_.enter(Moment::end);
   algorithm_->after_step(worker_);
   in_step_.reset();
-  order_.leave();
+  leave();
 }
 
 void TrainingStep::finish() {
+  worker_.runtime().take_turn();
   order_.enter(Moment::finish);
   algorithm_->finish(worker_);
+  leave();
+}
+
+void TrainingStep::leave() {
   order_.leave();
+  worker_.runtime().give_turn();
 }
 
 void TrainingStep::abandon() noexcept {

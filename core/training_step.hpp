@@ -71,6 +71,7 @@ class TrainingStep {
   Optimizer* optimizer() { return optimizer_.get(); }
 
  private:
+  void leave();
   void set_up_optimizer();
   void require_whole(const Bucket& bucket) const;
   void start_complete_buckets();

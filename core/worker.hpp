@@ -58,6 +58,11 @@ class RankRuntime {
   virtual std::int64_t agree(std::int64_t value, ReduceOp op) = 0;
   /// Messages without appointment (core/service.hpp). Throws Error where Backend::refuses_asking gives a reason.
   virtual Requests& requests();
+  /// A loop that works as this rank tells it a moment, on whatever thread: what the loop has ordered so far comes
+  /// before what is ordered until `give_turn`, and that before what the loop orders next. A backend whose work runs
+  /// later than it is ordered overrides both.
+  virtual void take_turn() {}
+  virtual void give_turn() {}
   /// The rank is about to leave with an error: returns when no lane touches its memory any more, and never throws.
   virtual void stop_lanes();
   using Parts = std::vector<std::vector<std::byte>>;

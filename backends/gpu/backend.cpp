@@ -24,16 +24,73 @@ void finish_launched_process(int status, void*) {
   if (status == 0 && getpid() == its_id) the_launched_process->finish();
 }
 
-/// This process as a rank of a launched job, made at the first run.
-RankProcess& launched_process(JobMembership& session, double timeout) {
-  if (the_launched_process != nullptr) return *the_launched_process;
+/// This process as a rank of a launched job, made at the first run or when it first enters.
+RankProcess& launched_process(JobMembership& session, double timeout, std::optional<int> device = std::nullopt) {
+  if (the_launched_process != nullptr) {
+    require(!device || *device == the_launched_process->device(), "this process has entered with GPU ",
+            the_launched_process->device(), ", but its current device is ", device.value_or(0), " now; go back to it");
+    return *the_launched_process;
+  }
   const auto report = [](const std::string& reason) { write_line("trigram: " + reason); };
-  the_launched_process = new RankProcess(session.rendezvous(), session.seats(), timeout, report);
+  the_launched_process = new RankProcess(session.rendezvous(), session.seats(), timeout, report, device);
   its_id = getpid();
   // Registered after CUDA and NCCL were loaded, and so called before they are torn down.
   on_exit(finish_launched_process, nullptr);
   return *the_launched_process;
 }
+
+/// This process as a rank, for one run. `tell` hears of an error before the other ranks do.
+class GpuRank final : public EnteredRank {
+ public:
+  using Tell = std::function<void(const CarriedError&)>;
+
+  GpuRank(RankProcess& process, const World& world, const RuntimeOptions& options, std::string facts, Tell tell)
+      : process_(process), facts_(std::move(facts)), tell_(std::move(tell)) {
+    try {
+      require_same_on_all_ranks(world.configuration, [&](const std::vector<std::byte>& own) {
+        return process_.rendezvous().all_gather(own, {options.timeout});
+      });
+      runtime_ = std::make_unique<GpuRuntime>(process_, world, options);
+      runtime_->begin();
+    } catch (...) {
+      fail(std::current_exception());
+      throw;
+    }
+  }
+  ~GpuRank() override {
+    if (!ended_) fail(std::make_exception_ptr(Error("a rank neither left its world nor failed")));
+  }
+
+  RankRuntime& runtime() override { return *runtime_; }
+  void follow(void* stream) override { runtime_->follow(static_cast<cudaStream_t>(stream)); }
+
+  Outcome leave(const std::vector<std::byte>& result) override {
+    constexpr double nanosecond = 1e-9;
+    runtime_->take_turn();
+    runtime_->settle();
+    const auto ended = static_cast<std::int64_t>(runtime_->now() / nanosecond);
+    Outcome outcome;
+    outcome.results = runtime_->exchange_results(result);
+    outcome.seconds = static_cast<double>(runtime_->agree(ended, ReduceOp::max)) * nanosecond;
+    outcome.facts = facts_;
+    ended_ = true;
+    return outcome;
+  }
+
+  void fail(std::exception_ptr error) noexcept override {
+    ended_ = true;
+    const CarriedError carried = CarriedError::of(std::move(error));
+    tell_(carried);
+    process_.fail(carried.text());
+  }
+
+ private:
+  RankProcess& process_;
+  std::string facts_;
+  Tell tell_;
+  bool ended_ = false;
+  std::unique_ptr<GpuRuntime> runtime_;  ///< outlives `fail`: memory is given back once nothing hangs on the device
+};
 
 class GpuBackend final : public Backend {
  public:
@@ -52,13 +109,10 @@ class GpuBackend final : public Backend {
             params.owner() + ": collectives=" + shown(collectives_) + " is neither own nor vendor");
   }
 
-  int default_ranks() const override {
-    const int devices = device_count();
-    return member_ ? member_->ranks : devices;
-  }
+  int default_ranks() const override { return member_ ? member_->ranks : device_count(); }
 
   std::vector<int> nodes(int ranks) const override {
-    device_count();
+    if (!member_) device_count();
     require(!member_ || ranks == member_->ranks,
             "the run asks for " + std::to_string(ranks) + " ranks, but " + (member_ ? member_->launcher : "") +
                 " started " + std::to_string(member_ ? member_->ranks : 0) + "; ask for as many, or start as many");
@@ -75,11 +129,25 @@ class GpuBackend final : public Backend {
   bool spans_processes() const override { return member_.has_value(); }
   int process_rank() const override { return member_ ? member_->rank : 0; }
 
+  std::string refuses_entering() const override {
+    if (member_) return {};
+    return "backend 'gpu' starts its ranks itself where no launcher has, so that none can enter: start the processes "
+           "with torchrun, mpirun or srun";
+  }
+
+  /// On the current device: a process that has called CUDA must not fork to count devices.
+  std::unique_ptr<EnteredRank> enter(const World& world) override {
+    require(member_.has_value(), refuses_entering());
+    const std::vector<int> node_of_rank = nodes(world.ranks);
+    return rank_of(launched_process(session(), timeout_, current_device()), world, node_of_rank,
+                   [](const CarriedError&) {});
+  }
+
   Outcome run(const World& world, const RankBody& body) override {
     const std::vector<int> node_of_rank = nodes(world.ranks);
     if (!member_) return run_local(world, body, node_of_rank);
     RankProcess& process = launched_process(session(), timeout_);
-    return run_rank(process, world, body, node_of_rank, [](const CarriedError&) {});
+    return run_entered(*rank_of(process, world, node_of_rank, [](const CarriedError&) {}), body);
   }
 
  private:
@@ -90,41 +158,19 @@ class GpuBackend final : public Backend {
 
   JobMembership& session() const { return JobMembership::join(*member_, rendezvous_, {timeout_}); }
 
-  /// One rank's run, in its own process. `tell` hears of an error before the other ranks do.
-  Outcome run_rank(RankProcess& process, const World& world, const RankBody& body, const std::vector<int>& node_of_rank,
-                   const std::function<void(const CarriedError&)>& tell) const {
-    std::unique_ptr<GpuRuntime> runtime;  // outlives `fail`: memory is given back once nothing hangs on the device
-    try {
-      require_same_on_all_ranks(world.configuration, [&](const std::vector<std::byte>& own) {
-        return process.rendezvous().all_gather(own, {timeout_});
-      });
-      runtime = std::make_unique<GpuRuntime>(process, world,
-                                             RuntimeOptions{collectives_ == "vendor", timeout_, node_of_rank});
-      runtime->begin();
-      const std::vector<std::byte> result = body(*runtime);
-      runtime->settle();
-      Outcome outcome = outcome_of(*runtime, result);
-      nlohmann::json facts = process.facts();
-      facts["nodes"] = 1 + *std::ranges::max_element(node_of_rank);
-      facts["collectives"] = collectives_;
-      facts["launcher"] = member_ ? member_->launcher : "none";
-      outcome.facts = facts.dump();
-      return outcome;
-    } catch (...) {
-      const CarriedError error = CarriedError::of(std::current_exception());
-      tell(error);
-      process.fail(error.text());
-      throw;
-    }
+  std::unique_ptr<EnteredRank> rank_of(RankProcess& process, const World& world, const std::vector<int>& node_of_rank,
+                                       GpuRank::Tell tell) const {
+    const RuntimeOptions options{collectives_ == "vendor", timeout_, node_of_rank};
+    return std::make_unique<GpuRank>(process, world, options, facts_of(process, node_of_rank), std::move(tell));
   }
 
-  static Outcome outcome_of(GpuRuntime& runtime, const std::vector<std::byte>& result) {
-    constexpr double nanosecond = 1e-9;
-    const auto ended = static_cast<std::int64_t>(runtime.now() / nanosecond);
-    Outcome outcome;
-    outcome.results = runtime.exchange_results(result);
-    outcome.seconds = static_cast<double>(runtime.agree(ended, ReduceOp::max)) * nanosecond;
-    return outcome;
+  /// What the report says of this run.
+  std::string facts_of(const RankProcess& process, const std::vector<int>& node_of_rank) const {
+    nlohmann::json facts = process.facts();
+    facts["nodes"] = 1 + *std::ranges::max_element(node_of_rank);
+    facts["collectives"] = collectives_;
+    facts["launcher"] = member_ ? member_->launcher : "none";
+    return facts.dump();
   }
 
   Outcome run_local(const World& world, const RankBody& body, const std::vector<int>& node_of_rank) const {
@@ -134,7 +180,7 @@ class GpuBackend final : public Backend {
       RankProcess process(*rendezvous, seats, timeout_, [&](const std::string& reason) {
         self.report(CarriedError::of(std::make_exception_ptr(BackendError(reason))));
       });
-      const Outcome outcome = run_rank(process, world, body, node_of_rank, self.report);
+      const Outcome outcome = run_entered(*rank_of(process, world, node_of_rank, self.report), body);
       const Bytes packed = self.member.rank == 0 ? packed_outcome(outcome) : Bytes();
       process.finish();
       rendezvous->leave();

@@ -48,6 +48,12 @@ int device_count() {
   return count;
 }
 
+int current_device() {
+  int device = 0;
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  return device;
+}
+
 void take_device(int device, Seat& seat) {
   cuda::check(cudaSetDevice(device), "cudaSetDevice " + std::to_string(device));
   cudaDeviceProp properties;

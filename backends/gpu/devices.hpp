@@ -9,6 +9,9 @@ namespace trigram::gpu {
 /// UsageError where there is none, with CUDA's reason.
 int device_count();
 
+/// The one that this thread uses now.
+int current_device();
+
 /// Makes `device` this process's, and says which it is in `seat`.
 void take_device(int device, Seat& seat);
 

@@ -44,17 +44,17 @@ ncclUniqueId shared_id(Rendezvous& rendezvous, Patience patience) {
 }  // namespace
 
 RankProcess::RankProcess(Rendezvous& rendezvous, std::vector<Seat> seats, double timeout,
-                         std::function<void(const std::string&)> report)
+                         std::function<void(const std::string&)> report, std::optional<int> device)
     : rendezvous_(rendezvous), seats_(std::move(seats)), settings_(set_missing(cuda_environment())) {
   const int rank = rendezvous_.rank();
-  const int device = device_for(place_on_host(number_hosts(seats_), rank), device_count());
+  device_ = device ? *device : device_for(place_on_host(number_hosts(seats_), rank), device_count());
   Seat own = seats_[static_cast<std::size_t>(rank)];
-  take_device(device, own);
+  take_device(device_, own);
   const Rendezvous::Parts parts = rendezvous_.all_gather(own.packed(), {timeout});
   for (std::size_t r = 0; r < parts.size(); ++r) seats_[r] = Seat::from(parts[r]);
   settings_.merge(set_missing(nccl_environment(seats_, rank)));
   require_one_version(versions(rendezvous_.all_gather(bytes_of(std::to_string(nccl_version())), {timeout})));
-  watchdog_ = std::make_unique<Watchdog>(rendezvous_, device, std::move(report));
+  watchdog_ = std::make_unique<Watchdog>(rendezvous_, device_, std::move(report));
 }
 
 RankProcess::~RankProcess() { watchdog_->finish(); }

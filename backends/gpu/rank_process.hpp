@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "backends/gpu/host/hosts.hpp"
@@ -22,15 +23,17 @@ struct LaneChannels {
 /// Takes a GPU and loads NCCL. All ranks make theirs together.
 class RankProcess {
  public:
-  /// `report` is for the watchdog, which ends the process; operations may take `timeout` seconds, 0: forever.
+  /// `report` is for the watchdog, which ends the process; operations may take `timeout` seconds, 0: forever. Without
+  /// a `device` it takes one by its place among the ranks of its host.
   RankProcess(Rendezvous& rendezvous, std::vector<Seat> seats, double timeout,
-              std::function<void(const std::string&)> report);
+              std::function<void(const std::string&)> report, std::optional<int> device = std::nullopt);
   ~RankProcess();
   RankProcess(const RankProcess&) = delete;
   RankProcess& operator=(const RankProcess&) = delete;
 
   Rendezvous& rendezvous() { return rendezvous_; }
   Watchdog& watchdog() { return *watchdog_; }
+  int device() const { return device_; }
   /// The channels of so many lanes for these nodes, in lane order; collective where they are not there yet.
   std::vector<LaneChannels*> channels(int lanes, const std::vector<int>& node_of_rank, double timeout);
   /// What the report says of devices, libraries and settings.
@@ -46,6 +49,7 @@ class RankProcess {
 
   Rendezvous& rendezvous_;
   std::vector<Seat> seats_;
+  int device_ = 0;
   Environment settings_;  ///< variables that we set for CUDA and NCCL
   std::unique_ptr<Watchdog> watchdog_;
   std::map<std::vector<int>, std::vector<std::unique_ptr<LaneChannels>>> channels_;

@@ -5,6 +5,7 @@
 
 #include "backends/gpu/vendor.hpp"
 #include "core/error.hpp"
+#include "kernels/cuda/check.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -80,7 +81,8 @@ class GpuRuntime::Body final : public Pending::State {
 };
 
 GpuRuntime::GpuRuntime(RankProcess& process, const World& world, const RuntimeOptions& options)
-    : control_(process.rendezvous(), {options.timeout > 0 ? options.timeout + longer_for_control : 0}) {
+    : device_(process.device()),
+      control_(process.rendezvous(), {options.timeout > 0 ? options.timeout + longer_for_control : 0}) {
   const int lanes = world.bucket_lanes + 2;
   const std::vector<LaneChannels*> channels = process.channels(lanes, options.node_of_rank, options.timeout);
   for (int index = 0; index < lanes; ++index) {
@@ -93,6 +95,23 @@ GpuRuntime::~GpuRuntime() = default;
 
 Lane& GpuRuntime::lane(int index) { return lanes_.at(static_cast<std::size_t>(index))->lane; }
 
+/// What comes on one stream from now on follows what has been ordered on the other.
+void GpuRuntime::order(cudaStream_t first, cudaStream_t then) {
+  Event issued = events_.take();
+  issued.record(first);
+  issued.hold_back(then);
+  events_.give_back(std::move(issued));
+}
+
+void GpuRuntime::take_turn() {
+  cuda::check(cudaSetDevice(device_), "cudaSetDevice");
+  if (followed_) order(*followed_, lanes_.front()->stream);
+}
+
+void GpuRuntime::give_turn() {
+  if (followed_) order(lanes_.front()->stream, *followed_);
+}
+
 Pending GpuRuntime::launch(int lane, std::function<void()> body) {
   ensure(lane >= 1 && lane < lanes(),
          "lane " + std::to_string(lane) + " cannot be started; there are lanes 1 to " + std::to_string(lanes() - 1));
@@ -100,10 +119,7 @@ Pending GpuRuntime::launch(int lane, std::function<void()> body) {
   const cudaStream_t main = lanes_.front()->stream;
   OwnLane& its = *lanes_[static_cast<std::size_t>(lane)];
   const cudaStream_t own = its.stream;
-  Event issued = events_.take();
-  issued.record(main);
-  issued.hold_back(own);
-  events_.give_back(std::move(issued));
+  order(main, own);
   guard_.inside = true;
   try {
     if (its.failed == nullptr) body();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backends/gpu/lane_kernels.hpp"
@@ -37,6 +38,11 @@ class GpuRuntime final : public RankRuntime {
   /// The body is ordered as by `launch`, and all that follows on the main lane behind it.
   void run_in_place(int lane, const std::function<void()>& body) override { launch(lane, body).wait(); }
   std::int64_t agree(std::int64_t value, ReduceOp op) override { return control_.agree(value, op); }
+  /// On any thread: CUDA's current device is each thread's own.
+  void take_turn() override;
+  void give_turn() override;
+  /// From now on turns follow what is ordered on that stream, and it them.
+  void follow(cudaStream_t stream) { followed_ = stream; }
   /// Blocks all ranks until `complete` has returned on rank 0; each rank's clock stands still meanwhile.
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
 
@@ -50,10 +56,13 @@ class GpuRuntime final : public RankRuntime {
  private:
   class OwnLane;
   class Body;
+  void order(cudaStream_t first, cudaStream_t then);
 
   Clock clock_;
   BodyGuard guard_;
   EventPool events_{Event::Kind::order};
+  int device_;
+  std::optional<cudaStream_t> followed_;
   HostExchange control_;
   std::vector<std::unique_ptr<OwnLane>> lanes_;
 };

@@ -13,6 +13,48 @@
 namespace trigram::mpi {
 namespace {
 
+/// This process as a rank, for one run.
+class MpiRank final : public EnteredRank {
+ public:
+  MpiRank(const World& world, const RuntimeOptions& options, std::string facts)
+      : runtime_(world, options), facts_(std::move(facts)) {
+    try {
+      runtime_.begin();
+    } catch (...) {
+      fail(std::current_exception());
+      throw;
+    }
+  }
+  ~MpiRank() override {
+    if (ended_) return;
+    fail(std::make_exception_ptr(Error("a rank neither left its world nor failed")));
+    runtime_.stop_lanes();
+  }
+
+  RankRuntime& runtime() override { return runtime_; }
+
+  Outcome leave(const std::vector<std::byte>& result) override {
+    constexpr double nanosecond = 1e-9;
+    const auto ended = static_cast<std::int64_t>(runtime_.now() / nanosecond);
+    Outcome outcome;
+    outcome.results = runtime_.exchange_results(result);
+    outcome.seconds = static_cast<double>(runtime_.agree(ended, ReduceOp::max)) * nanosecond;
+    outcome.facts = facts_;
+    ended_ = true;
+    return outcome;
+  }
+
+  void fail(std::exception_ptr error) noexcept override {
+    runtime_.fail(std::move(error));
+    ended_ = true;
+  }
+
+ private:
+  MpiRuntime runtime_;
+  std::string facts_;
+  bool ended_ = false;
+};
+
 class MpiBackend final : public Backend {
  public:
   explicit MpiBackend(Params& params)
@@ -44,35 +86,21 @@ class MpiBackend final : public Backend {
   bool spans_processes() const override { return true; }
   int process_rank() const override { return session().rank(); }
 
-  Outcome run(const World& world, const RankBody& body) override {
+  std::string refuses_entering() const override { return {}; }
+
+  std::unique_ptr<EnteredRank> enter(const World& world) override {
     const Placement place = placement(nodes(world.ranks), session().rank());
-    MpiRuntime runtime(world, {collectives_ == "vendor", timeout_, place});
-    try {
-      runtime.begin();
-      const std::vector<std::byte> result = body(runtime);
-      return outcome(runtime, result, place);
-    } catch (...) {
-      runtime.fail(std::current_exception());
-      throw;
-    }
-  }
-
- private:
-  Session& session() const { return Session::join(timeout_); }
-
-  Outcome outcome(MpiRuntime& runtime, const std::vector<std::byte>& result, const Placement& place) const {
-    constexpr double nanosecond = 1e-9;
-    const auto ended = static_cast<std::int64_t>(runtime.now() / nanosecond);
-    Outcome outcome;
-    outcome.results = runtime.exchange_results(result);
-    outcome.seconds = static_cast<double>(runtime.agree(ended, ReduceOp::max)) * nanosecond;
     const nlohmann::json facts{{"library", session().library()},
                                {"launcher", session().launcher()},
                                {"nodes", place.nodes},
                                {"collectives", collectives_}};
-    outcome.facts = facts.dump();
-    return outcome;
+    return std::make_unique<MpiRank>(world, RuntimeOptions{collectives_ == "vendor", timeout_, place}, facts.dump());
   }
+
+  Outcome run(const World& world, const RankBody& body) override { return run_entered(*enter(world), body); }
+
+ private:
+  Session& session() const { return Session::join(timeout_); }
 
   int ranks_per_node_;
   std::string collectives_;

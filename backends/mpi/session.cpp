@@ -18,11 +18,14 @@ namespace {
 
 // The process that joined: a forked child is no member of the job.
 pid_t member = 0;
+// Whether MPI was started here, and so is ended here.
+bool started_here = false;
 
 void leave(int status, void*) {
-  if (getpid() != member) return;
+  int ended = 0;
+  if (getpid() != member || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
   if (status == 0) {
-    MPI_Finalize();
+    if (started_here) MPI_Finalize();
   } else {
     MPI_Abort(MPI_COMM_WORLD, status);
   }
@@ -31,10 +34,26 @@ void leave(int status, void*) {
 /// Waits nap for microseconds, but the kernel rounds naps up by 50 us unless told otherwise; threads inherit it.
 void nap_precisely() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
-void initialize(double timeout) {
-  const Deadline deadline("MPI_Init_thread", timeout);
+/// Gives the level of threads. Somebody else in this process may have started MPI, and may end it too.
+int start(double timeout) {
   int provided = MPI_THREAD_SINGLE;
+  int started = 0;
+  check(MPI_Initialized(&started), "MPI_Initialized");
+  if (started != 0) {
+    check(MPI_Query_thread(&provided), "MPI_Query_thread");
+    require(provided == MPI_THREAD_MULTIPLE,
+            "MPI was started in this process without MPI_THREAD_MULTIPLE, which lanes need; start it with "
+            "MPI_Init_thread and that level, or leave it to Trigram");
+    return provided;
+  }
+  const Deadline deadline("MPI_Init_thread", timeout);
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+  started_here = true;
+  return provided;
+}
+
+void initialize(double timeout) {
+  const int provided = start(timeout);
   member = getpid();
   on_exit(leave, nullptr);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

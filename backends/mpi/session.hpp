@@ -7,7 +7,8 @@
 namespace trigram::mpi {
 
 /// MPI allows one initialization a process, so there is one session. It ends with the process: finalized when the exit
-/// status is 0, else the whole job is aborted with that status. An error of one rank thus ends the job once the program
+/// status is 0, unless somebody else had started MPI in this process, who ends it; else the whole job is aborted with
+/// that status. An error of one rank thus ends the job once the program
 /// has printed it, and whatever the others are waiting for.
 class Session {
  public:

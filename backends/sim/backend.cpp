@@ -48,6 +48,10 @@ class SimBackend final : public Backend {
   }
   int default_ranks() const override { return cluster_.platform.empty() ? cluster_.default_ranks() : hosts_; }
   bool simulated() const override { return true; }
+  std::string refuses_entering() const override {
+    return "backend 'sim' starts its ranks itself, in a process of its own, so that none can enter: give it a workload "
+           "to train (`trigram run`, or Backend::run), or enter backend mpi";
+  }
 
   Outcome run(const World& world, const RankBody& body) override {
     cluster_.nodes_of(world.ranks);

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "core/all_reduce.hpp"
+#include "tests/support/thread_entrance.hpp"
 #include "tests/support/thread_world.hpp"
 
 namespace trigram {
@@ -26,6 +27,13 @@ class ThreadBackend final : public Backend {
 
   int default_ranks() const override { return 8; }
   bool simulated() const override { return false; }
+
+  std::string refuses_entering() const override { return {}; }
+
+  /// The thread that calls becomes a rank; as many calls as the world has ranks make one world.
+  std::unique_ptr<EnteredRank> enter(const World& world) override {
+    return entrance_.enter(world, nodes(world.ranks), timeout_);
+  }
 
   Outcome run(const World& world, const RankBody& body) override {
     require(world.ranks >= 1, "threads: a world has at least one rank, not " + std::to_string(world.ranks));
@@ -59,6 +67,7 @@ class ThreadBackend final : public Backend {
 
   int ranks_per_node_;
   double timeout_;
+  ThreadEntrance entrance_;
 };
 
 const Backends::Registration registration("threads", {"one thread a rank in this process, for tests"},

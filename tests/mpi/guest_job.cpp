@@ -1,0 +1,43 @@
+// A program that starts and ends MPI itself, and enters as a rank in between: guest_job multiple|single
+#include <mpi.h>
+
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include "core/backend.hpp"
+#include "core/error.hpp"
+#include "core/worker.hpp"
+#include "tests/support/exit_status.hpp"
+
+namespace trigram {
+namespace {
+
+/// The rank lives on a thread that is not the one that started MPI.
+void enter_and_leave() {
+  const auto backend = Backends::make("mpi:timeout=20s");
+  World world;
+  world.ranks = backend->default_ranks();
+  const auto rank = backend->enter(world);
+  std::thread([&] {
+    Communicator& comm = *rank->runtime().lane(0).comm;
+    const OwnedBuffer one = comm.device().allocate(Shape::of(1, DType::f32));
+    comm.device().fill(one, 1);
+    comm.all_reduce(one, ReduceOp::sum);
+    ensure(one.view().data<float>()[0] == static_cast<float>(world.ranks), "ranks do not add up");
+    rank->leave({});
+  }).join();
+}
+
+}  // namespace
+}  // namespace trigram
+
+int main(int count, char** words) {
+  const std::string level = count > 1 ? words[1] : "multiple";
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, level == "single" ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
+  const int status = trigram::testing::exit_status(trigram::enter_and_leave);
+  if (status == 0) MPI_Finalize();
+  if (status == 0) std::cout << "the guest has left\n";
+  return status;
+}
