@@ -47,12 +47,8 @@ void CpuKernels::root(Buffer x) {
 }
 
 void CpuKernels::add_scaled(Buffer a, Buffer x, Buffer y) {
-  with_floating(y.dtype(), [&]<class T>(std::type_identity<T>) {
-    vectorised(instructions_,
-               [factor = *a.data<float>(), from = x.data<T>(), to = y.data<T>(), count = y.count()]() TRIGRAM_INLINE {
-                 for (std::int64_t i = 0; i < count; ++i) store(to_f32(to[i]) + factor * to_f32(from[i]), to[i]);
-               });
-  });
+  pairwise(instructions_, x, y,
+           [factor = *a.data<float>()](float u, float v) TRIGRAM_INLINE { return v + factor * u; });
 }
 
 }  // namespace trigram

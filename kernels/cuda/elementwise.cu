@@ -1,6 +1,5 @@
 // Operations on each element by itself; f16 and bf16 compute in f32 and round once.
-#include "kernels/cuda/groups.hpp"
-#include "kernels/element_types.hpp"
+#include "kernels/cuda/elements.hpp"
 
 namespace trigram {
 namespace cuda {
@@ -28,50 +27,14 @@ struct Fill {
   }
 };
 
-template <class T>
-struct Scale {
-  static constexpr int width = Pack<T>::count;
-  T* x;
+struct Scaled {
   float a;
-
-  template <int N>
-  struct Held {
-    T x[N];
-  };
-  template <int N>
-  __device__ void load(std::int64_t i, Held<N>& held) const {
-    read<N>(x + i, held.x);
-  }
-  template <int N>
-  __device__ void finish(std::int64_t i, Held<N>& held) const {
-#pragma unroll
-    for (int j = 0; j < N; ++j) store(a * to_f32(held.x[j]), held.x[j]);
-    write<N>(held.x, x + i);
-  }
+  __device__ __forceinline__ float operator()(float x) const { return a * x; }
 };
 
-template <class T>
-struct Axpby {
-  static constexpr int width = Pack<T>::count;
-  const T* x;
-  T* y;
+struct Combination {
   float a, b;
-
-  template <int N>
-  struct Held {
-    T x[N], y[N];
-  };
-  template <int N>
-  __device__ void load(std::int64_t i, Held<N>& held) const {
-    read<N>(x + i, held.x);
-    read<N>(y + i, held.y);
-  }
-  template <int N>
-  __device__ void finish(std::int64_t i, Held<N>& held) const {
-#pragma unroll
-    for (int j = 0; j < N; ++j) store(a * to_f32(held.x[j]) + b * to_f32(held.y[j]), held.y[j]);
-    write<N>(held.y, y + i);
-  }
+  __device__ __forceinline__ float operator()(float x, float y) const { return a * x + b * y; }
 };
 
 template <class From, class To>
@@ -122,19 +85,10 @@ void CudaKernels::fill(Buffer x, double value) {
   });
 }
 
-void CudaKernels::scale(Buffer x, float a) {
-  with_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    T* values = x.data<T>();
-    cuda::run_over("scale", *this, cuda::Scale<T>{values, a}, x.count(), cuda::all_wide(values));
-  });
-}
+void CudaKernels::scale(Buffer x, float a) { cuda::change_each("scale", *this, x, cuda::Scaled{a}); }
 
 void CudaKernels::axpby(float a, Buffer x, float b, Buffer y) {
-  with_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    const T* from = x.data<T>();
-    T* to = y.data<T>();
-    cuda::run_over("axpby", *this, cuda::Axpby<T>{from, to, a, b}, y.count(), cuda::all_wide(from, to));
-  });
+  cuda::combine_pairs("axpby", *this, x, y, cuda::Combination{a, b});
 }
 
 void CudaKernels::convert(Buffer x, Buffer y) {

@@ -1,52 +1,20 @@
 // Layers of small models: biases, activations, and rows of a table.
+#include "kernels/cuda/elements.hpp"
 #include "kernels/cuda/fault.hpp"
-#include "kernels/cuda/groups.hpp"
 #include "kernels/cuda/index.hpp"
 
 namespace trigram {
 namespace cuda {
 namespace {
 
-struct Relu {
-  static constexpr int width = 4;
-  float* x;
-
-  template <int N>
-  struct Held {
-    float x[N];
-  };
-  template <int N>
-  __device__ void load(std::int64_t i, Held<N>& held) const {
-    read<N>(x + i, held.x);
-  }
-  /// A NaN stays.
-  template <int N>
-  __device__ void finish(std::int64_t i, Held<N>& held) const {
-#pragma unroll
-    for (int j = 0; j < N; ++j) held.x[j] = held.x[j] < 0.0F ? 0.0F : held.x[j];
-    write<N>(held.x, x + i);
-  }
+/// A NaN stays.
+struct Rectified {
+  __device__ __forceinline__ float operator()(float x) const { return x < 0.0F ? 0.0F : x; }
 };
 
-struct ReluBackward {
-  static constexpr int width = 4;
-  const float* activated;
-  float* gradient;
-
-  template <int N>
-  struct Held {
-    float activated[N], gradient[N];
-  };
-  template <int N>
-  __device__ void load(std::int64_t i, Held<N>& held) const {
-    read<N>(activated + i, held.activated);
-    read<N>(gradient + i, held.gradient);
-  }
-  template <int N>
-  __device__ void finish(std::int64_t i, Held<N>& held) const {
-#pragma unroll
-    for (int j = 0; j < N; ++j) held.gradient[j] = held.activated[j] == 0.0F ? 0.0F : held.gradient[j];
-    write<N>(held.gradient, gradient + i);
+struct WhereActive {
+  __device__ __forceinline__ float operator()(float activated, float gradient) const {
+    return activated == 0.0F ? 0.0F : gradient;
   }
 };
 
@@ -112,15 +80,15 @@ void CudaKernels::column_sums(Buffer rows, Buffer sums) {
 }
 
 void CudaKernels::relu(Buffer x) {
-  auto* values = x.data<float>();
-  cuda::run_over("relu", *this, cuda::Relu{values}, x.count(), cuda::all_wide(values));
+  float* values = x.data<float>();
+  cuda::run_over("relu", *this, cuda::Each<float, cuda::Rectified>{values, {}}, x.count(), cuda::all_wide(values));
 }
 
 void CudaKernels::relu_backward(Buffer activated, Buffer gradient) {
-  const auto* outputs = activated.data<float>();
-  auto* values = gradient.data<float>();
-  cuda::run_over("relu_backward", *this, cuda::ReluBackward{outputs, values}, gradient.count(),
-                 cuda::all_wide(outputs, values));
+  const float* outputs = activated.data<float>();
+  float* values = gradient.data<float>();
+  cuda::run_over("relu_backward", *this, cuda::Pairwise<float, cuda::WhereActive>{outputs, values, {}},
+                 gradient.count(), cuda::all_wide(outputs, values));
 }
 
 void CudaKernels::gather_rows(Buffer table, Buffer indices, Buffer rows) {
