@@ -105,6 +105,16 @@ TEST(Entering, ARankThatIsGoneWithoutLeavingIsAFailure) {
   EXPECT_THAT(learned([](EnteredRank&) {}), Contains("rank 1 neither left its world nor failed"));
 }
 
+TEST(Entering, WhatNoLoopCanDoIsRefusedBefore) {
+  TrainingOptions options;
+  options.algorithm = "one_bit_adam";
+  options.optimizer = "adam";
+  const auto backend = Backends::make(threads(2));
+  EXPECT_THAT([&] { drive_as_entered(*backend, small_world(), options, Steps::by_the_object); },
+              ThrowsMessage<UsageError>(HasSubstr("algorithm 'one_bit_adam' updates weights by itself, so optimizer "
+                                                  "'adam' would do nothing; leave it out")));
+}
+
 TEST(Entering, TheSimulatorSaysThatItStartsItsRanksItself) {
   const auto backend = Backends::make("sim");
   EXPECT_THAT([&] { backend->enter(small_world()); },

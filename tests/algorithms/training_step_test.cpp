@@ -16,6 +16,17 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
+/// Fails before the update.
+class Breaking final : public Algorithm {
+ public:
+  explicit Breaking(Params&) {}
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
+  }
+  Cost cost(const CostQuery&) const override { return {}; }
+  void before_update(Worker&) override { throw BackendError("the link is gone"); }
+};
+
 /// One rank with three tensors in two buckets, {c, b} and {a}.
 class Driven : public ::testing::Test {
  protected:
@@ -142,6 +153,47 @@ TEST_F(Driven, NothingFollowsAnError) {
         whole_step(step, 0);
       },
       "'begin' of step 0 came, but the loop has left with an error, so that nothing follows");
+}
+
+TEST_F(Driven, NothingFollowsAMomentThatFailed) {
+  static const Algorithms::Registration registration("mutant/breaking", {"fails before the update"},
+                                                     [](Params& params) { return std::make_unique<Breaking>(params); });
+  const Drive moments = [](TrainingStep& step) {
+    step.setup(1);
+    step.begin(0, 0.1);
+    step.rest_ready();
+    EXPECT_THAT([&] { step.before_update(); }, ThrowsMessage<BackendError>(HasSubstr("the link is gone")));
+    step.update();
+  };
+  EXPECT_THAT([&] { drive("mutant/breaking", moments); },
+              ThrowsMessage<Error>(HasSubstr("step 0: 'update' came, but 'before_update' has failed, so that nothing "
+                                             "follows")));
+}
+
+TEST_F(Driven, ARankThatOnlyServesHasNoSteps) {
+  const auto refusals = run_ranks<int>("threads", 2, [](RankRuntime& runtime) {
+    Worker worker(runtime, 0, {});
+    const std::vector<Parameter> parameters{{"a", 4, 4, 0}};
+    BucketStore store(worker.device, parameters, plan_buckets(parameters, {32, 1}, false));
+    TrainingStep step(worker, store.buckets(), TrainingStep::make_parts("parameter_server", ""));
+    step.setup(1);
+    int refused = 0;
+    if (step.only_serves()) {
+      try {
+        step.begin(0, 0.1);
+      } catch (const Error& error) {
+        refused = std::string(error.what())
+                              .find(
+                                  "rank 1 only serves, and has no step 0 to begin; after 'setup' comes "
+                                  "'finish'") != std::string::npos
+                      ? 1
+                      : 2;
+      }
+    }
+    step.finish();
+    return std::vector<int>{refused};
+  });
+  EXPECT_EQ(refusals, (std::vector<std::vector<int>>{{0}, {1}}));
 }
 
 TEST_F(Driven, TheOneWhoStepsTheWeightsIsToldApart) {
