@@ -29,6 +29,7 @@ class MpiRank final : public EnteredRank {
     if (ended_) return;
     fail(std::make_exception_ptr(Error("a rank neither left its world nor failed")));
     runtime_.stop_lanes();
+    Session::forsake();
   }
 
   RankRuntime& runtime() override { return runtime_; }

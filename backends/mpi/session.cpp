@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iostream>
 
 #include "backends/mpi/bootstrap.hpp"
 #include "backends/mpi/check.hpp"
@@ -20,14 +21,19 @@ namespace {
 pid_t member = 0;
 // Whether MPI was started here, and so is ended here.
 bool started_here = false;
+// Whether others may be waiting for a rank that is no more.
+bool forsaken = false;
 
 void leave(int status, void*) {
   int ended = 0;
   if (getpid() != member || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
-  if (status == 0) {
-    if (started_here) MPI_Finalize();
-  } else {
+  if (status != 0) {
     MPI_Abort(MPI_COMM_WORLD, status);
+  } else if (forsaken) {
+    std::cerr << "trigram: this process ends the job, since its rank was gone before it had left\n";
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  } else if (started_here) {
+    MPI_Finalize();
   }
 }
 
@@ -99,6 +105,8 @@ Session& Session::join(double timeout) {
   static Session session(timeout);
   return session;
 }
+
+void Session::forsake() { forsaken = true; }
 
 Session::Session(double timeout) : library_(library_version()) {
   require_real(library_);

@@ -20,6 +20,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  /// A rank that entered is gone, and did not leave: the job is aborted when this process ends, whatever its status.
+  static void forsake();
+
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   /// By shared memory, numbered without gaps in the order of each node's first rank.

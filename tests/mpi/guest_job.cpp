@@ -1,4 +1,5 @@
-// A program that starts and ends MPI itself, and enters as a rank in between: guest_job multiple|single
+// A program that enters as a rank: guest_job multiple|single, where it starts and ends MPI itself, or gone, where rank
+// 1 does not leave.
 #include <mpi.h>
 
 #include <iostream>
@@ -14,7 +15,7 @@ namespace trigram {
 namespace {
 
 /// The rank lives on a thread that is not the one that started MPI.
-void enter_and_leave() {
+void enter_and_leave(bool goes) {
   const auto backend = Backends::make("mpi:timeout=20s");
   World world;
   world.ranks = backend->default_ranks();
@@ -25,7 +26,7 @@ void enter_and_leave() {
     comm.device().fill(one, 1);
     comm.all_reduce(one, ReduceOp::sum);
     ensure(one.view().data<float>()[0] == static_cast<float>(world.ranks), "ranks do not add up");
-    rank->leave({});
+    if (!goes || comm.rank() != 1) rank->leave({});
   }).join();
 }
 
@@ -33,11 +34,12 @@ void enter_and_leave() {
 }  // namespace trigram
 
 int main(int count, char** words) {
-  const std::string level = count > 1 ? words[1] : "multiple";
+  const std::string way = count > 1 ? words[1] : "multiple";
+  const bool goes = way == "gone";
   int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, level == "single" ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
-  const int status = trigram::testing::exit_status(trigram::enter_and_leave);
-  if (status == 0) MPI_Finalize();
+  if (!goes) MPI_Init_thread(nullptr, nullptr, way == "single" ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
+  const int status = trigram::testing::exit_status([&] { trigram::enter_and_leave(goes); });
+  if (status == 0 && !goes) MPI_Finalize();
   if (status == 0) std::cout << "the guest has left\n";
   return status;
 }
