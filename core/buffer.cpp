@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -74,9 +75,15 @@ Buffer Buffer::slice(std::int64_t offset, std::int64_t count, std::int64_t model
   return {address, {count, shape_.dtype, modelled_count, shape_.phantom}};
 }
 
+// Called for each of many parts: two divisions in all.
 Buffer Buffer::chunk(int index, int parts) const {
-  return slice(part_begin(shape_.count, parts, index), part_count(shape_.count, parts, index),
-               part_count(shape_.modelled_count, parts, index));
+  const auto part = [&](std::int64_t total) {
+    const std::int64_t each = total / parts;
+    const std::int64_t left = total - each * parts;
+    return std::pair{each * index + std::min<std::int64_t>(index, left), each + (index < left ? 1 : 0)};
+  };
+  const auto [begin, count] = part(shape_.count);
+  return slice(begin, count, shape_.modelled_count == shape_.count ? count : part(shape_.modelled_count).second);
 }
 
 Buffer Buffer::as(DType dtype) const {

@@ -50,7 +50,9 @@ void Codec::decode_reduce_encode(Device& device, std::span<const KeyedFrame> fra
   const CodecTraffic touched = traffic(sum.modelled_count());
   double decoded = 3 * static_cast<double>(sum.modelled_bytes());  // filled with zeros, and scaled
   for (const KeyedFrame& part : frames) {
-    check(*this, "decode_reduce_encode", sum, part.frame);
+    const bool like_out = part.frame.count() == out.count() && part.frame.modelled_count() == out.modelled_count() &&
+                          part.frame.dtype() == out.dtype();
+    if (!like_out) check(*this, "decode_reduce_encode", sum, part.frame);
     decoded += touched.decode_add;
   }
   {

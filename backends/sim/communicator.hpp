@@ -74,7 +74,6 @@ class SimCommunicator final : public Communicator {
   enum class Reach : std::uint8_t { own_node, other_nodes };
   /// Modelled bytes that `sender` brings to an all-to-all for others on its own node, or on all other nodes.
   std::int64_t bytes_between(int sender, Reach reach) const;
-  bool parts_are_even() const;
   /// A collective along a binomial tree: its root's link carries every round, in the direction of `flow`.
   template <class Move>
   void tree(const char* name, Buffer x, StandIn flow, const Move& move);

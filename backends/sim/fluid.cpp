@@ -120,7 +120,9 @@ void SimCommunicator::all_gather(std::span<const Buffer> parts) {
   const int n = size();
   ensure(parts.size() == at(n), "all_gather needs one buffer a rank");
   // A ring of equal parts is one flow; one large part would pass from rank to rank, round after round.
-  if (!fluid_ || n == 1 || !nearly_equal(parts)) {
+  PartSizes sizes;
+  sizes.add(parts);
+  if (!fluid_ || n == 1 || !sizes.nearly_equal()) {
     simulation_.note(Collective::all_gather, false);
     return Communicator::all_gather(parts);
   }
@@ -147,11 +149,16 @@ void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const B
   Meeting& meeting = group_->meeting();
   meeting.send[at(rank_)] = send;
   meeting.receive[at(rank_)] = receive;
+  PartSizes& sizes = meeting.sizes[at(rank_)] = {};
+  sizes.add(send);
+  sizes.add(receive);
   const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_to_all", *group_);
   blocking([&] {
     group_->meet(rank_, [&] {
-      deliver_all();
-      meeting.even = group_->symmetry() != Symmetry::none && parts_are_even();
+      PartSizes all;
+      for (const PartSizes& one : meeting.sizes) all.add(one);
+      if (!all.equal_phantoms()) deliver_all();
+      meeting.even = group_->symmetry() != Symmetry::none && all.nearly_equal();
       if (meeting.even) carry(all_to_all_of_first_node(), 1);
     });
   });

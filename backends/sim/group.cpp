@@ -31,6 +31,7 @@ Group::Group(Simulation& simulation, std::vector<int> members, int lane, std::st
   meeting_.buffers.resize(n);
   meeting_.send.resize(n);
   meeting_.receive.resize(n);
+  meeting_.sizes.resize(n);
   meeting_.colors.resize(n);
   meeting_.groups.resize(n);
   std::map<int, std::vector<int>> nodes;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/sim/parts.hpp"
 #include "core/communicator.hpp"
 
 namespace trigram::sim {
@@ -29,6 +30,7 @@ struct Meeting {
   std::vector<Buffer> buffers;                         ///< by rank
   std::vector<std::span<const Buffer>> send, receive;  ///< by rank
   std::vector<double> waits;                           ///< of a barrier, by rank, in seconds
+  std::vector<PartSizes> sizes;                        ///< of an all-to-all, by rank: what it sends and receives
   bool even = false;                                   ///< of an all-to-all: all parts have nearly the same size
   std::vector<std::pair<int, int>> colors;             ///< of a split, by rank: color and key
   std::vector<std::shared_ptr<class Group>> groups;    ///< of a split, by rank

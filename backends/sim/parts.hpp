@@ -3,25 +3,31 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <span>
 
 #include "core/buffer.hpp"
 
 namespace trigram::sim {
 
-inline bool nearly_equal(std::int64_t least, std::int64_t most) {
-  return most - least <= most / 1000 + size_of(DType::i64);
-}
+/// Of parts that were added.
+struct PartSizes {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
+  bool phantom = true;
 
-/// Whether one flow may stand for flows of all parts.
-inline bool nearly_equal(std::span<const Buffer> parts) {
-  std::int64_t least = parts.front().modelled_bytes(), most = least;
-  for (const Buffer& part : parts) {
-    least = std::min(least, part.modelled_bytes());
-    most = std::max(most, part.modelled_bytes());
+  void add(const PartSizes& more) {
+    least = std::min(least, more.least);
+    most = std::max(most, more.most);
+    phantom = phantom && more.phantom;
   }
-  return nearly_equal(least, most);
-}
+  void add(std::span<const Buffer> parts) {
+    for (const Buffer& part : parts) add({part.modelled_bytes(), part.modelled_bytes(), part.is_phantom()});
+  }
+  /// Whether one flow may stand for flows of all.
+  bool nearly_equal() const { return most - least <= most / 1000 + size_of(DType::i64); }
+  /// Whether there is nothing to move, and no two differ.
+  bool equal_phantoms() const { return phantom && least == most; }
+};
 
 /// Nothing where both are the same memory.
 inline void copy_bytes(Buffer from, Buffer to) {

@@ -89,18 +89,6 @@ std::int64_t SimCommunicator::bytes_between(int sender, Reach reach) const {
   return all - own;
 }
 
-bool SimCommunicator::parts_are_even() const {
-  const std::vector<std::span<const Buffer>>& all = group_->meeting().send;
-  std::int64_t least = all.front().front().modelled_bytes(), most = least;
-  for (const std::span<const Buffer> parts : all) {
-    for (const Buffer& part : parts) {
-      least = std::min(least, part.modelled_bytes());
-      most = std::max(most, part.modelled_bytes());
-    }
-  }
-  return nearly_equal(least, most);
-}
-
 // Inside a node nobody is in another's way, and nobody is done before the root's ⌈log₂ n⌉ messages, which its link
 // carries one after the other.
 template <class Move>

@@ -10,6 +10,7 @@ namespace {
 
 std::vector<Shape> chunk_shapes(Buffer x, int parts) {
   std::vector<Shape> shapes;
+  shapes.reserve(static_cast<std::size_t>(parts));
   for (int i = 0; i < parts; ++i) shapes.push_back(x.chunk(i, parts).shape());
   return shapes;
 }
@@ -21,6 +22,15 @@ Key chunk_key(const Worker& lane, const Communicator& group, int bucket, int chu
   const bool part_of_node = lane.relaxation.hierarchy == Hierarchy::all_nics;
   key.chunk = part_of_node ? lane.node.rank() * group.size() + chunk : chunk;
   return key;
+}
+
+/// What one operation of a codec on every chunk of x costs, where there is nothing to compute: chunks have at most two
+/// sizes.
+KernelCost cost_of_chunks(const Codec& codec, Buffer x, int n, double CodecTraffic::*operation) {
+  const std::int64_t larger = x.modelled_count() % n;
+  const double of_larger = codec.traffic(part_count(x.modelled_count(), n, 0)).*operation;
+  const double of_smaller = codec.traffic(x.modelled_count() / n).*operation;
+  return {0, static_cast<double>(larger) * of_larger + static_cast<double>(n - larger) * of_smaller};
 }
 
 /// e ← u − decode(frame), where `u` is the vector that the frame encodes.
@@ -78,6 +88,7 @@ void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, 
   // Every server sends its frame to everyone at once: one round, where a ring would take n − 1 latencies.
   group.all_to_all(std::vector<Buffer>(static_cast<std::size_t>(n), gathered[self]), gathered.all());
   lane.device.fused(Activity::decode, "decode", [&] {
+    if (x.is_phantom()) return lane.device.charge(cost_of_chunks(*codec_, x, n, &CodecTraffic::decode));
     for (int server = 0; server < n; ++server) {
       Key key = chunk_key(lane, group, bucket_, server, Phase::server);
       key.rank = server;
@@ -88,6 +99,8 @@ void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, 
 
 void CentralizedLowPrecision::encode_worker(Worker& lane, Communicator& group, Buffer x, const Frames& frames) {
   const int n = group.size();
+  if (x.is_phantom() && !error_feedback_)
+    return lane.device.charge(cost_of_chunks(*codec_, x, n, &CodecTraffic::encode));
   if (error_feedback_) lane.device.axpby(residual_weight_, worker_residual_, 1.0F, x);
   for (int chunk = 0; chunk < n; ++chunk) {
     const Key key = chunk_key(lane, group, bucket_, chunk, Phase::worker);
@@ -101,10 +114,12 @@ void CentralizedLowPrecision::encode_worker(Worker& lane, Communicator& group, B
 /// The frames of ranks i+1, …, i+n (mod n), in which order server i adds them.
 std::vector<KeyedFrame> CentralizedLowPrecision::in_order(const Worker& lane, const Communicator& group,
                                                           const Frames& received) const {
+  const int n = group.size();
+  Key key = chunk_key(lane, group, bucket_, group.rank(), Phase::worker);
   std::vector<KeyedFrame> frames;
-  for (int k = 1; k <= group.size(); ++k) {
-    Key key = chunk_key(lane, group, bucket_, group.rank(), Phase::worker);
-    key.rank = (group.rank() + k) % group.size();
+  frames.reserve(static_cast<std::size_t>(n));
+  for (int k = 1; k <= n; ++k) {
+    key.rank = (group.rank() + k) % n;
     frames.push_back({received[key.rank], key});
   }
   return frames;
