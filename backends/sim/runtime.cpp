@@ -28,6 +28,7 @@ struct Runtime::Stream {
   std::deque<std::shared_ptr<Task>> queue;
   sg::SemaphorePtr work = sg::Semaphore::create(0);
   sg::SemaphorePtr ended = sg::Semaphore::create(0);
+  bool idle = false;  ///< waits for work
   bool waited_for = false;
   std::exception_ptr failed;  ///< of the first body that failed: none runs after it
 };
@@ -147,14 +148,17 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
       })->daemonize();
     }
     stream->queue.push_back(task);
-    stream->work->release();
+    if (std::exchange(stream->idle, false)) stream->work->release();
   });
   return Pending(std::make_unique<LanePending>(task, *stream, simulation_, simulation_.station(rank_, 0), lane));
 }
 
 void Runtime::serve(Stream& stream) {
   for (;;) {
-    blocking([&] { stream.work->acquire(); });
+    if (stream.queue.empty()) {
+      stream.idle = true;
+      blocking([&] { stream.work->acquire(); });
+    }
     const std::shared_ptr<Task> task = std::move(stream.queue.front());
     stream.queue.pop_front();
     try {
