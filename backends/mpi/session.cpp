@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <iostream>
 
 #include "backends/mpi/bootstrap.hpp"
 #include "backends/mpi/check.hpp"
 #include "backends/mpi/deadline.hpp"
 #include "core/error.hpp"
+#include "processes/last_resort.hpp"
 
 namespace trigram::mpi {
 namespace {
@@ -30,7 +30,7 @@ void leave(int status, void*) {
   if (status != 0) {
     MPI_Abort(MPI_COMM_WORLD, status);
   } else if (forsaken) {
-    std::cerr << "trigram: this process ends the job, since its rank was gone before it had left\n";
+    write_line("trigram: this process ends the job, since its rank was gone before it had left");
     MPI_Abort(MPI_COMM_WORLD, 1);
   } else if (started_here) {
     MPI_Finalize();
