@@ -84,6 +84,7 @@ class AdPsgd final : public Algorithm, private Service {
     serving_.end(worker);
     after_step(worker);
   }
+  void list_state(State& state) override { state.buffers("shared", shared_).buffers("before", before_); }
 
  private:
   std::vector<int> partners(int ranks, int rank) const {

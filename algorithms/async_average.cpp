@@ -53,13 +53,16 @@ class AsyncAverage final : public Algorithm {
   }
 
   /// Takes part in averagings until every rank wants to stop; after the last one all weights are equal.
-  void finish(Worker& worker) override {
+  void quiesce(Worker& worker) override {
     if (average_.running()) average_.merge(worker);
     do {
       average_.start(worker, true);
       average_.merge(worker);
     } while (!average_.everyone_stopped(worker));
+    shared_ = snapshot_ = worker.step;
   }
+  void finish(Worker& worker) override { quiesce(worker); }
+  void list_state(State& state) override { state.value("shared", shared_).value("snapshot", snapshot_); }
 
  private:
   std::int64_t every_;

@@ -43,6 +43,8 @@ class DiLoCo final : public WeightMethod {
     }
   }
 
+  void list_state(State& state) override { state.of("outer", *outer_).buffers("begin", begin_); }
+
  private:
   bool communicates(std::int64_t step) const override { return (step + 1) % every_ == 0; }
 

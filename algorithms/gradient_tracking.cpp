@@ -52,6 +52,8 @@ class GradientTracking final : public WeightMethod {
     worker.device.copy(bucket.gradients, before_[index]);
   }
 
+  void list_state(State& state) override { state.buffers("tracked", tracked_).buffers("before", before_); }
+
  private:
   bool communicates(std::int64_t) const override { return true; }
   void exchange(Worker& lane, Bucket& bucket) override {

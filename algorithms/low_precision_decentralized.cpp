@@ -46,6 +46,8 @@ class LowPrecisionDecentralized final : public WeightMethod {
     for (const Bucket& bucket : buckets) mixes_.emplace_back(worker, bucket, codec, topology);
   }
 
+  void list_state(State& state) override { state.of_each("mix", mixes_); }
+
  private:
   bool communicates(std::int64_t) const override { return true; }
   void exchange(Worker& lane, Bucket& bucket) override {

@@ -65,6 +65,8 @@ class OneBitAdam final : public GradientMethod {
     if (worker.step + 1 == warmup_) freeze(worker.device, bucket);
   }
 
+  void list_state(State& state) override { state.of("adam", *adam_).of_each("average", averages_); }
+
  private:
   void exchange(Worker& lane, Bucket& bucket) override {
     if (lane.step < warmup_) return centralized_full_precision(lane, bucket.gradients);

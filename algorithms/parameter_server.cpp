@@ -62,6 +62,7 @@ class ParameterServer final : public Algorithm, private Service {
     pending_.wait();
     serving_.end(worker);
   }
+  void list_state(State& state) override { state.buffers("before", before_).values("sent", sent_); }
 
  private:
   /// Gradients are free by now, so that the update travels in them.

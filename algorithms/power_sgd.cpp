@@ -115,6 +115,14 @@ class PowerSgd final : public GradientMethod {
     }
   }
 
+  /// P is computed anew in every step.
+  void list_state(State& state) override {
+    for (const Factors& of_bucket : factors_) {
+      state.buffer("error", of_bucket.error);
+      state.buffer("right", of_bucket.right);
+    }
+  }
+
  private:
   void exchange(Worker& lane, Bucket& bucket) override {
     if (lane.world() == 1) return;

@@ -81,6 +81,8 @@ class StochasticGradientPush final : public Algorithm {
   }
   void after_step(Worker&) override { pending_.wait(); }
 
+  void list_state(State& state) override { state.buffers("pushed", pushed_).buffers("push sum", push_sum_); }
+
  private:
   void push(Worker& lane, int bucket) {
     const auto index = static_cast<std::size_t>(bucket);

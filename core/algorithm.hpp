@@ -11,6 +11,7 @@
 #include "core/cost.hpp"
 #include "core/hierarchy.hpp"
 #include "core/registry.hpp"
+#include "core/state.hpp"
 #include "core/worker.hpp"
 
 namespace trigram {
@@ -110,6 +111,13 @@ class Algorithm {
   virtual void after_update(Worker&, Bucket&) {}  ///< decentralized and model-averaging methods act here
   virtual void after_step(Worker&) {}             ///< weights are whole when it returns
   virtual void finish(Worker&) {}                 ///< ends what runs in the background; weights are final
+
+  /// At a checkpoint, between two steps, the same on all ranks: ends what runs in the background, so that nothing is
+  /// under way that `list_state` cannot name. The next step follows. No rank goes on before all have returned.
+  virtual void quiesce(Worker&) {}
+  /// Names what members keep from one step to the next and `setup` does not bring back. Weights are the trainer's.
+  /// (`trigram check` trains to a checkpoint and on from it, and finds other weights where something is missing.)
+  virtual void list_state(State&) {}
 };
 
 using Algorithms = Registry<Algorithm>;

@@ -163,13 +163,23 @@ void Evaluations::begin() {
 
 void Evaluations::after_step(const Reached& reached) {
   if (by_seconds()) {
-    require_few();
-    for (; worker_.now() > next_time(); ++next_) hand_in(next_, next_time(), latest_reached_, latest_);
+    hand_in_until_now();
     keep_latest(reached);
   } else if (options_.evaluate_every > 0 && reached.steps % options_.evaluate_every == 0 &&
              reached.steps < options_.steps) {
     hand_in_now(reached.steps, reached);
   }
+}
+
+void Evaluations::hand_in_until_now() {
+  require_few();
+  for (; worker_.now() > next_time(); ++next_) hand_in(next_, next_time(), latest_reached_, latest_);
+}
+
+void Evaluations::quiesce(const Reached& reached) {
+  if (by_seconds()) hand_in_until_now();
+  keep_latest(reached);
+  score_kept();
 }
 
 void Evaluations::require_few() const {

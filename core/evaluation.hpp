@@ -36,6 +36,11 @@ class Evaluations {
   /// then; once it has stopped, those after its last step.
   void after_step(const Reached& reached);
   void end(const Reached& reached);
+  /// At a checkpoint, when all ranks are at the same moment: hands in and scores what is due by then.
+  void quiesce(const Reached& reached);
+  /// In place of `begin`, after `list_state` was read back: those of the past are not made again.
+  void go_on(const Reached& reached) { keep_latest(reached); }
+  void list_state(State& state) { state.value("begin", begin_).value("next", next_); }
 
  private:
   /// What this rank has handed in and nobody has scored.
@@ -46,6 +51,7 @@ class Evaluations {
   };
 
   void hand_in(std::int64_t key, double time, const Reached& reached, const Workload::HostWeights& weights);
+  void hand_in_until_now();
   void hand_in_now(std::int64_t key, const Reached& reached);
   void score(std::int64_t key, double time, std::vector<std::byte> part);
   void score_kept();

@@ -7,6 +7,7 @@
 
 #include "core/bucket.hpp"
 #include "core/registry.hpp"
+#include "core/state.hpp"
 #include "core/worker.hpp"
 
 namespace trigram {
@@ -28,6 +29,8 @@ class Optimizer {
   virtual std::vector<std::string> state_names() const = 0;
   /// One of them, as long as what is stepped of the bucket. Throws Error where it keeps no such state.
   virtual Buffer state(const std::string& name, int bucket) const = 0;
+  /// Names all that it keeps from one step to the next, for checkpoints.
+  virtual void list_state(State& state) = 0;
 };
 
 using Optimizers = Registry<Optimizer>;

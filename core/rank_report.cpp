@@ -95,6 +95,7 @@ std::vector<std::byte> pack(const RankReport& report) {
   packer.put(report.training_seconds);
   packer.put(static_cast<std::uint64_t>(report.weights.size()));
   for (const std::vector<float>& parameter : report.weights) packer.put_all(std::span(parameter));
+  packer.put_all(std::span(report.state));
   return std::move(packer).bytes();
 }
 
@@ -117,6 +118,7 @@ RankReport unpack(const std::vector<std::byte>& bytes) {
   report.training_seconds = unpacker.take<double>();
   for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left)
     report.weights.push_back(unpacker.take_all<float>());
+  report.state = unpacker.take_all<std::byte>();
   return report;
 }
 

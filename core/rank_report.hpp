@@ -66,6 +66,7 @@ struct RankReport {
   std::int64_t local_batch = 0;             ///< 0: an empty shard
   double training_seconds = 0;              ///< first step's begin to last step's end
   std::vector<std::vector<float>> weights;  ///< by parameter, if kept
+  std::vector<std::byte> state;             ///< of the last checkpoint, if kept
 };
 
 /// As bytes and back, since ranks may be other processes.

@@ -69,6 +69,10 @@ class Timeline {
   double busy(Activity activity) const {
     return busy_[static_cast<std::size_t>(activity)].load(std::memory_order_relaxed);
   }
+  /// Forgets the seconds so far, as at a checkpoint: sums from here on are rounded alike wherever training goes on.
+  void count_anew() {
+    for (auto& seconds : busy_) seconds = 0;
+  }
   const std::vector<Span>& spans() const { return spans_; }
   void add(const Span& span);
 

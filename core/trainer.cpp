@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/evaluation.hpp"
+#include "core/packing.hpp"
 #include "core/schedule.hpp"
 #include "core/training_step.hpp"
 #include "core/workload.hpp"
@@ -19,9 +20,10 @@ struct Progress {
   double compute = 0, encode = 0, wire = 0, decode = 0;
   Cost sent;
 
-  static Progress of(RankRuntime& runtime) {
+  static Progress of(Worker& worker) {
+    RankRuntime& runtime = worker.runtime();
     Progress progress;
-    progress.time = runtime.now();
+    progress.time = worker.now();
     for (int i = 0; i < runtime.lanes(); ++i) runtime.lane(i).timeline.settle();
     progress.compute = runtime.lane(0).timeline.busy(Activity::compute);
     for (int i = 0; i < runtime.lanes(); ++i) {
@@ -41,6 +43,20 @@ TrainingStep::Parts parts_of(const TrainingOptions& options, const Workload& wor
   TrainingStep::Parts parts = TrainingStep::make_parts(options.algorithm, options.optimizer);
   parts.update_is_timed = workload.times_update();
   return parts;
+}
+
+std::vector<std::byte> packed(const Records& records) {
+  Packer packer;
+  put(packer, records);
+  return std::move(packer).bytes();
+}
+
+/// What is behind a bucket's tensors: nobody writes it anew, so methods that work on whole buckets find it again.
+Buffer padding_of(const Bucket& bucket) {
+  if (bucket.gradients.is_phantom() || bucket.tensors.empty()) return {};
+  const Tensor& last = bucket.tensors.back();
+  const std::int64_t begin = last.offset + last.count;
+  return bucket.gradients.slice(begin, bucket.gradients.count() - begin, 0);
 }
 
 /// Tables have each name once.
@@ -73,23 +89,23 @@ class Trainer {
     if (trains_) report_.local_batch = workload_->local_batch();
     workload_->setup(worker_, store_.parameters());
     step_.setup(options_.steps);
-    evaluations_.begin();
-    const Progress start = Progress::of(runtime_);
-    Progress before = start;
-    for (worker_.step = 0; worker_.step < options_.steps; ++worker_.step) {
+    Progress before = options_.checkpoint.load ? go_on() : begin();
+    for (worker_.step = steps_; worker_.step < options_.steps; ++worker_.step) {
       if (trains_) {
         step();
         before = record(before);
       }
       if (options_.on_step && worker_.rank() == 0) options_.on_step(worker_.step + 1);
-      evaluations_.after_step(reached(worker_.step + 1));
+      steps_ = worker_.step + 1;
+      evaluations_.after_step(reached(steps_));
+      if (is_checkpoint()) before = checkpoint(before);
     }
-    report_.training_seconds = before.time - start.time;
+    report_.training_seconds = before.time - began_;
     for (auto& [column, values] : report_.recorded)
       values.resize(report_.steps.size(), std::numeric_limits<double>::quiet_NaN());
     step_.finish();
     (trains_ ? report_.setup_and_finish : report_.sent) =
-        start.sent + difference(Progress::of(runtime_).sent, before.sent);
+        outside_ + difference(Progress::of(worker_).sent, before.sent);
     evaluations_.end(reached(report_.steps_done));
     if (options_.keep_weights && trains_ && !workload_->phantom())
       report_.weights = download_weights(worker_.device, store_.parameters());
@@ -101,6 +117,80 @@ class Trainer {
   void abandon() { step_.abandon(); }
 
  private:
+  Progress begin() {
+    evaluations_.begin();
+    const Progress start = Progress::of(worker_);
+    began_ = start.time;
+    outside_ = start.sent;
+    return start;
+  }
+
+  bool is_checkpoint() const {
+    const std::int64_t every = options_.checkpoint.every;
+    return every > 0 && steps_ % every == 0 && steps_ < options_.steps;
+  }
+
+  /// Ranks meet with nothing under way, so that what they write down is of one moment.
+  Progress checkpoint(const Progress& before) {
+    step_.quiesce();
+    evaluations_.quiesce(reached(steps_));
+    outside_ += difference(Progress::of(worker_).sent, before.sent);
+    time_ = worker_.now();
+    Packer packer;
+    StateWriter writer(worker_.device, packer);
+    list_state(writer);
+    hand_over(std::move(packer).bytes());
+    return leave_checkpoint();
+  }
+
+  void hand_over(std::vector<std::byte> state) {
+    const CheckpointOptions& to = options_.checkpoint;
+    if (to.save) {
+      const std::int64_t key = -steps_;  // evaluations have those from 0 on
+      runtime_.collect(key, to.save(steps_, worker_.rank(), state), [&](const RankRuntime::Parts& saved) {
+        if (to.complete) to.complete(steps_, saved);
+      });
+    }
+    if (to.keep) report_.state = std::move(state);
+  }
+
+  /// From where the checkpoint was taken, as if it had been just now.
+  Progress go_on() {
+    const std::vector<std::byte> state = options_.checkpoint.load(worker_.rank());
+    Unpacker unpacker(state);
+    StateReader reader(worker_.device, unpacker);
+    list_state(reader);
+    worker_.go_on_at(time_);
+    evaluations_.go_on(reached(steps_));
+    return leave_checkpoint();
+  }
+
+  Progress leave_checkpoint() {
+    runtime_.meet();
+    for (int i = 0; i < runtime_.lanes(); ++i) {
+      runtime_.lane(i).timeline.settle(true);
+      runtime_.lane(i).timeline.count_anew();
+    }
+    return Progress::of(worker_);
+  }
+
+  /// All that a rank goes on from.
+  void list_state(State& state) {
+    state.value("steps", steps_).value("time", time_).value("began", began_).value("sent outside", outside_);
+    for (const Bucket& bucket : store_.buckets()) {
+      const std::string index = " " + std::to_string(bucket.index);
+      state.buffer("weights" + index, bucket.weights).buffer("padding" + index, padding_of(bucket));
+    }
+    step_.list_state(state);
+    state.of("workload", *workload_).of("evaluations", evaluations_);
+    report_.state = {};
+    std::vector<std::byte> report = pack(report_), recorded = packed(recorded_);
+    state.bytes("report", report).bytes("recorded", recorded);
+    report_ = unpack(report);
+    Unpacker unpacker(recorded);
+    recorded_ = take_records(unpacker);
+  }
+
   void step() {
     step_.begin(worker_.step, options_.learning_rate * schedule_->factor(worker_.step, worker_.steps));
     {
@@ -127,7 +217,7 @@ class Trainer {
     const bool is_last = worker_.step + 1 == options_.steps;
     // Where work runs later than it is ordered, only a rank that needs to know the time of its end waits for it.
     if (writes_row || is_last) worker_.device.synchronize();
-    const Progress now = Progress::of(runtime_);
+    const Progress now = Progress::of(worker_);
     const Cost sent = difference(now.sent, before.sent);
     ++report_.steps_done;
     report_.sent += sent;
@@ -186,7 +276,11 @@ class Trainer {
   TrainingStep step_;  ///< goes before the buckets: it waits for lanes that work on them
   std::unique_ptr<const Schedule> schedule_;
   Evaluations evaluations_;
-  Records recorded_;  ///< what the algorithm recorded last
+  Records recorded_;        ///< what the algorithm recorded last
+  std::int64_t steps_ = 0;  ///< that are done
+  double time_ = 0;         ///< of the last checkpoint
+  double began_ = 0;        ///< when the first step did
+  Cost outside_;            ///< sent outside of steps
   RankReport report_;
 };
 

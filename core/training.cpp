@@ -23,6 +23,8 @@ void check_numbers(const TrainingOptions& options, const World& world) {
   require(options.steps >= 1, std::to_string(options.steps) + " steps are too few; ask for 1 or more");
   require(options.evaluate_every >= 0,
           "evaluations every " + std::to_string(options.evaluate_every) + " steps: ask for 0 or more");
+  require(options.checkpoint.every >= 0,
+          "checkpoints every " + std::to_string(options.checkpoint.every) + " steps: ask for 0 or more");
   require(std::isfinite(options.evaluate_seconds) && options.evaluate_seconds >= 0,
           "evaluations every " + number_text(options.evaluate_seconds) + " seconds: ask for 0 or more");
   require(options.evaluate_every == 0 || options.evaluate_seconds == 0,

@@ -5,12 +5,27 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/bucket.hpp"
 #include "core/worker.hpp"
 #include "core/workload.hpp"
 
 namespace trigram {
+
+/// Where ranks leave all that they hold every so many steps, and where they find it again. Functions are called on each
+/// rank, in its process.
+struct CheckpointOptions {
+  using Bytes = std::vector<std::byte>;
+  std::int64_t every = 0;  ///< steps between two; 0: none
+  bool keep = false;       ///< the last one in every rank's report
+  /// Takes the state of `rank` after so many steps. What it returns reaches `complete`.
+  std::function<Bytes(std::int64_t steps, int rank, const Bytes& state)> save = {};
+  /// Called on one rank once all have saved theirs, with what `save` returned, in rank order.
+  std::function<void(std::int64_t steps, const std::vector<Bytes>& saved)> complete = {};
+  /// The state with which a rank goes on, as `save` was given it; none: training begins.
+  std::function<Bytes(int rank)> load = {};
+};
 
 /// Everything that decides what a rank computes. Products are named by specs, so that each rank makes its own.
 struct TrainingOptions {
@@ -27,10 +42,11 @@ struct TrainingOptions {
   bool validation = false;
   BucketOptions buckets;
   Relaxation relaxation;
-  bool record_all = false;                         ///< step rows of every rank, else of rank 0
-  bool keep_spans = false;                         ///< spans for a trace
-  bool keep_weights = false;                       ///< final weights of every rank in its report
-  bool keep_costs = false;                         ///< the cost of every step in every rank's report
+  bool record_all = false;    ///< step rows of every rank, else of rank 0
+  bool keep_spans = false;    ///< spans for a trace
+  bool keep_weights = false;  ///< final weights of every rank in its report
+  bool keep_costs = false;    ///< the cost of every step in every rank's report
+  CheckpointOptions checkpoint;
   std::function<void(std::int64_t done)> on_step;  ///< if set, called on rank 0 after every step
 };
 

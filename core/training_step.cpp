@@ -152,6 +152,17 @@ void TrainingStep::leave() {
   worker_.runtime().give_turn();
 }
 
+void TrainingStep::quiesce() {
+  ensure(!in_step_, "'quiesce' came in a step; it is for between two");
+  algorithm_->quiesce(worker_);
+  worker_.runtime().meet();
+}
+
+void TrainingStep::list_state(State& state) {
+  state.of("algorithm", *algorithm_);
+  if (!stepped_.empty() && optimizer_ != nullptr) state.of("optimizer", *optimizer_);
+}
+
 void TrainingStep::abandon() noexcept {
   order_.abandon();
   worker_.runtime().stop_lanes();

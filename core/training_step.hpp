@@ -58,6 +58,11 @@ class TrainingStep {
   void end();
   /// After the last step; weights are final. Collective.
   void finish();
+  /// Between two steps, where a checkpoint is taken: nothing is under way on any rank when it returns. Collective.
+  void quiesce();
+  /// What the algorithm and the optimizer keep from one step to the next. Weights are the loop's. To be read back after
+  /// `setup`, and then ranks meet (RankRuntime::meet) before one goes on.
+  void list_state(State& state);
   /// The loop leaves with an error, this object's or its own: returns when no lane touches algorithm or buckets any
   /// more. Call it before they go; nothing follows.
   void abandon() noexcept;

@@ -51,6 +51,11 @@ void Worker::record(std::string_view column, double value) {
   records_.insert_or_assign(std::string(column), value);
 }
 
+void Worker::go_on_at(double seconds) {
+  runtime_.go_on_at(seconds);
+  earlier_ = std::max(0.0, seconds - runtime_.now());
+}
+
 Pending Worker::start(int lane_index, const Body& body) {
   ensure(lane == 0, "a lane's body cannot start another lane");
   Worker frozen(runtime_, lane_index, relaxation);

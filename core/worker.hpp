@@ -56,6 +56,10 @@ class RankRuntime {
   virtual void run_in_place(int /*lane*/, const std::function<void()>& body) { body(); }
   /// Reduces one host integer over all ranks; in `setup` and `finish` only.
   virtual std::int64_t agree(std::int64_t value, ReduceOp op) = 0;
+  /// Returns when every rank has called it, however long that takes: at checkpoints.
+  virtual void meet() { agree(0, ReduceOp::sum); }
+  /// Training goes on from where a checkpoint was taken, at `seconds`. A modelled clock shows them when this returns.
+  virtual void go_on_at(double /*seconds*/) {}
   /// Messages without appointment (core/service.hpp). Throws Error where Backend::refuses_asking gives a reason.
   virtual Requests& requests();
   /// A loop that works as this rank tells it a moment, on whatever thread: what the loop has ordered so far comes
@@ -107,7 +111,8 @@ class Worker {
 
   int rank() const { return comm.rank(); }
   int world() const { return comm.size(); }
-  double now() const { return runtime_.now(); }
+  /// Seconds of training: the backend's clock, and before it what an earlier process has trained.
+  double now() const { return earlier_ + runtime_.now(); }
 
   /// The lane of bucket `index`, and the one for background methods.
   int bucket_lane(int index) const;
@@ -130,6 +135,9 @@ class Worker {
   /// counts. On the main lane. Throws Error in a lane's body, and for a name that is not of lower-case letters, digits
   /// and _.
   void record(std::string_view column, double value);
+  /// Training goes on from a checkpoint that was taken at `seconds`. Before the first step, on the main lane.
+  void go_on_at(double seconds);
+
   /// What was recorded since the last call.
   Records take_records() { return std::exchange(records_, {}); }
 
@@ -153,6 +161,7 @@ class Worker {
   int bucket_lanes() const;
 
   RankRuntime& runtime_;
+  double earlier_ = 0;
   bool in_step_ = false;
   Records records_;
 };

@@ -12,6 +12,7 @@
 
 #include "core/bucket.hpp"
 #include "core/registry.hpp"
+#include "core/state.hpp"
 #include "core/worker.hpp"
 
 namespace trigram {
@@ -69,6 +70,9 @@ class Workload {
   /// One f32 on the device: this rank's share of the global batch's mean loss, scaled as its gradients; empty for a
   /// phantom.
   virtual Buffer loss() const = 0;
+  /// Names what it keeps from one step to the next, for checkpoints; weights are the trainer's. Nothing where batches
+  /// and noise follow from the step alone.
+  virtual void list_state(State&) {}
 
   /// Weights as evaluation hands them over: one host vector per parameter, in the order of `parameters`.
   using HostWeights = std::vector<std::vector<float>>;

@@ -34,6 +34,8 @@ class MpiRuntime final : public RankRuntime {
   double now() const override { return clock_.now(); }
   Pending launch(int lane, std::function<void()> body) override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override { return control_.agree(value, op); }
+  /// Without a watchdog: a server may wait for as long as others train.
+  void meet() override { control_.meet(); }
   Requests& requests() override { return requests_; }
   void stop_lanes() override;
   /// Blocks all ranks until `complete` has returned on rank 0; each rank's clock stands still meanwhile.

@@ -179,6 +179,12 @@ void Runtime::serve(Stream& stream) {
 
 std::int64_t Runtime::agree(std::int64_t value, ReduceOp op) { return simulation_.agree(rank_, value, op); }
 
+void Runtime::meet() { simulation_.meet(rank_); }
+
+void Runtime::go_on_at(double seconds) {
+  while (now() < seconds) blocking([&] { sg::this_actor::sleep_until(seconds); });
+}
+
 void Runtime::collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) {
   simulation_.collect(rank_, key, std::move(part), complete);
 }

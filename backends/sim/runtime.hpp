@@ -32,6 +32,8 @@ class Runtime final : public RankRuntime {
   double now() const override;
   Pending launch(int lane, std::function<void()> body) override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override;
+  void meet() override;
+  void go_on_at(double seconds) override;
   Requests& requests() override { return requests_; }
   SimRequests& sim_requests() { return requests_; }
   /// A rank that fails ends the run in the same instant, before a body of its lanes could go on.

@@ -152,6 +152,16 @@ std::int64_t Simulation::agree(int rank, std::int64_t value, ReduceOp op) {
   return agreed_;
 }
 
+void Simulation::meet(int rank) {
+  while (turns_.size() < static_cast<std::size_t>(ranks())) turns_.push_back(sg::Semaphore::create(0));
+  agree(rank, 0, ReduceOp::sum);
+  const auto next = static_cast<std::size_t>(rank) + 1;
+  blocking([&] {
+    if (rank > 0) turns_[next - 1]->acquire();
+    if (next < turns_.size()) turns_[next]->release();
+  });
+}
+
 void Simulation::collect(int rank, std::int64_t key, std::vector<std::byte> part,
                          const std::function<void(RankRuntime::Parts)>& complete) {
   Collection& collection = collections_[key];

@@ -101,6 +101,9 @@ class Simulation {
   bool all_left() const { return left_count_ == ranks(); }
 
   std::int64_t agree(int rank, std::int64_t value, ReduceOp op);
+  /// Releases ranks in their order, not in that in which they came: what happens at the same moment from here on is
+  /// ordered alike in a training that goes on and in one that went on.
+  void meet(int rank);
   void collect(int rank, std::int64_t key, std::vector<std::byte> part,
                const std::function<void(RankRuntime::Parts)>& complete);
 
@@ -153,6 +156,7 @@ class Simulation {
   simgrid::s4u::SemaphorePtr watch_wanted_;
   std::shared_ptr<Group> everybody_;
   simgrid::s4u::BarrierPtr agreement_;
+  std::vector<simgrid::s4u::SemaphorePtr> turns_;  ///< by rank, to go on after it has met the others
   int agreed_ranks_ = 0;
   std::int64_t agreeing_ = 0, agreed_ = 0;
   Outcome outcome_;

@@ -76,6 +76,7 @@ class AlgorithmCheck {
     mean(training, flat);
     compare_with_reference(training, flat);
     bits(training, flat);
+    state();
     if (trial_.ranks() == 1) return;
     if (!mean_finds_one_rank()) influence(training, flat);
     if (trial_.decentralized() && trial_.synchronous()) contraction();
@@ -275,6 +276,31 @@ class AlgorithmCheck {
     if (weights_of(again) != weights_of(training)) report("bits", run, "the same seed gives other weights");
     if (place_.backend.simulated() && again.seconds != training.seconds) {
       report("bits", run, "the same seed takes other simulated time");
+    }
+  }
+
+  /// The checkpoint is in the middle of most periods. Where time decides, ranks still have to end as they must.
+  void state() {
+    TrialRun run{.steps = tried_.steps, .checkpoint_every = tried_.steps / 2 + 1};
+    const Training whole = trial_.train(run);
+    run.go_on = &whole.ranks;
+    const Training rest = trial_.train(run);
+    replicas(rest, run);
+    if (!place_.same_bits || !repeatable()) return;
+    const std::string after = "from a checkpoint after step " + std::to_string(run.checkpoint_every) + " of " +
+                              std::to_string(run.steps) + " on, ";
+    if (weights_of(rest) != weights_of(whole)) {
+      report("state", run,
+             after + "weights are others than without an interruption; list_state() must name all " +
+                 "that is kept from step to step, and quiesce() end what is under way");
+    }
+    if (place_.backend.simulated() && rest.seconds != whole.seconds)
+      report("state", run, after + "training ends after other simulated time than without an interruption");
+    if (!place_.backend.simulated() && !trial_.synchronous()) return;  // what is in the background is up to the clock
+    for (const RankReport& rank : rest.ranks) {
+      const RankReport& same = whole.ranks[static_cast<std::size_t>(rank.rank)];
+      if (rank.cost_by_step == same.cost_by_step && rank.sent == same.sent) continue;
+      return report("state", run, after + "rank " + std::to_string(rank.rank) + " sends other bytes");
     }
   }
 

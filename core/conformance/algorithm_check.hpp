@@ -6,6 +6,7 @@
 //   influence      where the mean cannot tell, other gradients on any one rank change the weights of others
 //   contraction    without gradients, ranks of a decentralized method come closer as declared
 //   bits           the same weights again, without overlap, and on the reference
+//   state          a training that goes on from a checkpoint ends as the one that the checkpoint was taken of
 //   trials         every parameter is tried with another value than its default
 #pragma once
 

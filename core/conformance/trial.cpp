@@ -51,6 +51,11 @@ TrainingOptions Trial::options_of(const TrialRun& run) const {
   options.relaxation.seed = 42;
   options.relaxation.hierarchy = run.hierarchy;
   options.relaxation.overlap = run.overlap && !refuses(Option::overlap);
+  options.checkpoint.every = run.checkpoint_every;
+  options.checkpoint.keep = true;
+  if (run.go_on != nullptr) {
+    options.checkpoint.load = [&of = *run.go_on](int rank) { return of[static_cast<std::size_t>(rank)].state; };
+  }
   return options;
 }
 

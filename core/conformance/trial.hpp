@@ -16,6 +16,8 @@ struct TrialRun {
   Hierarchy hierarchy = Hierarchy::none;
   bool overlap = true;  ///< where the algorithm does not refuse it
   std::string workload = "known_gradients";
+  std::int64_t checkpoint_every = 0;               ///< 0: no checkpoints; else reports keep the last one
+  const std::vector<RankReport>* go_on = nullptr;  ///< from the checkpoint in these reports
 };
 
 class Trial {

@@ -50,4 +50,10 @@ Buffer AdamFamily::state(const std::string& name, int bucket) const {
   throw_no_state(name);
 }
 
+void AdamFamily::list_state(State& state) {
+  first_.list_state(state, "first");
+  second_.list_state(state, "second");
+  state.values("steps", steps_);
+}
+
 }  // namespace trigram

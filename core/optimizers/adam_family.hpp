@@ -17,6 +17,7 @@ class AdamFamily final : public Optimizer {
   void update(Worker& worker, const Bucket& bucket, double learning_rate) override;
   std::vector<std::string> state_names() const override;
   Buffer state(const std::string& name, int bucket) const override;
+  void list_state(State& state) override;
 
  private:
   AdamConstants constants_;

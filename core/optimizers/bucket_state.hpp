@@ -16,6 +16,7 @@ class BucketState {
   bool empty() const { return buffers_.empty(); }
   /// Throws Error for a bucket that nothing was allocated for.
   Buffer operator[](int bucket) const;
+  void list_state(State& state, const std::string& name) const { state.buffers(name, buffers_); }
 
  private:
   std::vector<OwnedBuffer> buffers_;

@@ -53,4 +53,9 @@ Buffer SgdFamily::state(const std::string& name, int bucket) const {
   throw_no_state(name);
 }
 
+void SgdFamily::list_state(State& state) {
+  velocity_.list_state(state, "velocity");
+  state.values("started", started_);
+}
+
 }  // namespace trigram

@@ -18,6 +18,7 @@ class SgdFamily final : public Optimizer {
   void update(Worker& worker, const Bucket& bucket, double learning_rate) override;
   std::vector<std::string> state_names() const override;
   Buffer state(const std::string& name, int bucket) const override;
+  void list_state(State& state) override;
 
  private:
   SgdConstants constants_;

@@ -72,6 +72,12 @@ void CentralizedLowPrecision::average(Worker& lane, Buffer x) {
   });
 }
 
+void CentralizedLowPrecision::list_state(State& state) {
+  state.buffer("worker residual", worker_residual_);
+  state.buffer("server residual", server_residual_);
+  state.value("learning rate", learning_rate_);
+}
+
 void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, Buffer x) {
   const int n = group.size();
   const int self = group.rank();

@@ -36,6 +36,7 @@ class CentralizedLowPrecision {
   /// δ of this rank, of its part in the group, and ε of its chunk; empty without error feedback.
   Buffer worker_residual() const { return worker_residual_; }
   Buffer server_residual() const { return server_residual_; }
+  void list_state(State& state);
 
  private:
   void scatter_reduce(Worker& lane, Communicator& group, Buffer x);

@@ -37,6 +37,11 @@ void DecentralizedLowPrecision::mix(Worker& lane, Buffer x) {
   });
 }
 
+void DecentralizedLowPrecision::list_state(State& state) {
+  state.buffer("own replica", self_);
+  state.buffers("replica of neighbour", neighbours_);
+}
+
 void DecentralizedLowPrecision::exchange_differences(Worker& lane, Communicator& group, Buffer x) {
   const int self = group.rank();
   const std::vector<int> peers = topology_->receives_from(self, 0);

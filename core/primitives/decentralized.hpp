@@ -27,6 +27,7 @@ class DecentralizedLowPrecision {
                             std::shared_ptr<const Topology> topology);
   /// x ← the mixed, compressed weights; on a lane.
   void mix(Worker& lane, Buffer x);
+  void list_state(State& state);
 
  private:
   void exchange_differences(Worker& lane, Communicator& group, Buffer x);

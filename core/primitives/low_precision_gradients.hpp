@@ -20,6 +20,7 @@ class LowPrecisionGradients : public GradientMethod {
   void check(const CostQuery& query) const override;
   Invariants invariants(const CostQuery& query) const override;
   void setup(Worker& worker, std::span<Bucket> buckets) override;
+  void list_state(State& state) override { state.of_each("average", averages_); }
 
  private:
   void exchange(Worker& lane, Bucket& bucket) override;

@@ -47,6 +47,7 @@ class OnProfile : public Workload {
   void forward(Worker& worker) override;
   void backward(Worker& worker, int layer) override;
   Buffer loss() const override { return model_->loss(); }
+  void list_state(State& state) override { model_->list_state(state); }
 
   std::optional<double> objective(Device& device, const HostWeights& weights) override {
     return model_->objective(device, of_model(weights));

@@ -27,6 +27,7 @@ class CountedAdam final : public Optimizer {
   }
   std::vector<std::string> state_names() const override { return adam_->state_names(); }
   Buffer state(const std::string& name, int bucket) const override { return adam_->state(name, bucket); }
+  void list_state(State& state) override { adam_->list_state(state); }
 
  private:
   std::unique_ptr<Optimizer> adam_ = Optimizers::make("adam");

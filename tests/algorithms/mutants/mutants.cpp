@@ -1,5 +1,6 @@
 // Algorithms that are wrong in one thing each, which the conformance suite must find.
 #include "core/bucketwise.hpp"
+#include "core/primitives/background.hpp"
 #include "core/primitives/centralized.hpp"
 #include "core/primitives/decentralized.hpp"
 
@@ -137,6 +138,52 @@ class DependsOnOverlap final : public GradientMethod {
   float bias_;
 };
 
+/// Applies the mean gradient of the step before, which it keeps and names nowhere.
+class ForgetsAtACheckpoint final : public GradientMethod {
+ public:
+  Trigram trigram() const override { return averages; }
+  Invariants invariants(const CostQuery&) const override {
+    return {.replicas = Invariants::Replicas::equal_after_exchanges};
+  }
+  Cost cost(const CostQuery& query) const override { return cost_of_mean(query); }
+  void setup(Worker& worker, std::span<Bucket> buckets) override {
+    for (const Bucket& bucket : buckets) before_.push_back(worker.device.allocate(bucket.gradients.shape()));
+  }
+
+ private:
+  void exchange(Worker& lane, Bucket& bucket) override {
+    if (lane.world() == 1) return;
+    const Buffer before = before_[static_cast<std::size_t>(bucket.index)];
+    const OwnedBuffer now = lane.device.allocate(bucket.gradients.shape());
+    lane.device.copy(bucket.gradients, now);
+    lane.device.copy(before, bucket.gradients);
+    lane.device.copy(now, before);
+    centralized_full_precision(lane, bucket.gradients);
+  }
+  std::vector<OwnedBuffer> before_;
+};
+
+/// Leaves an averaging in the background, which no checkpoint holds; the next one would make up for it.
+class SavesWhileItAverages final : public Algorithm {
+ public:
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::asynchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
+  }
+  Invariants invariants(const CostQuery&) const override { return {}; }
+  Cost cost(const CostQuery& query) const override { return background_average_cost(query); }
+  void setup(Worker& worker, std::span<Bucket> buckets) override { average_.setup(worker, buckets); }
+  void after_step(Worker& worker) override {
+    finish(worker);
+    if (worker.step % 5 == 4) average_.start(worker, false);
+  }
+  void finish(Worker& worker) override {
+    if (average_.running()) average_.merge(worker);
+  }
+
+ private:
+  BackgroundAverage average_;
+};
+
 template <class Mutant>
 std::unique_ptr<Algorithm> make(Params& params) {
   if constexpr (std::is_constructible_v<Mutant, Params&>) {
@@ -156,6 +203,8 @@ const Algorithms::Registration registrations[] = {
     {"mutant/is_wrong_with_leaders", {"forgets all ranks but leaders"}, make<IsWrongWithLeaders>},
     {"mutant/mixes_too_little", {"keeps nine tenths of its own weights"}, make<MixesTooLittle>},
     {"mutant/depends_on_overlap", {"is another method without overlap"}, make<DependsOnOverlap>},
+    {"mutant/forgets_at_a_checkpoint", {"keeps gradients that it does not list"}, make<ForgetsAtACheckpoint>},
+    {"mutant/saves_while_it_averages", {"ends nothing at a checkpoint"}, make<SavesWhileItAverages>},
 };
 
 }  // namespace

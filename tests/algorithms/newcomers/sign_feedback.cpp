@@ -20,6 +20,8 @@ class SignFeedback final : public GradientMethod {
     for (const Bucket& bucket : buckets) averages_.emplace_back(worker, bucket, codec, true);
   }
 
+  void list_state(State& state) override { state.of_each("average", averages_); }
+
  private:
   void exchange(Worker& lane, Bucket& bucket) override {
     averages_[static_cast<std::size_t>(bucket.index)].average(lane, bucket.gradients);

@@ -27,10 +27,12 @@ class UnfinishedAverage final : public Algorithm {
     if (average_.running()) average_.merge(worker);
     average_.start(worker, false);
   }
-  /// Trains on meanwhile: what is left in the background is merged, and nobody averages again.
-  void finish(Worker& worker) override {
+  /// As many averagings have begun on every rank.
+  void quiesce(Worker& worker) override {
     if (average_.running()) average_.merge(worker);
   }
+  /// Trains on meanwhile: what is left in the background is merged, and nobody averages again.
+  void finish(Worker& worker) override { quiesce(worker); }
 
  private:
   std::int64_t every_;

@@ -29,6 +29,8 @@ class Smoothed final : public Optimizer {
     if (name == "direction") return direction_[bucket];
     throw_no_state(name);
   }
+  // Change: all of it, and what else the next step needs, for checkpoints.
+  void list_state(State& state) override { direction_.list_state(state, "direction"); }
 
  private:
   float kept_;
