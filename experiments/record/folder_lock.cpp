@@ -62,7 +62,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const std::string& u
       break;
     }
     if (locked && has_name(descriptor_, path_)) break;
-    if (i == attempts) refuse("is in use by " + text_of(descriptor_) + "; wait for it, or give another --out");
+    if (i == attempts) refuse("is in use by " + text_of(descriptor_) + "; wait for it, or give another folder");
     ::close(descriptor_);
     ::usleep(pause_microseconds);
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "experiments/record/checkpoint_folder.hpp"
 #include "experiments/record/digest.hpp"
 #include "experiments/record/folder_lock.hpp"
 #include "experiments/record/progress.hpp"
@@ -86,14 +87,47 @@ void write_results(const RunConfig& config, const Training& training, const nloh
   for (NewFile& file : files) file.keep();
 }
 
-/// The folder of a run while it is made. Inside a study's, which is locked as a whole, it needs no lock of its own.
+/// The folders of a run while it is made. Inside a study's, which is locked as a whole, it needs no lock of its own.
 struct Place {
   Place(const RunConfig& config, bool of_study)
       : folder(config.out, {"steps.csv", "evals.csv", "trace.json", "run.json"}) {
     if (!of_study) lock.emplace(config.out, "a run");
+    if (config.checkpoint.empty()) return;
+    checkpoints.emplace(config.checkpoint, std::vector<std::string>{"checkpoint-1.json"});
+    checkpoints_lock.emplace(config.checkpoint, "a run");
   }
   ResultFolder folder;
   std::optional<FolderLock> lock;
+  std::optional<ResultFolder> checkpoints;
+  std::optional<FolderLock> checkpoints_lock;
+};
+
+/// What a run that goes on must have alike: settings and the content of files, but not where checkpoints are.
+Configuration configuration_to_go_on(const Configuration& of_all_ranks, const nlohmann::json& inputs) {
+  Configuration same = of_all_ranks;
+  for (const char* flag : {"checkpoint", "checkpoint-every", "resume"}) same.erase(flag);
+  for (const auto& [path, digest] : inputs.items()) same["content of " + path] = digest;
+  return same;
+}
+
+/// The checkpoints of a run, which ranks reach by its options.
+struct Checkpoints {
+  std::optional<CheckpointFolder> to;
+  std::optional<FoundCheckpoint> from;
+
+  void ask_for(TrainingOptions& options, const RunConfig& config) {
+    CheckpointOptions& asked = options.checkpoint;
+    asked.save = [this](std::int64_t steps, int rank, const auto& state) { return to->write(steps, rank, state); };
+    asked.complete = [this](std::int64_t steps, const auto& written) { to->keep(steps, written); };
+    if (!config.resume.empty()) asked.load = [this](int rank) { return from->state(rank); };
+  }
+  /// Throws UsageError, before any rank starts.
+  void open(const RunConfig& config, const Configuration& same, int ranks) {
+    if (!config.resume.empty()) from.emplace(config.resume, same, ranks);
+    if (config.checkpoint.empty()) return;
+    require_no_other_checkpoints(config.checkpoint, config.resume);
+    to.emplace(config.checkpoint, same);
+  }
 };
 
 }  // namespace
@@ -123,6 +157,8 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
   world.configuration = same_on_all_ranks("run", config.settings, config.backend);
   TrainingOptions options = config.training;
   ProgressBar bar(config.progress && records ? options.steps : 0, "steps");
+  Checkpoints checkpoints;
+  checkpoints.ask_for(options, config);
   if (config.progress) options.on_step = [&bar](std::int64_t done) { bar.show(done); };
   // Its workload stays open, so that all ranks of this process train on the content whose digest is taken here.
   const Checked checked = check(options, world, *backend);
@@ -131,6 +167,8 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
                         {"configuration", configuration(config, world)},
                         {"build", build_facts()},
                         {"workload", workload_facts(checked.workload())}};
+  checkpoints.open(config, configuration_to_go_on(world.configuration, run["inputs"]), world.ranks);
+  if (checkpoints.from) run["resumed"] = {{"steps", checkpoints.from->steps()}};
 
   const double begin = seconds_now();
   const Training training = run_training(*backend, checked);

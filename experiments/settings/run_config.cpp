@@ -9,6 +9,9 @@
 namespace trigram {
 namespace {
 
+/// Of steps and samples, so that no product of two of them overflows.
+constexpr std::int64_t most_steps = 1'000'000'000;
+
 World read_world(Params& flags) {
   World world;
   world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce (trigram list all-reduces)");
@@ -25,7 +28,7 @@ std::string read_workload(Params& flags) {
 
 TrainingOptions read_training(Params& flags) {
   TrainingOptions training;
-  constexpr std::int64_t most = 1'000'000'000;  // of steps and samples, so that no product of two of them overflows
+  constexpr std::int64_t most = most_steps;
   training.algorithm = flags.get("algorithm", "all_reduce", "how ranks agree (trigram list algorithms)");
   training.workload = read_workload(flags);
   training.optimizer = flags.get("optimizer", "",
@@ -67,13 +70,29 @@ RunFlags::RunFlags(Params& flags) : place(flags), world(read_world(flags)), trai
   training.keep_spans = world.keep_spans = trace;
   out = flags.get("out", "results/run", "folder of the result files");
   progress = flags.get("progress", false, "show steps on standard error while they pass");
+  read_checkpoints(flags);
   world.ranks = place.ranks;
+}
+
+void RunFlags::read_checkpoints(Params& flags) {
+  checkpoint = flags.get("checkpoint", "", "folder to leave checkpoints in, every --checkpoint-every steps");
+  training.checkpoint.every =
+      flags.get("checkpoint-every", std::int64_t{0}, "steps between checkpoints; 0: none", {0, most_steps});
+  resume = flags.get("resume", "", "go on from the last checkpoint of this folder, or from this manifest");
+  require(checkpoint.empty() == (training.checkpoint.every == 0), flags.owner(),
+          ": --checkpoint FOLDER and --checkpoint-every STEPS, 1 or more, need each other; give both or neither");
+  require(checkpoint.empty() || checkpoint.lexically_normal() != out.lexically_normal(), flags.owner(),
+          ": --checkpoint and --out are the same folder; give checkpoints one of their own");
+  require(resume.empty() || !trace, flags.owner(),
+          ": --trace needs a run from its begin, since no checkpoint holds spans; leave it or --resume out");
 }
 
 namespace {
 
 /// Flags that change no result.
-bool only_reports(const std::string& flag) { return flag == "out" || flag == "progress"; }
+bool only_reports(const std::string& flag) {
+  return flag == "out" || flag == "progress" || flag == "checkpoint" || flag == "checkpoint-every" || flag == "resume";
+}
 
 }  // namespace
 

@@ -21,8 +21,13 @@ struct RunFlags {
   World world;  ///< ranks 0: as many as the cluster has
   TrainingOptions training;
   std::filesystem::path out;
+  std::filesystem::path checkpoint;  ///< folder of checkpoints; empty: none are left
+  std::filesystem::path resume;      ///< one of those, or a manifest in it, to go on from; empty: training begins
   bool trace = false;
   bool progress = false;
+
+ private:
+  void read_checkpoints(Params& flags);
 };
 
 /// A whole configuration of `trigram run`. It is made from text, which is kept, so that it can be reported and

@@ -1,5 +1,6 @@
 #include "experiments/study/study_run.hpp"
 
+#include "core/error.hpp"
 #include "core/located.hpp"
 #include "experiments/record/digest.hpp"
 
@@ -23,6 +24,9 @@ StudyRun::StudyRun(const std::filesystem::path& study, const StudyPoint& point)
       name((std::filesystem::path("runs") / (point.row + "-" + identity)).string()) {
   config.out = study / name;
   config.progress = false;
+  require(config.checkpoint.empty() && config.resume.empty(),
+          "a run of a study leaves no checkpoints, and goes on from ",
+          "none: a study that is started again makes the runs that are missing; leave out what [run] says of them");
 }
 
 }  // namespace trigram
