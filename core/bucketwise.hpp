@@ -70,8 +70,8 @@ Cost sum_over_buckets(const CostQuery& query, const BucketCost& one) {
 /// "every=k" as algorithms read it: steps between exchanges. Throws UsageError unless positive.
 std::int64_t read_every(Params& params, std::int64_t fallback);
 
-/// "mix=before" or "mix=after" as decentralized algorithms read it: when weights are mixed, seen from the update. Throws
-/// UsageError for anything else.
+/// "mix=before" or "mix=after" as decentralized algorithms read it: when weights are mixed, seen from the update.
+/// Throws UsageError for anything else.
 std::string read_mix(Params& params, const char* fallback);
 
 }  // namespace trigram

@@ -77,18 +77,24 @@ JobFolder::~JobFolder() {
 fs::path JobFolder::file_of(const std::string& key) const { return folder_ / (token_ + "." + plain(key)); }
 
 void JobFolder::make(const std::string& job) {
-  std::error_code error;
-  made_parent_ = fs::create_directories(parent_, error);
-  if (!fs::is_directory(parent_)) {
-    refuse(parent_, "it is no folder and cannot be made" + (error ? " (" + error.message() + ")" : std::string()));
-  }
-  constexpr int tries = 1000;  // a job of this name may be ending
+  constexpr int tries = 1000;  // a job of this name may be ending, or one that takes the parent with it
   for (int i = 0; i < tries; ++i) {
-    if (mkdir(folder_.c_str(), S_IRWXU) != 0 && errno != EEXIST) refuse(folder_, std::strerror(errno));
+    make_parent();
+    if (mkdir(folder_.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+      if (errno == ENOENT) continue;
+      refuse(folder_, std::strerror(errno));
+    }
     check_owner();
     if (lock(job)) return start();
   }
   refuse(folder_, "it comes and goes");
+}
+
+void JobFolder::make_parent() {
+  std::error_code error;
+  made_parent_ = fs::create_directories(parent_, error) || made_parent_;
+  if (fs::is_directory(parent_) || (!error && !fs::exists(parent_))) return;
+  refuse(parent_, "it is no folder and cannot be made" + (error ? " (" + error.message() + ")" : std::string()));
 }
 
 /// Somebody else's folder is none for us, even if it lets us in.

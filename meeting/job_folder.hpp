@@ -32,6 +32,7 @@ class JobFolder {
   void start();
   void wait_for_rank_0(int rank, double seconds);
   bool found();
+  void make_parent();
   void check_owner() const;
   void remove_files(const std::string& token) const;
 

@@ -4,9 +4,23 @@
 #include <condition_variable>
 #include <utility>
 
+#include "core/carried_error.hpp"
 #include "tests/support/thread_world.hpp"
 
 namespace trigram {
+
+namespace {
+
+/// The failing thread keeps its exception, and others get one that it no longer looks at.
+std::exception_ptr of_its_own(const std::exception_ptr& error) {
+  try {
+    CarriedError::of(error).rethrow();
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace
 
 /// One world, and how many have come and gone.
 class ThreadEntrance::Hall {
@@ -35,8 +49,8 @@ class ThreadEntrance::Hall {
     wait(gone_, "have left");
     return results_;
   }
-  void fail(std::exception_ptr error) {
-    shared_.fail(std::move(error));
+  void fail(const std::exception_ptr& error) {
+    shared_.fail(of_its_own(error));
     const std::lock_guard lock(mutex_);
     failed_ = true;
     changed_.notify_all();
@@ -82,7 +96,7 @@ class ThreadEntrance::Rank final : public EnteredRank {
   }
   void fail(std::exception_ptr error) noexcept override {
     ended_ = true;
-    hall_->fail(std::move(error));
+    hall_->fail(error);
   }
 
  private:
