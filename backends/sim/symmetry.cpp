@@ -20,7 +20,7 @@ class Flows {
  public:
   Flows() = default;
   ~Flows() {
-    for (; first_ < flows_.size(); ++first_) flows_[first_]->detach();
+    for (; first_ < flows_.size(); ++first_) flows_[first_].detach();  // nobody's from now on
   }
   Flows(const Flows&) = delete;
   Flows& operator=(const Flows&) = delete;

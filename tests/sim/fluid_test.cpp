@@ -150,6 +150,20 @@ TEST(Fluid, LanesShareTheLinksOfNodes) {
   expect_fluid_near_exact(nodes_of_eight, 32, beside_a_broadcast(all_to_all_of(1'000'000)), 0.02);
 }
 
+TEST(Fluid, EndsWithARankThatFailsWhileFlowsAreUnderWay) {
+  const auto fail_meanwhile = [](RankRuntime& runtime) {
+    Pending broadcast = runtime.launch(1, [&] { runtime.lane(1).node->broadcast(phantom(400'000'000), 0); });
+    Pending everywhere =
+        runtime.launch(2, [&] { runtime.lane(2).comm->all_reduce(phantom(400'000'000), ReduceOp::sum); });
+    runtime.lane(0).device->charge_seconds(1e-3);
+    if (runtime.lane(0).comm->rank() == 3) throw Error("rank 3 has had enough");
+    broadcast.wait();
+    everywhere.wait();
+  };
+  EXPECT_EQ(failure<Error>(std::string(nodes_of_eight) + ",fidelity=fluid", 32, fail_meanwhile),
+            "rank 3 has had enough");
+}
+
 nlohmann::json facts_of(const std::string& cluster, int ranks, const Operation& operation) {
   return nlohmann::json::parse(simulate(cluster, ranks, operation).facts);
 }
