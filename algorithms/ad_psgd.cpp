@@ -79,7 +79,6 @@ class AdPsgd final : public Algorithm, private Service {
       }
     });
   }
-
   void finish(Worker& worker) override {
     serving_.end(worker);
     after_step(worker);

@@ -54,7 +54,6 @@ class ParameterServer final : public Algorithm, private Service {
     pending_.wait();
     for (const Bucket& bucket : buckets_) worker.device.copy(bucket.weights, before(bucket));
   }
-
   void finish(Worker& worker) override {
     for (Bucket& bucket : buckets_) {
       if (server_ < 0) exchange(worker, bucket, bucket.index + static_cast<int>(buckets_.size()));
