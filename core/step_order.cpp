@@ -113,6 +113,12 @@ void StepOrder::leave() {
   if (last_ != Moment::finish) next_ = after(last_);
 }
 
+void StepOrder::require_between_steps(const char* came) const {
+  ensure(
+      next_ == Moment::begin, [&] { return where(); }, came, " came, which is for between two steps, but ",
+      [&] { return what_comes(); });
+}
+
 void StepOrder::abandon() noexcept {
   abandoned_ = true;
   next_.reset();

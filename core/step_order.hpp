@@ -32,6 +32,8 @@ class StepOrder {
   /// The first bucket that is complete and was not taken yet.
   std::optional<std::size_t> take_complete();
   void leave();
+  /// For what is no moment and comes between two steps, or before the first one.
+  void require_between_steps(const char* came) const;
   /// None follows.
   void abandon() noexcept;
 

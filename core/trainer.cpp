@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/evaluation.hpp"
+#include "core/located.hpp"
 #include "core/packing.hpp"
 #include "core/schedule.hpp"
 #include "core/training_step.hpp"
@@ -146,8 +147,10 @@ class Trainer {
   void hand_over(std::vector<std::byte> state) {
     const CheckpointOptions& to = options_.checkpoint;
     if (to.save) {
+      std::vector<std::byte> written = to.save(steps_, worker_.rank(), state);
+      runtime_.meet();                   // however long the others write; collecting is watched
       const std::int64_t key = -steps_;  // evaluations have those from 0 on
-      runtime_.collect(key, to.save(steps_, worker_.rank(), state), [&](const RankRuntime::Parts& saved) {
+      runtime_.collect(key, std::move(written), [&](const RankRuntime::Parts& saved) {
         if (to.complete) to.complete(steps_, saved);
       });
     }
@@ -159,10 +162,20 @@ class Trainer {
     const std::vector<std::byte> state = options_.checkpoint.load(worker_.rank());
     Unpacker unpacker(state);
     StateReader reader(worker_.device, unpacker);
-    list_state(reader);
+    located([&] { return "what rank " + std::to_string(worker_.rank()) + " goes on from: "; },
+            [&] { list_state(reader); });
+    require_same_steps();
     worker_.go_on_at(time_);
     evaluations_.go_on(reached(steps_));
     return leave_checkpoint();
+  }
+
+  /// Ranks on several machines may have seen different files.
+  void require_same_steps() {
+    const std::int64_t least = runtime_.agree(steps_, ReduceOp::min), most = runtime_.agree(steps_, ReduceOp::max);
+    require(least == most, "rank ", worker_.rank(), " has the checkpoint after step ", steps_,
+            ", and ranks have those after steps ", least, " to ", most,
+            ", since they do not see the same files; name one manifest that all see");
   }
 
   Progress leave_checkpoint() {

@@ -153,14 +153,19 @@ void TrainingStep::leave() {
 }
 
 void TrainingStep::quiesce() {
-  ensure(!in_step_, "'quiesce' came in a step; it is for between two");
+  worker_.runtime().take_turn();
+  order_.require_between_steps("'quiesce'");
   algorithm_->quiesce(worker_);
   worker_.runtime().meet();
+  worker_.runtime().give_turn();
 }
 
 void TrainingStep::list_state(State& state) {
+  worker_.runtime().take_turn();
+  order_.require_between_steps("'list_state'");
   state.of("algorithm", *algorithm_);
   if (!stepped_.empty() && optimizer_ != nullptr) state.of("optimizer", *optimizer_);
+  worker_.runtime().give_turn();
 }
 
 void TrainingStep::abandon() noexcept {

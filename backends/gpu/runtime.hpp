@@ -38,6 +38,7 @@ class GpuRuntime final : public RankRuntime {
   /// The body is ordered as by `launch`, and all that follows on the main lane behind it.
   void run_in_place(int lane, const std::function<void()>& body) override { launch(lane, body).wait(); }
   std::int64_t agree(std::int64_t value, ReduceOp op) override { return control_.agree(value, op); }
+  void meet() override { control_.meet(); }
   /// On any thread: CUDA's current device is each thread's own.
   void take_turn() override;
   void give_turn() override;

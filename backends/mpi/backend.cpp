@@ -13,11 +13,14 @@
 namespace trigram::mpi {
 namespace {
 
+/// Whose loop a rank runs: after a failure ours goes on to another run or ends with a status, a guest's may do neither.
+enum class Loop : std::uint8_t { ours, of_a_guest };
+
 /// This process as a rank, for one run.
 class MpiRank final : public EnteredRank {
  public:
-  MpiRank(const World& world, const RuntimeOptions& options, std::string facts)
-      : runtime_(world, options), facts_(std::move(facts)) {
+  MpiRank(const World& world, const RuntimeOptions& options, std::string facts, Loop loop)
+      : runtime_(world, options), facts_(std::move(facts)), loop_(loop) {
     try {
       runtime_.begin();
     } catch (...) {
@@ -48,11 +51,13 @@ class MpiRank final : public EnteredRank {
   void fail(std::exception_ptr error) noexcept override {
     runtime_.fail(std::move(error));
     ended_ = true;
+    if (loop_ == Loop::of_a_guest) Session::forsake();
   }
 
  private:
   MpiRuntime runtime_;
   std::string facts_;
+  Loop loop_;
   bool ended_ = false;
 };
 
@@ -89,19 +94,22 @@ class MpiBackend final : public Backend {
 
   std::string refuses_entering() const override { return {}; }
 
-  std::unique_ptr<EnteredRank> enter(const World& world) override {
+  std::unique_ptr<EnteredRank> enter(const World& world) override { return rank(world, Loop::of_a_guest); }
+
+  Outcome run(const World& world, const RankBody& body) override { return run_entered(*rank(world, Loop::ours), body); }
+
+ private:
+  Session& session() const { return Session::join(timeout_); }
+
+  std::unique_ptr<EnteredRank> rank(const World& world, Loop loop) const {
     const Placement place = placement(nodes(world.ranks), session().rank());
     const nlohmann::json facts{{"library", session().library()},
                                {"launcher", session().launcher()},
                                {"nodes", place.nodes},
                                {"collectives", collectives_}};
-    return std::make_unique<MpiRank>(world, RuntimeOptions{collectives_ == "vendor", timeout_, place}, facts.dump());
+    return std::make_unique<MpiRank>(world, RuntimeOptions{collectives_ == "vendor", timeout_, place}, facts.dump(),
+                                     loop);
   }
-
-  Outcome run(const World& world, const RankBody& body) override { return run_entered(*enter(world), body); }
-
- private:
-  Session& session() const { return Session::join(timeout_); }
 
   int ranks_per_node_;
   std::string collectives_;

@@ -30,7 +30,7 @@ void leave(int status, void*) {
   if (status != 0) {
     MPI_Abort(MPI_COMM_WORLD, status);
   } else if (forsaken) {
-    write_line("trigram: this process ends the job, since its rank was gone before it had left");
+    write_line("trigram: this process ends the job, since its rank failed, or was gone before it had left");
     MPI_Abort(MPI_COMM_WORLD, 1);
   } else if (started_here) {
     MPI_Finalize();

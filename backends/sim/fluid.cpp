@@ -37,8 +37,6 @@ bool has_fluid_form(Collective collective, const std::string& all_reduce, Symmet
   }
 }
 
-std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
-
 }  // namespace
 
 bool SimCommunicator::performs(Collective collective) const {

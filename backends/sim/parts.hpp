@@ -29,6 +29,9 @@ struct PartSizes {
   bool equal_phantoms() const { return phantom && least == most; }
 };
 
+/// As an index.
+inline std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
 /// Nothing where both are the same memory.
 inline void copy_bytes(Buffer from, Buffer to) {
   if (from.bytes() > 0 && from.raw() != to.raw())

@@ -21,7 +21,7 @@ OwnedBuffer copy_of(Device& device, const Buffer& buffer) {
   return copy;
 }
 
-std::string size_text(const Buffer& buffer) {
+std::string text_of(const Buffer& buffer) {
   return std::to_string(buffer.modelled_bytes()) + " bytes" + (buffer.is_phantom() ? " (phantom)" : "");
 }
 
@@ -48,8 +48,8 @@ class SimRequest final : public Request {
     ensure(
         with.modelled_bytes() == to.modelled_bytes() && with.is_phantom() == to.is_phantom() &&
             with.bytes() == to.bytes(),
-        "rank ", rank_, " replies ", [&] { return size_text(with); }, " where rank ", asker, " expects ",
-        [&] { return size_text(to); }, "; both ends of a message must agree");
+        "rank ", rank_, " replies ", [&] { return text_of(with); }, " where rank ", asker, " expects ",
+        [&] { return text_of(to); }, "; both ends of a message must agree");
     if (with.bytes() > 0) std::memmove(to.raw(), with.raw(), static_cast<std::size_t>(with.bytes()));
     blocking([&] {
       sent_->reply = flow(simulation_, rank_, asker, with);

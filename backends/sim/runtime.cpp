@@ -155,6 +155,7 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
 
 void Runtime::serve(Stream& stream) {
   for (;;) {
+    blocking([] {});  // a killed lane begins no further body
     if (stream.queue.empty()) {
       stream.idle = true;
       blocking([&] { stream.work->acquire(); });

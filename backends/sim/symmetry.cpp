@@ -39,8 +39,6 @@ class Flows {
   std::size_t first_ = 0;
 };
 
-std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
-
 void require_root(int root, int n) {
   require(root >= 0 && root < n, "root ", root, " is no rank of a group of ", n, "; ranks count from 0");
 }
@@ -49,6 +47,9 @@ void require_root(int root, int n) {
 
 void SimCommunicator::carry(const std::vector<StandIn>& flows, int rounds) const {
   Platform& platform = simulation_.platform();
+  // All have come: what a timeout allows is counted from here for the flows, as for messages that are sent one by one.
+  for (int rank = 0; rank < size(); ++rank)
+    simulation_.station(group_->member(rank), group_->lane()).since = simulation_.now();
   Flows under_way;
   for (const StandIn& flow : flows)
     under_way.start(platform.hosts[at(group_->member(flow.from))], platform.hosts[at(group_->member(flow.to))],

@@ -16,7 +16,7 @@ std::string rate(const AlphaBeta& line, Unit unit) {
   return unit == Unit::bytes ? format_quantity(per_second, unit) + "/s" : format_quantity(per_second, unit);
 }
 
-std::string percent(double ratio) {
+std::string whole_percent(double ratio) {
   constexpr double hundred = 100;
   return std::to_string(std::lround(hundred * ratio)) + " %";
 }
@@ -34,7 +34,7 @@ std::string handshake_keys(const AlphaBeta& line) {
 
 /// What the figures of a link are, beside those of one message alone.
 std::string link_comment(const MeasuredLine& fit, const MeasuredLine& alone, Unit unit) {
-  return "# All at once, each way; off by at most " + percent(fit.worst_residual()) +
+  return "# All at once, each way; off by at most " + whole_percent(fit.worst_residual()) +
          ". A pair alone: " + rate(alone.line, unit) + " after " + format_quantity(alone.line.alpha, Unit::seconds) +
          ".\n";
 }
@@ -61,8 +61,8 @@ std::string cluster_file(const MeasuredCluster& cluster, const std::string& orig
             link_keys("node", node->line, Unit::bytes);
   }
   text += "\n# Operations of the Device on all ranks at once; off by at most " +
-          percent(cluster.memory.worst_residual()) + " (memory) and " + percent(cluster.arithmetic.worst_residual()) +
-          " (arithmetic).\n";
+          whole_percent(cluster.memory.worst_residual()) + " (memory) and " +
+          whole_percent(cluster.arithmetic.worst_residual()) + " (arithmetic).\n";
   text += "gpu_flops = " + rate(cluster.arithmetic.line, Unit::flops) + "\n";
   text += "gpu_memory_bandwidth = " + rate(cluster.memory.line, Unit::bytes) + "\n";
   text += "kernel_launch = " + format_quantity(cluster.memory.line.alpha, Unit::seconds) + "\n";

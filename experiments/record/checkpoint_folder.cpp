@@ -95,7 +95,10 @@ nlohmann::json read_manifest(const fs::path& path, std::string& problem) {
 /// The content of a rank's file, or what is wrong with it.
 std::string read_shard(const fs::path& folder, const nlohmann::json& shard, std::string& problem) {
   const auto bytes = shard["bytes"].get<std::size_t>();
-  std::optional<std::string> text = read_text(folder / shard["file"].get<std::string>());
+  const fs::path path = folder / shard["file"].get<std::string>();
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return problem = "it is no file", "";
+  std::optional<std::string> text = read_text(path);
   if (!text) return problem = why_unreadable(), "";
   if (text->size() != bytes) {
     problem = "it has " + std::to_string(text->size()) + " bytes, and was written with " + std::to_string(bytes);
@@ -111,9 +114,9 @@ std::string damage(const fs::path& manifest, nlohmann::json& content) {
   content = read_manifest(manifest, problem);
   if (!problem.empty()) return in_quotes(manifest.native()) + " cannot be used: " + problem;
   for (const nlohmann::json& shard : content["shards"]) {
-    read_shard(manifest.parent_path(), shard, problem);
+    read_shard(folder_of(manifest), shard, problem);
     if (problem.empty()) continue;
-    return in_quotes((manifest.parent_path() / shard["file"].get<std::string>()).native()) + " is damaged: " + problem;
+    return in_quotes((folder_of(manifest) / shard["file"].get<std::string>()).native()) + " is damaged: " + problem;
   }
   return "";
 }
@@ -122,7 +125,7 @@ std::string damage(const fs::path& manifest, nlohmann::json& content) {
 std::string one_before(const fs::path& manifest) {
   std::string rest;
   const auto steps = steps_of(manifest.filename().string(), rest);
-  const auto all = manifests_in(manifest.parent_path());
+  const auto all = manifests_in(folder_of(manifest));
   for (auto one = std::make_reverse_iterator(steps ? all.lower_bound(*steps) : all.begin()); one != all.rend(); ++one) {
     nlohmann::json content;
     if (damage(one->second, content).empty())
@@ -135,7 +138,7 @@ fs::path manifest_at(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) {
     require(
-        fs::exists(path, ignored), "--resume ", [&] { return in_quotes(path.native()); },
+        fs::is_regular_file(path, ignored), "--resume ", [&] { return in_quotes(path.native()); },
         " is neither a folder of checkpoints nor a manifest of one; give what --checkpoint was given");
     return path;
   }
@@ -199,6 +202,8 @@ void CheckpointFolder::keep(std::int64_t steps, const std::vector<std::vector<st
     manifest["shards"].push_back(nlohmann::json::parse(text, text + entry.size()));
     kept.insert(manifest["shards"].back()["file"].get<std::string>());
   }
+  // Paths of data files may be no UTF-8, and are read again as what was written.
+  manifest = nlohmann::json::parse(manifest.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   manifest["crc32"] = crc_of(manifest.dump());
   write_file(path_ / manifest_name(steps), manifest.dump(2) + "\n");
   std::int64_t before = 0;
@@ -213,7 +218,7 @@ void require_no_other_checkpoints(const fs::path& path, const fs::path& resume) 
   if (all.empty()) return;
   std::error_code ignored;
   const bool goes_on =
-      !resume.empty() && (fs::equivalent(path, resume, ignored) || fs::equivalent(path, resume.parent_path(), ignored));
+      !resume.empty() && (fs::equivalent(path, resume, ignored) || fs::equivalent(path, folder_of(resume), ignored));
   require(
       goes_on, "--checkpoint ", [&] { return in_quotes(path.native()); },
       " holds checkpoints already, the last after step ", all.rbegin()->first,
@@ -237,9 +242,10 @@ std::int64_t FoundCheckpoint::steps() const { return content_["steps"].get<std::
 std::vector<std::byte> FoundCheckpoint::state(int rank) const {
   std::string problem;
   const nlohmann::json& shard = content_["shards"][static_cast<std::size_t>(rank)];
-  const std::string text = read_shard(manifest_.parent_path(), shard, problem);
+  const std::string text = read_shard(folder_of(manifest_), shard, problem);
   require(
-      problem.empty(), [&] { return in_quotes(shard["file"].get<std::string>()); }, " is damaged: ", problem);
+      problem.empty(), [&] { return in_quotes((folder_of(manifest_) / shard["file"].get<std::string>()).native()); },
+      " is damaged: ", problem);
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }

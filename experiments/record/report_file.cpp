@@ -39,8 +39,6 @@ std::string unfit(const fs::path& path) {
   }
 }
 
-fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
-
 /// Files that are not whole yet begin with it.
 constexpr const char* unfinished = ".part-";
 
@@ -83,6 +81,8 @@ void remove_leftovers(const fs::path& folder) {
 }
 
 }  // namespace
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 NewFile::NewFile(fs::path path) : path_(std::move(path)) {
   std::error_code unusable;  // a name that is too long, which a temporary file beside it would not show

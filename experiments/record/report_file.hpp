@@ -8,6 +8,9 @@
 
 namespace trigram {
 
+/// Where a file lies: the current folder where its path names none.
+std::filesystem::path folder_of(const std::filesystem::path& path);
+
 /// A file that takes the place of `path` in one step, when it is whole. Until then, and without `keep`, what was there
 /// stays as it was. It is written under a name of its own beside `path`, in the same folder.
 class NewFile {

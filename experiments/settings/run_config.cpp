@@ -74,6 +74,16 @@ RunFlags::RunFlags(Params& flags) : place(flags), world(read_world(flags)), trai
   world.ranks = place.ranks;
 }
 
+namespace {
+
+/// The same for "out", "out/" and "./out".
+std::filesystem::path place_of(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(folder, ignored) / "", ignored);
+}
+
+}  // namespace
+
 void RunFlags::read_checkpoints(Params& flags) {
   checkpoint = flags.get("checkpoint", "", "folder to leave checkpoints in, every --checkpoint-every steps");
   training.checkpoint.every =
@@ -81,7 +91,7 @@ void RunFlags::read_checkpoints(Params& flags) {
   resume = flags.get("resume", "", "go on from the last checkpoint of this folder, or from this manifest");
   require(checkpoint.empty() == (training.checkpoint.every == 0), flags.owner(),
           ": --checkpoint FOLDER and --checkpoint-every STEPS, 1 or more, need each other; give both or neither");
-  require(checkpoint.empty() || checkpoint.lexically_normal() != out.lexically_normal(), flags.owner(),
+  require(checkpoint.empty() || place_of(checkpoint) != place_of(out), flags.owner(),
           ": --checkpoint and --out are the same folder; give checkpoints one of their own");
   require(resume.empty() || !trace, flags.owner(),
           ": --trace needs a run from its begin, since no checkpoint holds spans; leave it or --resume out");

@@ -5,6 +5,8 @@
 // Frame: k values as f32: 4k bytes. (Stich et al., NeurIPS 2018, arXiv:1809.07599.)
 #pragma once
 
+#include <algorithm>
+
 #include "core/codec.hpp"
 #include "kernels/codecs/kept_count.hpp"
 #include "kernels/philox.hpp"

@@ -4,6 +4,7 @@
 // arXiv:1809.07599.)
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <string>
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "core/kernels.hpp"
 #include "kernels/cpu/vectorised.hpp"

@@ -92,9 +92,30 @@ TEST(Checkpoints, OfAnotherListAreRefused) {
     train_on(threads(2), 2, from(of("sgp", "quadratic"), whole));
     FAIL() << "went on with the state of another algorithm";
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "the checkpoint holds 'algorithm, tracked 0' where 'algorithm, pushed 0' is wanted; go on with the "
-                 "program and the settings that wrote it");
+    EXPECT_THAT(error.what(),
+                ::testing::HasSubstr(
+                    " goes on from: the checkpoint holds 'algorithm, tracked 0' where 'algorithm, pushed 0' is "
+                    "wanted; go on with the program and the settings that wrote it"));
+  }
+}
+
+/// As where machines see a folder at different times.
+TEST(Checkpoints, OfDifferentStepsOnDifferentRanksAreRefused) {
+  TrainingOptions options = of("all_reduce", "quadratic");
+  const Training late = train_on(threads(2), 2, options);
+  options.checkpoint.every = half - 1;
+  options.steps = 2 * (half - 1);
+  const Training early = train_on(threads(2), 2, options);
+  options.checkpoint.load = [&](int rank) {
+    return (rank == 0 ? early : late).ranks[static_cast<std::size_t>(rank)].state;
+  };
+  try {
+    train_on(threads(2), 2, options);
+    FAIL() << "went on from different steps";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("and ranks have those after steps " + std::to_string(half - 1) +
+                                                   " to " + std::to_string(half) +
+                                                   ", since they do not see the same files; name one manifest"));
   }
 }
 

@@ -83,6 +83,9 @@ TEST_F(Driven, MomentsOutOfPlaceAreRefusedWithWhatWouldBeRight) {
   expect_refusal(in_step_3([](TrainingStep& step) { step.begin(4, 0.1); }),
                  "rank 0, step 3: 'begin' of step 4 came, but 'bucket_ready' of bucket 0 comes next, which waits for "
                  "'c', 'b'");
+  expect_refusal(in_step_3([](TrainingStep& step) { step.quiesce(); }),
+                 "rank 0, step 3: 'quiesce' came, which is for between two steps, but 'bucket_ready' of bucket 0 comes "
+                 "next, which waits for 'c', 'b'");
   expect_refusal(in_step_3([](TrainingStep& step) { step.bucket_ready(1); }),
                  "rank 0, step 3: 'bucket_ready' of bucket 1 came, but 'bucket_ready' of bucket 0 comes next");
   expect_refusal(in_step_3([](TrainingStep& step) {

@@ -72,7 +72,7 @@ TEST_F(Checkpointed, EveryAlgorithmWritesTheSameFilesAsWithoutInterruption) {
 }
 
 TEST_F(Checkpointed, KilledAtAnyMomentLosesAtMostTheStepsBetweenTwo) {
-  const std::string given = "--steps 30 --ranks 4";
+  const std::string given = "--steps 60 --ranks 4";
   const std::string flags = "--checkpoint " + path("c") + " --checkpoint-every 1 ";
   ASSERT_EQ(run("--checkpoint " + path("w") + " --checkpoint-every 1", "whole", given).code, 0);
   std::string resume;
@@ -100,7 +100,7 @@ TEST_F(Checkpointed, KilledAtAnyMomentLosesAtMostTheStepsBetweenTwo) {
   ASSERT_EQ(rest.code, 0) << rest.text;
   EXPECT_EQ(nlohmann::json::parse(text_of(scratch / "out/run.json"))["resumed"]["steps"], last);
   expect_same_files("out", "whole");
-  EXPECT_EQ(checkpoints(), (std::vector{28, 29}));
+  EXPECT_EQ(checkpoints(), (std::vector{58, 59}));
   EXPECT_EQ(std::distance(fs::directory_iterator(scratch / "c"), {}), 2 * (1 + 4));
 }
 

@@ -241,7 +241,7 @@ def check_recipes(root, paths):
     for path, place in named_paths(text):
         if place not in skeletons and not (root / place).exists():
             yield f"CONTRIBUTING.md: names `{path}`, and there is no {place}"
-    recipe = re.search(r"^## A backend$.*?(?=^## )", text, re.MULTILINE | re.DOTALL)
+    recipe = re.search(r"^## A backend$.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     for path in paths if recipe else ():
         of_a_test = re.match(r"tests/(?!house/)\w+/", path)
         if path.endswith(("CMakeLists.txt", ".cmake", ".cmake.in", "rules.py")) and not of_a_test:
