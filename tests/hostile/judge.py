@@ -92,7 +92,8 @@ def is_named(value, text):
     """Whether the text holds the value in quotes, or a part of it: what cannot be printed is shown in another form."""
     if isinstance(value, bytes):
         value = value.decode(errors="ignore")
-    if f"'{value}'" in text or (value.strip() and value.strip() in text):
+    escaped = value.encode("unicode_escape").decode()
+    if f"'{value}'" in text or f"'{escaped}'" in text or (value.strip() and value.strip() in text):
         return True
     parts = [part.strip() for part in re.split(r"[,:=()/]|[^ -~]", value)]
     return any(f"'{part}'" in text or len(part) > 1 and part[:12] in text for part in parts)

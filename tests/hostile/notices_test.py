@@ -70,6 +70,9 @@ def main():
     if [product.name for product in products] != ["all_reduce", "qsgd", "cpu/bf16"] or \
             products[1].parameters != (Flag("levels", "integer", "255"), Flag("codec", "text", "")):
         wrong.append(f"list is read as {products}")
+    tab = "\t"
+    if not judge.is_named(tab, r"trigram: '\t' is no folder") or judge.is_named(tab, "trigram: that is no folder"):
+        wrong.append("a value that cannot be printed is named by its escape, and only so")
     print("\n".join(wrong) or f"{len(CASES)} ways to behave are judged rightly")
     return 1 if wrong else 0
 
