@@ -2,9 +2,9 @@
 #include "backends/sim/communicator.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "backends/sim/blocking.hpp"
+#include "backends/sim/parts.hpp"
 #include "core/error.hpp"
 
 namespace trigram::sim {
@@ -21,10 +21,6 @@ constexpr std::size_t window = 32;
 void* unread_payload = nullptr;
 
 int distance(int from, int to, int n) { return (to - from + n) % n; }
-
-std::string size_text(const Buffer& buffer) {
-  return std::to_string(buffer.modelled_bytes()) + " bytes" + (buffer.is_phantom() ? " (phantom)" : "");
-}
 
 }  // namespace
 
@@ -120,14 +116,12 @@ void SimCommunicator::match(Channel& channel, const Transfer& transfer) {
 
 void SimCommunicator::deliver(Buffer from, Buffer to, int sender, int receiver) const {
   if (simulation_.failing()) return;  // the rank that failed has freed its memory; all others end in this instant
-  const bool same = from.modelled_bytes() == to.modelled_bytes() && from.is_phantom() == to.is_phantom() &&
-                    from.bytes() == to.bytes();
-  if (!same) {
+  if (!same_size(from, to)) {
     throw Error("rank " + std::to_string(group_->member(sender)) + " sends " + size_text(from) + " where rank " +
                 std::to_string(group_->member(receiver)) + " receives " + size_text(to) +
                 "; both ends of a message must agree");
   }
-  if (from.bytes() > 0) std::memmove(to.raw(), from.raw(), static_cast<std::size_t>(from.bytes()));
+  copy_bytes(from, to);
 }
 
 void SimCommunicator::Outstanding::finish_oldest() {

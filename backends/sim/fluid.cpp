@@ -55,9 +55,7 @@ void SimCommunicator::check_same_sizes() const {
   const Buffer& first = group_->meeting().buffers.front();
   for (int rank = 1; rank < size(); ++rank) {
     const Buffer& x = group_->meeting().buffers[at(rank)];
-    if (x.modelled_bytes() == first.modelled_bytes() && x.is_phantom() == first.is_phantom() &&
-        x.bytes() == first.bytes())
-      continue;
+    if (same_size(x, first)) continue;
     throw Error("rank " + std::to_string(group_->member(rank)) + " brings " + std::to_string(x.modelled_bytes()) +
                 " bytes to a collective, rank " + std::to_string(group_->member(0)) + " brings " +
                 std::to_string(first.modelled_bytes()) + "; all ranks must agree");

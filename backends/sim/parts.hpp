@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <string>
 
 #include "core/buffer.hpp"
 
@@ -31,6 +32,16 @@ struct PartSizes {
 
 /// As an index.
 inline std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
+/// Whether one can be received as the other.
+inline bool same_size(const Buffer& a, const Buffer& b) {
+  return a.modelled_bytes() == b.modelled_bytes() && a.is_phantom() == b.is_phantom() && a.bytes() == b.bytes();
+}
+
+/// "24 bytes (phantom)".
+inline std::string size_text(const Buffer& buffer) {
+  return std::to_string(buffer.modelled_bytes()) + " bytes" + (buffer.is_phantom() ? " (phantom)" : "");
+}
 
 /// Nothing where both are the same memory.
 inline void copy_bytes(Buffer from, Buffer to) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/sim/blocking.hpp"
+#include "backends/sim/parts.hpp"
 #include "backends/sim/runtime.hpp"
 #include "backends/sim/simulation.hpp"
 #include "core/error.hpp"
@@ -19,10 +20,6 @@ OwnedBuffer copy_of(Device& device, const Buffer& buffer) {
   OwnedBuffer copy = device.allocate_unfilled(buffer.shape());
   if (buffer.bytes() > 0) std::memcpy(copy.view().raw(), buffer.raw(), static_cast<std::size_t>(buffer.bytes()));
   return copy;
-}
-
-std::string text_of(const Buffer& buffer) {
-  return std::to_string(buffer.modelled_bytes()) + " bytes" + (buffer.is_phantom() ? " (phantom)" : "");
 }
 
 /// Counts a message and lets it start.
@@ -46,11 +43,9 @@ class SimRequest final : public Request {
     if (sent_->ask == nullptr || simulation_.failing()) return;
     const Buffer to = sent_->ask->reply;
     ensure(
-        with.modelled_bytes() == to.modelled_bytes() && with.is_phantom() == to.is_phantom() &&
-            with.bytes() == to.bytes(),
-        "rank ", rank_, " replies ", [&] { return text_of(with); }, " where rank ", asker, " expects ",
-        [&] { return text_of(to); }, "; both ends of a message must agree");
-    if (with.bytes() > 0) std::memmove(to.raw(), with.raw(), static_cast<std::size_t>(with.bytes()));
+        same_size(with, to), "rank ", rank_, " replies ", [&] { return size_text(with); }, " where rank ", asker,
+        " expects ", [&] { return size_text(to); }, "; both ends of a message must agree");
+    copy_bytes(with, to);
     blocking([&] {
       sent_->reply = flow(simulation_, rank_, asker, with);
       sent_->replied->release();

@@ -28,7 +28,6 @@ std::string read_workload(Params& flags) {
 
 TrainingOptions read_training(Params& flags) {
   TrainingOptions training;
-  constexpr std::int64_t most = most_steps;
   training.algorithm = flags.get("algorithm", "all_reduce", "how ranks agree (trigram list algorithms)");
   training.workload = read_workload(flags);
   training.optimizer = flags.get("optimizer", "",
@@ -37,14 +36,14 @@ TrainingOptions read_training(Params& flags) {
   training.learning_rate = flags.get("lr", 0.1, "learning rate", {0, 1e30});
   training.schedule =
       flags.get("schedule", "constant", "how the learning rate goes on, as cosine:warmup=10 (trigram list schedules)");
-  training.steps = flags.get("steps", std::int64_t{100}, "training steps", {1, most});
-  training.global_batch =
-      flags.get("global-batch", std::int64_t{0}, "samples a step over all ranks; 0: the workload's own", {0, most});
+  training.steps = flags.get("steps", std::int64_t{100}, "training steps", {1, most_steps});
+  training.global_batch = flags.get("global-batch", std::int64_t{0},
+                                    "samples a step over all ranks; 0: the workload's own", {0, most_steps});
   training.label_skew = flags.get("label-skew", 0.0,
                                   "Dirichlet concentration of labels over ranks; 0: identically distributed", {0, 1e9});
   training.validation = flags.get("validation", false, "score on a split held out of the training set");
-  training.evaluate_every =
-      flags.get("evaluate-every", std::int64_t{0}, "steps between evaluations; 0: first and last only", {0, most});
+  training.evaluate_every = flags.get("evaluate-every", std::int64_t{0},
+                                      "steps between evaluations; 0: first and last only", {0, most_steps});
   training.evaluate_seconds = flags.get("evaluate-seconds", "0s", Unit::seconds,
                                         "simulated time between evaluations, in place of steps; 0s: by steps");
   training.relaxation.seed =

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <thread>
 
 #include "core/evaluation.hpp"
 #include "core/schedule.hpp"
 #include "core/training_step.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace trigram::testing {
 namespace {
@@ -154,12 +154,6 @@ class Loop {
   OtherThread other_;
 };
 
-std::vector<std::uint32_t> bits(const std::vector<float>& values) {
-  std::vector<std::uint32_t> words(values.size());
-  std::memcpy(words.data(), values.data(), values.size() * sizeof(float));
-  return words;
-}
-
 }  // namespace
 
 std::vector<RankReport> drive_as_entered(Backend& backend, const World& world, const TrainingOptions& options,
@@ -177,13 +171,7 @@ std::vector<RankReport> drive_as_entered(Backend& backend, const World& world, c
 
 void expect_weights_of(const std::vector<RankReport>& driven, const Training& trained) {
   ASSERT_EQ(driven.size(), trained.ranks.size());
-  for (std::size_t rank = 0; rank < driven.size(); ++rank) {
-    ASSERT_EQ(driven[rank].weights.size(), trained.ranks[rank].weights.size());
-    EXPECT_FALSE(driven[rank].weights.empty());
-    for (std::size_t i = 0; i < driven[rank].weights.size(); ++i)
-      EXPECT_EQ(bits(driven[rank].weights[i]), bits(trained.ranks[rank].weights[i]))
-          << "rank " << rank << ", tensor " << i;
-  }
+  for (std::size_t rank = 0; rank < driven.size(); ++rank) expect_same_weights(driven[rank], trained.ranks[rank]);
 }
 
 }  // namespace trigram::testing

@@ -22,6 +22,14 @@ SentBytes sent_bytes_of(const std::string& algorithm) {
   return synchronous ? SentBytes::by_step : SentBytes::in_all;
 }
 
+void expect_same_weights(const RankReport& one, const RankReport& other) {
+  ASSERT_FALSE(one.weights.empty());
+  ASSERT_EQ(one.weights.size(), other.weights.size());
+  for (std::size_t i = 0; i < one.weights.size(); ++i) {
+    EXPECT_EQ(bits(one.weights[i]), bits(other.weights[i])) << "rank " << one.rank << ", parameter " << i;
+  }
+}
+
 void expect_same_bits(const Training& a, const Training& b, SentBytes sent) {
   ASSERT_EQ(a.ranks.size(), b.ranks.size());
   for (std::size_t rank = 0; rank < a.ranks.size(); ++rank) {
@@ -35,11 +43,7 @@ void expect_same_bits(const Training& a, const Training& b, SentBytes sent) {
       }
     }
     EXPECT_EQ(one.sent + one.setup_and_finish, other.sent + other.setup_and_finish) << "rank " << rank;
-    ASSERT_FALSE(one.weights.empty());
-    ASSERT_EQ(one.weights.size(), other.weights.size());
-    for (std::size_t i = 0; i < one.weights.size(); ++i) {
-      EXPECT_EQ(bits(one.weights[i]), bits(other.weights[i])) << "rank " << rank << ", parameter " << i;
-    }
+    expect_same_weights(one, other);
   }
 }
 

@@ -11,6 +11,9 @@ enum class SentBytes : std::uint8_t { by_step, in_all };
 /// By step for a synchronous algorithm.
 SentBytes sent_bytes_of(const std::string& algorithm);
 
+/// Expects the same weights of two ranks, or of one in two trainings; they must have been kept.
+void expect_same_weights(const RankReport& one, const RankReport& other);
+
 /// Expects the same losses, bytes sent and final weights on every rank; weights must have been kept.
 void expect_same_bits(const Training& a, const Training& b, SentBytes sent = SentBytes::by_step);
 
