@@ -107,6 +107,7 @@ class GpuBackend final : public Backend {
             params.owner() + ": ranks_per_node=" + std::to_string(ranks_per_node_) + " is less than 0");
     require(collectives_ == "own" || collectives_ == "vendor",
             params.owner() + ": collectives=" + shown(collectives_) + " is neither own nor vendor");
+    refuse_settings_that_deadlock();
   }
 
   int default_ranks() const override { return member_ ? member_->ranks : device_count(); }

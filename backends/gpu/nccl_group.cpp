@@ -3,9 +3,11 @@
 #include <chrono>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "backends/gpu/host/nccl_words.hpp"
 #include "core/error.hpp"
+#include "processes/last_resort.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -24,6 +26,14 @@ ncclConfig_t configuration() {
   return config;
 }
 
+bool is_over(Steady::time_point begun, double seconds) {
+  return seconds > 0 && Steady::now() - begun > std::chrono::duration<double>(seconds);
+}
+
+void nap_since(Steady::time_point begun) {
+  if (Steady::now() - begun > spin_for) std::this_thread::sleep_for(nap);
+}
+
 }  // namespace
 
 ncclUniqueId make_unique_id() {
@@ -34,37 +44,45 @@ ncclUniqueId make_unique_id() {
 }
 
 NcclGroup::NcclGroup(std::string name, const ncclUniqueId& id, int ranks, int rank, double timeout)
-    : name_(std::move(name)), timeout_(timeout), rank_(rank), size_(ranks) {
+    : name_(std::move(name)), timeout_(timeout) {
   ncclConfig_t config = configuration();
-  const ncclResult_t result = nccl().comm_init_rank_config(&comm_, ranks, id, rank, &config);
-  require_success(settled(result, timeout_), "ncclCommInitRankConfig");
+  begin(nccl().comm_init_rank_config(slot_.place(), ranks, id, rank, &config), "ncclCommInitRankConfig");
 }
 
-NcclGroup::NcclGroup(std::string name, ncclComm_t comm, double timeout)
-    : name_(std::move(name)), comm_(comm), timeout_(timeout) {
-  require_success(settled(ncclInProgress, timeout_), "ncclCommSplit");
-  learn_ranks();
+NcclGroup::NcclGroup(std::string name, CommSlot slot, double timeout)
+    : name_(std::move(name)), slot_(std::move(slot)), timeout_(timeout) {
+  begin(ncclInProgress, "ncclCommSplit");
+}
+
+/// The rest of both constructors. When it throws no destructor runs, so it leaves no communicator behind.
+void NcclGroup::begin(ncclResult_t result, const char* what) {
+  const Steady::time_point begun = Steady::now();
+  while (result == ncclInProgress && slot_.comm() == nullptr && !is_over(begun, timeout_)) nap_since(begun);
+  comm_ = slot_.comm();
+  try {
+    if (comm_ != nullptr) result = settled(result, timeout_);
+    require_success(result, what);
+    require_success(nccl().comm_user_rank(comm_, &rank_), "ncclCommUserRank");
+    require_success(nccl().comm_count(comm_, &size_), "ncclCommCount");
+  } catch (...) {
+    if (comm_ != nullptr) nccl().comm_abort(comm_);
+    throw;
+  }
+  slot_.was_written();
 }
 
 NcclGroup::~NcclGroup() {
   // While an error unwinds, peers may never do their part.
-  if (std::uncaught_exceptions() > 0) {
-    abandon();
-  } else {
-    finish(finish_within);
-  }
-}
-
-void NcclGroup::learn_ranks() {
-  require_success(nccl().comm_user_rank(comm_, &rank_), "ncclCommUserRank");
-  require_success(nccl().comm_count(comm_, &size_), "ncclCommCount");
+  const std::string trouble = std::uncaught_exceptions() > 0 ? abandon() : finish(finish_within);
+  if (!trouble.empty()) write_line("trigram: " + trouble);
 }
 
 std::unique_ptr<NcclGroup> NcclGroup::split(std::string name, int color, int key) {
-  ncclComm_t part = nullptr;
+  CommSlot slot;
   ncclConfig_t config = configuration();
-  call("ncclCommSplit", [&](ncclComm_t comm) { return nccl().comm_split(comm, color, key, &part, &config); });
-  return std::unique_ptr<NcclGroup>(new NcclGroup(std::move(name), part, timeout_));
+  config.splitShare = 1;  // both are on one stream, and so never at work at once
+  call("ncclCommSplit", [&](ncclComm_t comm) { return nccl().comm_split(comm, color, key, slot.place(), &config); });
+  return std::unique_ptr<NcclGroup>(new NcclGroup(std::move(name), std::move(slot), timeout_));
 }
 
 void NcclGroup::call(const char* what, const std::function<ncclResult_t(ncclComm_t)>& function) {
@@ -81,26 +99,22 @@ ncclResult_t NcclGroup::state() {
 
 ncclResult_t NcclGroup::settled(ncclResult_t result, double seconds) {
   if (result != ncclSuccess && result != ncclInProgress) return result;
-  const Steady::time_point begin = Steady::now();
-  for (result = state(); result == ncclInProgress; result = state()) {
-    const Steady::duration waited = Steady::now() - begin;
-    if (seconds > 0 && waited > std::chrono::duration<double>(seconds)) return result;
-    if (waited > spin_for) std::this_thread::sleep_for(nap);
-  }
+  const Steady::time_point begun = Steady::now();
+  for (result = state(); result == ncclInProgress && !is_over(begun, seconds); result = state()) nap_since(begun);
   return result;
+}
+
+std::string NcclGroup::words(ncclResult_t result, const char* what) {
+  const char* last = nccl().get_last_error(comm_);
+  return name_ + ": " + what + (*what == '\0' ? "" : ": ") + result_words(result) +
+         (last == nullptr || *last == '\0' ? "" : "; NCCL says: " + std::string(last));
 }
 
 void NcclGroup::require_success(ncclResult_t result, const char* what) {
   if (result == ncclSuccess) return;
-  std::string text = name_ + ": " + what;
-  if (result == ncclInProgress) {
-    throw BackendError(text + " has waited " + std::to_string(static_cast<int>(timeout_)) +
-                       " s for the other ranks of its group");
-  }
-  text += ": " + result_words(result);
-  const char* last = nccl().get_last_error(comm_);
-  if (last != nullptr && *last != '\0') text += "; NCCL says: " + std::string(last);
-  throw BackendError(text);
+  if (result != ncclInProgress) throw BackendError(words(result, what));
+  throw BackendError(name_ + ": " + what + " has waited " + number_text(timeout_) +
+                     " s for the other ranks of its group");
 }
 
 std::string NcclGroup::asynchronous_error() {
@@ -108,28 +122,31 @@ std::string NcclGroup::asynchronous_error() {
   if (!lock.owns_lock() || comm_ == nullptr) return {};
   const ncclResult_t result = state();
   if (result == ncclSuccess || result == ncclInProgress) return {};
-  const char* last = nccl().get_last_error(comm_);
-  return name_ + ": " + result_words(result) +
-         (last == nullptr || *last == '\0' ? "" : "; NCCL says: " + std::string(last));
+  return words(result, "");
 }
 
-bool NcclGroup::abandon() {
+std::string NcclGroup::abandon() {
   const std::unique_lock lock(mutex_, others_may_take);
-  if (!lock.owns_lock()) return false;
-  if (comm_ != nullptr) nccl().comm_abort(comm_);
-  comm_ = nullptr;
-  return true;
+  if (!lock.owns_lock()) return name_ + ": another call on it does not end, so that it was not aborted";
+  if (comm_ == nullptr) return {};
+  const ncclResult_t result = nccl().comm_abort(std::exchange(comm_, nullptr));
+  // A group that is not blocking is taken down by a thread of NCCL's; from here on it must not be asked.
+  return result == ncclSuccess || result == ncclInProgress ? "" : words(result, "ncclCommAbort");
 }
 
-void NcclGroup::finish(double seconds) noexcept {
-  const std::unique_lock lock(mutex_, others_may_take);
-  if (!lock.owns_lock() || comm_ == nullptr) return;
-  if (settled(nccl().comm_finalize(comm_), seconds) == ncclSuccess) {
-    nccl().comm_destroy(comm_);
-  } else {
-    nccl().comm_abort(comm_);
+std::string NcclGroup::finish(double seconds) {
+  std::unique_lock lock(mutex_, others_may_take);
+  if (!lock.owns_lock()) return name_ + ": another call on it does not end, so that it was left as it is";
+  if (comm_ == nullptr) return {};
+  const ncclResult_t finalized = settled(nccl().comm_finalize(comm_), seconds);
+  if (finalized != ncclSuccess) {
+    const std::string why = words(finalized, "ncclCommFinalize");
+    lock.unlock();
+    const std::string aborted = abandon();
+    return why + (aborted.empty() ? "; it was aborted" : "; " + aborted);
   }
-  comm_ = nullptr;
+  const ncclResult_t result = nccl().comm_destroy(std::exchange(comm_, nullptr));
+  return result == ncclSuccess || result == ncclInProgress ? "" : words(result, "ncclCommDestroy");
 }
 
 }  // namespace trigram::gpu

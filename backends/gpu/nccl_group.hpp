@@ -1,6 +1,7 @@
 // A communicator of NCCL, owned, whose every call has a deadline.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,28 @@
 #include "backends/gpu/nccl_library.hpp"
 
 namespace trigram::gpu {
+
+/// Where NCCL writes a communicator: by a thread of its own, as late as the last peer comes, and also when the call has
+/// failed. So the memory is left to NCCL for good unless its last word was heard.
+class CommSlot {
+ public:
+  CommSlot() : place_(std::make_unique<ncclComm_t>(nullptr)) {}
+  ~CommSlot() {
+    if (!written_) static_cast<void>(place_.release());
+  }
+  CommSlot(CommSlot&&) noexcept = default;
+  CommSlot(const CommSlot&) = delete;
+  CommSlot& operator=(const CommSlot&) = delete;
+
+  ncclComm_t* place() const { return place_.get(); }
+  /// Null while NCCL has not written it.
+  ncclComm_t comm() const { return std::atomic_ref(*place_).load(); }
+  void was_written() { written_ = true; }
+
+ private:
+  std::unique_ptr<ncclComm_t> place_;
+  bool written_ = false;
+};
 
 /// Non-blocking: a call that NCCL has not finished is asked after until it has, or `timeout` has passed. Calls of one
 /// group exclude each other, so that the watchdog can look at it and abort it from its own thread.
@@ -21,7 +44,8 @@ class NcclGroup {
   NcclGroup(const NcclGroup&) = delete;
   NcclGroup& operator=(const NcclGroup&) = delete;
 
-  /// The group of the ranks that give the same color, in the order of (key, rank); collective.
+  /// The group of the ranks that give the same color, in the order of (key, rank); collective. It shares the channels
+  /// of this one, so both must be used on one stream.
   std::unique_ptr<NcclGroup> split(std::string name, int color, int key);
 
   int rank() const { return rank_; }
@@ -35,20 +59,22 @@ class NcclGroup {
 
   /// What went wrong behind the host's back, in words; empty while all is well, or while another call is running.
   std::string asynchronous_error();
-  /// Ends whatever is running on the group; it cannot be used again. False when another call does not come to an end.
-  bool abandon();
-  /// The good end: waits until all is done, `seconds` at most, and aborts otherwise.
-  void finish(double seconds) noexcept;
+  /// Ends whatever is running on the group; it cannot be used again. What went wrong at that, in words, or nothing.
+  std::string abandon();
+  /// The good end: waits until all is done, `seconds` at most, and aborts otherwise. What went wrong, in words.
+  std::string finish(double seconds);
 
  private:
-  NcclGroup(std::string name, ncclComm_t comm, double timeout);
+  NcclGroup(std::string name, CommSlot slot, double timeout);
+  void begin(ncclResult_t result, const char* what);
   ncclResult_t state();
   ncclResult_t settled(ncclResult_t result, double seconds);
+  std::string words(ncclResult_t result, const char* what);
   void require_success(ncclResult_t result, const char* what);
-  void learn_ranks();
 
   std::string name_;
   std::timed_mutex mutex_;
+  CommSlot slot_;
   ncclComm_t comm_ = nullptr;  ///< null once aborted or destroyed
   double timeout_;
   int rank_ = 0;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 
+#include "backends/gpu/host/nccl_words.hpp"
 #include "core/error.hpp"
 #include "processes/clock.hpp"
 
@@ -102,14 +103,20 @@ std::vector<std::shared_ptr<NcclGroup>> Watchdog::groups() {
   return alive;
 }
 
+/// What fails at the end of a rank changes nothing any more, but whoever looks for a hang should know.
+void Watchdog::say_unless_well(const std::string& trouble) const {
+  if (!trouble.empty()) write_line("trigram: rank " + std::to_string(rendezvous_.rank()) + ": " + trouble);
+}
+
 /// Kernels of one group may wait for those of another, so they are aborted together where NCCL can.
 void Watchdog::abort_all() {
   const std::vector<std::shared_ptr<NcclGroup>> all = groups();
   if (all.empty()) return;
   const bool together = nccl_version() >= version_that_aborts_together;
   if (together) nccl().group_start();
-  for (const std::shared_ptr<NcclGroup>& group : all) group->abandon();
-  if (together) nccl().group_end();
+  for (const std::shared_ptr<NcclGroup>& group : all) say_unless_well(group->abandon());
+  const ncclResult_t ended = together ? nccl().group_end() : ncclSuccess;
+  if (ended != ncclSuccess && ended != ncclInProgress) say_unless_well("aborting all groups: " + result_words(ended));
 }
 
 void Watchdog::end_process(const JobFailure& failure) {
@@ -144,7 +151,7 @@ void Watchdog::finish() noexcept {
   if (failed_) return;
   last_resort_.expect_within(3 * finishing,
                              "rank " + std::to_string(rendezvous_.rank()) + " could not leave NCCL; it ends");
-  for (const std::shared_ptr<NcclGroup>& group : groups()) group->finish(finishing);
+  for (const std::shared_ptr<NcclGroup>& group : groups()) say_unless_well(group->finish(finishing));
   recorder_.clear();
   last_resort_.rest();
 }

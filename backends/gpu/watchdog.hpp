@@ -50,6 +50,7 @@ class Watchdog {
   std::string asynchronous_error();
   std::vector<std::shared_ptr<NcclGroup>> groups();
   void abort_all();
+  void say_unless_well(const std::string& trouble) const;
   [[noreturn]] void end_process(const JobFailure& failure);
   void stop();
 

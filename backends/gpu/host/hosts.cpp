@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -106,6 +107,17 @@ Environment nccl_environment(const std::vector<Seat>& seats, int rank) {
                  {"NCCL_PROTO", "Simple"}});
   if (one_machine(seats)) wanted["NCCL_SOCKET_IFNAME"] = "lo";
   return wanted;
+}
+
+void refuse_settings_that_deadlock() {
+  const char* order = std::getenv("NCCL_LAUNCH_ORDER_IMPLICIT");  // NOLINT(concurrency-mt-unsafe): before any thread
+  if (order == nullptr) return;
+  char* end = nullptr;
+  constexpr int any_base = 0;  // as NCCL reads it
+  require(std::strtoll(order, &end, any_base) != 0 || *end != '\0',
+          "NCCL_LAUNCH_ORDER_IMPLICIT=" + shown(order) +
+              " is set: lanes have groups of their own on one GPU, which could then wait for each other for ever; "
+              "unset it, or set it to 1");
 }
 
 Environment cuda_environment() { return {{"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_DEVICE_MAX_CONNECTIONS", "32"}}; }

@@ -38,6 +38,9 @@ std::vector<std::string> shared_devices(const std::vector<Seat>& seats);
 /// claims to be a host of its own, since NCCL refuses two ranks of one host on one GPU; they then talk over sockets.
 Environment nccl_environment(const std::vector<Seat>& seats, int rank);
 
+/// Throws UsageError, naming it, for a setting of the user's with which lanes could wait for each other for ever.
+void refuse_settings_that_deadlock();
+
 /// The variables that CUDA must find before its first call: kernels are loaded at once, since loading one later may
 /// wait for a device on which a peer is waited for, and streams do not share queues.
 Environment cuda_environment();

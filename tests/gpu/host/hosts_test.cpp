@@ -10,8 +10,11 @@
 namespace trigram::gpu {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
 
 Seat seat(const std::string& host, const std::string& boot, const std::string& device) {
   return {host, boot, device, "NVIDIA H200"};
@@ -64,6 +67,21 @@ TEST(NcclEnvironment, MakesEveryRankAHostWhereAGpuIsShared) {
   EXPECT_EQ(one.at("NCCL_PROTO"), "Simple");
   const std::vector<Seat> two_machines{seats[0], seats[1], seat("b", "2", "GPU-9")};
   EXPECT_FALSE(nccl_environment(two_machines, 0).contains("NCCL_SOCKET_IFNAME"));
+}
+
+TEST(NcclEnvironment, ASettingWithWhichLanesWouldHangIsRefusedByName) {
+  const char* name = "NCCL_LAUNCH_ORDER_IMPLICIT";
+  for (const char* off : {"0", "00", "0x0"}) {
+    setenv(name, off, 1);
+    EXPECT_THAT(refuse_settings_that_deadlock,
+                ThrowsMessage<UsageError>(AllOf(HasSubstr(name + std::string("=") + off), HasSubstr("set it to 1"))));
+  }
+  for (const char* well : {"1", "no number"}) {
+    setenv(name, well, 1);
+    EXPECT_NO_THROW(refuse_settings_that_deadlock());
+  }
+  unsetenv(name);
+  EXPECT_NO_THROW(refuse_settings_that_deadlock());
 }
 
 TEST(Environments, WhatTheUserSetStays) {

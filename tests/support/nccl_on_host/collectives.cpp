@@ -57,8 +57,7 @@ Type type_of(ncclDataType_t type) {
 /// Everybody brings `brought` elements; `take` gets them on the stream.
 template <class Take>
 ncclResult_t collective(ncclComm_t comm, cudaStream_t stream, const void* from, std::size_t bytes, Take take) {
-  comm->order(stream, [=](Mesh& mesh) { take(comm->all_gather(mesh, from, bytes)); });
-  return ncclSuccess;
+  return comm->order({{stream, [=](Mesh& mesh) { take(comm->all_gather(mesh, from, bytes)); }}});
 }
 
 /// The reduction of elements [begin, begin + count) of what everybody brings, to `to`, if it is wanted here.

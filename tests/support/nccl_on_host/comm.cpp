@@ -1,6 +1,7 @@
 #include "tests/support/nccl_on_host/comm.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -14,49 +15,143 @@ std::string seat_here() {
   return std::string("CUDA device ") + std::to_string(device) + " of " + (host == nullptr ? "this host" : host);
 }
 
-}  // namespace
-
-ncclComm::ncclComm(std::string name, int rank, int ranks) : name_(std::move(name)), rank_(rank), ranks_(ranks) {
-  connecting_ = std::thread([this, seat = seat_here()] {
-    try {
-      mesh_ = std::make_unique<nccl_on_host::Mesh>(name_, rank_, ranks_, seat, aborted_);
-      state_ = ncclSuccess;
-    } catch (const nccl_on_host::DuplicateGpu& error) {
-      fail(ncclInvalidUsage, error.what());
-    } catch (const std::exception& error) {
-      fail(ncclRemoteError, error.what());
-    }
-  });
+/// As if the last peer came so much later.
+void be_late() {
+  const char* late = std::getenv("NCCL_ON_HOST_LATE_MS");
+  if (late != nullptr) std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(late)));
 }
 
-ncclComm::ncclComm(ncclComm& parent, int color, int key) {
-  const int number = parent.splits_++;
-  connecting_ = std::thread([this, &parent, color, key, number, seat = seat_here()] {
-    try {
-      const int own[2] = {color, key};
-      std::vector<std::pair<int, int>> members;
-      const auto all = parent.all_gather(*parent.mesh_, own, sizeof own);
-      for (int member = 0; member < parent.ranks(); ++member) {
-        int theirs[2];
-        std::memcpy(theirs, all[static_cast<std::size_t>(member)].data(), sizeof theirs);
-        if (theirs[0] == color) members.emplace_back(theirs[1], member);
-      }
-      std::sort(members.begin(), members.end());
-      name_ = parent.name_ + "." + std::to_string(number) + "c" + std::to_string(color);
-      const auto place = std::find(members.begin(), members.end(), std::pair(key, parent.rank_));
-      rank_ = static_cast<int>(place - members.begin());
-      ranks_ = static_cast<int>(members.size());
-      mesh_ = std::make_unique<nccl_on_host::Mesh>(name_, rank_, ranks_, seat, aborted_);
-      state_ = ncclSuccess;
-    } catch (const std::exception& error) {
-      fail(ncclRemoteError, error.what());
-    }
-  });
+void write(ncclComm_t* slot, ncclComm_t comm) { std::atomic_ref(*slot).store(comm); }
+
+}  // namespace
+
+ncclComm::ncclComm(int rank, int ranks, bool blocking) : rank_(rank), ranks_(ranks), blocking_(blocking) {
+  thread_ = std::thread([this] { run(); });
 }
 
 ncclComm::~ncclComm() {
+  abort();
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void ncclComm::abort() {
+  const std::lock_guard lock(mutex_);
   aborted_ = true;
-  connecting_.join();
+  if (unborn_ != nullptr) unborn_->aborted_ = true;
+}
+
+ncclResult_t ncclComm::ready() const {
+  const ncclResult_t state = state_;
+  return state == ncclInProgress ? ncclInvalidArgument : state;
+}
+
+/// One job at a time. A blocking group's caller waits for it.
+ncclResult_t ncclComm::begin(std::function<void()> job) {
+  ncclResult_t free = ncclSuccess;
+  if (!state_.compare_exchange_strong(free, ncclInProgress)) return ready();
+  std::unique_lock lock(mutex_);
+  job_ = std::move(job);
+  changed_.notify_all();
+  if (!blocking_) return ncclInProgress;
+  changed_.wait(lock, [this] { return state_ != ncclInProgress; });
+  return state_;
+}
+
+void ncclComm::run() {
+  constexpr unsigned pause_every = 5;
+  constexpr std::chrono::microseconds pause{300};
+  std::unique_lock lock(mutex_);
+  for (unsigned ran = 0;; ++ran) {
+    changed_.wait(lock, [this] { return closed_ || job_ != nullptr; });
+    if (job_ == nullptr) return;
+    const std::function<void()> job = std::exchange(job_, nullptr);
+    lock.unlock();
+    if (ran % pause_every == 0) std::this_thread::sleep_for(pause);
+    run_one(job);
+    lock.lock();
+    ncclResult_t unbroken = ncclInProgress;
+    state_.compare_exchange_strong(unbroken, ncclSuccess);
+    changed_.notify_all();
+  }
+}
+
+void ncclComm::run_one(const std::function<void()>& job) {
+  try {
+    job();
+  } catch (const nccl_on_host::DuplicateGpu& error) {
+    fail(ncclInvalidUsage, error.what());
+  } catch (const std::exception& error) {
+    fail(ncclRemoteError, error.what());
+  }
+}
+
+void ncclComm::meet(const std::string& name, const std::string& seat) {
+  name_ = name;
+  mesh_ = std::make_unique<nccl_on_host::Mesh>(name_, rank_, ranks_, seat, aborted_);
+}
+
+ncclResult_t ncclComm::connect(const std::string& name, ncclComm_t* slot) {
+  return begin([this, name, slot, seat = seat_here()] {
+    meet(name, seat);
+    be_late();
+    write(slot, this);
+  });
+}
+
+ncclResult_t ncclComm::split(int color, int key, ncclComm_t* slot, bool part_blocking) {
+  const ncclResult_t able = ready();
+  if (able != ncclSuccess) return able;
+  *slot = nullptr;
+  return begin([this, color, key, slot, part_blocking, number = splits_++] {
+    auto* part = new ncclComm(0, 1, part_blocking);
+    {
+      const std::lock_guard lock(mutex_);
+      unborn_ = part;
+      part->aborted_ = aborted_.load();
+    }
+    std::exception_ptr failed;
+    try {
+      make_part(color, key, number, *part);
+    } catch (...) {
+      failed = std::current_exception();
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      unborn_ = nullptr;
+    }
+    be_late();
+    write(slot, failed == nullptr ? part : nullptr);
+    if (failed != nullptr) std::rethrow_exception(failed);
+  });
+}
+
+void ncclComm::make_part(int color, int key, int number, ncclComm& part) {
+  const int own[2] = {color, key};
+  std::vector<std::pair<int, int>> members;
+  const auto all = all_gather(*mesh_, own, sizeof own);
+  for (int member = 0; member < ranks_; ++member) {
+    int theirs[2];
+    std::memcpy(theirs, all[static_cast<std::size_t>(member)].data(), sizeof theirs);
+    if (theirs[0] == color) members.emplace_back(theirs[1], member);
+  }
+  std::sort(members.begin(), members.end());
+  const auto place = std::find(members.begin(), members.end(), std::pair(key, rank_));
+  part.rank_ = static_cast<int>(place - members.begin());
+  part.ranks_ = static_cast<int>(members.size());
+  part.meet(name_ + "." + std::to_string(number) + "c" + std::to_string(color), seat_here());
+}
+
+ncclResult_t ncclComm::finalize() {
+  if (std::exchange(finalized_, true)) return ncclInvalidArgument;
+  return begin([this] {
+    constexpr std::chrono::microseconds nap{100};
+    while (on_streams_ > 0 && !aborted_) std::this_thread::sleep_for(nap);
+  });
 }
 
 void ncclComm::fail(ncclResult_t result, const std::string& why) {
@@ -64,21 +159,31 @@ void ncclComm::fail(ncclResult_t result, const std::string& why) {
   state_ = result;
 }
 
-void ncclComm::order(cudaStream_t stream, std::function<void(nccl_on_host::Mesh&)> work) {
+ncclResult_t ncclComm::order(std::vector<std::pair<cudaStream_t, Work>> works) {
+  if (finalized_) return ncclInvalidArgument;
+  return begin([this, works = std::move(works)] {
+    for (const auto& [stream, work] : works) put(stream, work);
+  });
+}
+
+/// What `work` throws becomes the state.
+void ncclComm::put(cudaStream_t stream, Work work) {
   struct Call {
     ncclComm* comm;
-    std::function<void(nccl_on_host::Mesh&)> work;
+    Work work;
   };
   const auto run = [](void* data) {
     const std::unique_ptr<Call> call(static_cast<Call*>(data));
-    if (call->comm->state_ != ncclSuccess) return;
-    try {
-      call->work(*call->comm->mesh_);
-    } catch (const std::exception& error) {
-      call->comm->fail(ncclRemoteError, error.what());
+    const ncclResult_t state = call->comm->state_;
+    if (state == ncclSuccess || state == ncclInProgress) {
+      call->comm->run_one([&] { call->work(*call->comm->mesh_); });
     }
+    --call->comm->on_streams_;
   };
-  cudaLaunchHostFunc(stream, run, new Call{this, std::move(work)});
+  ++on_streams_;
+  if (cudaLaunchHostFunc(stream, run, new Call{this, std::move(work)}) != cudaSuccess) {
+    throw std::runtime_error("the stream takes no work");
+  }
 }
 
 std::vector<std::vector<std::byte>> ncclComm::all_gather(nccl_on_host::Mesh& mesh, const void* own,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -11,34 +12,59 @@
 #include "tests/support/nccl_on_host/mesh.hpp"
 #include "tests/support/nccl_on_host/nccl.h"
 
-/// Connections are made by a thread of its own: until then its state is ncclInProgress.
+/// What the host asks for is done by a thread of the group's own: until then its state is ncclInProgress, and it takes
+/// no other call.
 struct ncclComm {
  public:
-  ncclComm(std::string name, int rank, int ranks);
-  /// The part of `parent` whose members give `color`.
-  ncclComm(ncclComm& parent, int color, int key);
+  using Work = std::function<void(nccl_on_host::Mesh&)>;
+
+  ncclComm(int rank, int ranks, bool blocking);
   ~ncclComm();
+
+  /// Meets the others of the group `name`; `slot` is written at the end, by the group's thread.
+  ncclResult_t connect(const std::string& name, ncclComm_t* slot);
+  /// Makes the part whose members give `color`; `slot` is written at the end, by the group's thread.
+  ncclResult_t split(int color, int key, ncclComm_t* slot, bool part_blocking);
+  /// Puts `work` on streams, as ncclGroupEnd does.
+  ncclResult_t order(std::vector<std::pair<cudaStream_t, Work>> works);
+  /// Waits for what is on streams.
+  ncclResult_t finalize();
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
+  bool blocking() const { return blocking_; }
   ncclResult_t state() const { return state_; }
+  /// What a call answers where the group is not ready for it.
+  ncclResult_t ready() const;
   const char* last_error() const { return last_error_.c_str(); }
-  /// Runs `work` on the stream, after what was ordered there before. What it throws becomes the state.
-  void order(cudaStream_t stream, std::function<void(nccl_on_host::Mesh&)> work);
   /// Everybody's bytes, in rank order, to be called from inside `work` or while the stream is idle.
   std::vector<std::vector<std::byte>> all_gather(nccl_on_host::Mesh& mesh, const void* own, std::size_t bytes) const;
-  void abort() { aborted_ = true; }
+  void abort();
 
  private:
+  ncclResult_t begin(std::function<void()> job);
+  void run();
+  void run_one(const std::function<void()>& job);
+  void meet(const std::string& name, const std::string& seat);
+  void make_part(int color, int key, int number, ncclComm& part);
+  void put(cudaStream_t stream, Work work);
   void fail(ncclResult_t result, const std::string& why);
 
   std::string name_;
   int rank_ = 0;
   int ranks_ = 1;
+  bool blocking_ = false;
   int splits_ = 0;
+  bool finalized_ = false;
   std::atomic<bool> aborted_{false};
-  std::atomic<ncclResult_t> state_{ncclInProgress};
+  std::atomic<int> on_streams_{0};
+  std::atomic<ncclResult_t> state_{ncclSuccess};
   std::string last_error_;  ///< written before the state that it explains
   std::unique_ptr<nccl_on_host::Mesh> mesh_;
-  std::thread connecting_;
+  std::mutex mutex_;  ///< guards what follows
+  std::condition_variable changed_;
+  std::function<void()> job_;
+  ncclComm* unborn_ = nullptr;  ///< the part that is being made
+  bool closed_ = false;
+  std::thread thread_;
 };

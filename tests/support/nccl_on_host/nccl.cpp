@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -19,7 +20,8 @@ namespace {
 /// What one thread has said since ncclGroupStart, by group and stream.
 struct OpenGroup {
   int depth = 0;
-  std::map<std::pair<ncclComm_t, cudaStream_t>, std::vector<Message>> messages;
+  std::map<ncclComm_t, std::map<cudaStream_t, std::vector<Message>>> messages;
+  ncclResult_t failed = ncclSuccess;  ///< the first call inside that did
 };
 thread_local OpenGroup open_group;
 
@@ -28,12 +30,44 @@ std::size_t size_of(ncclDataType_t type) {
   return sizes[type];
 }
 
+/// What fails inside a group makes its end fail, which then orders nothing.
+ncclResult_t noted(ncclResult_t result) {
+  const bool well = result == ncclSuccess || result == ncclInProgress;
+  if (open_group.depth > 0 && !well && open_group.failed == ncclSuccess) open_group.failed = result;
+  return result;
+}
+
 ncclResult_t say(const Message& message, ncclComm_t comm, cudaStream_t stream) {
-  if (message.peer < 0 || message.peer >= comm->ranks()) return ncclInvalidArgument;
+  if (message.peer < 0 || message.peer >= comm->ranks()) return noted(ncclInvalidArgument);
+  if (const ncclResult_t able = comm->ready(); able != ncclSuccess) return noted(able);
   ncclGroupStart();
-  open_group.messages[{comm, stream}].push_back(message);
+  open_group.messages[comm][stream].push_back(message);
   return ncclGroupEnd();
 }
+
+/// Streams of one group share its sockets, which each must have for itself.
+ncclResult_t order_all(const OpenGroup& group) {
+  for (const auto& [comm, by_stream] : group.messages) {
+    const bool alike = comm->blocking() == group.messages.begin()->first->blocking();
+    if (!alike || by_stream.size() > 1) return ncclInvalidUsage;
+  }
+  ncclResult_t result = ncclSuccess;
+  for (const auto& [comm, by_stream] : group.messages) {
+    std::vector<std::pair<cudaStream_t, ncclComm::Work>> works;
+    for (const auto& [stream, messages] : by_stream) {
+      works.emplace_back(stream, [messages](nccl_on_host::Mesh& mesh) { mesh.move(messages); });
+    }
+    const ncclResult_t ordered = comm->order(std::move(works));
+    if (result == ncclSuccess || result == ncclInProgress) result = ordered;
+  }
+  return result;
+}
+
+/// The answer of a call that ends behind the caller's back where the group is not blocking.
+ncclResult_t begun(bool blocking) { return blocking ? ncclSuccess : ncclInProgress; }
+
+std::atomic<int> own_resources{0};
+std::atomic<int> aborted{0};
 
 }  // namespace
 
@@ -54,36 +88,44 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 const char* ncclGetErrorString(ncclResult_t) { return "an error of the double"; }
 const char* ncclGetLastError(ncclComm_t comm) { return comm == nullptr ? "" : comm->last_error(); }
 
-ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t*) {
-  *comm = new ncclComm(id.internal, rank, ranks);
-  return ncclInProgress;
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config) {
+  auto* made = new ncclComm(rank, ranks, config->blocking != 0);
+  *comm = made;
+  ++own_resources;
+  return made->connect(id.internal, comm);
 }
 
-ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, ncclConfig_t*) {
-  *part = new ncclComm(*comm, color, key);
-  return ncclInProgress;
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, ncclConfig_t* config) {
+  if (config->splitShare != 1) ++own_resources;
+  return comm->split(color, key, part, config->blocking != 0);
 }
+
+int ncclOnHostOwnResources() { return own_resources; }
+int ncclOnHostAborted() { return aborted; }
 
 ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
   *rank = comm->rank();
-  return ncclSuccess;
+  return comm->ready();
 }
 ncclResult_t ncclCommCount(ncclComm_t comm, int* ranks) {
   *ranks = comm->ranks();
-  return ncclSuccess;
+  return comm->ready();
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
   *state = comm->state();
   return ncclSuccess;
 }
-ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm->state(); }
+ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm == nullptr ? ncclInvalidArgument : comm->finalize(); }
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  const bool blocking = comm->blocking();
   delete comm;
-  return ncclSuccess;
+  return begun(blocking);
 }
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  const bool blocking = comm->blocking();
+  ++aborted;
   comm->abort();  // not deleted: work that is still on a stream may look at it
-  return ncclSuccess;
+  return begun(blocking);
 }
 
 ncclResult_t ncclGroupStart() {
@@ -94,11 +136,8 @@ ncclResult_t ncclGroupStart() {
 ncclResult_t ncclGroupEnd() {
   if (open_group.depth == 0) return ncclInvalidUsage;
   if (--open_group.depth > 0) return ncclSuccess;
-  const auto all = std::exchange(open_group.messages, {});
-  for (const auto& [where, messages] : all) {
-    where.first->order(where.second, [messages](nccl_on_host::Mesh& mesh) { mesh.move(messages); });
-  }
-  return ncclSuccess;
+  const OpenGroup group = std::exchange(open_group, {});
+  return group.failed == ncclSuccess ? order_all(group) : group.failed;
 }
 
 ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,

@@ -1,8 +1,9 @@
 // The part of NCCL's API that the project calls, with NCCL's names, values and signatures, for the test double in this
 // folder: ranks are processes of one host, bytes travel by sockets between them. It has NCCL's habits that code must
-// cope with: calls that are in progress when they return, errors that only ncclCommGetAsyncError tells, no comparison
-// of sizes, and the refusal of two ranks of one host on one GPU. Small and slow; found before the real header by tests
-// only.
+// cope with: calls that are in progress when they return, groups that take no call meanwhile, communicators that are
+// written where the caller said by another thread and as late as the last peer comes, also when the call failed; errors
+// that only ncclCommGetAsyncError tells, no comparison of sizes, and the refusal of two ranks of one host on one GPU.
+// NCCL_ON_HOST_LATE_MS makes peers late. Small and slow; found before the real header by tests only.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -40,9 +41,10 @@ struct ncclUniqueId {
 };
 struct ncclConfig_t {
   int blocking;
+  int splitShare;
 };
 #define NCCL_CONFIG_INITIALIZER \
-  { 1 }
+  { 1, 0 }
 
 extern "C" {
 ncclResult_t ncclGetVersion(int* version);
@@ -72,4 +74,9 @@ ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDa
                            ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclReduce(const void* from, void* to, std::size_t count, ncclDataType_t type, ncclRedOp_t op, int root,
                         ncclComm_t comm, cudaStream_t stream);
+
+/// Of the double only: how many communicators of this process have been made that share no other's resources.
+int ncclOnHostOwnResources();
+/// Of the double only: how many have been aborted.
+int ncclOnHostAborted();
 }

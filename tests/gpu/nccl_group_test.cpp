@@ -1,0 +1,107 @@
+// One communicator of NCCL and what becomes of it when its peers are late; on the double, whose peers can be made so.
+#include "backends/gpu/nccl_group.hpp"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <thread>
+
+#include "core/error.hpp"
+
+namespace trigram::gpu {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+constexpr double patient = 20;
+constexpr double impatient = 0.05;
+
+/// While it lives, peers of the double come so late.
+class LatePeers {
+ public:
+  explicit LatePeers(int milliseconds) { setenv("NCCL_ON_HOST_LATE_MS", std::to_string(milliseconds).c_str(), 1); }
+  ~LatePeers() { unsetenv("NCCL_ON_HOST_LATE_MS"); }
+  LatePeers(const LatePeers&) = delete;
+  LatePeers& operator=(const LatePeers&) = delete;
+  static void have_come(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(2 * milliseconds)); }
+};
+
+std::unique_ptr<NcclGroup> alone(double timeout) {
+  return std::make_unique<NcclGroup>("main lane, all ranks", make_unique_id(), 1, 0, timeout);
+}
+
+/// What the double counts by that name.
+int counted(const char* name) {
+  const auto count = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, name));
+  return count == nullptr ? -1 : count();
+}
+
+/// Stands where the frames of an earlier call stood, and says whether anything is written there meanwhile.
+[[gnu::noinline]] bool written_over(int milliseconds) {
+  std::array<char, 8192> stack{};
+  asm volatile("" : : "r"(stack.data()) : "memory");  // so that it is there before the wait
+  LatePeers::have_come(milliseconds);
+  asm volatile("" : : "r"(stack.data()) : "memory");
+  return std::ranges::any_of(stack, [](char byte) { return byte != 0; });
+}
+
+[[gnu::noinline]] void split_in_vain(NcclGroup& group) {
+  EXPECT_THAT([&] { group.split("node", 0, 0); },
+              ThrowsMessage<BackendError>(HasSubstr("main lane, all ranks: ncclCommSplit has waited 0.05 s")));
+}
+
+TEST(NcclGroup, APartThatComesTooLateIsWrittenNowhere) {
+  const auto group = alone(patient);
+  group->use_timeout(impatient);
+  constexpr int late = 200;
+  const LatePeers peers(late);
+  split_in_vain(*group);
+  EXPECT_FALSE(written_over(late));
+}
+
+TEST(NcclGroup, APartThatComesInTimeIsWhole) {
+  const auto group = alone(patient);
+  const LatePeers peers(30);
+  const auto part = group->split("node", 3, 0);
+  EXPECT_EQ(part->size(), 1);
+  EXPECT_EQ(part->rank(), 0);
+  EXPECT_THAT(part->finish(patient), IsEmpty());
+}
+
+TEST(NcclGroup, PartsShareWhatTheirParentHolds) {
+  const auto group = alone(patient);
+  const int before = counted("ncclOnHostOwnResources");
+  const auto node = group->split("node", 0, 0);
+  const auto leaders = group->split("leaders", 0, 0);
+  EXPECT_EQ(counted("ncclOnHostOwnResources"), before);
+}
+
+TEST(NcclGroup, AGroupThatComesTooLateIsAborted) {
+  ASSERT_NE(make_unique_id().internal[0], 0);  // NCCL is loaded
+  const int before = counted("ncclOnHostAborted");
+  constexpr int late = 200;
+  const LatePeers peers(late);
+  EXPECT_THAT([] { alone(impatient); }, ThrowsMessage<BackendError>(HasSubstr("ncclCommInitRankConfig has waited")));
+  EXPECT_EQ(counted("ncclOnHostAborted"), before + 1);
+  EXPECT_FALSE(written_over(late));
+}
+
+TEST(NcclGroup, WhatGoesWrongAtItsEndIsSaid) {
+  const auto group = alone(patient);
+  ASSERT_EQ(nccl().comm_finalize(nullptr), ncclInvalidArgument);
+  group->call("ncclCommFinalize", [](ncclComm_t comm) { return nccl().comm_finalize(comm); });
+  EXPECT_THAT(group->finish(patient),
+              AllOf(HasSubstr("main lane, all ranks: ncclCommFinalize: ncclInvalidArgument"), HasSubstr("aborted")));
+  EXPECT_THAT(group->finish(patient), IsEmpty());
+  EXPECT_THAT(group->abandon(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace trigram::gpu
