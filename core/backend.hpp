@@ -8,21 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
 #include "core/error.hpp"
 #include "core/registry.hpp"
 #include "core/worker.hpp"
+#include "core/world.hpp"
 
 namespace trigram {
-
-/// What a run asks of any backend.
-struct World {
-  int ranks = 1;
-  int bucket_lanes = 1;              ///< lanes that carry buckets; a background lane is added
-  std::string all_reduce = "ring";   ///< a name of AllReduces
-  bool keep_spans = false;           ///< record every span, for a trace
-  Configuration configuration = {};  ///< compared before ranks that are processes make their lanes
-};
 
 /// What a rank's body returns is bytes, since ranks may be other processes.
 using RankBody = std::function<std::vector<std::byte>(RankRuntime&)>;

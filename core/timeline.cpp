@@ -9,15 +9,6 @@ const char* name_of(Activity activity) {
   return names.at(static_cast<std::size_t>(activity));
 }
 
-/// Lane i of L bucket lanes carries the buckets b with b mod L = i - 1.
-std::string lane_name(int index, int bucket_lanes) {
-  if (index == 0) return "main lane";
-  if (index > bucket_lanes) return "background lane";
-  const int first = index - 1;
-  return "lane " + std::to_string(index) + " (buckets " + std::to_string(first) + ", " +
-         std::to_string(first + bucket_lanes) + ", ...)";
-}
-
 void Timeline::add(const Span& span) {
   busy_[static_cast<std::size_t>(span.activity)].fetch_add(span.end - span.begin, std::memory_order_relaxed);
   if (keep_spans_) spans_.push_back(span);
@@ -47,7 +38,7 @@ std::string Timeline::where() const {
   std::string text;
   if (place_.rank >= 0) text = "rank " + std::to_string(place_.rank) + ", ";
   if (place_.step >= 0) text += "step " + std::to_string(place_.step) + ", ";
-  if (place_.rank >= 0) text += lane_name(place_.lane, place_.bucket_lanes);
+  if (place_.rank >= 0) text += place_.layout.name_of(place_.lane);
   const std::string what = doing();
   return text + (text.empty() || what.empty() ? "" : ", ") + what;
 }

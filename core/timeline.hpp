@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/lane_layout.hpp"
+
 namespace trigram {
 
 /// What a span of time was spent on.
@@ -30,14 +32,11 @@ struct Span {
   std::int64_t bytes = 0;  ///< sent, for wire spans
 };
 
-/// What messages call a lane: "main lane", "lane 1 (buckets 0, 2, ...)", "background lane".
-std::string lane_name(int index, int bucket_lanes);
-
 /// Where a lane is in a run, for messages.
 struct RunPlace {
   int rank = -1;  ///< negative: in no run
   int lane = 0;
-  int bucket_lanes = 1;
+  LaneLayout layout;
   std::int64_t step = -1;  ///< negative: before the first one
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 void check_numbers(const TrainingOptions& options, const World& world) {
   require(world.ranks >= 1, std::to_string(world.ranks) + " ranks cannot train; ask for 1 or more");
-  require(world.bucket_lanes >= 1, std::to_string(world.bucket_lanes) + " bucket lanes are too few; ask for 1 or more");
+  world.layout();
   require(options.steps >= 1, std::to_string(options.steps) + " steps are too few; ask for 1 or more");
   require(options.evaluate_every >= 0,
           "evaluations every " + std::to_string(options.evaluate_every) + " steps: ask for 0 or more");

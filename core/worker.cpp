@@ -9,6 +9,11 @@ namespace trigram {
 
 Requests& RankRuntime::requests() { throw Error("ranks of this backend cannot ask each other without appointment"); }
 
+double RankRuntime::latest(double seconds) {
+  constexpr double nanosecond = 1e-9;
+  return static_cast<double>(agree(static_cast<std::int64_t>(seconds / nanosecond), ReduceOp::max)) * nanosecond;
+}
+
 /// Bodies of one lane run in order, so an empty one comes last.
 void RankRuntime::stop_lanes() {
   for (int lane = 1; lane < lanes(); ++lane) {
@@ -30,11 +35,7 @@ Worker::Worker(RankRuntime& runtime, int lane_index, const Relaxation& how)
       lane(lane_index),
       runtime_(runtime) {}
 
-int Worker::bucket_lane(int index) const { return 1 + index % bucket_lanes(); }
-
-int Worker::bucket_lanes() const { return std::max(1, runtime_.lanes() - 2); }
-
-void Worker::say_where(std::int64_t at_step) const { timeline.be_at({rank(), lane, bucket_lanes(), at_step}); }
+void Worker::say_where(std::int64_t at_step) const { timeline.be_at({rank(), lane, runtime_.layout(), at_step}); }
 
 std::int64_t Worker::agree(std::int64_t value, ReduceOp op) {
   ensure(lane == 0, "agree was called in a lane's body; it is for setup and finish, on the main lane");

@@ -12,38 +12,22 @@
 #include <utility>
 #include <vector>
 
-#include "core/communicator.hpp"
-#include "core/device.hpp"
 #include "core/key.hpp"
-#include "core/metered.hpp"
+#include "core/lane.hpp"
 #include "core/pending.hpp"
 #include "core/placement.hpp"
-#include "core/timeline.hpp"
 
 namespace trigram {
 
 class Requests;
 
-/// What one lane of one rank owns. Lane 0 is the main lane; lanes 1 … n carry buckets, the last one is for
-/// background methods. Every lane has communicators of its own, so that its messages match its own only.
-struct Lane {
-  Lane(int lane_index, std::function<double()> clock, bool keep_spans)
-      : index(lane_index), timeline(std::move(clock), keep_spans) {}
-
-  int index;
-  Timeline timeline;
-  Meter meter;
-  std::unique_ptr<Device> device;
-  std::unique_ptr<Communicator> comm;     ///< all ranks
-  std::unique_ptr<Communicator> node;     ///< the ranks of this node, in rank order
-  std::unique_ptr<Communicator> leaders;  ///< the ranks with the same local rank, one a node, in node order
-};
-
 /// What a backend brings for one rank: lanes, time, and the few services that are not communication.
 class RankRuntime {
  public:
+  explicit RankRuntime(const LaneLayout& layout) : layout_(layout) {}
   virtual ~RankRuntime() = default;
-  virtual int lanes() const = 0;
+  const LaneLayout& layout() const { return layout_; }
+  int lanes() const { return layout_.lanes(); }
   virtual Lane& lane(int index) = 0;
   /// Seconds since training could begin, on the backend's clock (simulated or monotonic).
   virtual double now() const = 0;
@@ -58,6 +42,8 @@ class RankRuntime {
   virtual std::int64_t agree(std::int64_t value, ReduceOp op) = 0;
   /// Returns when every rank has called it, however long that takes: at checkpoints.
   virtual void meet() { agree(0, ReduceOp::sum); }
+  /// The latest of the seconds that ranks give, on every rank, to the nanosecond: when the last one ended. Collective.
+  double latest(double seconds);
   /// Training goes on from where a checkpoint was taken, at `seconds`. A modelled clock shows them when this returns.
   virtual void go_on_at(double /*seconds*/) {}
   /// Messages without appointment (core/service.hpp). Throws Error where Backend::refuses_asking gives a reason.
@@ -76,6 +62,9 @@ class RankRuntime {
   virtual void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) = 0;
   /// Whether `collect` may be called while lanes work without changing what they do: where no real time passes in it.
   virtual bool collects_unnoticed() const { return false; }
+
+ private:
+  LaneLayout layout_;
 };
 
 /// How this run wants every algorithm to be relaxed by the system: the options O and H, and the random seed.
@@ -115,8 +104,8 @@ class Worker {
   double now() const { return earlier_ + runtime_.now(); }
 
   /// The lane of bucket `index`, and the one for background methods.
-  int bucket_lane(int index) const;
-  int background_lane() const { return runtime_.lanes() - 1; }
+  int bucket_lane(int index) const { return runtime_.layout().of_bucket(index); }
+  int background_lane() const { return runtime_.layout().background(); }
 
   /// The only way to be concurrent. The body uses only the lane Worker that it is given and buffers that nobody else
   /// touches before `wait()`; every rank starts the same sequence on each lane. With overlap off it runs in place,
@@ -158,8 +147,6 @@ class Worker {
   static constexpr std::int64_t before_the_first_step = -1;
 
  private:
-  int bucket_lanes() const;
-
   RankRuntime& runtime_;
   double earlier_ = 0;
   bool in_step_ = false;

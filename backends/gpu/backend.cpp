@@ -65,13 +65,12 @@ class GpuRank final : public EnteredRank {
   void follow(void* stream) override { runtime_->follow(static_cast<cudaStream_t>(stream)); }
 
   Outcome leave(const std::vector<std::byte>& result) override {
-    constexpr double nanosecond = 1e-9;
     runtime_->take_turn();
     runtime_->settle();
-    const auto ended = static_cast<std::int64_t>(runtime_->now() / nanosecond);
+    const double ended = runtime_->now();
     Outcome outcome;
     outcome.results = runtime_->exchange_results(result);
-    outcome.seconds = static_cast<double>(runtime_->agree(ended, ReduceOp::max)) * nanosecond;
+    outcome.seconds = runtime_->latest(ended);
     outcome.facts = facts_;
     ended_ = true;
     return outcome;

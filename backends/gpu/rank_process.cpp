@@ -5,20 +5,10 @@
 #include "backends/gpu/devices.hpp"
 #include "backends/gpu/host/nccl_words.hpp"
 #include "core/error.hpp"
-#include "core/placement.hpp"
+#include "core/lane_groups.hpp"
 
 namespace trigram::gpu {
 namespace {
-
-/// The ranks of whom `belongs` says so, in rank order.
-template <class Belongs>
-std::vector<int> ranks_where(const std::vector<int>& node_of_rank, Belongs belongs) {
-  std::vector<int> ranks;
-  for (int rank = 0; rank < static_cast<int>(node_of_rank.size()); ++rank) {
-    if (belongs(placement(node_of_rank, rank))) ranks.push_back(rank);
-  }
-  return ranks;
-}
 
 std::vector<int> versions(const Rendezvous::Parts& parts) {
   std::vector<int> numbers;
@@ -72,28 +62,29 @@ std::vector<LaneChannels*> RankProcess::channels(int lanes, const std::vector<in
   }
   std::vector<LaneChannels*> wanted;
   for (int lane = 0; lane < lanes; ++lane) {
-    LaneChannels& channels = *made[static_cast<std::size_t>(lane)];
-    for (const auto& group : {channels.comm, channels.node, channels.leaders}) group->use_timeout(timeout);
-    wanted.push_back(&channels);
+    wanted.push_back(made[static_cast<std::size_t>(lane)].get());
+    for (const GroupOfLane& group : wanted.back()->groups) group.group->use_timeout(timeout);
   }
   return wanted;
 }
 
 std::unique_ptr<LaneChannels> RankProcess::make_channels(int lane, const std::vector<int>& node_of_rank,
                                                          double timeout) {
-  const Placement place = placement(node_of_rank, rendezvous_.rank());
-  const std::string who = "rank " + std::to_string(place.rank) + ", lane " + std::to_string(lane) + ", ";
-  auto channels = std::make_unique<LaneChannels>(lane > 0);
-  const ncclUniqueId id = shared_id(rendezvous_, {timeout});
-  channels->comm = std::make_shared<NcclGroup>(who + "all ranks", id, place.ranks, place.rank, timeout);
-  channels->node = channels->comm->split(who + "node", place.node, place.rank);
-  channels->leaders = channels->comm->split(who + "leaders", place.local_rank, place.node);
-  channels->all_ranks = ranks_where(node_of_rank, [](const Placement&) { return true; });
-  channels->node_ranks = ranks_where(node_of_rank, [&](const Placement& other) { return other.node == place.node; });
-  channels->leader_ranks =
-      ranks_where(node_of_rank, [&](const Placement& other) { return other.local_rank == place.local_rank; });
-  for (const auto& group : {channels->comm, channels->node, channels->leaders}) watchdog_->look_after(group, lane);
-  return channels;
+  const auto rank = static_cast<std::size_t>(rendezvous_.rank());
+  const std::string who = "rank " + std::to_string(rank) + ", lane " + std::to_string(lane) + ", ";
+  auto made = std::make_unique<LaneChannels>(lane > 0);
+  const auto group = [&](const Parting& parting) -> std::shared_ptr<NcclGroup> {
+    if (!made->groups.empty())
+      return made->groups.front().group->split(who + parting.name, parting.color[rank], parting.key[rank]);
+    const int ranks = rendezvous_.ranks();
+    return std::make_shared<NcclGroup>(who + parting.name, shared_id(rendezvous_, {timeout}), ranks, rendezvous_.rank(),
+                                       timeout);
+  };
+  for (const Parting& parting : lane_groups(node_of_rank)) {
+    made->groups.push_back({parting.name, group(parting), parting.group_of(rendezvous_.rank())});
+    watchdog_->look_after(made->groups.back().group, lane);
+  }
+  return made;
 }
 
 nlohmann::json RankProcess::facts() const {

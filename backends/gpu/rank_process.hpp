@@ -12,12 +12,18 @@
 
 namespace trigram::gpu {
 
+/// A group of NCCL, and who is in it.
+struct GroupOfLane {
+  std::string name;  ///< "all ranks", "node", "leaders"
+  std::shared_ptr<NcclGroup> group;
+  std::vector<int> world_ranks;  ///< by rank of the group
+};
+
 /// What a lane keeps between runs.
 struct LaneChannels {
   explicit LaneChannels(bool urgent) : stream(urgent) {}
   Stream stream;
-  std::shared_ptr<NcclGroup> comm, node, leaders;
-  std::vector<int> all_ranks, node_ranks, leader_ranks;  ///< in the world, by rank of each group
+  std::vector<GroupOfLane> groups;  ///< as `lane_groups` has them
 };
 
 /// Takes a GPU and loads NCCL. All ranks make theirs together.

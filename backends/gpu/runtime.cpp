@@ -13,11 +13,10 @@ namespace {
 /// Who waits for a rank that hangs in an exchange lets the watchdog say so first. Seconds.
 constexpr double longer_for_control = 5;
 
-std::unique_ptr<Communicator> communicator(const std::shared_ptr<NcclGroup>& group, const char* name,
-                                           const std::vector<int>& world_ranks,
+std::unique_ptr<Communicator> communicator(const GroupOfLane& group,
                                            const std::shared_ptr<const StreamContext>& context, bool vendor) {
-  if (vendor) return std::make_unique<VendorCommunicator>(group, name, world_ranks, context);
-  return std::make_unique<GpuCommunicator>(group, name, world_ranks, context);
+  if (vendor) return std::make_unique<VendorCommunicator>(group.group, group.name, group.world_ranks, context);
+  return std::make_unique<GpuCommunicator>(group.group, group.name, group.world_ranks, context);
 }
 
 }  // namespace
@@ -27,10 +26,8 @@ class GpuRuntime::OwnLane {
  public:
   OwnLane(int index, const World& world, const RuntimeOptions& options, LaneChannels& channels, Watchdog& watchdog,
           const Clock& clock, const BodyGuard& guard)
-      : lane(
-            index, [&clock] { return clock.now(); }, world.keep_spans),
-        stream(channels.stream.get()) {
-    const std::string name = lane_name(index, world.bucket_lanes);
+      : lane(index, world, [&clock] { return clock.now(); }), stream(channels.stream.get()) {
+    const std::string name = world.layout().name_of(index);
     lane.device = std::make_unique<Device>(std::make_shared<LaneKernels>(stream, guard, name), lane.timeline);
     auto own_marks = std::make_unique<StreamMarks>(stream, clock);
     marks = own_marks.get();
@@ -39,16 +36,9 @@ class GpuRuntime::OwnLane {
     nothing = lane.device->allocate(Shape::of(one_leaves_one_arrives, DType::u8));
     const auto context =
         std::make_shared<StreamContext>(StreamContext{index, name, stream, *lane.device, watchdog, nothing.view()});
-    const auto make = [&](const std::shared_ptr<NcclGroup>& group, const char* group_name,
-                          const std::vector<int>& ranks) {
-      auto made = metered(communicator(group, group_name, ranks, context, options.vendor_collectives), lane.meter,
-                          lane.timeline);
-      made->use_all_reduce(world.all_reduce);
-      return made;
-    };
-    lane.comm = make(channels.comm, "all ranks", channels.all_ranks);
-    lane.node = make(channels.node, "node", channels.node_ranks);
-    lane.leaders = make(channels.leaders, "leaders", channels.leader_ranks);
+    lane.join_groups(world, [&](std::size_t group) {
+      return communicator(channels.groups[group], context, options.vendor_collectives);
+    });
   }
 
   Lane lane;
@@ -81,11 +71,11 @@ class GpuRuntime::Body final : public Pending::State {
 };
 
 GpuRuntime::GpuRuntime(RankProcess& process, const World& world, const RuntimeOptions& options)
-    : device_(process.device()),
+    : RankRuntime(world.layout()),
+      device_(process.device()),
       control_(process.rendezvous(), {options.timeout > 0 ? options.timeout + longer_for_control : 0}) {
-  const int lanes = world.bucket_lanes + 2;
-  const std::vector<LaneChannels*> channels = process.channels(lanes, options.node_of_rank, options.timeout);
-  for (int index = 0; index < lanes; ++index) {
+  const std::vector<LaneChannels*> channels = process.channels(lanes(), options.node_of_rank, options.timeout);
+  for (int index = 0; index < lanes(); ++index) {
     lanes_.push_back(std::make_unique<OwnLane>(index, world, options, *channels[static_cast<std::size_t>(index)],
                                                process.watchdog(), clock_, guard_));
   }
@@ -113,8 +103,7 @@ void GpuRuntime::give_turn() {
 }
 
 Pending GpuRuntime::launch(int lane, std::function<void()> body) {
-  ensure(lane >= 1 && lane < lanes(),
-         "lane " + std::to_string(lane) + " cannot be started; there are lanes 1 to " + std::to_string(lanes() - 1));
+  layout().require_startable(lane);
   ensure(!guard_.inside, "a lane's body cannot start another lane");
   const cudaStream_t main = lanes_.front()->stream;
   OwnLane& its = *lanes_[static_cast<std::size_t>(lane)];

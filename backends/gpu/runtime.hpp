@@ -30,7 +30,6 @@ class GpuRuntime final : public RankRuntime {
   GpuRuntime(const GpuRuntime&) = delete;
   GpuRuntime& operator=(const GpuRuntime&) = delete;
 
-  int lanes() const override { return static_cast<int>(lanes_.size()); }
   Lane& lane(int index) override;
   /// The host's clock: work may have been ordered and not yet run.
   double now() const override { return clock_.now(); }

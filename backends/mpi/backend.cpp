@@ -1,4 +1,5 @@
 // The backend 'mpi': one process a rank, started by mpirun or srun.
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -38,11 +39,10 @@ class MpiRank final : public EnteredRank {
   RankRuntime& runtime() override { return runtime_; }
 
   Outcome leave(const std::vector<std::byte>& result) override {
-    constexpr double nanosecond = 1e-9;
-    const auto ended = static_cast<std::int64_t>(runtime_.now() / nanosecond);
+    const double ended = runtime_.now();
     Outcome outcome;
     outcome.results = runtime_.exchange_results(result);
-    outcome.seconds = static_cast<double>(runtime_.agree(ended, ReduceOp::max)) * nanosecond;
+    outcome.seconds = runtime_.latest(ended);
     outcome.facts = facts_;
     ended_ = true;
     return outcome;
@@ -102,13 +102,13 @@ class MpiBackend final : public Backend {
   Session& session() const { return Session::join(timeout_); }
 
   std::unique_ptr<EnteredRank> rank(const World& world, Loop loop) const {
-    const Placement place = placement(nodes(world.ranks), session().rank());
+    const std::vector<int> node_of_rank = nodes(world.ranks);
     const nlohmann::json facts{{"library", session().library()},
                                {"launcher", session().launcher()},
-                               {"nodes", place.nodes},
+                               {"nodes", 1 + *std::max_element(node_of_rank.begin(), node_of_rank.end())},
                                {"collectives", collectives_}};
-    return std::make_unique<MpiRank>(world, RuntimeOptions{collectives_ == "vendor", timeout_, place}, facts.dump(),
-                                     loop);
+    return std::make_unique<MpiRank>(world, RuntimeOptions{collectives_ == "vendor", timeout_, node_of_rank},
+                                     facts.dump(), loop);
   }
 
   int ranks_per_node_;

@@ -3,7 +3,7 @@
 #include "backends/mpi/duplicate.hpp"
 #include "backends/mpi/memory.hpp"
 #include "backends/mpi/vendor.hpp"
-#include "core/error.hpp"
+#include "core/lane_groups.hpp"
 
 namespace trigram::mpi {
 namespace {
@@ -18,21 +18,16 @@ std::unique_ptr<Communicator> communicator(MPI_Comm comm, const std::string& nam
 
 /// A lane and its thread, which ends first. The main lane has none: it is the thread that runs the rank.
 struct MpiRuntime::OwnLane {
-  OwnLane(int index, const World& world, const RuntimeOptions& options, const Clock& clock, Failure& failure)
-      : lane(
-            index, [&clock] { return clock.now(); }, world.keep_spans) {
+  OwnLane(int index, const World& world, const RuntimeOptions& options, const std::vector<Parting>& partings,
+          std::size_t rank, const Clock& clock, Failure& failure)
+      : lane(index, world, [&clock] { return clock.now(); }) {
     lane.device = std::make_unique<Device>(kernels_of_this_process(), lane.timeline);
-    context =
-        std::make_shared<LaneContext>(lane_name(index, world.bucket_lanes), options.timeout, failure, *lane.device);
-    const auto make = [&](MPI_Comm comm, const char* name) {
-      auto made = metered(communicator(comm, name, context, options.vendor_collectives), lane.meter, lane.timeline);
-      made->use_all_reduce(world.all_reduce);
-      return made;
-    };
-    const Placement& place = options.place;
-    lane.comm = make(duplicate_of_world(options.timeout), "all ranks");
-    lane.node = make(part_of(MPI_COMM_WORLD, place.node, place.rank, options.timeout), "node");
-    lane.leaders = make(part_of(MPI_COMM_WORLD, place.local_rank, place.node, options.timeout), "leaders");
+    context = std::make_shared<LaneContext>(world.layout().name_of(index), options.timeout, failure, *lane.device);
+    lane.join_groups(world, [&](std::size_t group) {
+      const Parting& parting = partings[group];
+      return communicator(part_of(MPI_COMM_WORLD, parting.color[rank], parting.key[rank], options.timeout),
+                          parting.name, context, options.vendor_collectives);
+    });
     if (index > 0) thread = std::make_unique<LaneThread>(failure);
   }
 
@@ -42,9 +37,10 @@ struct MpiRuntime::OwnLane {
 };
 
 MpiRuntime::MpiRuntime(const World& world, const RuntimeOptions& options)
-    : control_(options.timeout, failure_),
+    : RankRuntime(world.layout()),
+      control_(options.timeout, failure_),
       requests_([this](int lane) -> const LaneContext& { return *lanes_[static_cast<std::size_t>(lane)]->context; },
-                world.bucket_lanes + 1, options.timeout, failure_) {
+                layout().background(), options.timeout, failure_) {
   try {
     require_same_on_all_ranks(world.configuration,
                               [this](const std::vector<std::byte>& own) { return control_.all_gather(own); });
@@ -52,10 +48,10 @@ MpiRuntime::MpiRuntime(const World& world, const RuntimeOptions& options)
     fail(std::current_exception());  // others may still be waiting in what would be freed together
     throw;
   }
-  const int background_lane = world.bucket_lanes + 1;
-  for (int index = 0; index <= background_lane; ++index) {
-    lanes_.push_back(std::make_unique<OwnLane>(index, world, options, clock_, failure_));
-  }
+  const std::vector<Parting> partings = lane_groups(options.node_of_rank);
+  const auto rank = static_cast<std::size_t>(control_.rank());
+  for (int index = 0; index < lanes(); ++index)
+    lanes_.push_back(std::make_unique<OwnLane>(index, world, options, partings, rank, clock_, failure_));
 }
 
 MpiRuntime::~MpiRuntime() = default;
@@ -63,9 +59,8 @@ MpiRuntime::~MpiRuntime() = default;
 Lane& MpiRuntime::lane(int index) { return lanes_.at(static_cast<std::size_t>(index))->lane; }
 
 Pending MpiRuntime::launch(int lane, std::function<void()> body) {
-  OwnLane& own = *lanes_.at(static_cast<std::size_t>(lane));
-  ensure(own.thread != nullptr, "the main lane runs the rank's body; launch on lanes 1 and above");
-  return own.thread->launch(std::move(body));
+  layout().require_startable(lane);
+  return lanes_[static_cast<std::size_t>(lane)]->thread->launch(std::move(body));
 }
 
 void MpiRuntime::stop_lanes() {

@@ -18,7 +18,7 @@ namespace trigram::mpi {
 struct RuntimeOptions {
   bool vendor_collectives = false;
   double timeout = 0;  ///< seconds that one operation may wait; 0: forever
-  Placement place;     ///< of this rank
+  std::vector<int> node_of_rank;
 };
 
 /// Lives for one run. Making it is collective: every lane gets communicators of its own, before training starts.
@@ -29,7 +29,6 @@ class MpiRuntime final : public RankRuntime {
   MpiRuntime(const MpiRuntime&) = delete;
   MpiRuntime& operator=(const MpiRuntime&) = delete;
 
-  int lanes() const override { return static_cast<int>(lanes_.size()); }
   Lane& lane(int index) override;
   double now() const override { return clock_.now(); }
   Pending launch(int lane, std::function<void()> body) override;

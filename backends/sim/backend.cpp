@@ -43,7 +43,7 @@ class SimBackend final : public Backend {
   }
 
   std::vector<int> nodes(int ranks) const override {
-    check_memory(ranks, 1);
+    check_memory(ranks, LaneLayout());
     return cluster_.nodes_of(ranks);
   }
   int default_ranks() const override { return cluster_.platform.empty() ? cluster_.default_ranks() : hosts_; }
@@ -55,11 +55,11 @@ class SimBackend final : public Backend {
 
   Outcome run(const World& world, const RankBody& body) override {
     cluster_.nodes_of(world.ranks);
-    check_memory(world.ranks, world.bucket_lanes);
-    require(world.bucket_lanes >= 1, "a run needs at least one lane for buckets");
+    const LaneLayout layout = world.layout();
+    check_memory(world.ranks, layout);
     return unpack(run_in_child("the simulation",
                                [&] {
-                                 start_engine(std::int64_t{world.ranks} * (world.bucket_lanes + 2));
+                                 start_engine(std::int64_t{world.ranks} * layout.lanes());
                                  // Never destroyed: actors that were killed may still refer to it.
                                  return pack((new Simulation(cluster_, world))->run(body));
                                }),
@@ -68,10 +68,10 @@ class SimBackend final : public Backend {
 
  private:
   /// What ranks, lanes and the ways inside nodes were seen to take.
-  void check_memory(int ranks, int bucket_lanes) const {
+  void check_memory(int ranks, const LaneLayout& layout) const {
     constexpr double of_a_rank = 10e3, of_a_lane = 17e3, of_a_way = 100;
     const double gpus = cluster_.platform.empty() ? *std::max_element(cluster_.gpus.begin(), cluster_.gpus.end()) : 0;
-    require_memory(ranks * (of_a_rank + (bucket_lanes + 2) * of_a_lane + gpus * of_a_way),
+    require_memory(ranks * (of_a_rank + layout.lanes() * of_a_lane + gpus * of_a_way),
                    std::to_string(ranks) + " simulated ranks");
   }
 

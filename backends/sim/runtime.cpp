@@ -1,16 +1,13 @@
 // Lanes as long-lived actors, each with a queue of bodies.
 #include "backends/sim/runtime.hpp"
 
-#include <algorithm>
 #include <exception>
-#include <map>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/communicator.hpp"
 #include "backends/sim/device.hpp"
 #include "backends/sim/simulation.hpp"
 #include "core/error.hpp"
-#include "core/metered.hpp"
 
 namespace trigram::sim {
 
@@ -75,54 +72,19 @@ void LanePending::wait() {
   std::rethrow_exception(task_->error);
 }
 
-/// Ranks of the world by what `color` says of them, in rank order; the same group for all of a color.
-template <class Color>
-std::vector<std::shared_ptr<Group>> groups_by(Simulation& simulation, int lane, const char* name, Color&& color) {
-  std::map<int, std::vector<int>> members;
-  for (int rank = 0; rank < simulation.ranks(); ++rank) members[color(rank)].push_back(rank);
-  std::vector<std::shared_ptr<Group>> groups(static_cast<std::size_t>(simulation.ranks()));
-  for (const auto& [its_color, ranks] : members) {
-    const auto group = std::make_shared<Group>(simulation, ranks, lane, name);
-    for (const int rank : ranks) groups[static_cast<std::size_t>(rank)] = group;
-  }
-  return groups;
-}
-
-std::unique_ptr<Communicator> make_communicator(Simulation& simulation, const std::shared_ptr<Group>& group, int rank,
-                                                Lane& lane) {
-  const auto& members = group->members();
-  const int rank_in_group = static_cast<int>(std::lower_bound(members.begin(), members.end(), rank) - members.begin());
-  auto inner = std::make_unique<SimCommunicator>(group, rank_in_group, *lane.device, simulation.cluster().fluid);
-  inner->use_all_reduce(simulation.world().all_reduce);
-  auto outer = metered(std::move(inner), lane.meter, lane.timeline);
-  outer->use_all_reduce(simulation.world().all_reduce);
-  return outer;
-}
-
 }  // namespace
 
-LaneGroups::LaneGroups(Simulation& simulation, int lane) {
-  const std::vector<int>& node = simulation.platform().node_of_rank;
-  all = groups_by(simulation, lane, "all ranks", [](int) { return 0; }).front();
-  node_of_rank = groups_by(simulation, lane, "node", [&](int rank) { return node[static_cast<std::size_t>(rank)]; });
-  std::vector<int> local(node.size(), 0);
-  for (std::size_t rank = 1; rank < node.size(); ++rank)
-    local[rank] = node[rank] == node[rank - 1] ? local[rank - 1] + 1 : 0;
-  leaders_of_rank =
-      groups_by(simulation, lane, "leaders", [&](int rank) { return local[static_cast<std::size_t>(rank)]; });
-}
-
-Runtime::Runtime(Simulation& simulation, int rank, const std::vector<LaneGroups>& groups)
-    : simulation_(simulation), rank_(rank), requests_(simulation, rank) {
-  for (int index = 0; index < simulation.lanes(); ++index) {
-    auto made = std::make_unique<Lane>(
-        index, [] { return sg::Engine::get_clock(); }, simulation.world().keep_spans);
-    made->device = make_device(simulation.cluster(), made->timeline);
-    const LaneGroups& of_lane = groups[static_cast<std::size_t>(index)];
-    made->comm = make_communicator(simulation, of_lane.all, rank, *made);
-    made->node = make_communicator(simulation, of_lane.node_of_rank[static_cast<std::size_t>(rank)], rank, *made);
-    made->leaders = make_communicator(simulation, of_lane.leaders_of_rank[static_cast<std::size_t>(rank)], rank, *made);
-    lanes_.push_back(std::move(made));
+Runtime::Runtime(Simulation& simulation, int rank, const std::vector<GroupsOfLane>& groups)
+    : RankRuntime(simulation.layout()), simulation_(simulation), rank_(rank), requests_(simulation, rank) {
+  const Cluster& cluster = simulation.cluster();
+  for (int index = 0; index < lanes(); ++index) {
+    auto lane = std::make_unique<Lane>(index, simulation.world(), [] { return sg::Engine::get_clock(); });
+    lane->device = make_device(cluster, lane->timeline);
+    lane->join_groups(simulation.world(), [&](std::size_t place) {
+      const GroupMember& member = groups[static_cast<std::size_t>(index)][place][static_cast<std::size_t>(rank)];
+      return std::make_unique<SimCommunicator>(member.group, member.rank, *lane->device, cluster.fluid);
+    });
+    lanes_.push_back(std::move(lane));
     streams_.emplace_back();
   }
 }
@@ -134,7 +96,7 @@ Lane& Runtime::lane(int index) { return *lanes_.at(static_cast<std::size_t>(inde
 double Runtime::now() const { return simulation_.now(); }
 
 Pending Runtime::launch(int lane, std::function<void()> body) {
-  ensure(lane > 0 && lane < lanes(), "there is no lane ", lane, " to start on");
+  layout().require_startable(lane);
   std::unique_ptr<Stream>& stream = streams_[static_cast<std::size_t>(lane)];
   auto task = std::make_shared<Task>();
   task->body = std::move(body);

@@ -14,20 +14,20 @@ namespace trigram::sim {
 
 class Simulation;
 
-/// The groups of all ranks on one lane, for the three communicators of its ranks.
-struct LaneGroups {
-  LaneGroups(Simulation& simulation, int lane);
-  std::shared_ptr<Group> all;
-  std::vector<std::shared_ptr<Group>> node_of_rank, leaders_of_rank;  ///< by rank of the world
+/// A rank's place in a group.
+struct GroupMember {
+  std::shared_ptr<Group> group;
+  int rank = 0;  ///< in the group
 };
+/// The groups of all ranks on one lane: by their place in `lane_groups`, then by rank of the world.
+using GroupsOfLane = std::vector<std::vector<GroupMember>>;
 
 /// One rank. Its lanes become actors when they are first used.
 class Runtime final : public RankRuntime {
  public:
-  Runtime(Simulation& simulation, int rank, const std::vector<LaneGroups>& groups);
+  Runtime(Simulation& simulation, int rank, const std::vector<GroupsOfLane>& groups);
   ~Runtime() override;
 
-  int lanes() const override { return static_cast<int>(lanes_.size()); }
   Lane& lane(int index) override;
   double now() const override;
   Pending launch(int lane, std::function<void()> body) override;

@@ -11,6 +11,7 @@
 #include "backends/sim/group.hpp"
 #include "backends/sim/runtime.hpp"
 #include "core/error.hpp"
+#include "core/lane_groups.hpp"
 
 namespace trigram::sim {
 
@@ -23,22 +24,38 @@ std::string seconds_text(double seconds) {
 }
 
 Simulation::Simulation(const Cluster& cluster, const World& world)
-    : cluster_(cluster), world_(world), lanes_(2 + std::max(1, world.bucket_lanes)), platform_(cluster, world.ranks) {
+    : cluster_(cluster), world_(world), layout_(world.layout()), platform_(cluster, world.ranks) {
   const auto n = static_cast<std::size_t>(world.ranks);
-  stations_.resize(n * static_cast<std::size_t>(lanes_));
+  stations_.resize(n * static_cast<std::size_t>(lanes()));
   left_.resize(n);
   dead_since_.assign(n, std::numeric_limits<double>::infinity());
   sent_.assign(static_cast<std::size_t>(platform_.nics()), 0);
   received_ = sent_;
   agreement_ = sg::Barrier::create(static_cast<unsigned>(world.ranks));
   watch_wanted_ = sg::Semaphore::create(0);
-  std::vector<LaneGroups> groups;
-  for (int lane = 0; lane < lanes_; ++lane) groups.emplace_back(*this, lane);
-  everybody_ = groups.front().all;
+  const std::vector<GroupsOfLane> groups = make_groups();
+  everybody_ = groups.front().front().front().group;
   for (int rank = 0; rank < world.ranks; ++rank) runtimes_.push_back(std::make_unique<Runtime>(*this, rank, groups));
 }
 
 Simulation::~Simulation() = default;
+
+/// By lane.
+std::vector<GroupsOfLane> Simulation::make_groups() {
+  std::vector<GroupsOfLane> made(static_cast<std::size_t>(lanes()));
+  for (const Parting& parting : lane_groups(platform_.node_of_rank)) {
+    const std::vector<std::vector<int>> groups = parting.groups();
+    for (int lane = 0; lane < lanes(); ++lane) {
+      auto& of_rank = made[static_cast<std::size_t>(lane)].emplace_back(static_cast<std::size_t>(ranks()));
+      for (const std::vector<int>& members : groups) {
+        const auto group = std::make_shared<Group>(*this, members, lane, parting.name);
+        for (int rank = 0; rank < group->size(); ++rank)
+          of_rank[static_cast<std::size_t>(group->member(rank))] = {group, rank};
+      }
+    }
+  }
+  return made;
+}
 
 Outcome Simulation::run(const RankBody& body) {
   outcome_.results.resize(static_cast<std::size_t>(ranks()));

@@ -19,6 +19,7 @@ namespace trigram::sim {
 
 class Group;
 class Runtime;
+struct GroupMember;
 
 /// What one actor is blocked in, for the watchdog and for whoever reports a lost peer.
 struct Station {
@@ -51,7 +52,8 @@ class Simulation {
   const World& world() const { return world_; }
   Platform& platform() { return platform_; }
   int ranks() const { return world_.ranks; }
-  int lanes() const { return lanes_; }
+  const LaneLayout& layout() const { return layout_; }
+  int lanes() const { return layout_.lanes(); }
   double now() const { return simgrid::s4u::Engine::get_clock(); }
 
   /// Ends the run with this error, unless another came first, and releases all other actors. For actors only, outside
@@ -63,7 +65,7 @@ class Simulation {
   /// Its rank has asked for it: what follows is its decision.
   void forget(const std::exception_ptr& error);
 
-  Station& station(int rank, int lane) { return stations_[static_cast<std::size_t>(rank * lanes_ + lane)]; }
+  Station& station(int rank, int lane) { return stations_[static_cast<std::size_t>(rank * lanes() + lane)]; }
   /// Remembers that a rank's host is gone.
   void bury(int rank);
   /// Throws BackendError when `peer`'s host has failed.
@@ -116,6 +118,7 @@ class Simulation {
     int handed_in = 0;
   };
 
+  std::vector<std::vector<std::vector<GroupMember>>> make_groups();
   void start_ranks(const RankBody& body);
   void run_rank(int rank, const RankBody& body);
   void start_watchdog();
@@ -139,7 +142,7 @@ class Simulation {
 
   const Cluster& cluster_;
   World world_;
-  int lanes_;
+  LaneLayout layout_;
   Platform platform_;
   std::vector<Station> stations_;
   std::vector<std::unique_ptr<Runtime>> runtimes_;

@@ -64,9 +64,9 @@ void Simulation::wake_watch() {
 
 std::optional<double> Simulation::oldest_wait() const {
   std::optional<double> oldest;
-  for (int place = 0; place < ranks() * lanes_; ++place) {
+  for (int place = 0; place < ranks() * lanes(); ++place) {
     const Station& station = stations_[static_cast<std::size_t>(place)];
-    if (station.waits_for_others() && !dead(place / lanes_))
+    if (station.waits_for_others() && !dead(place / lanes()))
       oldest = std::min(oldest.value_or(station.since), station.since);
   }
   return oldest;
@@ -75,8 +75,8 @@ std::optional<double> Simulation::oldest_wait() const {
 std::exception_ptr Simulation::stuck() const {
   constexpr std::size_t lanes_shown = 32;
   std::vector<int> blocked;
-  for (int place = 0; place < ranks() * lanes_; ++place) {
-    if (stations_[static_cast<std::size_t>(place)].blocked() && !dead(place / lanes_)) blocked.push_back(place);
+  for (int place = 0; place < ranks() * lanes(); ++place) {
+    if (stations_[static_cast<std::size_t>(place)].blocked() && !dead(place / lanes())) blocked.push_back(place);
   }
   const auto since = [&](int place) { return stations_[static_cast<std::size_t>(place)].since; };
   std::stable_sort(blocked.begin(), blocked.end(), [&](int a, int b) { return since(a) < since(b); });
@@ -84,17 +84,16 @@ std::exception_ptr Simulation::stuck() const {
                      " (simulated), or a peer that never answers: after a timeout of " +
                      seconds_text(cluster_.timeout) + " these lanes are blocked:";
   for (std::size_t i = 0; i < std::min(lanes_shown, blocked.size()); ++i)
-    text += "\n  " + describe(blocked[i] / lanes_, blocked[i] % lanes_);
+    text += "\n  " + describe(blocked[i] / lanes(), blocked[i] % lanes());
   if (blocked.size() > lanes_shown) text += "\n  and " + std::to_string(blocked.size() - lanes_shown) + " more";
   return std::make_exception_ptr(BackendError(text));
 }
 
 std::string Simulation::describe(int rank, int lane) const {
-  const Station& station = stations_[static_cast<std::size_t>(rank * lanes_ + lane)];
-  const int bucket_lanes = lanes_ - 2;
-  const std::string who = "rank " + std::to_string(rank) + ", " + lane_name(lane, bucket_lanes);
+  const Station& station = stations_[static_cast<std::size_t>(rank * lanes() + lane)];
+  const std::string who = "rank " + std::to_string(rank) + ", " + layout_.name_of(lane);
   const std::string waits = " waits since " + seconds_text(station.since) + " for ";
-  if (station.group == nullptr) return who + waits + lane_name(station.lane, bucket_lanes);
+  if (station.group == nullptr) return who + waits + layout_.name_of(station.lane);
   const std::string doing = runtimes_[static_cast<std::size_t>(rank)]->lane(lane).timeline.doing();
   const bool says_all = doing.empty() || doing.starts_with(station.operation);
   const std::string what = says_all && !doing.empty() ? doing : station.operation;
@@ -147,7 +146,7 @@ void Simulation::strike(const Fault& fault) {
 void Simulation::report_waiting_for(const std::vector<int>& gone) {
   for (int rank = 0; rank < ranks(); ++rank) {
     if (dead(rank)) continue;
-    for (int lane = 0; lane < lanes_; ++lane) {
+    for (int lane = 0; lane < lanes(); ++lane) {
       for (const int peer : gone) {
         if (!waits_for(station(rank, lane), peer)) continue;
         return fail(std::make_exception_ptr(

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "core/algorithm.hpp"
@@ -13,6 +14,7 @@ namespace trigram::testing {
 namespace {
 
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -92,6 +94,19 @@ std::vector<std::string> learned(const std::function<void(EnteredRank&)>& instea
     }
   });
   return errors;
+}
+
+TEST(Entering, AllLeaveWithTheEndOfTheLast) {
+  const auto backend = Backends::make(threads(2));
+  std::vector<double> own(ranks), told(ranks);
+  on_threads([&](int thread) {
+    const auto rank = backend->enter(small_world());
+    own[static_cast<std::size_t>(thread)] = rank->runtime().now();
+    told[static_cast<std::size_t>(thread)] = rank->leave({}).seconds;
+  });
+  EXPECT_THAT(told, Each(told.front()));
+  constexpr double nanosecond = 1e-9;
+  EXPECT_GE(told.front(), *std::max_element(own.begin(), own.end()) - nanosecond);
 }
 
 TEST(Entering, ARankThatFailsReleasesTheOthersWithItsError) {

@@ -147,6 +147,14 @@ TEST_P(Lanes, AgreeReducesHostIntegersAndCountsNothing) {
   for (const Longs& result : results) EXPECT_EQ(result, (Longs{ranks() * (ranks() + 1) / 2, 1, ranks(), 0}));
 }
 
+TEST_P(Lanes, KnowWhenTheLastRankEnded) {
+  const auto results = run<double>([](RankRuntime& runtime) {
+    const double own = 0.25 * runtime.lane(0).comm->rank();
+    return std::vector<double>{runtime.latest(own)};
+  });
+  for (const std::vector<double>& result : results) EXPECT_NEAR(result.at(0), 0.25 * (ranks() - 1), 1e-9);
+}
+
 TEST_P(Lanes, CollectCompletesOnceWithThePartsInRankOrder) {
   constexpr int keys = 3;
   const auto results = run<std::int64_t>([](RankRuntime& runtime) {

@@ -32,19 +32,17 @@ class LoneCommunicator final : public Communicator {
   Messages messages_;
 };
 
-/// A rank with one lane, whatever world it says it is in.
+/// A rank whose lanes are all one, whatever world it says it is in.
 class LoneRank : public RankRuntime {
  public:
   using MakeDevice = std::function<std::unique_ptr<Device>(Timeline&)>;
 
   LoneRank(int rank, int size, const MakeDevice& make_device, Messages messages = Messages::are_an_error)
-      : lane_(
-            0, [] { return 0.0; }, false) {
+      : RankRuntime(World().layout()), lane_(0, {}, [] { return 0.0; }) {
     lane_.device = make_device(lane_.timeline);
-    for (auto* comm : {&lane_.comm, &lane_.node, &lane_.leaders})
-      *comm = std::make_unique<LoneCommunicator>(rank, size, *lane_.device, messages);
+    lane_.join_groups(
+        {}, [&](std::size_t) { return std::make_unique<LoneCommunicator>(rank, size, *lane_.device, messages); });
   }
-  int lanes() const override { return 1; }
   Lane& lane(int) override { return lane_; }
   double now() const override { return 0; }
   Pending launch(int, std::function<void()> body) override {

@@ -88,10 +88,11 @@ class ThreadEntrance::Rank final : public EnteredRank {
 
   RankRuntime& runtime() override { return runtime_; }
   Outcome leave(const std::vector<std::byte>& result) override {
+    const double ended = runtime_.now();
     ended_ = true;
     Outcome outcome;
     outcome.results = hall_->go(rank_, result);
-    outcome.seconds = runtime_.now();
+    outcome.seconds = runtime_.latest(ended);
     return outcome;
   }
   void fail(std::exception_ptr error) noexcept override {

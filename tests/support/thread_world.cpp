@@ -67,44 +67,36 @@ void ThreadWorld::collect(std::int64_t key, int rank, std::vector<std::byte> par
 }
 
 ThreadRuntime::ThreadRuntime(ThreadWorld& world, int rank)
-    : world_(world), rank_(rank), requests_(world.network(), world.inboxes(), rank) {
-  const int lanes = 2 + world_.world().bucket_lanes;
-  for (int index = 0; index < lanes; ++index) lanes_.push_back(make_lane(index));
+    : RankRuntime(world.world().layout()),
+      world_(world),
+      rank_(rank),
+      requests_(world.network(), world.inboxes(), rank) {
+  const std::vector<Parting> partings = lane_groups(world_.node_of_rank());
+  for (int index = 0; index < lanes(); ++index) lanes_.push_back(make_lane(index, partings));
   host_ =
       std::make_unique<ThreadCommunicator>(world_.network(), "host", rank, world_.world().ranks, *lanes_[0]->device);
-  for (int index = 1; index < lanes; ++index) {
+  for (int index = 1; index < lanes(); ++index) {
     threads_.push_back(std::make_unique<LaneThread>([&world] { world.release(); }));
   }
 }
 
-std::unique_ptr<Lane> ThreadRuntime::make_lane(int index) {
-  auto lane = std::make_unique<Lane>(
-      index, [this] { return now(); }, world_.world().keep_spans);
+std::unique_ptr<Lane> ThreadRuntime::make_lane(int index, const std::vector<Parting>& partings) {
+  auto lane = std::make_unique<Lane>(index, world_.world(), [this] { return now(); });
   lane->device = std::make_unique<Device>(cpu_kernels(), lane->timeline);
-  const auto group = [&](const std::string& name, int rank, int size) {
-    auto comm = std::make_unique<ThreadCommunicator>(world_.network(), "lane " + std::to_string(index) + name, rank,
-                                                     size, *lane->device);
-    comm->use_all_reduce(world_.world().all_reduce);
-    return metered(std::move(comm), lane->meter, lane->timeline);
-  };
-  const Placement place = placement(world_.node_of_rank(), rank_);
-  int node_position = 0;
-  int nodes_with_local_rank = 0;
-  for (int r = 0; r < world_.world().ranks; ++r) {
-    const Placement other = placement(world_.node_of_rank(), r);
-    if (other.local_rank != place.local_rank) continue;
-    node_position += other.node < place.node ? 1 : 0;
-    ++nodes_with_local_rank;
-  }
-  lane->comm = group("", rank_, world_.world().ranks);
-  lane->node = group(" node " + std::to_string(place.node), place.local_rank, place.node_size);
-  lane->leaders = group(" local rank " + std::to_string(place.local_rank), node_position, nodes_with_local_rank);
+  lane->join_groups(world_.world(), [&](std::size_t group) {
+    const Parting& parting = partings[group];
+    const std::vector<int> members = parting.group_of(rank_);
+    const auto own = std::ranges::find(members, rank_) - members.begin();
+    const std::string name = "lane " + std::to_string(index) + " " + parting.name + " " +
+                             std::to_string(parting.color[static_cast<std::size_t>(rank_)]);
+    return std::make_unique<ThreadCommunicator>(world_.network(), name, static_cast<int>(own),
+                                                static_cast<int>(members.size()), *lane->device);
+  });
   return lane;
 }
 
 Pending ThreadRuntime::launch(int lane, std::function<void()> body) {
-  ensure(lane >= 1 && lane < lanes(),
-         "lane " + std::to_string(lane) + " cannot be started; there are lanes 1 to " + std::to_string(lanes() - 1));
+  layout().require_startable(lane);
   return threads_[static_cast<std::size_t>(lane - 1)]->launch(std::move(body));
 }
 

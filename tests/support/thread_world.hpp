@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/backend.hpp"
+#include "core/lane_groups.hpp"
 #include "tests/support/lane_thread.hpp"
 #include "tests/support/stopping_clock.hpp"
 #include "tests/support/thread_communicator.hpp"
@@ -58,7 +59,6 @@ class ThreadRuntime final : public RankRuntime {
  public:
   ThreadRuntime(ThreadWorld& world, int rank);
 
-  int lanes() const override { return static_cast<int>(lanes_.size()); }
   Lane& lane(int index) override { return *lanes_.at(static_cast<std::size_t>(index)); }
   double now() const override { return world_.clock().now(); }
   Pending launch(int lane, std::function<void()> body) override;
@@ -73,7 +73,7 @@ class ThreadRuntime final : public RankRuntime {
   }
 
  private:
-  std::unique_ptr<Lane> make_lane(int index);
+  std::unique_ptr<Lane> make_lane(int index, const std::vector<Parting>& partings);
 
   ThreadWorld& world_;
   int rank_;
