@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@ using HostWeights = Workload::HostWeights;
 
 /// One rank's part of an evaluation.
 struct Part {
+  int line = 0;  ///< the first rank of its data line
   Evaluations::Reached reached;
   double time = 0;  ///< when it was handed in
   std::vector<float> weights;
@@ -36,12 +38,13 @@ std::vector<std::byte> packed(const Evaluations::Reached& reached, double time, 
   return std::move(packer).bytes();
 }
 
-std::vector<Part> parts_of(const RankRuntime::Parts& all) {
+std::vector<Part> parts_of(const RankRuntime::Parts& all, const Mesh& mesh) {
   std::vector<Part> parts;
-  for (const auto& bytes : all) {
-    if (bytes.empty()) continue;
-    Unpacker unpacker(bytes);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].empty()) continue;
+    Unpacker unpacker(all[rank]);
     Part& part = parts.emplace_back();
+    part.line = mesh.first_of_line(Mesh::data, static_cast<int>(rank));
     part.reached.steps = unpacker.take<std::int64_t>();
     part.reached.bytes_sent = unpacker.take<std::int64_t>();
     part.reached.recorded = take_records(unpacker);
@@ -70,19 +73,29 @@ HostWeights shaped(const std::vector<Value>& flat, std::span<const ParameterView
   return weights;
 }
 
-std::vector<double> mean_of(const std::vector<Part>& parts) {
-  std::vector<double> mean(parts.front().weights.size(), 0.0);
+/// The mean weights of each data line.
+using Means = std::map<int, std::vector<double>>;
+
+Means means_of(const std::vector<Part>& parts) {
+  Means means;
+  std::map<int, int> ranks;
   for (const Part& part : parts) {
+    std::vector<double>& mean = means[part.line];
+    mean.resize(part.weights.size());
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += part.weights[i];
+    ++ranks[part.line];
   }
-  for (double& value : mean) value /= static_cast<double>(parts.size());
-  return mean;
+  for (auto& [line, mean] : means) {
+    for (double& value : mean) value /= ranks[line];
+  }
+  return means;
 }
 
-/// √(1/n Σ‖x_i − x̄‖²)
-double consensus_distance(const std::vector<Part>& parts, const std::vector<double>& mean) {
+/// √(1/n Σ‖x_i − x̄‖²), each from the mean of its line.
+double consensus_distance(const std::vector<Part>& parts, const Means& means) {
   double sum = 0;
   for (const Part& part : parts) {
+    const std::vector<double>& mean = means.at(part.line);
     for (std::size_t i = 0; i < mean.size(); ++i) sum += (part.weights[i] - mean[i]) * (part.weights[i] - mean[i]);
   }
   return std::sqrt(sum / static_cast<double>(parts.size()));
@@ -232,16 +245,19 @@ void Evaluations::score_kept() {
 void Evaluations::score(std::int64_t key, double time, std::vector<std::byte> part) {
   worker_.runtime().collect(key, std::move(part), [&](const RankRuntime::Parts& all) {
     const Device::Uncharged free(worker_.device);
-    const std::vector<Part> parts = parts_of(all);
-    const std::vector<double> mean = mean_of(parts);
-    const HostWeights mean_weights = shaped(mean, parameters_);
+    const std::vector<Part> parts = parts_of(all, worker_.mesh());
+    const Means means = means_of(parts);
+    const auto lines = static_cast<double>(means.size());
     EvalRow row;
+    for (const auto& [line, mean] : means) {
+      const HostWeights weights = shaped(mean, parameters_);
+      row.loss += workload_.objective(worker_.device, weights).value_or(std::nan("")) / lines;
+      row.accuracy += workload_.accuracy(worker_.device, weights) / lines;
+    }
     row.step = most_steps(parts);
     row.time_s = std::isnan(time) ? last_time(parts) : time;
-    row.loss = workload_.objective(worker_.device, mean_weights).value_or(std::nan(""));
-    row.accuracy = workload_.accuracy(worker_.device, mean_weights);
     row.worst_accuracy = worst_accuracy(worker_.device, workload_, parts, parameters_);
-    row.consensus_distance = consensus_distance(parts, mean);
+    row.consensus_distance = consensus_distance(parts, means);
     row.bytes_sent = mean_bytes(parts);
     row.recorded = mean_records(parts);
     done_(row);

@@ -5,10 +5,12 @@
 namespace trigram {
 namespace {
 
+int nodes_of(const Worker& worker) { return worker.runtime().map().nodes(worker.runtime().rank()); }
+
 /// The node's sum becomes the value that its vertex brings; the factor hides in the node's reduction.
 void scale_to_vertex(Worker& worker, NodeValue value, Buffer part) {
-  const double factor = value == NodeValue::mean ? 1.0 / worker.node.size()
-                                                 : static_cast<double>(worker.relaxation.nodes) / worker.world();
+  const double factor =
+      value == NodeValue::mean ? 1.0 / worker.node.size() : static_cast<double>(nodes_of(worker)) / worker.world();
   const Device::Uncharged free(worker.device);
   if (factor != 1.0) worker.device.scale(part, static_cast<float>(factor));
 }
@@ -49,9 +51,8 @@ PrimitiveGroup primitive_group(Worker& worker, Buffer x) {
 }
 
 Vertices vertices(const Worker& worker) {
-  if (worker.relaxation.hierarchy != Hierarchy::none) return worker.relaxation.nodes;
-  if (worker.relaxation.node_of_rank.empty()) return worker.world();
-  return Vertices(worker.relaxation.node_of_rank);
+  if (worker.relaxation.hierarchy != Hierarchy::none) return nodes_of(worker);
+  return Vertices(worker.runtime().map().nodes_of_line(worker.runtime().rank()));
 }
 
 void hierarchical(Worker& worker, Buffer x, NodeValue value,

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "core/communicator.hpp"
 #include "core/device.hpp"
@@ -27,9 +29,11 @@ struct Lane {
   Timeline timeline;
   Meter meter;
   std::unique_ptr<Device> device;
-  std::unique_ptr<Communicator> comm;     ///< all ranks
-  std::unique_ptr<Communicator> node;     ///< the ranks of this node, in rank order
-  std::unique_ptr<Communicator> leaders;  ///< the ranks with the same local rank, one a node, in node order
+  std::unique_ptr<Communicator> comm;     ///< this rank's data line: all ranks, where there is no mesh
+  std::unique_ptr<Communicator> node;     ///< its ranks on this node, in rank order
+  std::unique_ptr<Communicator> leaders;  ///< its ranks with the same local rank, one a node, in node order
+  /// This rank's line along each other axis of the mesh, by name.
+  std::map<std::string, std::unique_ptr<Communicator>, std::less<>> other_axes;
 };
 
 }  // namespace trigram

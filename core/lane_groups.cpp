@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <utility>
 
 namespace trigram {
 
@@ -27,15 +27,48 @@ std::vector<int> Parting::group_of(int rank) const {
   return group;
 }
 
-std::vector<Parting> lane_groups(const std::vector<int>& node_of_rank) {
-  std::vector<int> rank(node_of_rank.size());
-  std::iota(rank.begin(), rank.end(), 0);
+namespace {
+
+/// What `of` says of each rank.
+template <class Of>
+std::vector<int> by_rank(const RankMap& map, const Of& of) {
+  std::vector<int> values;
+  for (int rank = 0; rank < map.mesh().ranks(); ++rank) values.push_back(of(rank));
+  return values;
+}
+
+/// Lines along an axis.
+Parting lines(const RankMap& map, const std::string& axis) {
+  const Mesh& mesh = map.mesh();
+  return {mesh.size(axis) == mesh.ranks() ? "all ranks" : "axis " + axis,
+          by_rank(map, [&](int rank) { return mesh.first_of_line(axis, rank); }),
+          by_rank(map, [](int rank) { return rank; })};
+}
+
+/// Parts of data lines: ranks of one line are together where `number` says the same of them. A part has the color of
+/// its first rank.
+template <class Number>
+std::vector<int> parts_of_lines(const RankMap& map, const Number& number) {
+  std::map<std::pair<int, int>, int> first;
+  return by_rank(map, [&](int rank) {
+    return first.try_emplace({map.mesh().first_of_line(Mesh::data, rank), number(rank)}, rank).first->second;
+  });
+}
+
+}  // namespace
+
+std::vector<Parting> lane_groups(const RankMap& map) {
+  const Parting data = lines(map, std::string(Mesh::data));
+  const auto node = [&](int rank) { return map.node(rank); };
+  const std::vector<int> node_parts = parts_of_lines(map, node);
   std::map<int, int> seen;  // ranks of each node
-  std::vector<int> local_rank;
-  for (const int node : node_of_rank) local_rank.push_back(seen[node]++);
-  return {{"all ranks", std::vector<int>(rank.size(), 0), rank},
-          {"node", node_of_rank, rank},
-          {"leaders", local_rank, node_of_rank}};
+  const auto local_rank = [&](int rank) { return seen[node_parts[static_cast<std::size_t>(rank)]]++; };
+  std::vector<Parting> groups{
+      data, {"node", node_parts, data.key}, {"leaders", parts_of_lines(map, local_rank), by_rank(map, node)}};
+  for (const Mesh::Axis& axis : map.mesh().axes()) {
+    if (axis.name != Mesh::data) groups.push_back(lines(map, axis.name));
+  }
+  return groups;
 }
 
 }  // namespace trigram

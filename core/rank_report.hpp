@@ -27,16 +27,17 @@ struct StepRow {
   double compute_s = 0, encode_s = 0, wire_s = 0, decode_s = 0, exposed_s = 0;
 };
 
-/// A row of evals.csv: the weights of all ranks after `step` steps, or at a simulated time.
+/// A row of evals.csv: the weights of all ranks after `step` steps, or at a simulated time. In a mesh each data line
+/// has a mean model of its own.
 struct EvalRow {
   static constexpr std::string_view columns[] = {"step",     "time_s",         "loss",
                                                  "accuracy", "worst_accuracy", "consensus_distance"};
   std::int64_t step = 0;          ///< of the rank that is furthest
   double time_s = 0;              ///< the time asked for, or when the last rank handed in its weights
-  double loss = 0;                ///< objective at the mean model
-  double accuracy = 0;            ///< at the mean model
+  double loss = 0;                ///< objective at the mean model, mean over lines
+  double accuracy = 0;            ///< at the mean model, mean over lines
   double worst_accuracy = 0;      ///< of the worst rank
-  double consensus_distance = 0;  ///< √(1/n Σ‖x_i − x̄‖²)
+  double consensus_distance = 0;  ///< √(1/n Σ‖x_i − x̄‖²), x̄ of the rank's line
   double bytes_sent = 0;          ///< in steps until then, mean over ranks
   Records recorded = {};          ///< mean over ranks of what each has recorded last by then
 };

@@ -6,6 +6,34 @@
 #include "core/error.hpp"
 
 namespace trigram {
+namespace {
+
+/// A request as a service sees it, whose askers are ranks of its data line, on that of the backend, which counts all.
+class FromLine final : public Request {
+ public:
+  FromLine(int asker_in_line, std::unique_ptr<Request> request)
+      : Request(asker_in_line, request->subject, std::move(request->content)), request_(std::move(request)) {}
+  void reply(Buffer with) override { request_->reply(with); }
+
+ private:
+  std::unique_ptr<Request> request_;
+};
+
+/// The same peers, counted among all ranks.
+std::vector<Ask> among_all(Worker& lane, std::span<const Ask> asks) {
+  std::vector<Ask> all(asks.begin(), asks.end());
+  for (Ask& one : all) one.peer = lane.mesh().at(Mesh::data, one.peer, lane.runtime().rank());
+  return all;
+}
+
+std::unique_ptr<Request> next_request(RankRuntime& runtime) {
+  std::unique_ptr<Request> request = runtime.requests().next();
+  if (request == nullptr) return nullptr;
+  const int asker = runtime.map().mesh().coordinate(Mesh::data, request->asker);
+  return std::make_unique<FromLine>(asker, std::move(request));
+}
+
+}  // namespace
 
 void ask(Worker& lane, std::span<const Ask> asks) {
   if (asks.empty()) return;
@@ -21,7 +49,7 @@ void ask(Worker& lane, std::span<const Ask> asks) {
   }
   lane.runtime().lane(lane.lane).meter.add(cost);
   const Timeline::Scope wire(lane.timeline, Activity::wire, "ask", cost.bytes);
-  lane.runtime().requests().ask(lane.lane, asks);
+  lane.runtime().requests().ask(lane.lane, among_all(lane, asks));
 }
 
 void Serving::begin(Worker& worker, Service* service) {
@@ -57,7 +85,7 @@ void Serving::serve(Worker& lane) const {
     request->reply(*reply);
     return true;
   };
-  while (std::unique_ptr<Request> request = requests.next()) {
+  while (std::unique_ptr<Request> request = next_request(lane.runtime())) {
     requests.exclusively([&] {
       const Timeline::Scope scope(lane.timeline, Activity::compute, "serve");
       service_->take(lane, *request);

@@ -77,7 +77,7 @@ class Trainer {
         options_(options),
         worker_(runtime, 0, options.relaxation),
         trains_(worker_.rank() < training_ranks(options, worker_.world())),
-        workload_(open_workload(options, worker_.rank(), worker_.world())),
+        workload_(open_workload(options, worker_.mesh(), runtime.rank())),
         parameters_(workload_->parameters()),
         store_(worker_.device, parameters_, plan_buckets(parameters_, options.buckets, workload_->phantom())),
         step_(worker_, store_.buckets(), parts_of(options, *workload_)),
@@ -86,7 +86,7 @@ class Trainer {
                      [this](const EvalRow& row) { report_.evals.push_back(row); }) {}
 
   RankReport run() {
-    report_.rank = worker_.rank();
+    report_.rank = runtime_.rank();
     if (trains_) report_.local_batch = workload_->local_batch();
     workload_->setup(worker_, store_.parameters());
     step_.setup(options_.steps);
@@ -96,7 +96,7 @@ class Trainer {
         step();
         before = record(before);
       }
-      if (options_.on_step && worker_.rank() == 0) options_.on_step(worker_.step + 1);
+      if (options_.on_step && runtime_.rank() == 0) options_.on_step(worker_.step + 1);
       steps_ = worker_.step + 1;
       evaluations_.after_step(reached(steps_));
       if (is_checkpoint()) before = checkpoint(before);
@@ -147,7 +147,7 @@ class Trainer {
   void hand_over(std::vector<std::byte> state) {
     const CheckpointOptions& to = options_.checkpoint;
     if (to.save) {
-      std::vector<std::byte> written = to.save(steps_, worker_.rank(), state);
+      std::vector<std::byte> written = to.save(steps_, runtime_.rank(), state);
       runtime_.meet();                   // however long the others write; collecting is watched
       const std::int64_t key = -steps_;  // evaluations have those from 0 on
       runtime_.collect(key, std::move(written), [&](const RankRuntime::Parts& saved) {
@@ -159,10 +159,10 @@ class Trainer {
 
   /// From where the checkpoint was taken, as if it had been just now.
   Progress go_on() {
-    const std::vector<std::byte> state = options_.checkpoint.load(worker_.rank());
+    const std::vector<std::byte> state = options_.checkpoint.load(runtime_.rank());
     Unpacker unpacker(state);
     StateReader reader(worker_.device, unpacker);
-    located([&] { return "what rank " + std::to_string(worker_.rank()) + " goes on from: "; },
+    located([&] { return "what rank " + std::to_string(runtime_.rank()) + " goes on from: "; },
             [&] { list_state(reader); });
     require_same_steps();
     worker_.go_on_at(time_);
@@ -173,7 +173,7 @@ class Trainer {
   /// Ranks on several machines may have seen different files.
   void require_same_steps() {
     const std::int64_t least = runtime_.agree(steps_, ReduceOp::min), most = runtime_.agree(steps_, ReduceOp::max);
-    require(least == most, "rank ", worker_.rank(), " has the checkpoint after step ", steps_,
+    require(least == most, "rank ", runtime_.rank(), " has the checkpoint after step ", steps_,
             ", and ranks have those after steps ", least, " to ", most,
             ", since they do not see the same files; name one manifest that all see");
   }
@@ -226,7 +226,7 @@ class Trainer {
   }
 
   Progress record(const Progress& before) {
-    const bool writes_row = worker_.rank() == 0 || options_.record_all;
+    const bool writes_row = runtime_.rank() == 0 || options_.record_all;
     const bool is_last = worker_.step + 1 == options_.steps;
     // Where work runs later than it is ordered, only a rank that needs to know the time of its end waits for it.
     if (writes_row || is_last) worker_.device.synchronize();
@@ -236,7 +236,7 @@ class Trainer {
     report_.sent += sent;
     if (options_.keep_costs) report_.cost_by_step.push_back(sent);
     if (writes_row) {
-      StepRow row{worker_.step, worker_.rank(), now.time, loss(), sent.bytes};
+      StepRow row{worker_.step, runtime_.rank(), now.time, loss(), sent.bytes};
       row.compute_s = now.compute - before.compute;
       row.encode_s = now.encode - before.encode;
       row.wire_s = now.wire - before.wire;

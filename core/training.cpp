@@ -1,7 +1,7 @@
 #include "core/training.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "core/algorithm.hpp"
@@ -35,15 +35,7 @@ void check_numbers(const TrainingOptions& options, const World& world) {
       "a learning rate of " + number_text(options.learning_rate) + " cannot be used; give a finite one of 0 or more");
 }
 
-void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options, const std::vector<int>& nodes) {
-  const auto refuse = [&](Option option) {
-    const Refusal reason = algorithm.refuses(option);
-    require(reason.empty(), "algorithm '" + options.algorithm + "' refuses " + name_of(option) + ": " + reason);
-  };
-  if (options.relaxation.overlap) refuse(Option::overlap);
-  if (options.relaxation.hierarchy == Hierarchy::leader) refuse(Option::leader);
-  if (options.relaxation.hierarchy != Hierarchy::all_nics) return;
-  refuse(Option::all_nics);
+void require_equal_nodes(const std::vector<int>& nodes) {
   const Placement first = placement(nodes, 0);
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
     const Placement place = placement(nodes, static_cast<int>(rank));
@@ -54,14 +46,35 @@ void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options
   }
 }
 
-void check_roles(const Algorithm& algorithm, const TrainingOptions& options, const World& world,
-                 const Backend& backend) {
+/// The nodes of the ranks of each data line; where lines are alike, once.
+std::set<std::vector<int>> nodes_of_lines(const RankMap& map) {
+  std::set<std::vector<int>> all;
+  for (int rank = 0; rank < map.mesh().ranks(); ++rank) {
+    if (map.mesh().coordinate(Mesh::data, rank) == 0) all.insert(map.nodes_of_line(rank));
+  }
+  return all;
+}
+
+void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options, const RankMap& map) {
+  const auto refuse = [&](Option option) {
+    const Refusal reason = algorithm.refuses(option);
+    require(reason.empty(), "algorithm '" + options.algorithm + "' refuses " + name_of(option) + ": " + reason);
+  };
+  if (options.relaxation.overlap) refuse(Option::overlap);
+  if (options.relaxation.hierarchy == Hierarchy::leader) refuse(Option::leader);
+  if (options.relaxation.hierarchy != Hierarchy::all_nics) return;
+  refuse(Option::all_nics);
+  for (const std::vector<int>& nodes : nodes_of_lines(map)) require_equal_nodes(nodes);
+}
+
+/// `replicas`: ranks of a data line.
+void check_roles(const Algorithm& algorithm, const TrainingOptions& options, int replicas, const Backend& backend) {
   const std::string refusal = algorithm.asks() ? backend.refuses_asking() : "";
   require(refusal.empty(), "algorithm '" + options.algorithm + "' lets ranks ask others that are busy: " + refusal);
-  const int servers = algorithm.servers(world.ranks);
-  require(servers < world.ranks, "algorithm '" + options.algorithm + "' makes " + std::to_string(servers) + " of " +
-                                     std::to_string(world.ranks) + " ranks servers, which leaves none to train; ask " +
-                                     "for more ranks or for fewer servers");
+  const int servers = algorithm.servers(replicas);
+  require(servers < replicas, "algorithm '" + options.algorithm + "' makes " + std::to_string(servers) + " of " +
+                                  std::to_string(replicas) + " ranks servers, which leaves none to train; ask " +
+                                  "for more ranks or for fewer servers");
 }
 
 void check_optimizer(const Algorithm& algorithm, const TrainingOptions& options) {
@@ -88,19 +101,20 @@ void check_memory(const TrainingOptions& options, const World& world, const Back
   require_memory(steps * row_of_a_step, "a record of " + number_text(steps) + " steps");
 }
 
-/// What is refused whoever computes gradients; the node of every rank.
-std::vector<int> check_products(const Algorithm& algorithm, const TrainingOptions& options, const World& world,
-                                const Backend& backend) {
+/// What is refused whoever computes gradients.
+RankMap check_products(const Algorithm& algorithm, const TrainingOptions& options, const World& world,
+                       const Backend& backend) {
   check_optimizer(algorithm, options);
-  check_roles(algorithm, options, world, backend);
-  std::vector<int> nodes = backend.nodes(world.ranks);
-  check_relaxation(algorithm, options, nodes);
-  return nodes;
+  check_roles(algorithm, options, world.axes().size(Mesh::data), backend);
+  RankMap map(world.axes(), backend.nodes(world.ranks));
+  check_relaxation(algorithm, options, map);
+  return map;
 }
 
 void check_algorithm(const Algorithm& algorithm, const TrainingOptions& options, const World& world,
-                     const BucketPlan& plan, const std::vector<int>& nodes) {
-  algorithm.check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes});
+                     const BucketPlan& plan, const RankMap& map) {
+  for (const std::vector<int>& nodes : nodes_of_lines(map))
+    algorithm.check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes});
 }
 
 }  // namespace
@@ -114,33 +128,22 @@ Checked check(TrainingOptions options, const World& world, const Backend& backen
   AllReduces::make(world.all_reduce);
   Schedules::make(options.schedule);
   const auto algorithm = Algorithms::make(options.algorithm);
-  const std::vector<int> nodes = check_products(*algorithm, options, world, backend);
-  auto workload = open_workload(options, 0, world.ranks);
+  const RankMap map = check_products(*algorithm, options, world, backend);
+  auto workload = open_workload(options, map.mesh(), 0);
   const BucketPlan plan = plan_buckets(workload->parameters(), options.buckets, workload->phantom());
   check_memory(options, world, backend, *workload, plan.buckets);
-  check_algorithm(*algorithm, options, world, plan, nodes);
-  return {std::move(options), world, nodes, std::move(workload)};
+  check_algorithm(*algorithm, options, world, plan, map);
+  return {std::move(options), world, std::move(workload)};
 }
 
-std::vector<int> check_loop(const TrainingOptions& options, const World& world, const Backend& backend,
-                            const BucketPlan& plan) {
+void check_loop(const TrainingOptions& options, const World& world, const Backend& backend, const BucketPlan& plan) {
   AllReduces::make(world.all_reduce);
   const auto algorithm = Algorithms::make(options.algorithm);
-  std::vector<int> nodes = check_products(*algorithm, options, world, backend);
-  check_algorithm(*algorithm, options, world, plan, nodes);
-  return nodes;
+  check_algorithm(*algorithm, options, world, plan, check_products(*algorithm, options, world, backend));
 }
 
-Relaxation on_nodes(Relaxation relaxation, std::span<const int> nodes) {
-  relaxation.nodes = 1 + *std::max_element(nodes.begin(), nodes.end());
-  relaxation.node_of_rank = nodes;
-  return relaxation;
-}
-
-Checked::Checked(TrainingOptions options, World world, std::vector<int> nodes, std::unique_ptr<Workload> workload)
-    : options_(std::move(options)), world_(std::move(world)), nodes_(std::move(nodes)), workload_(std::move(workload)) {
-  options_.relaxation = on_nodes(options_.relaxation, nodes_);  // they stay where they are when this moves
-}
+Checked::Checked(TrainingOptions options, World world, std::unique_ptr<Workload> workload)
+    : options_(std::move(options)), world_(std::move(world)), workload_(std::move(workload)) {}
 
 Training run_training(Backend& backend, const Checked& checked) {
   Outcome outcome =

@@ -23,24 +23,19 @@ class Checked {
 
  private:
   friend Checked check(TrainingOptions options, const World& world, const Backend& backend);
-  Checked(TrainingOptions options, World world, std::vector<int> nodes, std::unique_ptr<Workload> workload);
+  Checked(TrainingOptions options, World world, std::unique_ptr<Workload> workload);
 
   TrainingOptions options_;
   World world_;
-  std::vector<int> nodes_;  ///< of every rank: what the options' relaxation looks at
   std::unique_ptr<Workload> workload_;
 };
 
-/// Checks that these options can run on that backend: names, keys, sizes, data, hierarchy. Throws UsageError.
+/// Checks that these options can run on that backend: names, keys, sizes, data, mesh, hierarchy. Throws UsageError.
 Checked check(TrainingOptions options, const World& world, const Backend& backend);
 
 /// The same for a loop that is not ours and drives a TrainingStep on buckets of this plan: algorithm, optimizer and
-/// what relaxes them; the other options are not looked at. The node of every rank.
-std::vector<int> check_loop(const TrainingOptions& options, const World& world, const Backend& backend,
-                            const BucketPlan& plan);
-
-/// What a Worker is given where ranks are on these nodes, which live for as long as it does.
-Relaxation on_nodes(Relaxation relaxation, std::span<const int> nodes);
+/// what relaxes them; the other options are not looked at.
+void check_loop(const TrainingOptions& options, const World& world, const Backend& backend, const BucketPlan& plan);
 
 /// What all ranks brought home, in rank order.
 struct Training {

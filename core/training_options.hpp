@@ -50,11 +50,11 @@ struct TrainingOptions {
   std::function<void(std::int64_t done)> on_step;  ///< if set, called on rank 0 after every step
 };
 
-/// How many of `world` ranks train, the first ones; the others serve.
+/// How many of the `world` ranks of a data line train, the first ones; the others serve.
 int training_ranks(const TrainingOptions& options, int world);
 
-/// This rank's workload with its share of the data; one that serves is given a share that it leaves alone. Throws
-/// UsageError.
-std::unique_ptr<Workload> open_workload(const TrainingOptions& options, int rank, int world);
+/// A rank's workload with its share of the data, by its place on the data axis; one that serves is given a share that
+/// it leaves alone. Throws UsageError.
+std::unique_ptr<Workload> open_workload(const TrainingOptions& options, const Mesh& mesh, int rank);
 
 }  // namespace trigram

@@ -27,7 +27,7 @@ TrainingStep::TrainingStep(Worker& worker, std::span<Bucket> buckets, Parts part
       algorithm_(std::move(parts.algorithm)),
       optimizer_(std::move(parts.optimizer)),
       update_is_timed_(parts.update_is_timed),
-      order_(worker.rank(), buckets,
+      order_(worker.runtime().rank(), buckets,
              loop_updates() ? "'updated', when the loop's optimizer has stepped," : "'update'") {
   require(optimizer_ == nullptr || algorithm_->uses_optimizer(),
           "the algorithm updates weights by itself, so that an optimizer would do nothing; leave it out");
@@ -66,7 +66,7 @@ void TrainingStep::require_whole(const Bucket& bucket) const {
 
 void TrainingStep::begin(std::int64_t step, double learning_rate) {
   worker_.runtime().take_turn();
-  ensure(!only_serves(), "rank ", worker_.rank(), " only serves, and has no step ", step,
+  ensure(!only_serves(), "rank ", worker_.runtime().rank(), " only serves, and has no step ", step,
          " to begin; after 'setup' comes 'finish'");
   order_.enter_begin(step);
   worker_.step = step;

@@ -35,7 +35,19 @@ Worker::Worker(RankRuntime& runtime, int lane_index, const Relaxation& how)
       lane(lane_index),
       runtime_(runtime) {}
 
-void Worker::say_where(std::int64_t at_step) const { timeline.be_at({rank(), lane, runtime_.layout(), at_step}); }
+Communicator& Worker::group(std::string_view axis) {
+  if (axis == Mesh::data) return comm;
+  const auto& others = runtime_.lane(lane).other_axes;
+  const auto found = others.find(axis);
+  ensure(
+      found != others.end(), "mesh ", [&] { return mesh().text(); }, " has no axis ", Quoted(axis),
+      "; name it in --mesh");
+  return *found->second;
+}
+
+void Worker::say_where(std::int64_t at_step) const {
+  timeline.be_at({runtime_.rank(), lane, runtime_.layout(), at_step});
+}
 
 std::int64_t Worker::agree(std::int64_t value, ReduceOp op) {
   ensure(lane == 0, "agree was called in a lane's body; it is for setup and finish, on the main lane");

@@ -15,7 +15,7 @@
 #include "core/key.hpp"
 #include "core/lane.hpp"
 #include "core/pending.hpp"
-#include "core/placement.hpp"
+#include "core/rank_map.hpp"
 
 namespace trigram {
 
@@ -24,8 +24,14 @@ class Requests;
 /// What a backend brings for one rank: lanes, time, and the few services that are not communication.
 class RankRuntime {
  public:
-  explicit RankRuntime(const LaneLayout& layout) : layout_(layout) {}
+  /// `rank` of all those on the map, whatever the mesh is.
+  RankRuntime(int rank, std::shared_ptr<const RankMap> map, const LaneLayout& layout)
+      : rank_(rank), map_(std::move(map)), layout_(layout) {}
   virtual ~RankRuntime() = default;
+  /// Of all ranks of the run.
+  int rank() const { return rank_; }
+  /// Where all of them stand.
+  const RankMap& map() const { return *map_; }
   const LaneLayout& layout() const { return layout_; }
   int lanes() const { return layout_.lanes(); }
   virtual Lane& lane(int index) = 0;
@@ -64,6 +70,8 @@ class RankRuntime {
   virtual bool collects_unnoticed() const { return false; }
 
  private:
+  int rank_;
+  std::shared_ptr<const RankMap> map_;
   LaneLayout layout_;
 };
 
@@ -72,14 +80,13 @@ struct Relaxation {
   bool overlap = true;
   Hierarchy hierarchy = Hierarchy::none;
   std::uint64_t seed = 0;
-  int nodes = 1;                           ///< nodes that the ranks of this run are on
-  std::span<const int> node_of_rank = {};  ///< of every rank, for as long as ranks run; empty: a node each
 };
 
 /// Numbers by column name.
 using Records = std::map<std::string, double, std::less<>>;
 
-/// One rank's world. A lane's body gets a Worker of its own, whose step and constants were frozen at `start`.
+/// One rank's world, which is its data line. A lane's body gets a Worker of its own, whose step and constants were
+/// frozen at `start`.
 class Worker {
  public:
   using Body = std::function<void(Worker&)>;
@@ -98,8 +105,13 @@ class Worker {
   std::int64_t steps = 0;    ///< of the whole run
   double learning_rate = 0;  ///< of this step
 
+  /// Among the replicas of the data line; `runtime().rank()` is that of the whole run.
   int rank() const { return comm.rank(); }
   int world() const { return comm.size(); }
+  const Mesh& mesh() const { return runtime_.map().mesh(); }
+  /// This lane's communicator with the ranks that differ from this one on `axis` alone, in its order: `rank()` there is
+  /// the coordinate. Along data it is `comm`. Throws Error for an axis that the mesh does not have.
+  Communicator& group(std::string_view axis);
   /// Seconds of training: the backend's clock, and before it what an earlier process has trained.
   double now() const { return earlier_ + runtime_.now(); }
 
@@ -119,6 +131,7 @@ class Worker {
   /// Throws Error in a step and in a lane's body.
   std::int64_t agree(std::int64_t value, ReduceOp op);
   RankRuntime& runtime() { return runtime_; }
+  const RankRuntime& runtime() const { return runtime_; }
 
   /// A number of this rank and step for a column of its own in steps.csv, as "staleness"; the last one of a step
   /// counts. On the main lane. Throws Error in a lane's body, and for a name that is not of lower-case letters, digits

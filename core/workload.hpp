@@ -32,12 +32,13 @@ inline Parameter whole_parameter(std::string name, const Dimensions& dimensions,
 
 /// How a workload is spread over ranks; the same for every workload.
 struct Shard {
-  int rank = 0;
-  int world = 1;
+  int rank = 0;                   ///< of the data axis
+  int world = 1;                  ///< ranks that train along it
   std::int64_t global_batch = 0;  ///< samples a step over all ranks; 0: the workload's own
   double label_skew = 0;          ///< Dirichlet concentration; 0: independent and identically distributed
   std::uint64_t seed = 0;
   bool validation = false;  ///< score on a split held out of the training set instead of the test set
+  Mesh mesh = {};           ///< whose other axes a workload may want, or refuse
 };
 
 /// A model, a profile, or a model on a profile's clock. `open` comes first, on the launching side too, so that a bad

@@ -5,6 +5,7 @@
 
 #include "core/configuration.hpp"
 #include "core/lane_layout.hpp"
+#include "core/mesh.hpp"
 
 namespace trigram {
 
@@ -13,11 +14,14 @@ struct World {
   int ranks = 1;
   int bucket_lanes = 1;              ///< lanes that carry buckets; a background lane is added
   std::string all_reduce = "ring";   ///< a name of AllReduces
+  std::string mesh = {};             ///< as "data=4,expert=2", for Mesh::parse; empty: all ranks are replicas
   bool keep_spans = false;           ///< record every span, for a trace
   Configuration configuration = {};  ///< compared before ranks that are processes make their lanes
 
   /// The lanes of each rank. Throws UsageError where none would carry buckets.
   LaneLayout layout() const;
+  /// What `mesh` says. Throws UsageError where it does not fit the ranks.
+  Mesh axes() const { return Mesh::parse(mesh, ranks); }
 };
 
 }  // namespace trigram

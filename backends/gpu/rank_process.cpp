@@ -5,7 +5,6 @@
 #include "backends/gpu/devices.hpp"
 #include "backends/gpu/host/nccl_words.hpp"
 #include "core/error.hpp"
-#include "core/lane_groups.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -54,11 +53,11 @@ void RankProcess::finish() noexcept {
   channels_.clear();
 }
 
-std::vector<LaneChannels*> RankProcess::channels(int lanes, const std::vector<int>& node_of_rank, double timeout) {
+std::vector<LaneChannels*> RankProcess::channels(int lanes, const std::vector<Parting>& partings, double timeout) {
   watchdog_->use_timeout(timeout);
-  auto& made = channels_[node_of_rank];
+  auto& made = channels_[partings];
   while (static_cast<int>(made.size()) < lanes) {
-    made.push_back(make_channels(static_cast<int>(made.size()), node_of_rank, timeout));
+    made.push_back(make_channels(static_cast<int>(made.size()), partings, timeout));
   }
   std::vector<LaneChannels*> wanted;
   for (int lane = 0; lane < lanes; ++lane) {
@@ -68,21 +67,22 @@ std::vector<LaneChannels*> RankProcess::channels(int lanes, const std::vector<in
   return wanted;
 }
 
-std::unique_ptr<LaneChannels> RankProcess::make_channels(int lane, const std::vector<int>& node_of_rank,
+std::unique_ptr<LaneChannels> RankProcess::make_channels(int lane, const std::vector<Parting>& partings,
                                                          double timeout) {
-  const auto rank = static_cast<std::size_t>(rendezvous_.rank());
+  const int rank = rendezvous_.rank(), ranks = rendezvous_.ranks();
   const std::string who = "rank " + std::to_string(rank) + ", lane " + std::to_string(lane) + ", ";
   auto made = std::make_unique<LaneChannels>(lane > 0);
-  const auto group = [&](const Parting& parting) -> std::shared_ptr<NcclGroup> {
-    if (!made->groups.empty())
-      return made->groups.front().group->split(who + parting.name, parting.color[rank], parting.key[rank]);
-    const int ranks = rendezvous_.ranks();
-    return std::make_shared<NcclGroup>(who + parting.name, shared_id(rendezvous_, {timeout}), ranks, rendezvous_.rank(),
-                                       timeout);
-  };
-  for (const Parting& parting : lane_groups(node_of_rank)) {
-    made->groups.push_back({parting.name, group(parting), parting.group_of(rendezvous_.rank())});
-    watchdog_->look_after(made->groups.back().group, lane);
+  made->all = std::make_shared<NcclGroup>(who + "all ranks", shared_id(rendezvous_, {timeout}), ranks, rank, timeout);
+  watchdog_->look_after(made->all, lane);
+  for (const Parting& parting : partings) {
+    const std::vector<int> members = parting.group_of(rank);
+    const auto self = static_cast<std::size_t>(rank);
+    // Without a mesh the first group is all ranks. No two groups share what messages match on.
+    const bool is_all = made->groups.empty() && static_cast<int>(members.size()) == ranks;
+    std::shared_ptr<NcclGroup> group =
+        is_all ? made->all : made->all->split(who + parting.name, parting.color[self], parting.key[self]);
+    if (!is_all) watchdog_->look_after(group, lane);
+    made->groups.push_back({parting.name, std::move(group), members});
   }
   return made;
 }

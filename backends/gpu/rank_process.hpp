@@ -9,6 +9,7 @@
 
 #include "backends/gpu/host/hosts.hpp"
 #include "backends/gpu/watchdog.hpp"
+#include "core/lane_groups.hpp"
 
 namespace trigram::gpu {
 
@@ -23,6 +24,7 @@ struct GroupOfLane {
 struct LaneChannels {
   explicit LaneChannels(bool urgent) : stream(urgent) {}
   Stream stream;
+  std::shared_ptr<NcclGroup> all;   ///< of which the others are parts
   std::vector<GroupOfLane> groups;  ///< as `lane_groups` has them
 };
 
@@ -40,8 +42,8 @@ class RankProcess {
   Rendezvous& rendezvous() { return rendezvous_; }
   Watchdog& watchdog() { return *watchdog_; }
   int device() const { return device_; }
-  /// The channels of so many lanes for these nodes, in lane order; collective where they are not there yet.
-  std::vector<LaneChannels*> channels(int lanes, const std::vector<int>& node_of_rank, double timeout);
+  /// The channels of so many lanes for these groups, in lane order; collective where they are not there yet.
+  std::vector<LaneChannels*> channels(int lanes, const std::vector<Parting>& partings, double timeout);
   /// What the report says of devices, libraries and settings.
   nlohmann::json facts() const;
 
@@ -51,14 +53,14 @@ class RankProcess {
   void fail(const std::string& reason) noexcept { watchdog_->fail(reason); }
 
  private:
-  std::unique_ptr<LaneChannels> make_channels(int lane, const std::vector<int>& node_of_rank, double timeout);
+  std::unique_ptr<LaneChannels> make_channels(int lane, const std::vector<Parting>& partings, double timeout);
 
   Rendezvous& rendezvous_;
   std::vector<Seat> seats_;
   int device_ = 0;
   Environment settings_;  ///< variables that we set for CUDA and NCCL
   std::unique_ptr<Watchdog> watchdog_;
-  std::map<std::vector<int>, std::vector<std::unique_ptr<LaneChannels>>> channels_;
+  std::map<std::vector<Parting>, std::vector<std::unique_ptr<LaneChannels>>> channels_;
 };
 
 }  // namespace trigram::gpu

@@ -71,10 +71,11 @@ class GpuRuntime::Body final : public Pending::State {
 };
 
 GpuRuntime::GpuRuntime(RankProcess& process, const World& world, const RuntimeOptions& options)
-    : RankRuntime(world.layout()),
+    : RankRuntime(process.rendezvous().rank(), std::make_shared<RankMap>(world.axes(), options.node_of_rank),
+                  world.layout()),
       device_(process.device()),
       control_(process.rendezvous(), {options.timeout > 0 ? options.timeout + longer_for_control : 0}) {
-  const std::vector<LaneChannels*> channels = process.channels(lanes(), options.node_of_rank, options.timeout);
+  const std::vector<LaneChannels*> channels = process.channels(lanes(), lane_groups(map()), options.timeout);
   for (int index = 0; index < lanes(); ++index) {
     lanes_.push_back(std::make_unique<OwnLane>(index, world, options, *channels[static_cast<std::size_t>(index)],
                                                process.watchdog(), clock_, guard_));

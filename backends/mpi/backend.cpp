@@ -107,8 +107,8 @@ class MpiBackend final : public Backend {
                                {"launcher", session().launcher()},
                                {"nodes", 1 + *std::max_element(node_of_rank.begin(), node_of_rank.end())},
                                {"collectives", collectives_}};
-    return std::make_unique<MpiRank>(world, RuntimeOptions{collectives_ == "vendor", timeout_, node_of_rank},
-                                     facts.dump(), loop);
+    return std::make_unique<MpiRank>(
+        world, RuntimeOptions{collectives_ == "vendor", timeout_, session().rank(), node_of_rank}, facts.dump(), loop);
   }
 
   int ranks_per_node_;

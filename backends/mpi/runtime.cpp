@@ -19,12 +19,13 @@ std::unique_ptr<Communicator> communicator(MPI_Comm comm, const std::string& nam
 /// A lane and its thread, which ends first. The main lane has none: it is the thread that runs the rank.
 struct MpiRuntime::OwnLane {
   OwnLane(int index, const World& world, const RuntimeOptions& options, const std::vector<Parting>& partings,
-          std::size_t rank, const Clock& clock, Failure& failure)
+          const Clock& clock, Failure& failure)
       : lane(index, world, [&clock] { return clock.now(); }) {
     lane.device = std::make_unique<Device>(kernels_of_this_process(), lane.timeline);
     context = std::make_shared<LaneContext>(world.layout().name_of(index), options.timeout, failure, *lane.device);
     lane.join_groups(world, [&](std::size_t group) {
       const Parting& parting = partings[group];
+      const auto rank = static_cast<std::size_t>(options.rank);
       return communicator(part_of(MPI_COMM_WORLD, parting.color[rank], parting.key[rank], options.timeout),
                           parting.name, context, options.vendor_collectives);
     });
@@ -37,7 +38,7 @@ struct MpiRuntime::OwnLane {
 };
 
 MpiRuntime::MpiRuntime(const World& world, const RuntimeOptions& options)
-    : RankRuntime(world.layout()),
+    : RankRuntime(options.rank, std::make_shared<RankMap>(world.axes(), options.node_of_rank), world.layout()),
       control_(options.timeout, failure_),
       requests_([this](int lane) -> const LaneContext& { return *lanes_[static_cast<std::size_t>(lane)]->context; },
                 layout().background(), options.timeout, failure_) {
@@ -48,10 +49,9 @@ MpiRuntime::MpiRuntime(const World& world, const RuntimeOptions& options)
     fail(std::current_exception());  // others may still be waiting in what would be freed together
     throw;
   }
-  const std::vector<Parting> partings = lane_groups(options.node_of_rank);
-  const auto rank = static_cast<std::size_t>(control_.rank());
+  const std::vector<Parting> partings = lane_groups(map());
   for (int index = 0; index < lanes(); ++index)
-    lanes_.push_back(std::make_unique<OwnLane>(index, world, options, partings, rank, clock_, failure_));
+    lanes_.push_back(std::make_unique<OwnLane>(index, world, options, partings, clock_, failure_));
 }
 
 MpiRuntime::~MpiRuntime() = default;

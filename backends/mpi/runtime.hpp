@@ -18,6 +18,7 @@ namespace trigram::mpi {
 struct RuntimeOptions {
   bool vendor_collectives = false;
   double timeout = 0;  ///< seconds that one operation may wait; 0: forever
+  int rank = 0;        ///< that this process is
   std::vector<int> node_of_rank;
 };
 

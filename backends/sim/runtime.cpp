@@ -75,7 +75,7 @@ void LanePending::wait() {
 }  // namespace
 
 Runtime::Runtime(Simulation& simulation, int rank, const std::vector<GroupsOfLane>& groups)
-    : RankRuntime(simulation.layout()), simulation_(simulation), rank_(rank), requests_(simulation, rank) {
+    : RankRuntime(rank, simulation.map(), simulation.layout()), simulation_(simulation), requests_(simulation, rank) {
   const Cluster& cluster = simulation.cluster();
   for (int index = 0; index < lanes(); ++index) {
     auto lane = std::make_unique<Lane>(index, simulation.world(), [] { return sg::Engine::get_clock(); });
@@ -103,7 +103,7 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
   blocking([&] {
     if (stream == nullptr) {
       stream = std::make_unique<Stream>();
-      sg::Host* host = simulation_.platform().hosts[static_cast<std::size_t>(rank_)];
+      sg::Host* host = simulation_.platform().hosts[static_cast<std::size_t>(rank())];
       sg::Actor::create("lane", host, [this, s = stream.get()] {
         // SimGrid begins an actor that was killed before it began, and never wakes it again.
         if (sg::this_actor::get_host()->is_on()) serve(*s);
@@ -112,7 +112,7 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
     stream->queue.push_back(task);
     if (std::exchange(stream->idle, false)) stream->work->release();
   });
-  return Pending(std::make_unique<LanePending>(task, *stream, simulation_, simulation_.station(rank_, 0), lane));
+  return Pending(std::make_unique<LanePending>(task, *stream, simulation_, simulation_.station(rank(), 0), lane));
 }
 
 void Runtime::serve(Stream& stream) {
@@ -127,7 +127,7 @@ void Runtime::serve(Stream& stream) {
     try {
       if (!stream.failed) task->body();
     } catch (const simgrid::ForcefulKillException&) {
-      if (!simulation_.failing()) simulation_.bury(rank_);
+      if (!simulation_.failing()) simulation_.bury(rank());
       throw;
     } catch (...) {
       stream.failed = std::current_exception();
@@ -140,16 +140,16 @@ void Runtime::serve(Stream& stream) {
   }
 }
 
-std::int64_t Runtime::agree(std::int64_t value, ReduceOp op) { return simulation_.agree(rank_, value, op); }
+std::int64_t Runtime::agree(std::int64_t value, ReduceOp op) { return simulation_.agree(rank(), value, op); }
 
-void Runtime::meet() { simulation_.meet(rank_); }
+void Runtime::meet() { simulation_.meet(rank()); }
 
 void Runtime::go_on_at(double seconds) {
   while (now() < seconds) blocking([&] { sg::this_actor::sleep_until(seconds); });
 }
 
 void Runtime::collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) {
-  simulation_.collect(rank_, key, std::move(part), complete);
+  simulation_.collect(rank(), key, std::move(part), complete);
 }
 
 }  // namespace trigram::sim

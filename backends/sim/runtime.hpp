@@ -48,7 +48,6 @@ class Runtime final : public RankRuntime {
   void serve(Stream& stream);
 
   Simulation& simulation_;
-  int rank_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::unique_ptr<Stream>> streams_;
   SimRequests requests_;

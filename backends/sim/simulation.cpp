@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/group.hpp"
@@ -24,7 +25,11 @@ std::string seconds_text(double seconds) {
 }
 
 Simulation::Simulation(const Cluster& cluster, const World& world)
-    : cluster_(cluster), world_(world), layout_(world.layout()), platform_(cluster, world.ranks) {
+    : cluster_(cluster),
+      world_(world),
+      layout_(world.layout()),
+      platform_(cluster, world.ranks),
+      map_(std::make_shared<RankMap>(world.axes(), platform_.node_of_rank)) {
   const auto n = static_cast<std::size_t>(world.ranks);
   stations_.resize(n * static_cast<std::size_t>(lanes()));
   left_.resize(n);
@@ -34,7 +39,9 @@ Simulation::Simulation(const Cluster& cluster, const World& world)
   agreement_ = sg::Barrier::create(static_cast<unsigned>(world.ranks));
   watch_wanted_ = sg::Semaphore::create(0);
   const std::vector<GroupsOfLane> groups = make_groups();
-  everybody_ = groups.front().front().front().group;
+  std::vector<int> all(n);
+  std::iota(all.begin(), all.end(), 0);
+  everybody_ = std::make_shared<Group>(*this, std::move(all), 0, "all ranks");
   for (int rank = 0; rank < world.ranks; ++rank) runtimes_.push_back(std::make_unique<Runtime>(*this, rank, groups));
 }
 
@@ -43,7 +50,7 @@ Simulation::~Simulation() = default;
 /// By lane.
 std::vector<GroupsOfLane> Simulation::make_groups() {
   std::vector<GroupsOfLane> made(static_cast<std::size_t>(lanes()));
-  for (const Parting& parting : lane_groups(platform_.node_of_rank)) {
+  for (const Parting& parting : lane_groups(*map_)) {
     const std::vector<std::vector<int>> groups = parting.groups();
     for (int lane = 0; lane < lanes(); ++lane) {
       auto& of_rank = made[static_cast<std::size_t>(lane)].emplace_back(static_cast<std::size_t>(ranks()));

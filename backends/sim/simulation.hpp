@@ -53,6 +53,7 @@ class Simulation {
   Platform& platform() { return platform_; }
   int ranks() const { return world_.ranks; }
   const LaneLayout& layout() const { return layout_; }
+  const std::shared_ptr<const RankMap>& map() const { return map_; }
   int lanes() const { return layout_.lanes(); }
   double now() const { return simgrid::s4u::Engine::get_clock(); }
 
@@ -97,6 +98,7 @@ class Simulation {
   }
 
   Runtime& runtime(int rank) { return *runtimes_[static_cast<std::size_t>(rank)]; }
+  /// All ranks, whatever the mesh is: for who waits, and sends nothing there.
   const Group& everybody() const { return *everybody_; }
   /// This rank asks nobody any more. The last one ends all serving.
   void leave(int rank);
@@ -144,6 +146,7 @@ class Simulation {
   World world_;
   LaneLayout layout_;
   Platform platform_;
+  std::shared_ptr<const RankMap> map_;
   std::vector<Station> stations_;
   std::vector<std::unique_ptr<Runtime>> runtimes_;
   std::vector<bool> left_;  ///< by rank: asks nobody any more

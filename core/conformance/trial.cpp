@@ -21,7 +21,7 @@ World world_of(int ranks) {
 Trial::Trial(const std::string& spec, Backend& backend, int ranks)
     : spec_(spec), backend_(backend), ranks_(ranks), nodes_(backend.nodes(ranks)), algorithm_(Algorithms::make(spec)) {
   const TrainingOptions options = options_of({.steps = 1});
-  const auto workload = open_workload(options, 0, ranks);
+  const auto workload = open_workload(options, Mesh(ranks), 0);
   buckets_ = plan_buckets(workload->parameters(), options.buckets, false).buckets;
 }
 

@@ -15,6 +15,9 @@ constexpr std::int64_t most_steps = 1'000'000'000;
 World read_world(Params& flags) {
   World world;
   world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce (trigram list all-reduces)");
+  world.mesh = flags.get("mesh", "",
+                         "axes of ranks, the last one of neighbours, as data=4,expert=2: replicas along data, and what "
+                         "the workload spreads along expert or tensor; all are replicas unless it is given");
   world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets", {1, 1024});
   return world;
 }

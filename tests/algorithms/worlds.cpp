@@ -69,7 +69,7 @@ std::vector<double> mean_over_ranks(const std::vector<std::vector<float>>& value
 std::vector<EvalRow> evaluations(const Training& training) { return trigram::evaluations(training.ranks); }
 
 std::vector<BucketLayout> bucket_layouts(const TrainingOptions& options, int ranks) {
-  const auto workload = open_workload(options, 0, ranks);
+  const auto workload = open_workload(options, Mesh(ranks), 0);
   return plan_buckets(workload->parameters(), options.buckets, workload->phantom()).buckets;
 }
 

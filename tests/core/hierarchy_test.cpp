@@ -47,7 +47,6 @@ std::vector<std::vector<float>> mean_in(Hierarchy hierarchy, NodeValue value, in
   world.ranks = ranks;
   Relaxation relaxation;
   relaxation.hierarchy = hierarchy;
-  relaxation.nodes = (ranks + ranks_per_node - 1) / ranks_per_node;
   return run_ranks<float>("threads:ranks_per_node=" + std::to_string(ranks_per_node), world, [&](RankRuntime& runtime) {
     Worker worker(runtime, 0, relaxation);
     const OwnedBuffer x = on_device<float>(worker.device, std::vector<float>(5, static_cast<float>(worker.rank() + 1)));

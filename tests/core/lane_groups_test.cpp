@@ -32,7 +32,7 @@ TEST(LaneLayout, StartsNoBodyOnTheMainLaneOrBehindTheLast) {
 
 // Ranks 0, 3 and 4 are on node 0: leaders stand in the order of nodes, where ranks do not.
 TEST(LaneGroups, FollowTheNodesOfRanksThatTakeTurns) {
-  const std::vector<Parting> partings = lane_groups({0, 1, 1, 0, 0});
+  const std::vector<Parting> partings = lane_groups(RankMap(Mesh(5), {0, 1, 1, 0, 0}));
   ASSERT_EQ(partings.size(), 3U);
   EXPECT_EQ(partings[0].name, "all ranks");
   EXPECT_THAT(partings[0].groups(), ElementsAre(ElementsAre(0, 1, 2, 3, 4)));

@@ -84,10 +84,10 @@ std::vector<ParameterView> places_in(const Buffer& weights, const Buffer& gradie
 /// One rank's loop.
 class Loop {
  public:
-  Loop(RankRuntime& runtime, const TrainingOptions& options, std::span<const int> nodes, Steps steps)
+  Loop(RankRuntime& runtime, const TrainingOptions& options, Steps steps)
       : options_(options),
-        worker_(runtime, 0, on_nodes(options.relaxation, nodes)),
-        workload_(open_workload(options, worker_.rank(), worker_.world())),
+        worker_(runtime, 0, options.relaxation),
+        workload_(open_workload(options, worker_.mesh(), runtime.rank())),
         parameters_(workload_->parameters()),
         plan_(plan_buckets(parameters_, options.buckets, false)),
         weights_(allocate_model(worker_.device, plan_)),
@@ -110,7 +110,7 @@ class Loop {
       throw;
     }
     RankReport report;
-    report.rank = worker_.rank();
+    report.rank = worker_.runtime().rank();
     report.weights = download_weights(worker_.device, store_.parameters());
     return report;
   }
@@ -158,12 +158,12 @@ class Loop {
 
 std::vector<RankReport> drive_as_entered(Backend& backend, const World& world, const TrainingOptions& options,
                                          Steps steps) {
-  const auto workload = open_workload(options, 0, world.ranks);
+  const auto workload = open_workload(options, world.axes(), 0);
   const BucketPlan plan = plan_buckets(workload->parameters(), options.buckets, false);
-  const std::vector<int> nodes = check_loop(options, world, backend, plan);
+  check_loop(options, world, backend, plan);
   const auto rank = backend.enter(world);
   const Outcome outcome =
-      run_entered(*rank, [&](RankRuntime& runtime) { return pack(Loop(runtime, options, nodes, steps).run()); });
+      run_entered(*rank, [&](RankRuntime& runtime) { return pack(Loop(runtime, options, steps).run()); });
   std::vector<RankReport> reports;
   for (const std::vector<std::byte>& result : outcome.results) reports.push_back(unpack(result));
   return reports;

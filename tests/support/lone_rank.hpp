@@ -38,7 +38,7 @@ class LoneRank : public RankRuntime {
   using MakeDevice = std::function<std::unique_ptr<Device>(Timeline&)>;
 
   LoneRank(int rank, int size, const MakeDevice& make_device, Messages messages = Messages::are_an_error)
-      : RankRuntime(World().layout()), lane_(0, {}, [] { return 0.0; }) {
+      : RankRuntime(rank, std::make_shared<RankMap>(size), World().layout()), lane_(0, {}, [] { return 0.0; }) {
     lane_.device = make_device(lane_.timeline);
     lane_.join_groups(
         {}, [&](std::size_t) { return std::make_unique<LoneCommunicator>(rank, size, *lane_.device, messages); });

@@ -9,8 +9,10 @@
 
 namespace trigram {
 
-ThreadWorld::ThreadWorld(const World& world, std::vector<int> node_of_rank, double timeout_seconds)
-    : world_(world), node_of_rank_(std::move(node_of_rank)), inboxes_(static_cast<std::size_t>(world.ranks)) {
+ThreadWorld::ThreadWorld(const World& world, const std::vector<int>& node_of_rank, double timeout_seconds)
+    : world_(world),
+      map_(std::make_shared<RankMap>(world.axes(), node_of_rank)),
+      inboxes_(static_cast<std::size_t>(world.ranks)) {
   network_->timeout = std::chrono::duration<double>(timeout_seconds);
 }
 
@@ -67,11 +69,10 @@ void ThreadWorld::collect(std::int64_t key, int rank, std::vector<std::byte> par
 }
 
 ThreadRuntime::ThreadRuntime(ThreadWorld& world, int rank)
-    : RankRuntime(world.world().layout()),
+    : RankRuntime(rank, world.map(), world.world().layout()),
       world_(world),
-      rank_(rank),
       requests_(world.network(), world.inboxes(), rank) {
-  const std::vector<Parting> partings = lane_groups(world_.node_of_rank());
+  const std::vector<Parting> partings = lane_groups(map());
   for (int index = 0; index < lanes(); ++index) lanes_.push_back(make_lane(index, partings));
   host_ =
       std::make_unique<ThreadCommunicator>(world_.network(), "host", rank, world_.world().ranks, *lanes_[0]->device);
@@ -85,10 +86,10 @@ std::unique_ptr<Lane> ThreadRuntime::make_lane(int index, const std::vector<Part
   lane->device = std::make_unique<Device>(cpu_kernels(), lane->timeline);
   lane->join_groups(world_.world(), [&](std::size_t group) {
     const Parting& parting = partings[group];
-    const std::vector<int> members = parting.group_of(rank_);
-    const auto own = std::ranges::find(members, rank_) - members.begin();
+    const std::vector<int> members = parting.group_of(rank());
+    const auto own = std::ranges::find(members, rank()) - members.begin();
     const std::string name = "lane " + std::to_string(index) + " " + parting.name + " " +
-                             std::to_string(parting.color[static_cast<std::size_t>(rank_)]);
+                             std::to_string(parting.color[static_cast<std::size_t>(rank())]);
     return std::make_unique<ThreadCommunicator>(world_.network(), name, static_cast<int>(own),
                                                 static_cast<int>(members.size()), *lane->device);
   });

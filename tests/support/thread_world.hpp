@@ -19,10 +19,10 @@ namespace trigram {
 /// The shared side of one run.
 class ThreadWorld {
  public:
-  ThreadWorld(const World& world, std::vector<int> node_of_rank, double timeout_seconds);
+  ThreadWorld(const World& world, const std::vector<int>& node_of_rank, double timeout_seconds);
 
   const World& world() const { return world_; }
-  const std::vector<int>& node_of_rank() const { return node_of_rank_; }
+  const std::shared_ptr<const RankMap>& map() const { return map_; }
   const std::shared_ptr<ThreadNetwork>& network() const { return network_; }
   StoppingClock& clock() { return clock_; }
   /// What has been asked of each rank.
@@ -44,7 +44,7 @@ class ThreadWorld {
   };
 
   World world_;
-  std::vector<int> node_of_rank_;
+  std::shared_ptr<const RankMap> map_;
   std::shared_ptr<ThreadNetwork> network_ = std::make_shared<ThreadNetwork>();
   StoppingClock clock_;
   std::vector<Inbox> inboxes_;
@@ -69,14 +69,13 @@ class ThreadRuntime final : public RankRuntime {
     RankRuntime::stop_lanes();
   }
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override {
-    world_.collect(key, rank_, std::move(part), complete);
+    world_.collect(key, rank(), std::move(part), complete);
   }
 
  private:
   std::unique_ptr<Lane> make_lane(int index, const std::vector<Parting>& partings);
 
   ThreadWorld& world_;
-  int rank_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   ThreadRequests requests_;
   std::unique_ptr<ThreadCommunicator> host_;          ///< for agree alone: no meter, no lane
