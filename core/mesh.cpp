@@ -20,27 +20,30 @@ bool is_among(const std::vector<Mesh::Axis>& axes, std::string_view name) {
   return std::any_of(axes.begin(), axes.end(), [&](const Mesh::Axis& axis) { return axis.name == name; });
 }
 
-/// 0 for what is no number of 1 or more.
-int read_size(std::string_view text) {
+/// 0 for what is no number from 1 to `most`.
+int read_size(std::string_view text, int most) {
   int size = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  return error == std::errc() && end == text.data() + text.size() ? std::max(size, 0) : 0;
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  return is_number && size >= 1 && size <= most ? size : 0;
 }
 
 /// What a user wrote, and all that is wrong with it.
 struct Reading {
-  std::vector<Mesh::Axis> axes;
-  std::string wrong;
+  int ranks;
+  std::vector<Mesh::Axis> axes = {};
+  std::string wrong = {};
 
   void complain(const std::string& what) { wrong += (wrong.empty() ? "" : "; ") + what; }
 
   void read_axis(std::string_view part) {
     const std::size_t equals = std::min(part.find('='), part.size());
     const std::string_view name = part.substr(0, equals), size = part.substr(std::min(equals + 1, part.size()));
-    const Mesh::Axis axis{std::string(name), read_size(size)};
+    const Mesh::Axis axis{std::string(name), read_size(size, ranks)};
     if (!is_known(name)) complain("axis " + in_quotes(name) + " is not one of data, expert, tensor");
     if (is_among(axes, name)) complain("axis " + in_quotes(name) + " is there twice");
-    if (axis.size == 0) complain("axis " + in_quotes(name) + " has " + in_quotes(size) + " ranks, not 1 or more");
+    if (axis.size == 0)
+      complain("axis " + in_quotes(name) + " has " + in_quotes(size) + " ranks, not 1 to " + std::to_string(ranks));
     axes.push_back(axis);
   }
 
@@ -53,7 +56,7 @@ struct Reading {
   }
 
   /// What can only be said of axes that are right by themselves.
-  void check_together(int ranks) {
+  void check_together() {
     if (!is_among(axes, Mesh::data)) complain("there is no axis data, along which ranks are replicas");
     double places = 1;
     for (const Mesh::Axis& axis : axes) places *= axis.size;
@@ -66,9 +69,9 @@ struct Reading {
 
 Mesh Mesh::parse(const std::string& text, int ranks) {
   if (text.empty()) return Mesh(ranks);
-  Reading reading;
+  Reading reading{ranks};
   reading.read(text);
-  reading.check_together(ranks);
+  reading.check_together();
   require(reading.wrong.empty(), "mesh " + in_quotes(text) + ": " + reading.wrong +
                                      "; name axes and their ranks, whose product is the number of all ranks, as " +
                                      "data=" + std::to_string(ranks) + " or data=4,expert=2");

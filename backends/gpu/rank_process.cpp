@@ -62,6 +62,7 @@ std::vector<LaneChannels*> RankProcess::channels(int lanes, const std::vector<Pa
   std::vector<LaneChannels*> wanted;
   for (int lane = 0; lane < lanes; ++lane) {
     wanted.push_back(made[static_cast<std::size_t>(lane)].get());
+    wanted.back()->all->use_timeout(timeout);
     for (const GroupOfLane& group : wanted.back()->groups) group.group->use_timeout(timeout);
   }
   return wanted;

@@ -23,7 +23,7 @@ std::vector<Unsupported> everywhere() {
   };
   for (const char* test : {"ARankThatDoesSomethingElseAnswersEverybody", "EverybodyAsksEverybodyAtOnceFromTwoLanes",
                            "WhatIsTooEarlyIsRepliedLater", "NeverRunBesideAnExclusiveBody",
-                           "AServiceThatFailsEndsTheRunWithItsOwnError"}) {
+                           "AServiceThatFailsEndsTheRunWithItsOwnError", "ThoseWhoAskCountTheRanksOfTheirLine"}) {
     all.push_back({test, "", "NCCL sends only what its receiver expects: methods that ask are refused"});
   }
   return all;

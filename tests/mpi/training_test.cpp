@@ -47,9 +47,10 @@ bool train_in_simulator(const World& world, const TrainingOptions& options, Trai
 
 class SameBits : public ::testing::TestWithParam<std::string> {
  protected:
-  static void expect_with(bool overlap, Hierarchy hierarchy) {
+  static void expect_with(bool overlap, Hierarchy hierarchy, const std::string& mesh = "") {
     if (!Algorithms::make(GetParam())->deterministic()) GTEST_SKIP() << GetParam() << " depends on timing";
-    const World world = world_of_all();
+    World world = world_of_all();
+    world.mesh = mesh;
     const TrainingOptions options = options_of(GetParam(), overlap, hierarchy);
     Training simulated;
     std::string refusal;
@@ -62,6 +63,12 @@ class SameBits : public ::testing::TestWithParam<std::string> {
 TEST_P(SameBits, WithOverlap) { expect_with(true, Hierarchy::none); }
 TEST_P(SameBits, WithoutOverlap) { expect_with(false, Hierarchy::none); }
 TEST_P(SameBits, WithLeaders) { expect_with(true, Hierarchy::leader); }
+
+TEST_P(SameBits, InTwoDataLines) {
+  const int ranks = world_of_all().ranks;
+  if (ranks % 2 == 1) GTEST_SKIP() << ranks << " ranks are no two lines";
+  expect_with(true, Hierarchy::leader, "tensor=2,data=" + std::to_string(ranks / 2));
+}
 
 INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameBits, ::testing::ValuesIn(shipped_algorithms()),
                          [](const auto& algorithm) { return algorithm.param; });
