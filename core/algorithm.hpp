@@ -43,7 +43,7 @@ struct CostQuery {
   std::string all_reduce = "ring";
   std::int64_t step = 0;
   std::span<const BucketLayout> buckets;   ///< in bucket order
-  std::span<const int> node_of_rank = {};  ///< of every rank; empty: a node each
+  std::span<const int> node_of_rank = {};  ///< of a data line's ranks; empty: a node each
 };
 
 /// What a primitive connects under the query's hierarchy: ranks on their nodes, or nodes.
