@@ -43,7 +43,7 @@ class SimBackend final : public Backend {
   }
 
   std::vector<int> nodes(int ranks) const override {
-    check_memory(ranks, LaneLayout());
+    check_memory(ranks, LaneLayout(), Mesh(ranks));
     return cluster_.nodes_of(ranks);
   }
   int default_ranks() const override { return cluster_.platform.empty() ? cluster_.default_ranks() : hosts_; }
@@ -56,7 +56,7 @@ class SimBackend final : public Backend {
   Outcome run(const World& world, const RankBody& body) override {
     cluster_.nodes_of(world.ranks);
     const LaneLayout layout = world.layout();
-    check_memory(world.ranks, layout);
+    check_memory(world.ranks, layout, world.axes());
     return unpack(run_in_child("the simulation",
                                [&] {
                                  start_engine(std::int64_t{world.ranks} * layout.lanes());
@@ -67,9 +67,10 @@ class SimBackend final : public Backend {
   }
 
  private:
-  /// What ranks, lanes and the ways inside nodes were seen to take.
-  void check_memory(int ranks, const LaneLayout& layout) const {
-    constexpr double of_a_rank = 10e3, of_a_lane = 17e3, of_a_way = 100;
+  /// What ranks, lanes with their axes, and the ways inside nodes were seen to take.
+  void check_memory(int ranks, const LaneLayout& layout, const Mesh& mesh) const {
+    constexpr double of_a_rank = 10e3, of_an_axis = 3e3, of_a_way = 100;
+    const double of_a_lane = 17e3 + static_cast<double>(mesh.axes().size() - 1) * of_an_axis;
     const double gpus = cluster_.platform.empty() ? *std::max_element(cluster_.gpus.begin(), cluster_.gpus.end()) : 0;
     require_memory(ranks * (of_a_rank + layout.lanes() * of_a_lane + gpus * of_a_way),
                    std::to_string(ranks) + " simulated ranks");

@@ -36,7 +36,9 @@ std::string text_of(const nlohmann::json& value) {
 void print_summary(const nlohmann::json& run, const RunConfig& config) {
   const nlohmann::json& summary = run["summary"];
   std::cout << run["workload"]["description"].get<std::string>() << ", " << config.training.algorithm << " on "
-            << run["configuration"]["ranks"] << " ranks of " << config.place.where() << "\n"
+            << run["configuration"]["ranks"] << " ranks"
+            << (config.world.mesh.empty() ? "" : " (" + config.world.mesh + ")") << " of " << config.place.where()
+            << "\n"
             << "  iteration  " << text_of(summary["iteration_s"]) << " s mean, "
             << text_of(summary["iteration_median_s"]) << " s median, " << text_of(summary["samples_per_s"])
             << " samples/s\n"

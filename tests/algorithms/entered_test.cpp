@@ -48,7 +48,7 @@ void on_threads(const std::function<void(int thread)>& body) {
 
 class Entered : public ::testing::TestWithParam<std::string> {
  protected:
-  static void expect_same_weights(bool overlap, Steps steps) {
+  static void expect_same_weights(bool overlap, Steps steps, const std::string& mesh = "") {
     if (!Algorithms::make(GetParam())->deterministic()) GTEST_SKIP() << GetParam() << " depends on timing";
     TrainingOptions options;
     options.algorithm = GetParam();
@@ -58,10 +58,12 @@ class Entered : public ::testing::TestWithParam<std::string> {
     options.relaxation.seed = 5;
     options.keep_weights = true;
     const auto backend = Backends::make(threads(2));
-    const Training trained = run_training(*backend, small_world(), options);
+    World world = small_world();
+    world.mesh = mesh;
+    const Training trained = run_training(*backend, world, options);
     std::vector<RankReport> driven;
     on_threads([&](int thread) {
-      auto reports = drive_as_entered(*backend, small_world(), options, steps);
+      auto reports = drive_as_entered(*backend, world, options, steps);
       if (thread == 0) driven = std::move(reports);
     });
     expect_weights_of(driven, trained);
@@ -76,6 +78,8 @@ TEST_P(Entered, LoopsMayStepTheWeightsThemselves) {
               ThrowsMessage<UsageError>(HasSubstr("only a part of bucket 0, or along another direction than its "
                                                   "gradients, which the loop's cannot do; give it one of Trigram's")));
 }
+
+TEST_P(Entered, LoopsAreInALineOfAMesh) { expect_same_weights(true, Steps::by_the_object, "data=2,tensor=2"); }
 
 INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, Entered, ::testing::ValuesIn(shipped_algorithms()),
                          [](const auto& algorithm) { return algorithm.param; });

@@ -51,7 +51,9 @@ std::vector<std::vector<std::string>> losses_by_rank(const fs::path& steps, std:
 
 // Two replicas in each of two lines: those of a line have each half of the batch, as two ranks alone have.
 TEST_F(InAMesh, EachLineHasTheWholeBatch) {
-  ASSERT_EQ(run("--ranks 4 --mesh data=2,tensor=2", "lines").code, 0);
+  const Ended lines_ended = run("--ranks 4 --mesh data=2,tensor=2", "lines");
+  ASSERT_EQ(lines_ended.code, 0) << lines_ended.text;
+  EXPECT_THAT(lines_ended.text, HasSubstr(", all_reduce on 4 ranks (data=2,tensor=2) of two_by_four\n"));
   ASSERT_EQ(run("--ranks 2", "alone").code, 0);
   const auto lines = losses_by_rank(scratch / "lines/steps.csv", 4),
              alone = losses_by_rank(scratch / "alone/steps.csv", 2);
