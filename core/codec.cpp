@@ -1,7 +1,6 @@
 #include "core/codec.hpp"
 
-#include <set>
-
+#include "core/by_device.hpp"
 #include "core/error.hpp"
 
 namespace trigram {
@@ -74,16 +73,7 @@ void Codec::decode_reduce_encode_frame(Kernels& kernels, std::span<const KeyedFr
   encode_frame(kernels, sum, out, key);
 }
 
-std::unique_ptr<Codec> make_codec_model(const std::string& spec) {
-  const std::string name = Spec::parse(spec).name;
-  std::set<std::string> known;
-  for (const std::string& registered : Codecs::names()) {
-    const std::string kind = registered.substr(0, registered.find('/') + 1);
-    if (registered == kind + name) return Codecs::make(kind + spec);
-    known.insert(registered.substr(kind.size()));
-  }
-  throw_unknown_name(Codec::registry_kind, name, {known.begin(), known.end()});
-}
+std::unique_ptr<Codec> make_codec_model(const std::string& spec) { return make_on_any<Codec>(spec); }
 
 void require_stable_under_feedback(const Codec& codec, const std::string& spec, std::int64_t count) {
   const CodecProperties properties = codec.properties(count);
@@ -94,15 +84,6 @@ void require_stable_under_feedback(const Codec& codec, const std::string& spec, 
 }
 
 // Here, since a device knows of no codec.
-std::unique_ptr<Codec> Device::make_codec(std::string_view spec) {
-  const std::string prefix = std::string(kind()) + "/";
-  const std::string name = Spec::parse(spec).name;
-  if (Codecs::has(prefix + name)) return Codecs::make(prefix + std::string(spec));
-  std::vector<std::string> known;
-  for (const std::string& registered : Codecs::names()) {
-    if (registered.starts_with(prefix)) known.push_back(registered.substr(prefix.size()));
-  }
-  throw_unknown_name(Codec::registry_kind, name, known);
-}
+std::unique_ptr<Codec> Device::make_codec(std::string_view spec) { return make_on<Codec>(kind(), spec); }
 
 }  // namespace trigram

@@ -35,20 +35,6 @@ class Check {
     if (x.count() != y.count() || x.dtype() != y.dtype())
       fail(words(x) + " do not fit " + words(y) + "; they must be alike");
   }
-  void index(const char* what, const Buffer& x) const {
-    if (x.dtype() != DType::i32 && x.dtype() != DType::i64)
-      fail(std::string(what) + " must be i32 or i64, got " + words(x));
-  }
-  /// A matrix of `rows` rows has a whole number of columns.
-  void rows(const Buffer& matrix, std::int64_t rows) const {
-    if (rows == 0 ? matrix.count() != 0 : matrix.count() % rows != 0)
-      fail(words(matrix) + " are no " + std::to_string(rows) + " equal rows");
-  }
-  /// `matrix` has rows of as many columns as `row` has elements.
-  void columns(const Buffer& matrix, const Buffer& row) const {
-    if (row.count() == 0 ? matrix.count() != 0 : matrix.count() % row.count() != 0)
-      fail(words(matrix) + " are no rows of " + std::to_string(row.count()) + " columns");
-  }
   /// `matrix` has at least as many rows as columns.
   void tall(const Buffer& matrix, std::int64_t columns) const {
     if (columns < 1 || matrix.count() % columns != 0 || matrix.count() / columns < columns)
@@ -265,72 +251,6 @@ void Device::orthonormalise(std::span<const TallMatrix> matrices) {
   }
   charge(cost);
   if (!real.empty()) kernels_->orthonormalise(real);
-}
-
-void Device::add_bias(Buffer bias, Buffer rows) {
-  const Check check("add_bias", timeline_);
-  check.type("the bias", bias, DType::f32);
-  check.type("the matrix", rows, DType::f32);
-  check.columns(rows, bias);
-  charge({elements(rows), bytes(bias) + 2 * bytes(rows)});
-  if (none_is_phantom(bias, rows) && rows.count() > 0) kernels_->add_bias(bias, rows);
-}
-
-void Device::column_sums(Buffer rows, Buffer sums) {
-  const Check check("column_sums", timeline_);
-  check.type("the matrix", rows, DType::f32);
-  check.type("the sums", sums, DType::f32);
-  check.columns(rows, sums);
-  charge({elements(rows), bytes(rows) + bytes(sums)});
-  if (none_is_phantom(rows, sums) && sums.count() > 0) kernels_->column_sums(rows, sums);
-}
-
-void Device::relu(Buffer x) {
-  const Check check("relu", timeline_);
-  check.type("x", x, DType::f32);
-  charge({elements(x), 2 * bytes(x)});
-  if (none_is_phantom(x) && x.count() > 0) kernels_->relu(x);
-}
-
-void Device::relu_backward(Buffer activated, Buffer gradient) {
-  const Check check("relu_backward", timeline_);
-  check.type("the gradient", gradient, DType::f32);
-  check.alike(activated, gradient);
-  charge({elements(gradient), bytes(activated) + 2 * bytes(gradient)});
-  if (none_is_phantom(activated, gradient) && gradient.count() > 0) kernels_->relu_backward(activated, gradient);
-}
-
-void Device::gather_rows(Buffer table, Buffer indices, Buffer rows) {
-  const Check check("gather_rows", timeline_);
-  check.index("the indices", indices);
-  check.type("the table", table, rows.dtype());
-  if (none_is_phantom(table, indices, rows)) check.rows(rows, indices.count());
-  charge({0, bytes(indices) + 2 * bytes(rows)});
-  if (none_is_phantom(table, indices, rows) && rows.count() > 0) kernels_->gather_rows(table, indices, rows);
-}
-
-void Device::softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss) {
-  const Check check("softmax_cross_entropy", timeline_);
-  check.type("the logits", logits, DType::f32);
-  check.index("the labels", labels);
-  check.type("the loss", loss, DType::f32);
-  check.count("the loss", loss, 1);
-  const bool real = none_is_phantom(logits, labels, loss);
-  if (real) check.rows(logits, labels.count());
-  charge({5 * elements(logits), 2 * bytes(logits) + bytes(labels) + bytes(loss)});
-  if (real) kernels_->softmax_cross_entropy(logits, labels, weight, loss);
-}
-
-void Device::count_correct(Buffer logits, Buffer labels, Buffer correct) {
-  const Check check("count_correct", timeline_);
-  check.type("the logits", logits, DType::f32);
-  check.index("the labels", labels);
-  check.type("the result", correct, DType::i64);
-  check.count("the result", correct, 1);
-  const bool real = none_is_phantom(logits, labels, correct);
-  if (real) check.rows(logits, labels.count());
-  charge({elements(logits), bytes(logits) + bytes(labels) + bytes(correct)});
-  if (real) kernels_->count_correct(logits, labels, correct);
 }
 
 void Device::sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) {

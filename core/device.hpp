@@ -13,6 +13,7 @@
 namespace trigram {
 
 class Codec;
+class Operation;
 
 /// What one kernel launch costs on the modelled GPU: launch + max(flops / peak, bytes / bandwidth).
 struct KernelCost {
@@ -46,7 +47,8 @@ class Device {
 
   std::string_view kind() const { return kernels_->kind(); }
   Timeline& timeline() { return timeline_; }
-  /// The raw arithmetic, for codecs of this kind of device.
+  const Timeline& timeline() const { return timeline_; }
+  /// The raw arithmetic, for codecs and operations of this kind of device.
   Kernels& kernels() { return *kernels_; }
 
   /// Zero-filled memory of that shape; a phantom shape owns nothing.
@@ -86,13 +88,6 @@ class Device {
   /// that they do not span, made orthogonal to them: columns are orthonormal always, and span what they spanned before.
   /// A NaN or an infinity makes its column NaN, and those after it.
   void orthonormalise(std::span<const TallMatrix> matrices);
-  void add_bias(Buffer bias, Buffer rows);
-  void column_sums(Buffer rows, Buffer sums);
-  void relu(Buffer x);
-  void relu_backward(Buffer activated, Buffer gradient);
-  void gather_rows(Buffer table, Buffer indices, Buffer rows);
-  void softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss);
-  void count_correct(Buffer logits, Buffer labels, Buffer correct);
   /// One fused step over all tensors: one launch, and every element is read and written once.
   void sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants);
   void sgd(const SgdTensor& tensor, const SgdConstants& constants) { sgd(std::span(&tensor, 1), constants); }
@@ -101,6 +96,8 @@ class Device {
 
   /// The codec registered for this kind of device, from "name:key=value,…".
   std::unique_ptr<Codec> make_codec(std::string_view spec);
+  /// The operation of models registered for it, likewise.
+  std::unique_ptr<Operation> make_operation(std::string_view spec) const;
 
   /// Spends the simulated time of one kernel, or of `seconds` measured elsewhere (a profile's layer).
   /// Does nothing on a real device and inside Uncharged.

@@ -62,7 +62,7 @@ class Kernels {
  public:
   virtual ~Kernels() = default;
 
-  /// "cpu" or "cuda": codecs register as "cpu/minmax_uint8".
+  /// "cpu" or "cuda": codecs and operations register as "cpu/minmax_uint8", "cpu/conv2d".
   virtual std::string_view kind() const = 0;
 
   virtual void* allocate(std::size_t bytes) = 0;  ///< zero-filled
@@ -89,15 +89,6 @@ class Kernels {
   virtual void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) = 0;
   /// None of the matrices is empty.
   virtual void orthonormalise(std::span<const TallMatrix> matrices) = 0;
-  virtual void add_bias(Buffer bias, Buffer rows) = 0;  // every row += bias
-  virtual void column_sums(Buffer rows, Buffer sums) = 0;
-  virtual void relu(Buffer x) = 0;
-  virtual void relu_backward(Buffer activated, Buffer gradient) = 0;  // gradient = 0 where activated is 0
-  virtual void gather_rows(Buffer table, Buffer indices, Buffer rows) = 0;
-  /// Turns logits (rows × classes) into weight·(softmax − onehot) and writes weight·Σ cross-entropy to `loss`.
-  virtual void softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss) = 0;
-  /// Writes how many rows of logits have their largest entry at the label, as one i64.
-  virtual void count_correct(Buffer logits, Buffer labels, Buffer correct) = 0;
 
   /// All tensors in one step of the optimizer, each element by itself.
   virtual void sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) = 0;

@@ -17,7 +17,7 @@ constexpr double most_calls = 2000;
 constexpr std::int64_t vector_counts[] = {1, 1 << 14, 1 << 16, 1 << 18, 1 << 20};
 constexpr std::int64_t matrix_sides[] = {256, 512};
 
-struct Operation {
+struct ProbedOperation {
   DeviceSample sample;
   std::function<void()> run;
 };
@@ -34,7 +34,7 @@ class Bench {
     for (const std::int64_t side : matrix_sides) add_product(side);
   }
 
-  const std::vector<Operation>& operations() const { return operations_; }
+  const std::vector<ProbedOperation>& operations() const { return operations_; }
 
  private:
   void add(const char* name, DeviceLimit limit, double amount, std::function<void()> run) {
@@ -65,7 +65,7 @@ class Bench {
   Device& device_;
   std::unique_ptr<Codec> codec_;
   OwnedBuffer x_, y_, z_, frame_;
-  std::vector<Operation> operations_;
+  std::vector<ProbedOperation> operations_;
 };
 
 double repetitions(const DeviceSample& sample) {
@@ -79,9 +79,9 @@ DeviceTimes probe_device(RankRuntime& runtime, int rounds, bool phantom) {
   Lane& lane = runtime.lane(0);
   const Bench bench(*lane.device, phantom);
   DeviceTimes times;
-  for (const Operation& operation : bench.operations()) times.samples.push_back(operation.sample);
+  for (const ProbedOperation& operation : bench.operations()) times.samples.push_back(operation.sample);
   for (int round = 0; round < rounds; ++round) {
-    for (const Operation& operation : bench.operations()) {
+    for (const ProbedOperation& operation : bench.operations()) {
       lane.comm->barrier();
       operation.run();  // brings code and data close
       lane.device->synchronize();

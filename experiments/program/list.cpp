@@ -7,6 +7,7 @@
 #include "core/all_reduce.hpp"
 #include "core/backend.hpp"
 #include "core/codec.hpp"
+#include "core/operation.hpp"
 #include "core/optimizer.hpp"
 #include "core/schedule.hpp"
 #include "core/topology.hpp"
@@ -76,13 +77,18 @@ struct ListedKind {
 };
 
 const std::vector<ListedKind>& listed_kinds() {
-  static const std::vector<ListedKind> all = {
-      {"backends", print_products<Backend>},      {"algorithms", print_algorithms},
-      {"codecs", print_products<Codec>},          {"topologies", print_products<Topology>},
-      {"workloads", print_products<Workload>},    {"profiles", print_profiles},
-      {"optimizers", print_products<Optimizer>},  {"schedules", print_products<Schedule>},
-      {"all-reduces", print_products<AllReduce>}, {"clusters", [] { print_files("clusters"); }},
-      {"studies", [] { print_files("studies"); }}};
+  static const std::vector<ListedKind> all = {{"backends", print_products<Backend>},
+                                              {"algorithms", print_algorithms},
+                                              {"codecs", print_products<Codec>},
+                                              {"topologies", print_products<Topology>},
+                                              {"workloads", print_products<Workload>},
+                                              {"operations", print_products<Operation>},
+                                              {"profiles", print_profiles},
+                                              {"optimizers", print_products<Optimizer>},
+                                              {"schedules", print_products<Schedule>},
+                                              {"all-reduces", print_products<AllReduce>},
+                                              {"clusters", [] { print_files("clusters"); }},
+                                              {"studies", [] { print_files("studies"); }}};
   return all;
 }
 

@@ -61,6 +61,10 @@ void Classifier::setup(Worker& worker, std::span<const ParameterView> parameters
   network_.allocate(worker.device, local_batch(), true);
   labels_ = worker.device.allocate(Shape::of(local_batch(), DType::i32));
   loss_ = worker.device.allocate(Shape::of(1, DType::f32));
+  // The mean over ranks of world/global_batch · Σ over the local batch is the mean over the global batch.
+  const float scale = static_cast<float>(shard_.world) / static_cast<float>(global_batch_);
+  const TensorShapes shapes{{{local_batch(), dataset_->classes}}, {{local_batch()}, DType::i32}};
+  cross_entropy_.emplace(worker.device, "cross_entropy:scale=" + number_text(scale), shapes);
 }
 
 void Classifier::load_batch(Device& device, std::int64_t step) {
@@ -79,9 +83,8 @@ void Classifier::forward(Worker& worker) {
   if (local_batch() == 0) return worker.device.fill(loss_, 0);
   load_batch(worker.device, worker.step);
   network_.forward(worker.device, weights_, local_batch());
-  // The mean over ranks of world/global_batch · Σ over the local batch is the mean over the global batch.
-  const float weight = static_cast<float>(shard_.world) / static_cast<float>(global_batch_);
-  worker.device.softmax_cross_entropy(network_.logits(), labels_, weight, loss_);
+  const Buffer logits = network_.logits();
+  cross_entropy_->forward(worker.device, {.inputs = {logits, labels_}, .outputs = {loss_}, .saved = {logits}});
 }
 
 void Classifier::backward(Worker& worker, int layer) {
@@ -91,7 +94,7 @@ void Classifier::backward(Worker& worker, int layer) {
     worker.device.fill(weight.gradients, 0);
     return worker.device.fill(bias.gradients, 0);
   }
-  network_.backward(worker.device, layer, weight.weights, weight.gradients, bias.gradients);
+  network_.backward(worker.device, layer, weight, bias);
 }
 
 Classifier::Range Classifier::held_out() const {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/operation.hpp"
 #include "core/params.hpp"
 #include "core/workload.hpp"
 #include "experiments/workloads/data/batches.hpp"
@@ -61,6 +63,7 @@ class Classifier : public Workload {
   std::vector<ParameterView> views_;
   std::vector<Buffer> weights_;
   OwnedBuffer labels_, loss_;
+  std::optional<AppliedOperation> cross_entropy_;  ///< of a local batch
   std::vector<float> host_features_;
   std::vector<std::int32_t> host_labels_;
 };

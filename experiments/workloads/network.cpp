@@ -39,13 +39,24 @@ std::vector<std::vector<float>> Network::initial(std::uint64_t seed) const {
 }
 
 void Network::allocate(Device& device, std::int64_t rows, bool with_gradients) {
-  rows_ = rows;
+  apply(device, rows);
   activations_.clear();
   gradients_.clear();
   for (const std::int64_t width : widths_) activations_.push_back(device.allocate(Shape::of(rows * width, DType::f32)));
   if (!with_gradients) return;
   for (int layer = 0; layer < layers(); ++layer) {
     gradients_.push_back(device.allocate(Shape::of(layer == 0 ? 0 : rows * in(layer), DType::f32)));
+  }
+}
+
+void Network::apply(const Device& device, std::int64_t rows) {
+  rows_ = rows;
+  biases_.clear();
+  relus_.clear();
+  for (int layer = 0; layer < layers(); ++layer) {
+    const TensorShape result{{rows, out(layer)}};
+    biases_.emplace_back(device, "bias", TensorShapes{result, {{out(layer)}}});
+    if (layer + 1 < layers()) relus_.emplace_back(device, "relu", TensorShapes{result});
   }
 }
 
@@ -58,26 +69,33 @@ Buffer Network::gradient(int layer) const {
 }
 
 void Network::forward(Device& device, std::span<const Buffer> weights, std::int64_t rows) {
-  rows_ = rows;
+  if (rows != rows_) apply(device, rows);
   for (int layer = 0; layer < layers(); ++layer) {
-    const Buffer weight = weights[2 * static_cast<std::size_t>(layer)];
-    const Buffer bias = weights[2 * static_cast<std::size_t>(layer) + 1];
+    const auto index = static_cast<std::size_t>(layer);
+    const Buffer weight = weights[2 * index];
+    const Buffer bias = weights[2 * index + 1];
     const Buffer result = activation(layer + 1);
     device.gemm({.m = rows_, .n = out(layer), .k = in(layer)}, activation(layer), weight, result);
-    device.add_bias(bias, result);
-    if (layer + 1 < layers()) device.relu(result);
+    biases_[index].forward(device, {.inputs = {result, bias}, .outputs = {result}});
+    if (layer + 1 < layers()) relus_[index].forward(device, {.inputs = {result}, .outputs = {result}});
   }
 }
 
-void Network::backward(Device& device, int layer, Buffer weight, Buffer weight_gradient, Buffer bias_gradient) {
-  const Buffer above = gradient(layer + 1);
+void Network::backward(Device& device, int layer, const ParameterView& weight, const ParameterView& bias) {
+  const Buffer above = gradient(layer + 1), result = activation(layer + 1);
   // dW = xᵀ·dz, db = Σ rows of dz, dx = dz·Wᵀ where the ReLU below let something through.
   device.gemm({.m = in(layer), .n = out(layer), .k = rows_, .transpose_a = true}, activation(layer), above,
-              weight_gradient);
-  device.column_sums(above, bias_gradient);
+              weight.gradients);
+  biases_[static_cast<std::size_t>(layer)].backward(device, {.inputs = {result, bias.weights},
+                                                             .outputs = {result},
+                                                             .output_gradients = {above},
+                                                             .input_gradients = {{}, bias.gradients}});
   if (layer == 0) return;
-  device.gemm({.m = rows_, .n = in(layer), .k = out(layer), .transpose_b = true}, above, weight, gradient(layer));
-  device.relu_backward(activation(layer), gradient(layer));
+  device.gemm({.m = rows_, .n = in(layer), .k = out(layer), .transpose_b = true}, above, weight.weights,
+              gradient(layer));
+  const Buffer below = activation(layer), slope = gradient(layer);
+  relus_[static_cast<std::size_t>(layer) - 1].backward(
+      device, {.inputs = {below}, .outputs = {below}, .output_gradients = {slope}, .input_gradients = {slope}});
 }
 
 }  // namespace trigram

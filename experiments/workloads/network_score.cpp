@@ -57,8 +57,11 @@ NetworkScore network_score(Device& device, const Network& network, const std::ve
         copy.input().slice(0, rows * features));
     device.upload(std::as_bytes(std::span(samples.labels.data() + first, static_cast<std::size_t>(rows))), row_labels);
     copy.forward(device, on_device, rows);
-    device.count_correct(logits, row_labels, correct);
-    device.softmax_cross_entropy(logits, row_labels, 1.0F, loss);
+    const TensorShapes shapes{{{rows, classes}}, {{rows}, DType::i32}};
+    AppliedOperation(device, "count_correct", shapes)
+        .forward(device, {.inputs = {logits, row_labels}, .outputs = {correct}});
+    AppliedOperation(device, "cross_entropy", shapes)
+        .forward(device, {.inputs = {logits, row_labels}, .outputs = {loss}, .saved = {logits}});
     total_correct += downloaded<std::int64_t>(device, correct);
     total_loss += downloaded<float>(device, loss);
   }

@@ -61,13 +61,6 @@ class CudaKernels : public Kernels {
 
   void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) override;
   void orthonormalise(std::span<const TallMatrix> matrices) override;
-  void add_bias(Buffer bias, Buffer rows) override;
-  void column_sums(Buffer rows, Buffer sums) override;
-  void relu(Buffer x) override;
-  void relu_backward(Buffer activated, Buffer gradient) override;
-  void gather_rows(Buffer table, Buffer indices, Buffer rows) override;
-  void softmax_cross_entropy(Buffer logits, Buffer labels, float weight, Buffer loss) override;
-  void count_correct(Buffer logits, Buffer labels, Buffer correct) override;
 
   void sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) override;
   void adam(std::span<const AdamTensor> tensors, const AdamConstants& constants) override;

@@ -44,7 +44,7 @@ void CudaKernels::report_fault() {
   const int fault = *static_cast<volatile int*>(fault_);
   *fault_ = cuda::no_fault;
   ensure(fault != cuda::label_out_of_range, "a label given to the GPU is none of the classes");
-  ensure(fault != cuda::row_out_of_range, "gather_rows: an index given to the GPU leaves the table");
+  ensure(fault != cuda::row_out_of_range, "embedding: a position given to the GPU leaves the table");
   ensure(fault != cuda::foreign_top_k_frame,
          "top_k: a frame names an element that its vector has not; it is no frame of this codec");
 }

@@ -1,0 +1,223 @@
+#include "core/conformance/operation_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "core/operation.hpp"
+#include "core/random.hpp"
+
+namespace trigram {
+namespace {
+
+constexpr float difference_step = 0x1p-6F;  // of finite differences
+constexpr float least = 0.25F;  // size of an input's values: no step crosses 0, where some operations have a kink
+constexpr int directions = 6;   // along which gradients are looked at
+constexpr double difference_tolerance = 4e-3;  // of a gradient's length: what f32 and the step leave
+
+using Bytes = std::vector<std::byte>;
+
+std::vector<float> values_of(std::int64_t count, std::uint64_t seed) {
+  const Philox philox(Key{.seed = seed});
+  std::vector<float> values;
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
+    const float signed_one = 2 * philox.uniform(i) - 1;
+    values.push_back(std::copysign(least + (1 - least) * std::abs(signed_one), signed_one));
+  }
+  return values;
+}
+
+/// Positions in [0, most) as elements of `dtype`.
+Bytes positions_of(const TensorShape& shape, std::int64_t most, std::uint64_t seed) {
+  const Philox philox(Key{.seed = seed});
+  const auto size = static_cast<std::size_t>(size_of(shape.dtype));
+  Bytes bytes(static_cast<std::size_t>(shape.count()) * size);
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(shape.count()); ++i) {
+    const std::uint64_t position = philox.below(i, static_cast<std::uint64_t>(std::max<std::int64_t>(most, 1)));
+    std::memcpy(bytes.data() + i * size, &position, size);
+  }
+  return bytes;
+}
+
+double dot(const std::vector<float>& a, const std::vector<float>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
+/// One operation with inputs of one trial.
+class OperationCheck {
+ public:
+  OperationCheck(Device& device, const std::string& spec, const TensorShapes& shapes)
+      : device_(device), operation_(device.make_operation(spec)), applied_(device, spec, shapes) {
+    const std::int64_t positions = operation_->shapes(shapes).positions;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      inputs_.push_back(allocated(shapes[i]));
+      if (shapes[i].dtype == DType::f32)
+        put(inputs_[i], values_of(shapes[i].count(), 11 + i));
+      else
+        device.upload(positions_of(shapes[i], positions, 11 + i), inputs_[i]);
+      tried_.inputs += (i == 0 ? "" : ", ") + shapes[i].text();
+    }
+    for (const TensorShape& shape : applied_.outputs()) outputs_.push_back(allocated(shape));
+    for (const TensorShape& shape : applied_.saved()) saved_.push_back(allocated(shape));
+    scratch_ = device.allocate(applied_.scratch());
+    tried_.flops = applied_.work().forward.flops;
+    tried_.bytes = applied_.work().forward.bytes;
+  }
+
+  TriedOperation run() {
+    if (applied_.work().backward.size() != inputs_.size()) {
+      report("work", "is declared for the gradients of " + std::to_string(applied_.work().backward.size()) +
+                         " inputs, of which there are " + std::to_string(inputs_.size()));
+      return tried_;
+    }
+    forward();
+    if (operation_->in_place()) in_place();
+    for (std::size_t i = 0; i < inputs_.size(); ++i) gradient(i);
+    return tried_;
+  }
+
+ private:
+  void report(const std::string& invariant, const std::string& text) {
+    tried_.violations.push_back({invariant, tried_.inputs + ": " + text});
+  }
+
+  OwnedBuffer allocated(const TensorShape& shape) { return device_.allocate(Shape::of(shape.count(), shape.dtype)); }
+  void put(Buffer to, const std::vector<float>& values) { device_.upload(std::as_bytes(std::span(values)), to); }
+  std::vector<float> floats(Buffer from) {
+    std::vector<float> values(static_cast<std::size_t>(from.count()));
+    device_.download(from, std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+  /// What forward wrote, all tensors end to end.
+  Bytes written(const std::vector<Buffer>& outputs, const std::vector<Buffer>& saved) {
+    Bytes all;
+    for (const std::vector<Buffer>* tensors : {&outputs, &saved}) {
+      for (const Buffer& tensor : *tensors) {
+        Bytes bytes(static_cast<std::size_t>(tensor.bytes()));
+        device_.download(tensor, bytes);
+        all.insert(all.end(), bytes.begin(), bytes.end());
+      }
+    }
+    return all;
+  }
+  static std::vector<Buffer> views(const std::vector<OwnedBuffer>& owned) { return {owned.begin(), owned.end()}; }
+
+  /// Runs forward over whatever `filler` leaves in the memory that it is to write.
+  void forward_over(double filler) {
+    for (const std::vector<OwnedBuffer>* tensors : {&outputs_, &saved_}) {
+      for (const Buffer tensor : *tensors) device_.fill(tensor, tensor.dtype() == DType::f32 ? filler : 77);
+    }
+    device_.fill(scratch_, filler);
+    applied_.forward(device_, {views(inputs_), views(outputs_), views(saved_), scratch_});
+  }
+
+  void forward() {
+    forward_over(0);
+    const Bytes once = written(views(outputs_), views(saved_));
+    forward_over(std::numeric_limits<double>::quiet_NaN());
+    if (written(views(outputs_), views(saved_)) != once)
+      report("forward", "gives other bits a second time, or leaves elements unwritten");
+  }
+
+  void in_place() {
+    const Bytes apart = written(views(outputs_), views(saved_));
+    const OwnedBuffer first = allocated(applied_.inputs()[0]);
+    device_.copy(inputs_[0], first);
+    std::vector<Buffer> inputs = views(inputs_), outputs = views(outputs_), saved = views(saved_);
+    inputs[0] = first;
+    (saved.empty() ? outputs : saved)[0] = first;
+    applied_.forward(device_, {inputs, outputs, saved, scratch_});
+    if (written(outputs, saved) != apart) report("forward", "in place gives other bits than into memory of its own");
+  }
+
+  /// Σ over outputs of output · its gradient.
+  double scored() {
+    forward_over(0);
+    double sum = 0;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) sum += dot(floats(outputs_[i]), floats(slopes_[i]));
+    return sum;
+  }
+
+  void gradient(std::size_t input) {
+    const OperationInput named = operation_->inputs()[input];
+    if (named.gradient == InputGradient::none) return;
+    slopes_.clear();
+    for (const TensorShape& shape : applied_.outputs()) {
+      slopes_.push_back(allocated(shape));
+      const bool loss = named.gradient == InputGradient::left;
+      put(slopes_.back(), loss ? std::vector<float>(static_cast<std::size_t>(shape.count()), 1.0F)
+                               : values_of(shape.count(), 31 + slopes_.size()));
+    }
+    const std::vector<float> found = computed(input, named.gradient);
+    const std::vector<float> before = floats(inputs_[input]);
+    const double length = std::sqrt(dot(found, found));
+    for (int direction = 0; direction < directions; ++direction) {
+      const std::vector<float> along =
+          values_of(static_cast<std::int64_t>(before.size()), 71 + static_cast<std::uint64_t>(direction));
+      const double expected =
+          (moved(input, before, along, difference_step) - moved(input, before, along, -difference_step)) /
+          (2 * static_cast<double>(difference_step));
+      if (!agree(named.name, dot(found, along), expected, length)) break;
+    }
+    put(inputs_[input], before);
+  }
+
+  bool agree(const std::string& name, double found, double expected, double length) {
+    const double error = std::abs(found - expected) / std::max({length, std::abs(expected), 0x1p-20});
+    tried_.error = std::max(tried_.error, error);
+    if (error <= difference_tolerance) return true;
+    report("gradients", "along a direction that of the " + name + " is " + std::to_string(found) +
+                            ", finite differences say " + std::to_string(expected));
+    return false;
+  }
+
+  double moved(std::size_t input, std::vector<float> values, const std::vector<float>& along, float by) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += by * along[i];
+    put(inputs_[input], values);
+    return scored();
+  }
+
+  /// The gradient of an input at its present value, from wherever the operation says that it comes.
+  std::vector<float> computed(std::size_t input, InputGradient from) {
+    forward_over(0);
+    if (from == InputGradient::passed) return floats(slopes_[0]);
+    if (from == InputGradient::left) return floats(saved_[0]);
+    std::vector<float> found;
+    for (const double filler : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
+      const OwnedBuffer gradient = allocated(applied_.inputs()[input]);
+      device_.fill(gradient, filler);
+      device_.fill(scratch_, filler);
+      std::vector<Buffer> wanted(inputs_.size());
+      wanted[input] = gradient;
+      applied_.backward(device_, {views(inputs_), views(outputs_), views(saved_), views(slopes_), wanted, scratch_});
+      const std::vector<float> before = std::exchange(found, floats(gradient));
+      if (filler != 0.0 && std::memcmp(before.data(), found.data(), found.size() * sizeof(float)) != 0)
+        report("gradients",
+               "other bits a second time, or elements unwritten, in that of the " + operation_->inputs()[input].name);
+    }
+    return found;
+  }
+
+  Device& device_;
+  std::unique_ptr<Operation> operation_;
+  AppliedOperation applied_;
+  std::vector<OwnedBuffer> inputs_, outputs_, saved_, slopes_;
+  OwnedBuffer scratch_;
+  TriedOperation tried_;
+};
+
+}  // namespace
+
+std::vector<TriedOperation> try_operation(const std::string& spec, Device& device) {
+  std::vector<TriedOperation> all;
+  for (const TensorShapes& trial : device.make_operation(spec)->trials())
+    all.push_back(OperationCheck(device, spec, trial).run());
+  return all;
+}
+
+}  // namespace trigram
