@@ -111,6 +111,17 @@ RankMap check_products(const Algorithm& algorithm, const TrainingOptions& option
   return map;
 }
 
+/// Optimizers, codecs and evaluation work in f32, and methods are tried with nothing else.
+void check_types(const BucketPlan& plan, const std::string& owner) {
+  for (const BucketLayout& bucket : plan.buckets) {
+    require(
+        bucket.shape.dtype == DType::f32, owner, "parameter ", [&] { return in_quotes(bucket.tensors[0].name); },
+        " is of ", name_of(bucket.shape.dtype),
+        ", but training works on f32 alone; keep parameters and gradients in f32", ", and round to ",
+        name_of(bucket.shape.dtype), " where the model computes");
+  }
+}
+
 void check_algorithm(const Algorithm& algorithm, const TrainingOptions& options, const World& world,
                      const BucketPlan& plan, const RankMap& map) {
   for (const std::vector<int>& nodes : nodes_of_lines(map))
@@ -131,6 +142,7 @@ Checked check(TrainingOptions options, const World& world, const Backend& backen
   const RankMap map = check_products(*algorithm, options, world, backend);
   auto workload = open_workload(options, map.mesh(), 0);
   const BucketPlan plan = plan_buckets(workload->parameters(), options.buckets, workload->phantom());
+  check_types(plan, "workload " + in_quotes(options.workload) + ": ");
   check_memory(options, world, backend, *workload, plan.buckets);
   check_algorithm(*algorithm, options, world, plan, map);
   return {std::move(options), world, std::move(workload)};

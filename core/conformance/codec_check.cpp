@@ -131,11 +131,7 @@ std::vector<std::byte> packed(const std::vector<TriedCodec>& all) {
     packer.put(tried.bytes);
     packer.put(tried.error);
     packer.put(tried.bound);
-    packer.put(tried.violations.size());
-    for (const Violation& violation : tried.violations) {
-      packer.put_text(violation.invariant);
-      packer.put_text(violation.text);
-    }
+    put_violations(packer, tried.violations);
   }
   return std::move(packer).bytes();
 }
@@ -149,11 +145,7 @@ std::vector<TriedCodec> tried_codecs(const std::vector<std::byte>& bytes) {
     tried.bytes = unpacker.take<std::int64_t>();
     tried.error = unpacker.take<double>();
     tried.bound = unpacker.take<double>();
-    for (auto left = unpacker.take<std::size_t>(); left > 0; --left) {
-      Violation& violation = tried.violations.emplace_back();
-      violation.invariant = unpacker.take_text();
-      violation.text = unpacker.take_text();
-    }
+    tried.violations = take_violations(unpacker);
   }
   return all;
 }

@@ -7,7 +7,9 @@
 #include <span>
 #include <utility>
 
+#include "core/by_device.hpp"
 #include "core/operation.hpp"
+#include "core/packing.hpp"
 #include "core/random.hpp"
 
 namespace trigram {
@@ -211,6 +213,32 @@ class OperationCheck {
   TriedOperation tried_;
 };
 
+std::vector<std::byte> packed(const std::vector<TriedOperation>& all) {
+  Packer packer;
+  packer.put(all.size());
+  for (const TriedOperation& tried : all) {
+    packer.put_text(tried.inputs);
+    packer.put(tried.flops);
+    packer.put(tried.bytes);
+    packer.put(tried.error);
+    put_violations(packer, tried.violations);
+  }
+  return std::move(packer).bytes();
+}
+
+std::vector<TriedOperation> tried_operations(const std::vector<std::byte>& bytes) {
+  Unpacker unpacker(bytes);
+  std::vector<TriedOperation> all(unpacker.take<std::size_t>());
+  for (TriedOperation& tried : all) {
+    tried.inputs = unpacker.take_text();
+    tried.flops = unpacker.take<double>();
+    tried.bytes = unpacker.take<double>();
+    tried.error = unpacker.take<double>();
+    tried.violations = take_violations(unpacker);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<TriedOperation> try_operation(const std::string& spec, Device& device) {
@@ -218,6 +246,15 @@ std::vector<TriedOperation> try_operation(const std::string& spec, Device& devic
   for (const TensorShapes& trial : device.make_operation(spec)->trials())
     all.push_back(OperationCheck(device, spec, trial).run());
   return all;
+}
+
+std::vector<TriedOperation> try_operation(const std::string& spec, Backend& backend, int ranks) {
+  make_on_any<Operation>(spec);
+  World world;
+  world.ranks = ranks;
+  const Outcome outcome =
+      backend.run(world, [&](RankRuntime& runtime) { return packed(try_operation(spec, *runtime.lane(0).device)); });
+  return tried_operations(outcome.results.front());
 }
 
 }  // namespace trigram

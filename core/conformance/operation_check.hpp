@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "core/backend.hpp"
 #include "core/conformance/finding.hpp"
 
 namespace trigram {
-
-class Device;
 
 /// What came of one trial.
 struct TriedOperation {
@@ -24,5 +23,7 @@ struct TriedOperation {
 
 /// Throws UsageError for what no operation accepts.
 std::vector<TriedOperation> try_operation(const std::string& spec, Device& device);
+/// The same on rank 0 of so many.
+std::vector<TriedOperation> try_operation(const std::string& spec, Backend& backend, int ranks = 1);
 
 }  // namespace trigram

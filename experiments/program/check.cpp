@@ -1,4 +1,4 @@
-// trigram check: holds an algorithm, a codec or a topology to what it declares.
+// trigram check: holds an algorithm, a codec, a topology or an operation to what it declares.
 #include <algorithm>
 #include <functional>
 #include <iostream>
@@ -7,9 +7,11 @@
 #include "core/codec.hpp"
 #include "core/conformance/algorithm_check.hpp"
 #include "core/conformance/codec_check.hpp"
+#include "core/conformance/operation_check.hpp"
 #include "core/conformance/topology_check.hpp"
 #include "core/cost_text.hpp"
 #include "core/error.hpp"
+#include "core/operation.hpp"
 #include "core/topology.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
@@ -21,7 +23,8 @@ namespace {
 
 struct CheckFlags {
   explicit CheckFlags(Params& flags)
-      : place(flags), kind(flags.get("kind", "", "algorithm, codec or topology; needed where several have the name")) {}
+      : place(flags),
+        kind(flags.get("kind", "", "algorithm, codec, topology or operation; needed where several have the name")) {}
 
   PlaceFlags place;
   std::string kind;
@@ -31,8 +34,9 @@ struct CheckFlags {
 CommandLine check_command_line() {
   return {
       "check",
-      "Tries an algorithm, a codec or a topology and holds it to what it declares: NAME alone as its own trials say,\n"
-      "NAME:key=value,... with these parameters. Ends with 1 where something declared does not hold.",
+      "Tries an algorithm, a codec, a topology or an operation of models and holds it to what it declares: NAME alone\n"
+      "as its own trials say, NAME:key=value,... with these parameters. Ends with 1 where something declared does not "
+      "hold.",
       "trigram check local_sgd:every=3", declared_flags<CheckFlags>("trigram check"), "PRODUCT"};
 }
 
@@ -109,6 +113,16 @@ Findings check_codec(const std::string& spec, const BackendChoice& place, Backen
   return findings;
 }
 
+Findings check_operation(const std::string& spec, const BackendChoice& place, Backend& backend) {
+  Findings findings{{{"operation", "inputs", "flops", "bytes", "error", ""}}, ""};
+  const int ranks = backend.spans_processes() ? place.ranks_on(backend) : 1;
+  for (const TriedOperation& tried : try_operation(spec, backend, ranks)) {
+    findings.add({spec, tried.inputs, short_number(tried.flops), short_number(tried.bytes), short_number(tried.error)},
+                 "", tried.violations);
+  }
+  return findings;
+}
+
 /// On the nodes of the place, as far as its ranks go.
 Findings check_topology(const std::string& spec, const BackendChoice& place, Backend& backend) {
   constexpr int largest = 16;
@@ -124,9 +138,10 @@ Findings check_topology(const std::string& spec, const BackendChoice& place, Bac
 }
 
 /// Names without the kind of device that they are for.
-std::vector<std::string> codec_names() {
+template <class Interface>
+std::vector<std::string> names_on_devices() {
   std::vector<std::string> names;
-  for (const std::string& name : Codecs::names()) names.push_back(name.substr(name.find('/') + 1));
+  for (const std::string& name : Registry<Interface>::names()) names.push_back(name.substr(name.find('/') + 1));
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
@@ -138,7 +153,8 @@ struct CheckedKind {
   Findings (*check)(const std::string& spec, const BackendChoice& place, Backend& backend);
 };
 constexpr CheckedKind checked_kinds[] = {{Algorithm::registry_kind, Algorithms::names, check_algorithm},
-                                         {Codec::registry_kind, codec_names, check_codec},
+                                         {Codec::registry_kind, names_on_devices<Codec>, check_codec},
+                                         {Operation::registry_kind, names_on_devices<Operation>, check_operation},
                                          {Topology::registry_kind, Topologies::names, check_topology}};
 
 /// The kind that is asked for, or the only one that has the name.
@@ -188,7 +204,6 @@ int check(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand check_subcommand = {"check", "hold an algorithm, a codec or a topology to what it declares", check,
-                                     true};
+const Subcommand check_subcommand = {"check", "hold an algorithm, a codec, ... to what it declares", check, true};
 
 }  // namespace trigram

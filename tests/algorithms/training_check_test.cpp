@@ -7,6 +7,7 @@
 
 #include "core/algorithm.hpp"
 #include "core/error.hpp"
+#include "core/workload.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/support/update_owner.hpp"
@@ -38,6 +39,31 @@ class NeverStarts final : public Backend {
   std::vector<int> nodes_;
   bool asks_ = false;
 };
+
+/// A workload whose second tensor is of bf16, and which no rank ever sets up.
+class HalfInBf16 final : public Workload {
+ public:
+  void open(const Shard&) override {}
+  std::vector<Parameter> parameters() const override {
+    std::vector<Parameter> all = {whole_parameter("head", {2, 3}, 1), whole_parameter("trunk", {4}, 0)};
+    all[1].dtype = DType::bf16;
+    return all;
+  }
+  int layers() const override { return 2; }
+  bool phantom() const override { return false; }
+  std::int64_t global_batch() const override { return 1; }
+  std::int64_t local_batch() const override { return 1; }
+  std::string description() const override { return "half in bf16"; }
+  void setup(Worker&, std::span<const ParameterView>) override {}
+  void forward(Worker&) override {}
+  void backward(Worker&, int) override {}
+  Buffer loss() const override { return {}; }
+  std::optional<double> objective(Device&, const HostWeights&) override { return std::nullopt; }
+  double accuracy(Device&, const HostWeights&) override { return 0; }
+};
+
+const Workloads::Registration half_in_bf16("half_in_bf16", {"two tensors, one of them of bf16"},
+                                           [](Params&) { return std::make_unique<HalfInBf16>(); });
 
 class RefusedBeforeAnyRankStarts : public ::testing::Test {
  protected:
@@ -91,6 +117,22 @@ TEST_F(RefusedBeforeAnyRankStarts, AnOptimizerThatWouldDoNothing) {
             "algorithm 'owner' updates weights by itself, so optimizer 'adam' would do nothing; leave it out");
   options_.optimizer.clear();
   EXPECT_NO_THROW(check(options_, world_, NeverStarts({0, 0, 0, 0, 1, 1})));
+}
+
+TEST_F(RefusedBeforeAnyRankStarts, ParametersThatAreNotF32) {
+  options_.workload = "half_in_bf16";
+  const std::string reason =
+      "parameter 'trunk' is of bf16, but training works on f32 alone; keep parameters and gradients in f32, and round "
+      "to "
+      "bf16 where the model computes";
+  EXPECT_EQ(message(), "workload 'half_in_bf16': " + reason);
+  const BucketPlan plan = plan_buckets(HalfInBf16().parameters(), options_.buckets, false);
+  try {
+    check_loop(options_, world_, NeverStarts({0, 0, 0, 0, 1, 1}), plan);
+    ADD_FAILURE() << "a loop of one's own was let through";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(error.what(), reason);
+  }
 }
 
 TEST_F(RefusedBeforeAnyRankStarts, UnknownNames) {

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -88,6 +89,11 @@ class Recipes(unittest.TestCase):
         self.assertRegex(said, r"upper_half +1000 +2000 ")
         self.assertIn("codec upper_half holds what it declares", said)
 
+    def test_the_operation_holds_what_it_declares(self):
+        said = self.said("check", "leaky_relu:slope=0.5")
+        self.assertRegex(said, r"leaky_relu:slope=0.5 +\[37, 7\] +259 +2072 ")
+        self.assertIn("operation leaky_relu:slope=0.5 holds what it declares", said)
+
     def test_the_topology_holds_what_it_declares(self):
         said = self.said("check", "lazy_ring")
         self.assertIn("topology lazy_ring holds what it declares", said)
@@ -146,6 +152,7 @@ class Recipes(unittest.TestCase):
             (self.folder / home).parent.mkdir(parents=True)
             self.said("new", kind, home.stem, program=PROGRAM)
             self.assertEqual((self.folder / home).read_text(), shown)
+            shutil.rmtree(self.folder / home.parts[0])
 
     def test_new_refuses_what_is_there(self):
         (self.folder / "mine.cpp").write_text("mine")
