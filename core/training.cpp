@@ -117,7 +117,7 @@ void check_types(const BucketPlan& plan, const std::string& owner) {
     require(
         bucket.shape.dtype == DType::f32, owner, "parameter ", [&] { return in_quotes(bucket.tensors[0].name); },
         " is of ", name_of(bucket.shape.dtype),
-        ", but training works on f32 alone; keep parameters and gradients in f32", ", and round to ",
+        ", but training works on f32 alone; keep parameters and gradients in f32, and round to ",
         name_of(bucket.shape.dtype), " where the model computes");
   }
 }
@@ -149,6 +149,7 @@ Checked check(TrainingOptions options, const World& world, const Backend& backen
 }
 
 void check_loop(const TrainingOptions& options, const World& world, const Backend& backend, const BucketPlan& plan) {
+  check_types(plan, "");
   AllReduces::make(world.all_reduce);
   const auto algorithm = Algorithms::make(options.algorithm);
   check_algorithm(*algorithm, options, world, plan, check_products(*algorithm, options, world, backend));
