@@ -77,7 +77,7 @@ class EveryOperation : public ::testing::Test {
   /// With defaults, and with what else each of them can be.
   std::vector<std::string> specs() {
     std::vector<std::string> all = {"conv2d:stride=2", "conv2d:padding=2", "conv2d:stride=3,padding=1",
-                                    "cross_entropy:scale=0.125"};
+                                    "cross_entropy:scale=0.125", "layer_norm:epsilon=0.25"};
     const std::string prefix = std::string(tested_.kind()) + "/";
     for (const std::string& name : Operations::names()) {
       if (name.starts_with(prefix) && !name.starts_with(prefix + "mutant_")) all.push_back(name.substr(prefix.size()));
@@ -141,6 +141,20 @@ TEST_F(Applied, BiasReluAndEmbedding) {
   EXPECT_EQ(device_.values(table), (Floats{2, 0, 4, 0, 12, 0}));
   const OwnedBuffer outside = device_.hold(std::vector<std::int32_t>{0, 2, 0}, DType::i32);
   expect_refused([&] { embedding.forward(device_, {.inputs = {rows, outside}, .outputs = {picked}}); });
+}
+
+// Rows of mean 0 and variance 1 up to the epsilon; a shift and a factor of a whole row change nothing.
+TEST_F(Applied, LayerNormHasTheMomentsOfItsName) {
+  const AppliedOperation norm(device_, "layer_norm:epsilon=0", {{{3, 4}}, {{4}}, {{4}}});
+  const OwnedBuffer rows = device_.hold({1, 2, 3, 4, 104, 103, 102, 101, -20, 20, 20, -20}), out = room({{3, 4}});
+  const OwnedBuffer gain = device_.hold({1, 1, 1, 2}), shift = device_.hold({0, 0, 0, 5});
+  const OwnedBuffer means = room({{3}}), scales = room({{3}});
+  norm.forward(device_, {{rows, gain, shift}, {out}, {means, scales}});
+  const double a = std::sqrt(0.2);  // 0.5 / √1.25
+  const std::vector<double> expected = {-3 * a, -a, a, 6 * a + 5, 3 * a, a, -a, -6 * a + 5, -1, 1, 1, 3};
+  const Floats found = device_.values(out);
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-6) << i;
+  EXPECT_EQ(device_.values(means), (Floats{2.5F, 102.5F, 0}));
 }
 
 // Equal logits: loss ln 3 and softmax 1/3; logits of 1000 apart overflow no exponential.
