@@ -12,9 +12,6 @@ class ByteGrad final : public LowPrecisionGradients {
   explicit ByteGrad(Params& params)
       : LowPrecisionGradients(params, params.get("codec", "minmax_uint8", "how chunks are encoded")) {}
 
-  Trigram trigram() const override {
-    return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
-  }
   std::vector<std::string> trials() const override { return {"", "codec=bf16", "codec=one_bit,error_feedback=on"}; }
 };
 

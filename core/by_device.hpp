@@ -24,17 +24,27 @@ std::unique_ptr<Interface> make_on(std::string_view kind, std::string_view spec)
   throw_unknown_name(Interface::registry_kind, name, known);
 }
 
-/// The product for any kind of device, for what is the same on all, before any device exists.
+/// "cpu/", or whatever kind of device has a product of that name. Throws UsageError where none has.
 template <class Interface>
-std::unique_ptr<Interface> make_on_any(std::string_view spec) {
-  const std::string name = Spec::parse(spec).name;
+std::string kind_with(const std::string& name) {
   std::set<std::string> known;
   for (const std::string& registered : Registry<Interface>::names()) {
     const std::string kind = registered.substr(0, registered.find('/') + 1);
-    if (registered == kind + name) return Registry<Interface>::make(kind + std::string(spec));
+    if (registered == kind + name) return kind;
     known.insert(registered.substr(kind.size()));
   }
   throw_unknown_name(Interface::registry_kind, name, {known.begin(), known.end()});
+}
+
+/// The product for any kind of device, for what is the same on all, before any device exists.
+template <class Interface>
+std::unique_ptr<Interface> make_on_any(std::string_view spec) {
+  return Registry<Interface>::make(kind_with<Interface>(Spec::parse(spec).name) + std::string(spec));
+}
+/// The same with parameters gathered elsewhere.
+template <class Interface>
+std::unique_ptr<Interface> make_on_any(const std::string& name, Params& params) {
+  return Registry<Interface>::make(kind_with<Interface>(name) + name, params);
 }
 
 }  // namespace trigram

@@ -75,6 +75,10 @@ void Codec::decode_reduce_encode_frame(Kernels& kernels, std::span<const KeyedFr
 
 std::unique_ptr<Codec> make_codec_model(const std::string& spec) { return make_on_any<Codec>(spec); }
 
+std::unique_ptr<Codec> make_codec_model(const std::string& name, Params& params) {
+  return make_on_any<Codec>(name, params);
+}
+
 void require_stable_under_feedback(const Codec& codec, const std::string& spec, std::int64_t count) {
   const CodecProperties properties = codec.properties(count);
   require(!properties.unbiased || properties.contraction || properties.bound < 1,

@@ -79,6 +79,8 @@ using Codecs = Registry<Codec>;
 
 /// The codec of any kind of device, for what is the same on all: sizes and properties, before any device exists.
 std::unique_ptr<Codec> make_codec_model(const std::string& spec);
+/// The same of codec `name`, which reads its parameters from `params`: all that nobody has read before.
+std::unique_ptr<Codec> make_codec_model(const std::string& name, Params& params);
 
 /// Throws UsageError when `codec`, being unbiased with a bound of 1 or more for some count, would diverge where its own
 /// error is fed back (residuals, compressed differences).

@@ -3,11 +3,34 @@
 #include "core/primitives/encoding_error.hpp"
 
 namespace trigram {
+namespace {
+
+constexpr const char* error_feedback = "error_feedback";
+
+bool read_error_feedback(Params& params) {
+  return params.get(error_feedback, false, "keep worker and server residuals");
+}
+
+/// What was given of the codec's parameters, as a spec of it.
+std::string spec_of(const std::string& codec, const Params& params) {
+  std::string spec = codec;
+  for (const auto& [key, value] : params.values()) {
+    if (key == error_feedback) continue;
+    const bool plain = value.find_first_of(",()") == std::string::npos;
+    spec += (spec == codec ? ":" : ",") + key + "=" + (plain ? value : "(" + value + ")");
+  }
+  return spec;
+}
+
+}  // namespace
 
 LowPrecisionGradients::LowPrecisionGradients(Params& params, std::string codec)
-    : codec_(std::move(codec)),
-      model_(make_codec_model(codec_)),
-      error_feedback_(params.get("error_feedback", false, "keep worker and server residuals")) {}
+    : error_feedback_(read_error_feedback(params)), codec_(std::move(codec)), model_(make_codec_model(codec_)) {}
+
+LowPrecisionGradients::LowPrecisionGradients(Params& params, const CodecOfName& codec)
+    : error_feedback_(read_error_feedback(params)),
+      codec_(spec_of(codec.name, params)),
+      model_(make_codec_model(codec.name, params)) {}
 
 Cost LowPrecisionGradients::cost(const CostQuery& query) const {
   return sum_over_buckets(query,

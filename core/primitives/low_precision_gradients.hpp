@@ -1,4 +1,4 @@
-// The algorithms that average gradients by C_LP_S; they differ in codec and defaults.
+// The algorithms that average gradients by C_LP_S; they differ in how one says which codec.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,19 @@ namespace trigram {
 /// Each bucket's gradients become C_LP_S of them, behind the rest of backward.
 class LowPrecisionGradients : public GradientMethod {
  public:
+  /// A codec whose parameters are the algorithm's own.
+  struct CodecOfName {
+    std::string name;
+  };
+
   /// Reads error_feedback (off unless asked for). `codec` is a spec. Throws UsageError when there is no such codec.
   LowPrecisionGradients(Params& params, std::string codec);
+  /// The same, and reads what the codec reads: as the first one does with "name:key=value" of the keys that were given.
+  LowPrecisionGradients(Params& params, const CodecOfName& codec);
 
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
+  }
   Cost cost(const CostQuery& query) const override;
   void check(const CostQuery& query) const override;
   Invariants invariants(const CostQuery& query) const override;
@@ -25,9 +35,9 @@ class LowPrecisionGradients : public GradientMethod {
  private:
   void exchange(Worker& lane, Bucket& bucket) override;
 
+  bool error_feedback_;
   std::string codec_;
   std::unique_ptr<const Codec> model_;
-  bool error_feedback_;
   std::vector<CentralizedLowPrecision> averages_;
 };
 

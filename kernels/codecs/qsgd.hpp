@@ -1,5 +1,7 @@
 // QSGD (Alistarh et al., NeurIPS 2017, arXiv:1610.02132), by buckets: with a = s|x_i|/‖x‖ of a bucket of b elements,
 // level ⌊a⌋ + 1 with probability a − ⌊a⌋, else ⌊a⌋;  x̂_i = sgn(x_i)·level·‖x‖/s.
+// By default codes are whole bytes and the norm is the largest magnitude: the same bytes as with the paper's 2-norm,
+// and of 512 uniform values 170 times less variance.
 //   unbiased; the variance of an element is (‖x‖/s)² f(1 − f), f = frac(a); bound min(b/s², √b/s) with the 2-norm,
 //   min(b/(4s²), √b/s) with the max-norm. Rounded to nearest instead: biased, ‖x − x̂‖² ≤ b/(4s²)‖x‖².
 // Frame: one f32 norm a bucket, then a code an element, sign in the lowest bit and level above it, of
@@ -50,7 +52,7 @@ class QsgdModel : public Codec {
         bucket_(params.get("bucket_size", std::int64_t{512}, "elements that share a norm; 0: all",
                            {0, std::int64_t{1} << 40})),
         stochastic_(params.get("stochastic", true, "round at random, which makes it unbiased")) {
-    const std::string norm = params.get("norm", "2", "norm of a bucket: 2 or max");
+    const std::string norm = params.get("norm", "max", "norm of a bucket: 2 or max");
     require(levels_ >= 1 && levels_ <= 32767,
             params.owner() + ": levels=" + std::to_string(levels_) + " is not between 1 and 32767");
     require(norm == "2" || norm == "max", params.owner() + ": norm=" + shown(norm) + " is neither 2 nor max");

@@ -61,6 +61,21 @@ TEST_P(Identities, ScatterReduceWithTheIdentityCodecIsTheRingAllReduceBitForBit)
   EXPECT_EQ(weights_after("bytegrad:codec=identity,error_feedback=on", GetParam(), 6), expected);
 }
 
+TEST_P(Identities, QsgdIsByteGradWithItsCodec) {
+  play_gradients(rough_gradient);
+  for (const std::string parameters : {"", "norm=2,levels=7", "bucket_size=4,stochastic=off"}) {
+    const auto run = [&](const std::string& algorithm) {
+      return train_on(threads(2), GetParam(), scripted(algorithm, 6));
+    };
+    const Training own = run(parameters.empty() ? "qsgd" : "qsgd:error_feedback=on," + parameters);
+    const Training same =
+        run(parameters.empty() ? "bytegrad:codec=qsgd" : "bytegrad:error_feedback=on,codec=(qsgd:" + parameters + ")");
+    EXPECT_EQ(final_weights(own), final_weights(same)) << parameters;
+    for (std::size_t rank = 0; rank < own.ranks.size(); ++rank)
+      EXPECT_EQ(own.ranks[rank].sent, same.ranks[rank].sent) << parameters;
+  }
+}
+
 TEST_P(Identities, MixingCompletelyAfterTheUpdateIsDataParallelSgd) {
   // J (x − γ g(x)) with equal x is x − γ mean g(x).
   play_gradients(rough_gradient);

@@ -121,15 +121,13 @@ Bytes minmax_uint8(const Floats& x) {
 
 TEST_F(CodecRules, MinMaxUint8) { expect_frames("minmax_uint8", minmax_uint8); }
 
-/// Buckets of 512 with the 2-norm, codes of 8 bits.
-Bytes qsgd(const Floats& x) {
+/// Buckets of 512, codes of 8 bits.
+Bytes qsgd(const Floats& x, float (*norm_of)(const float*, std::size_t)) {
   const Philox philox(key);
   Bytes frame, codes;
   for (std::size_t begin = 0; begin < x.size(); begin += 512) {
     const std::size_t end = std::min(x.size(), begin + 512);
-    std::vector<double> squares;
-    for (std::size_t i = begin; i < end; ++i) squares.push_back(static_cast<double>(x[i]) * static_cast<double>(x[i]));
-    const float norm = qsgd_two_norm(tree(squares.data(), squares.size()));
+    const float norm = norm_of(&x[begin], end - begin);
     append(frame, norm);
     for (std::size_t i = begin; i < end; ++i) {
       codes.push_back(static_cast<std::uint8_t>(qsgd_code(x[i], norm, 127.0F, philox.uniform(i))));
@@ -139,7 +137,27 @@ Bytes qsgd(const Floats& x) {
   return frame;
 }
 
-TEST_F(CodecRules, Qsgd) { expect_frames("qsgd", qsgd); }
+TEST_F(CodecRules, QsgdByTheLargestMagnitude) {
+  expect_frames("qsgd", [](const Floats& x) {
+    return qsgd(x, [](const float* values, std::size_t count) {
+      float largest = 0;
+      for (std::size_t i = 0; i < count; ++i)
+        largest = std::isfinite(values[i]) && largest >= 0 ? std::max(largest, std::abs(values[i])) : -1;
+      return largest >= 0 ? largest : std::numeric_limits<float>::quiet_NaN();
+    });
+  });
+}
+
+TEST_F(CodecRules, QsgdByTheTwoNorm) {
+  expect_frames("qsgd:norm=2", [](const Floats& x) {
+    return qsgd(x, [](const float* values, std::size_t count) {
+      std::vector<double> squares;
+      for (std::size_t i = 0; i < count; ++i)
+        squares.push_back(static_cast<double>(values[i]) * static_cast<double>(values[i]));
+      return qsgd_two_norm(tree(squares.data(), squares.size()));
+    });
+  });
+}
 
 Bytes top_k(const Floats& x, std::size_t k) {
   std::vector<std::int32_t> order(x.size());

@@ -19,7 +19,7 @@ const Key key{.seed = 3, .step = 5, .rank = 2, .bucket = 1};
 const std::vector<std::string> specs = {"minmax_uint8",
                                         "qsgd",
                                         "qsgd:levels=1,bucket_size=0",
-                                        "qsgd:levels=5,bucket_size=100,norm=max",
+                                        "qsgd:levels=5,bucket_size=100,norm=2",
                                         "qsgd:levels=32767,bucket_size=3000,stochastic=off",
                                         "one_bit",
                                         "top_k",

@@ -17,11 +17,11 @@ using Bytes = std::vector<std::uint8_t>;
 
 const std::vector<std::string> specs = {"minmax_uint8",
                                         "qsgd",
-                                        "qsgd:norm=max",
+                                        "qsgd:norm=2",
                                         "qsgd:stochastic=off",
                                         "qsgd:levels=90",
                                         "qsgd:levels=1,bucket_size=0",
-                                        "qsgd:levels=3,bucket_size=0,norm=max",
+                                        "qsgd:levels=3,bucket_size=0,norm=2",
                                         "qsgd:levels=100,bucket_size=64",
                                         "qsgd:levels=127,bucket_size=7",
                                         "qsgd:levels=32767,bucket_size=5000",

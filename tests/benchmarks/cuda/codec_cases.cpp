@@ -23,9 +23,9 @@ Bounds qsgd_bounds(const Floats& x) {
   Bounds bounds(x.size());
   for (std::size_t begin = 0; begin < x.size(); begin += 512) {
     const std::size_t end = std::min(x.size(), begin + 512);
-    double squares = 0;
-    for (std::size_t i = begin; i < end; ++i) squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-    for (std::size_t i = begin; i < end; ++i) bounds[i] = std::sqrt(squares) / 127.0;
+    double largest = 0;
+    for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, std::abs(static_cast<double>(x[i])));
+    for (std::size_t i = begin; i < end; ++i) bounds[i] = largest / 127.0;
   }
   return bounds;
 }
