@@ -22,7 +22,7 @@ void require_length(const std::string& name, std::size_t held, std::size_t wante
 void StateWriter::visit(const std::string& name, Buffer x) {
   std::vector<std::byte> host(static_cast<std::size_t>(x.bytes()));
   if (!host.empty()) device_.download(x, host);
-  visit_whole(name, host);
+  visit(name, std::span(host));
 }
 
 void StateWriter::visit(const std::string& name, std::span<std::byte> x) {
@@ -30,7 +30,10 @@ void StateWriter::visit(const std::string& name, std::span<std::byte> x) {
   packer_.put_all(std::span<const std::byte>(x));
 }
 
-void StateWriter::visit_whole(const std::string& name, std::vector<std::byte>& x) { visit(name, std::span(x)); }
+void StateWriter::visit(const std::string& name, const Pack& pack, const Unpack&) {
+  std::vector<std::byte> bytes = pack();
+  visit(name, std::span(bytes));
+}
 
 std::vector<std::byte> StateReader::take(const std::string& name) {
   const std::string held = unpacker_.take_text();
@@ -51,6 +54,6 @@ void StateReader::visit(const std::string& name, std::span<std::byte> x) {
   std::copy(held.begin(), held.end(), x.begin());
 }
 
-void StateReader::visit_whole(const std::string& name, std::vector<std::byte>& x) { x = take(name); }
+void StateReader::visit(const std::string& name, const Pack&, const Unpack& unpack) { unpack(take(name)); }
 
 }  // namespace trigram

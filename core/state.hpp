@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ class Unpacker;
 /// is written and read back, so that the two cannot differ.
 class State {
  public:
+  using Pack = std::function<std::vector<std::byte>()>;
+  using Unpack = std::function<void(const std::vector<std::byte>&)>;
+
   virtual ~State() = default;
 
   /// Memory on the device; of a phantom there is only the name.
@@ -46,9 +50,9 @@ class State {
     for (std::size_t i = 0; i < all.size(); ++i) values(numbered(name, i), all[i]);
     return *this;
   }
-  /// Bytes whose number only the checkpoint knows.
-  State& bytes(std::string_view name, std::vector<std::byte>& all) {
-    visit_whole(full(name), all);
+  /// What has bytes only in a checkpoint: written, it is what `pack` gives; read back, `unpack` gets it.
+  State& packed(std::string_view name, const Pack& pack, const Unpack& unpack) {
+    visit(full(name), pack, unpack);
     return *this;
   }
 
@@ -70,7 +74,7 @@ class State {
  private:
   virtual void visit(const std::string& name, Buffer x) = 0;
   virtual void visit(const std::string& name, std::span<std::byte> x) = 0;
-  virtual void visit_whole(const std::string& name, std::vector<std::byte>& x) = 0;
+  virtual void visit(const std::string& name, const Pack& pack, const Unpack& unpack) = 0;
 
   template <class T>
   requires std::is_trivially_copyable_v<T> State& list_bytes(std::string_view name, std::span<T> all) {
@@ -93,7 +97,7 @@ class StateWriter final : public State {
  private:
   void visit(const std::string& name, Buffer x) override;
   void visit(const std::string& name, std::span<std::byte> x) override;
-  void visit_whole(const std::string& name, std::vector<std::byte>& x) override;
+  void visit(const std::string& name, const Pack& pack, const Unpack& unpack) override;
 
   Device& device_;
   Packer& packer_;
@@ -107,7 +111,7 @@ class StateReader final : public State {
  private:
   void visit(const std::string& name, Buffer x) override;
   void visit(const std::string& name, std::span<std::byte> x) override;
-  void visit_whole(const std::string& name, std::vector<std::byte>& x) override;
+  void visit(const std::string& name, const Pack& pack, const Unpack& unpack) override;
   std::vector<std::byte> take(const std::string& name);
 
   Device& device_;

@@ -197,11 +197,14 @@ class Trainer {
     step_.list_state(state);
     state.of("workload", *workload_).of("evaluations", evaluations_);
     report_.state = {};
-    std::vector<std::byte> report = pack(report_), recorded = packed(recorded_);
-    state.bytes("report", report).bytes("recorded", recorded);
-    report_ = unpack(report);
-    Unpacker unpacker(recorded);
-    recorded_ = take_records(unpacker);
+    state.packed(
+        "report", [this] { return pack(report_); }, [this](const auto& bytes) { report_ = unpack(bytes); });
+    state.packed(
+        "recorded", [this] { return packed(recorded_); },
+        [this](const auto& bytes) {
+          Unpacker unpacker(bytes);
+          recorded_ = take_records(unpacker);
+        });
   }
 
   void step() {
