@@ -1,5 +1,6 @@
 // trigram new: begins a product with the file that CONTRIBUTING's recipe shows. Each folder of experiments/skeletons is
-// a kind, with one file in the folders that it has in the source tree; so a new kind is a new folder there.
+// a kind, with one file in the folders that it has in the source tree; so a new kind is a new folder there, and a line
+// in product_kinds.cpp, where names are looked up.
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include "core/quoted.hpp"
 #include "core/registry.hpp"
 #include "experiments/program/command_line.hpp"
+#include "experiments/program/product_kinds.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/settings/text_file.hpp"
 
@@ -87,6 +89,14 @@ std::string begun(const fs::path& skeleton, const std::string& name) {
   return replaced(replaced(*text, own, name), class_name(own), class_name(name));
 }
 
+/// Who is called like that already, as "algorithm 'qsgd'"; empty where nobody is.
+std::string taken_by(const std::string& kind, const std::string& name) {
+  for (const std::string& other : names_of_kind(kind)) {
+    if (other.substr(other.find('/') + 1) == name) return kind + " " + in_quotes(other);
+  }
+  return {};
+}
+
 /// Where the source tree has files of that kind, where the current folder has that folder; else in the current folder.
 fs::path place_of(const fs::path& skeleton, const std::string& kind, const std::string& name) {
   const fs::path home = fs::relative(skeleton, shipped_folder("skeletons") / kind).parent_path();
@@ -119,6 +129,8 @@ int begin_product(const Arguments& arguments) {
   const std::string kind = given.at("KIND"), name = given.at("NAME");
   if (std::find(all.begin(), all.end(), kind) == all.end()) throw_unknown_name("kind", kind, all);
   require_name(name);
+  const std::string other = taken_by(kind, name);
+  require(other.empty(), "trigram new: there is ", other, " already; choose another name");
   const fs::path skeleton = skeleton_of(kind);
   const fs::path place = place_of(skeleton, kind, name);
   write_new(place, begun(skeleton, name));

@@ -75,6 +75,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"calibrate --out /dev/null", "'/dev/null': it is a device; only a regular file is replaced"},
         Refused{"run --workload quadratic:\xff",
                 R"(word 3 of the command line, 'quadratic:\xff', holds bytes that are no UTF-8)"},
+        Refused{"new algorithm qsgd", "trigram new: there is algorithm 'qsgd' already; choose another name"},
+        Refused{"new codec qsgd", "trigram new: there is codec 'cpu/qsgd' already; choose another name"},
+        Refused{"new cluster two_by_four", "trigram new: there is cluster 'two_by_four' already; choose another name"},
         Refused{"plot /", "neither run.json nor study.json"}));
 
 TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
