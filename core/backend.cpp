@@ -1,6 +1,30 @@
 #include "core/backend.hpp"
 
+#include <utility>
+
+#include "core/packing.hpp"
+
 namespace trigram {
+
+/// Traces make results large: each is given up as soon as it is packed.
+std::vector<std::byte> pack(Outcome outcome) {
+  Packer packer;
+  packer.put(outcome.seconds);
+  packer.put_text(outcome.facts);
+  packer.put(static_cast<std::uint64_t>(outcome.results.size()));
+  for (auto& result : outcome.results) packer.put_all(std::span<const std::byte>(std::exchange(result, {})));
+  return std::move(packer).bytes();
+}
+
+Outcome unpack_outcome(std::span<const std::byte> bytes) {
+  Unpacker unpacker(bytes);
+  Outcome outcome;
+  outcome.seconds = unpacker.take<double>();
+  outcome.facts = unpacker.take_text();
+  for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left)
+    outcome.results.push_back(unpacker.take_all<std::byte>());
+  return outcome;
+}
 
 Outcome run_entered(EnteredRank& rank, const RankBody& body) {
   try {

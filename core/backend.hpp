@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct Outcome {
   double seconds = 0;                           ///< when the last rank ended, on the backend's clock
   std::string facts = "null";  ///< a JSON text: what only the backend knows, as fidelity, busiest NIC, versions
 };
+
+/// As bytes and back, since a backend may run ranks in other processes.
+std::vector<std::byte> pack(Outcome outcome);
+Outcome unpack_outcome(std::span<const std::byte> bytes);
 
 /// A rank that has entered a world from where it was: a process, or a thread, that the backend did not start. It stays
 /// until it leaves, fails, or this is gone, which others take for a failure. From several threads in turn.

@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-std::string words(const Buffer& x) {
+std::string elements_of(const Buffer& x) {
   return std::to_string(x.count()) + " elements of " + std::string(name_of(x.dtype()));
 }
 
@@ -22,28 +22,29 @@ class Check {
   Check(const char* operation, const Timeline& timeline) : operation_(operation), timeline_(timeline) {}
 
   void floating(const Buffer& x) const {
-    if (!is_floating(x.dtype())) fail("works on f32, f16 and bf16, got " + words(x));
+    if (!is_floating(x.dtype())) fail("works on f32, f16 and bf16, got " + elements_of(x));
   }
   void type(const char* what, const Buffer& x, DType dtype) const {
-    if (x.dtype() != dtype) fail(std::string(what) + " must be " + std::string(name_of(dtype)) + ", got " + words(x));
+    if (x.dtype() != dtype)
+      fail(std::string(what) + " must be " + std::string(name_of(dtype)) + ", got " + elements_of(x));
   }
   void count(const char* what, const Buffer& x, std::int64_t count) const {
     if (x.count() != count)
-      fail(std::string(what) + " must have " + std::to_string(count) + " elements, got " + words(x));
+      fail(std::string(what) + " must have " + std::to_string(count) + " elements, got " + elements_of(x));
   }
   void alike(const Buffer& x, const Buffer& y) const {
     if (x.count() != y.count() || x.dtype() != y.dtype())
-      fail(words(x) + " do not fit " + words(y) + "; they must be alike");
+      fail(elements_of(x) + " do not fit " + elements_of(y) + "; they must be alike");
   }
   /// `matrix` has at least as many rows as columns.
   void tall(const Buffer& matrix, std::int64_t columns) const {
     if (columns < 1 || matrix.count() % columns != 0 || matrix.count() / columns < columns)
-      fail(words(matrix) + " are no rows of " + std::to_string(columns) + " columns, at least as many");
+      fail(elements_of(matrix) + " are no rows of " + std::to_string(columns) + " columns, at least as many");
   }
   /// The host's `bytes` are those of x.
   void bytes(const Buffer& x, std::size_t bytes) const {
     if (static_cast<std::int64_t>(bytes) != x.bytes())
-      fail(words(x) + " are " + std::to_string(x.bytes()) + " bytes, the host has " + std::to_string(bytes));
+      fail(elements_of(x) + " are " + std::to_string(x.bytes()) + " bytes, the host has " + std::to_string(bytes));
   }
   [[noreturn]] void fail(const std::string& problem) const {
     const std::string where = timeline_.where();

@@ -180,37 +180,13 @@ class GpuBackend final : public Backend {
       RankProcess process(*rendezvous, seats, timeout_, [&](const std::string& reason) {
         self.report(CarriedError::of(std::make_exception_ptr(BackendError(reason))));
       });
-      const Outcome outcome = run_entered(*rank_of(process, world, node_of_rank, self.report), body);
-      const Bytes packed = self.member.rank == 0 ? packed_outcome(outcome) : Bytes();
+      Outcome outcome = run_entered(*rank_of(process, world, node_of_rank, self.report), body);
+      const Bytes packed = self.member.rank == 0 ? pack(std::move(outcome)) : Bytes();
       process.finish();
       rendezvous->leave();
       return packed;
     });
-    return unpacked_outcome(results.front());
-  }
-
-  static Bytes packed_outcome(const Outcome& outcome) {
-    nlohmann::json json{{"seconds", outcome.seconds}, {"facts", outcome.facts}, {"results", nlohmann::json::array()}};
-    for (const std::vector<std::byte>& result : outcome.results) {
-      const auto* begin = reinterpret_cast<const std::uint8_t*>(result.data());
-      json["results"].push_back(nlohmann::json::binary({begin, begin + result.size()}));
-    }
-    const std::vector<std::uint8_t> cbor = nlohmann::json::to_cbor(json);
-    const auto bytes = std::as_bytes(std::span(cbor));
-    return {bytes.begin(), bytes.end()};
-  }
-
-  static Outcome unpacked_outcome(const Bytes& bytes) {
-    const auto* begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
-    const nlohmann::json json = nlohmann::json::from_cbor(begin, begin + bytes.size());
-    Outcome outcome;
-    outcome.seconds = json.at("seconds");
-    outcome.facts = json.at("facts");
-    for (const nlohmann::json& result : json.at("results")) {
-      const auto view = std::as_bytes(std::span(result.get_binary()));
-      outcome.results.emplace_back(view.begin(), view.end());
-    }
-    return outcome;
+    return unpack_outcome(results.front());
   }
 
   int ranks_per_node_;

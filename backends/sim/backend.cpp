@@ -2,7 +2,6 @@
 #include "core/backend.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "backends/sim/cluster.hpp"
 #include "backends/sim/engine.hpp"
@@ -11,30 +10,11 @@
 #include "core/backend_traits.hpp"
 #include "core/error.hpp"
 #include "core/memory.hpp"
-#include "core/packing.hpp"
 #include "processes/child_process.hpp"
 
 namespace trigram::sim {
 
 namespace {
-
-/// Traces make results large: each is given up as soon as it is packed.
-std::vector<std::byte> pack(Outcome outcome) {
-  Packer packer;
-  packer.put(outcome.seconds);
-  packer.put_text(outcome.facts);
-  for (auto& result : outcome.results) packer.put_all(std::span<const std::byte>(std::exchange(result, {})));
-  return std::move(packer).bytes();
-}
-
-Outcome unpack(std::span<const std::byte> bytes, int ranks) {
-  Unpacker unpacker(bytes);
-  Outcome outcome;
-  outcome.seconds = unpacker.take<double>();
-  outcome.facts = unpacker.take_text();
-  for (int rank = 0; rank < ranks; ++rank) outcome.results.push_back(unpacker.take_all<std::byte>());
-  return outcome;
-}
 
 class SimBackend final : public Backend {
  public:
@@ -57,13 +37,11 @@ class SimBackend final : public Backend {
     cluster_.nodes_of(world.ranks);
     const LaneLayout layout = world.layout();
     check_memory(world.ranks, layout, world.axes());
-    return unpack(run_in_child("the simulation",
-                               [&] {
-                                 start_engine(std::int64_t{world.ranks} * layout.lanes());
-                                 // Never destroyed: actors that were killed may still refer to it.
-                                 return pack((new Simulation(cluster_, world))->run(body));
-                               }),
-                  world.ranks);
+    return unpack_outcome(run_in_child("the simulation", [&] {
+      start_engine(std::int64_t{world.ranks} * layout.lanes());
+      // Never destroyed: actors that were killed may still refer to it.
+      return pack((new Simulation(cluster_, world))->run(body));
+    }));
   }
 
  private:

@@ -82,7 +82,7 @@ void Cluster::read_nodes(Params& params) {
   const std::string text = params.get("gpus_per_node", "4", "GPUs of each node: one number, or one a node: 4 8 8");
   if (!platform.empty()) refuse(given(params, {"nodes", "gpus_per_node"}), "a platform file");
   const auto place = place_of(params, "gpus_per_node");
-  for (const std::string& word : words(text)) {
+  for (const std::string& word : split_at_spaces(text)) {
     gpus.push_back(located(place, [&] { return parse_index(word, text); }));
   }
   require(gpus.size() <= most_nodes, place, "names ", gpus.size(), " nodes; there can be ", most_nodes);

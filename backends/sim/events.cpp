@@ -71,7 +71,7 @@ double parse_value(Change::Quantity quantity, const std::string& text, const std
 
 }  // namespace
 
-std::vector<std::string> words(const std::string& text) {
+std::vector<std::string> split_at_spaces(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> all;
   for (std::string word; stream >> word;) all.push_back(word);
@@ -88,7 +88,7 @@ int parse_index(const std::string& text, const std::string& entry) {
 
 std::vector<Slow> parse_slow(const std::string& text) {
   std::vector<Slow> all;
-  for (const std::string& entry : words(text)) {
+  for (const std::string& entry : split_at_spaces(text)) {
     const auto fields = fields_of(entry, ':', 2, "rank:factor, as 3:4");
     all.push_back({parse_index(fields[0], entry), parse_factor(fields[1], entry)});
   }
@@ -98,7 +98,7 @@ std::vector<Slow> parse_slow(const std::string& text) {
 std::vector<Change> parse_changes(const std::string& text) {
   constexpr std::array names{"nic_bandwidth", "nic_latency", "node_bandwidth", "node_latency", "slow"};
   std::vector<Change> all;
-  for (const std::string& entry : words(text)) {
+  for (const std::string& entry : split_at_spaces(text)) {
     const auto fields = fields_of(entry, '/', 4, "time/quantity/target/value, as 0.5s/nic_bandwidth/2/1Gbps");
     Change change{parse_quantity(fields[0], Unit::seconds), parse_name<Change::Quantity>(fields[1], entry, names),
                   parse_index(fields[2], entry), 0};
@@ -111,7 +111,7 @@ std::vector<Change> parse_changes(const std::string& text) {
 std::vector<Fault> parse_faults(const std::string& text) {
   constexpr std::array names{"nic", "gpu", "node"};
   std::vector<Fault> all;
-  for (const std::string& entry : words(text)) {
+  for (const std::string& entry : split_at_spaces(text)) {
     const auto fields = fields_of(entry, '/', 3, "time/part/target, as 0.5s/nic/2");
     all.push_back({parse_quantity(fields[0], Unit::seconds), parse_name<Fault::Part>(fields[1], entry, names),
                    parse_index(fields[2], entry)});
@@ -121,7 +121,7 @@ std::vector<Fault> parse_faults(const std::string& text) {
 
 std::vector<Background> parse_background(const std::string& text) {
   std::vector<Background> all;
-  for (const std::string& entry : words(text)) {
+  for (const std::string& entry : split_at_spaces(text)) {
     const auto halves = split(entry, '/', 2);
     const auto ends = fields_of(halves[0], '>', 2, "from>to, as 0>1, with two different nodes");
     Background flow{parse_index(ends[0], entry), parse_index(ends[1], entry), 0};

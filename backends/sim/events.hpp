@@ -44,8 +44,8 @@ std::vector<Fault> parse_faults(const std::string& text);
 /// "0>1 2>3/1Gbps": from>to, from>to/rate.
 std::vector<Background> parse_background(const std::string& text);
 
-/// The whitespace-separated words of a list.
-std::vector<std::string> words(const std::string& text);
+/// The words of a list that whitespace separates.
+std::vector<std::string> split_at_spaces(const std::string& text);
 /// A whole number that is not negative; throws UsageError naming `entry`.
 int parse_index(const std::string& text, const std::string& entry);
 

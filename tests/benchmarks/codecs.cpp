@@ -8,6 +8,7 @@
 
 #include "core/codec.hpp"
 #include "core/random.hpp"
+#include "experiments/measure/median.hpp"
 #include "kernels/cpu/kernels.hpp"
 
 namespace trigram {
@@ -39,12 +40,6 @@ class Bench {
 Bench& bench() {
   static Bench the;
   return the;
-}
-
-double median(std::vector<double> seconds) {
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  return *middle;
 }
 
 /// Processor time, which does not run while others have the core.

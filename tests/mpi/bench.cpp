@@ -1,7 +1,6 @@
 // The time of an all-reduce by our ring and by the MPI library, turn by turn in one job: mpirun -n N bench_mpi [MIB].
 #include <mpi.h>
 
-#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "core/backend.hpp"
 #include "core/worker.hpp"
+#include "experiments/measure/median.hpp"
 
 namespace trigram {
 namespace {
@@ -23,11 +23,6 @@ double seconds_of(RankRuntime& runtime, const Call& call) {
   call();
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
   return static_cast<double>(runtime.agree(took.count(), ReduceOp::max)) * 1e-9;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + repetitions / 2);
-  return values[repetitions / 2];
 }
 
 void compare(RankRuntime& runtime, std::int64_t bytes) {
