@@ -6,7 +6,7 @@
 #include "backends/sim/cluster.hpp"
 #include "backends/sim/engine.hpp"
 #include "backends/sim/platform_file.hpp"
-#include "backends/sim/simulation.hpp"
+#include "backends/sim/ranks.hpp"
 #include "core/backend_traits.hpp"
 #include "core/error.hpp"
 #include "core/memory.hpp"
@@ -40,7 +40,7 @@ class SimBackend final : public Backend {
     return unpack_outcome(run_in_child("the simulation", [&] {
       start_engine(std::int64_t{world.ranks} * layout.lanes());
       // Never destroyed: actors that were killed may still refer to it.
-      return pack((new Simulation(cluster_, world))->run(body));
+      return pack((new Ranks(cluster_, world))->run(body));
     }));
   }
 

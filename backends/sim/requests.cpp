@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/parts.hpp"
-#include "backends/sim/runtime.hpp"
 #include "backends/sim/simulation.hpp"
 #include "core/error.hpp"
 
@@ -63,13 +61,13 @@ class SimRequest final : public Request {
 /// One call's requests. When it ends early, whoever replies later finds nobody.
 class SimRequests::Asking {
  public:
-  Asking(Simulation& simulation, int rank, int lane, std::span<const Ask> asks)
-      : simulation_(simulation), rank_(rank), station_(simulation.station(rank, lane)) {
+  Asking(SimRequests& end, int lane, std::span<const Ask> asks)
+      : simulation_(end.simulation_), ends_(end.ends_), rank_(end.rank_), station_(simulation_.station(rank_, lane)) {
+    Device& device = *end.runtime_.lane(lane).device;
     const auto replied = sg::Semaphore::create(0);
     for (const Ask& one : asks) {
-      simulation_.require_alive(rank, one.peer);
-      sent_.push_back(std::make_shared<Sent>(
-          Sent{rank, &one, copy_of(*simulation_.runtime(rank).lane(lane).device, one.request), replied, nullptr}));
+      simulation_.require_alive(rank_, one.peer);
+      sent_.push_back(std::make_shared<Sent>(Sent{rank_, &one, copy_of(device, one.request), replied, nullptr}));
       requests_.push_back(Transfer::send_to(one.peer, one.request));
       replies_.push_back(Transfer::receive_from(one.peer, one.reply));
     }
@@ -95,7 +93,7 @@ class SimRequests::Asking {
       const std::shared_ptr<Sent> there = under_way[first];
       flows_.erase(flows_.begin() + static_cast<std::ptrdiff_t>(first));
       under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(first));
-      simulation_.runtime(there->ask->peer).sim_requests().arrive(there);
+      ends_[static_cast<std::size_t>(there->ask->peer)]->arrive(there);
     }
   }
 
@@ -138,6 +136,7 @@ class SimRequests::Asking {
   }
 
   Simulation& simulation_;
+  Ends& ends_;
   int rank_;
   Station& station_;
   std::vector<std::shared_ptr<Sent>> sent_;
@@ -146,11 +145,15 @@ class SimRequests::Asking {
   bool ended_ = false;
 };
 
-SimRequests::SimRequests(Simulation& simulation, int rank) : simulation_(simulation), rank_(rank) {}
+SimRequests::SimRequests(Simulation& simulation, Ends& ends, RankRuntime& runtime, int rank)
+    : simulation_(simulation), ends_(ends), runtime_(runtime), rank_(rank) {
+  ends_.resize(static_cast<std::size_t>(simulation.ranks()));
+  ends_[static_cast<std::size_t>(rank)] = this;
+}
 
 void SimRequests::ask(int lane, std::span<const Ask> asks) {
   blocking([&] {
-    Asking asking(simulation_, rank_, lane, asks);
+    Asking asking(*this, lane, asks);
     asking.send();
     asking.receive();
   });
@@ -166,7 +169,7 @@ void SimRequests::wake() {
 }
 
 std::unique_ptr<Request> SimRequests::next() {
-  const int lane = simulation_.lanes() - 1;
+  const int lane = simulation_.layout().background();
   const Blocked idle(simulation_, simulation_.station(rank_, lane), "serve", simulation_.everybody(), Blocked::patient);
   while (arrived_.empty() && !simulation_.all_left()) {
     simulation_.require_askers_alive(rank_);
@@ -180,7 +183,12 @@ std::unique_ptr<Request> SimRequests::next() {
   return std::make_unique<SimRequest>(simulation_, rank_, first);
 }
 
-void SimRequests::leave() { simulation_.leave(rank_); }
+// Once nobody asks any more, who waits for requests goes on.
+void SimRequests::leave() {
+  simulation_.leave(rank_);
+  if (!simulation_.all_left()) return;
+  for (SimRequests* end : ends_) end->wake();
+}
 
 void SimRequests::exclusively(const std::function<void()>& body) {
   blocking([&] { guard_->lock(); });

@@ -4,12 +4,17 @@
 #include <deque>
 #include <memory>
 #include <simgrid/s4u.hpp>
+#include <vector>
 
 #include "core/service.hpp"
 
 namespace trigram::sim {
 
 class Simulation;
+class SimRequests;
+
+/// Every rank's end, by rank.
+using Ends = std::vector<SimRequests*>;
 
 /// A request under way, which the asker and the one who is asked share.
 struct Sent {
@@ -24,7 +29,8 @@ struct Sent {
 /// share links as any others do.
 class SimRequests final : public Requests {
  public:
-  SimRequests(Simulation& simulation, int rank);
+  /// Takes its place in `ends`. Its rank's devices are those of `runtime`.
+  SimRequests(Simulation& simulation, Ends& ends, RankRuntime& runtime, int rank);
 
   void open(bool) override {}
   void ask(int lane, std::span<const Ask> asks) override;
@@ -32,16 +38,15 @@ class SimRequests final : public Requests {
   void leave() override;
   void exclusively(const std::function<void()>& body) override;
 
-  /// The last byte of a request is here.
-  void arrive(std::shared_ptr<Sent> sent);
-  /// Nobody asks any more.
-  void close() { wake(); }
-
  private:
   class Asking;
+  /// The last byte of a request is here.
+  void arrive(std::shared_ptr<Sent> sent);
   void wake();
 
   Simulation& simulation_;
+  Ends& ends_;
+  RankRuntime& runtime_;
   int rank_;
   std::deque<std::shared_ptr<Sent>> arrived_;
   simgrid::s4u::SemaphorePtr more_ = simgrid::s4u::Semaphore::create(0);

@@ -74,8 +74,10 @@ void LanePending::wait() {
 
 }  // namespace
 
-Runtime::Runtime(Simulation& simulation, int rank, const std::vector<GroupsOfLane>& groups)
-    : RankRuntime(rank, simulation.map(), simulation.layout()), simulation_(simulation), requests_(simulation, rank) {
+Runtime::Runtime(Simulation& simulation, int rank, const std::vector<GroupsOfLane>& groups, Ends& ends)
+    : RankRuntime(rank, simulation.map(), simulation.layout()),
+      simulation_(simulation),
+      requests_(simulation, ends, *this, rank) {
   const Cluster& cluster = simulation.cluster();
   for (int index = 0; index < lanes(); ++index) {
     auto lane = std::make_unique<Lane>(index, simulation.world(), [] { return sg::Engine::get_clock(); });

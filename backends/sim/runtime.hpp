@@ -25,7 +25,7 @@ using GroupsOfLane = std::vector<std::vector<GroupMember>>;
 /// One rank. Its lanes become actors when they are first used.
 class Runtime final : public RankRuntime {
  public:
-  Runtime(Simulation& simulation, int rank, const std::vector<GroupsOfLane>& groups);
+  Runtime(Simulation& simulation, int rank, const std::vector<GroupsOfLane>& groups, Ends& ends);
   ~Runtime() override;
 
   Lane& lane(int index) override;
@@ -35,7 +35,6 @@ class Runtime final : public RankRuntime {
   void meet() override;
   void go_on_at(double seconds) override;
   Requests& requests() override { return requests_; }
-  SimRequests& sim_requests() { return requests_; }
   /// A rank that fails ends the run in the same instant, before a body of its lanes could go on.
   void stop_lanes() override {}
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;

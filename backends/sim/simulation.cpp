@@ -1,4 +1,4 @@
-// Starts the ranks, gathers what they bring home, and reports the first failure.
+// Counts, agrees and collects for all ranks, and knows the first failure.
 #include "backends/sim/simulation.hpp"
 
 #include <simgrid/version.h>
@@ -6,13 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "backends/sim/blocking.hpp"
-#include "backends/sim/group.hpp"
-#include "backends/sim/runtime.hpp"
 #include "core/error.hpp"
-#include "core/lane_groups.hpp"
 
 namespace trigram::sim {
 
@@ -38,42 +34,22 @@ Simulation::Simulation(const Cluster& cluster, const World& world)
   received_ = sent_;
   agreement_ = sg::Barrier::create(static_cast<unsigned>(world.ranks));
   watch_wanted_ = sg::Semaphore::create(0);
-  const std::vector<GroupsOfLane> groups = make_groups();
-  std::vector<int> all(n);
-  std::iota(all.begin(), all.end(), 0);
-  everybody_ = std::make_shared<Group>(*this, std::move(all), 0, "all ranks");
-  for (int rank = 0; rank < world.ranks; ++rank) runtimes_.push_back(std::make_unique<Runtime>(*this, rank, groups));
 }
 
 Simulation::~Simulation() = default;
 
-/// By lane.
-std::vector<GroupsOfLane> Simulation::make_groups() {
-  std::vector<GroupsOfLane> made(static_cast<std::size_t>(lanes()));
-  for (const Parting& parting : lane_groups(*map_)) {
-    const std::vector<std::vector<int>> groups = parting.groups();
-    for (int lane = 0; lane < lanes(); ++lane) {
-      auto& of_rank = made[static_cast<std::size_t>(lane)].emplace_back(static_cast<std::size_t>(ranks()));
-      for (const std::vector<int>& members : groups) {
-        const auto group = std::make_shared<Group>(*this, members, lane, parting.name);
-        for (int rank = 0; rank < group->size(); ++rank)
-          of_rank[static_cast<std::size_t>(group->member(rank))] = {group, rank};
-      }
-    }
-  }
-  return made;
-}
-
-Outcome Simulation::run(const RankBody& body) {
-  outcome_.results.resize(static_cast<std::size_t>(ranks()));
-  start_ranks(body);
+void Simulation::watch_over(std::vector<RankRuntime*> ranks, std::shared_ptr<const Group> everybody) {
+  runtimes_ = std::move(ranks);
+  everybody_ = std::move(everybody);
   start_watchdog();
   start_events();
   start_background();
   sg::Engine::on_deadlock_cb([this] {
     if (!failing()) failure_ = remembered_ ? remembered_ : stuck();
   });
-  sg::Engine::get_instance()->run();
+}
+
+void Simulation::require_success(bool all_ended) const {
   if (failure_) std::rethrow_exception(failure_);
   for (int rank = 0; rank < ranks(); ++rank) {
     if (dead(rank)) {
@@ -82,32 +58,7 @@ Outcome Simulation::run(const RankBody& body) {
                          " (simulated), before the rank had ended; its peers did not need it any more");
     }
   }
-  if (ended_ < ranks()) std::rethrow_exception(stuck());
-  outcome_.facts = facts().dump();
-  return std::move(outcome_);
-}
-
-void Simulation::start_ranks(const RankBody& body) {
-  for (int rank = 0; rank < ranks(); ++rank) {
-    sg::Actor::create("rank", platform_.hosts[static_cast<std::size_t>(rank)],
-                      [this, rank, &body] { run_rank(rank, body); });
-  }
-}
-
-void Simulation::run_rank(int rank, const RankBody& body) {
-  std::exception_ptr error;
-  try {
-    outcome_.results[static_cast<std::size_t>(rank)] = body(*runtimes_[static_cast<std::size_t>(rank)]);
-    blocking([] {});  // a rank that was killed in a destructor ends here at the latest
-    outcome_.seconds = std::max(outcome_.seconds, now());
-    ++ended_;
-  } catch (const simgrid::ForcefulKillException&) {
-    if (!failing()) bury(rank);
-    throw;
-  } catch (...) {
-    error = std::current_exception();
-  }
-  if (error) fail(error);
+  if (!all_ended) std::rethrow_exception(stuck());
 }
 
 void Simulation::fail(std::exception_ptr error) {
@@ -145,8 +96,7 @@ void Simulation::require_askers_alive(int rank) const {
 
 void Simulation::leave(int rank) {
   left_[static_cast<std::size_t>(rank)] = true;
-  if (++left_count_ < ranks()) return;
-  for (const auto& one : runtimes_) one->sim_requests().close();
+  ++left_count_;
 }
 
 std::string Simulation::lost(int rank, int peer, const std::string& why) const {
@@ -197,7 +147,7 @@ void Simulation::collect(int rank, std::int64_t key, std::vector<std::byte> part
   complete(std::move(parts));
 }
 
-nlohmann::json Simulation::facts() const {
+std::string Simulation::facts() const {
   nlohmann::json facts;
   facts["fidelity"] = cluster_.fluid ? "fluid" : "exact";
   facts["fluid_collectives"] = nlohmann::json::array();
@@ -212,7 +162,7 @@ nlohmann::json Simulation::facts() const {
   warnings.insert(warnings.end(), platform_.warnings.begin(), platform_.warnings.end());
   if (const std::string idle = idle_rails(); !idle.empty()) warnings.push_back(idle);
   facts["warnings"] = warnings;
-  return facts;
+  return facts.dump();
 }
 
 std::string Simulation::idle_rails() const {

@@ -1,4 +1,4 @@
-// One simulated run, inside its process: the ranks, who waits for whom, and what ends it.
+// What the ranks of one simulated run share: the platform, who waits for whom, and what ends the run.
 #pragma once
 
 #include <array>
@@ -18,8 +18,6 @@
 namespace trigram::sim {
 
 class Group;
-class Runtime;
-struct GroupMember;
 
 /// What one actor is blocked in, for the watchdog and for whoever reports a lost peer.
 struct Station {
@@ -45,8 +43,14 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Runs every rank to its end. Rethrows the first failure; throws BackendError for a host that failed or a deadlock.
-  Outcome run(const RankBody& body);
+  /// Starts what keeps the run from hanging, planned events and foreign traffic, beside the actors of `ranks`.
+  /// `everybody` is for messages.
+  void watch_over(std::vector<RankRuntime*> ranks, std::shared_ptr<const Group> everybody);
+  /// After the run: rethrows the first failure; throws BackendError for a host that failed, or a deadlock where not
+  /// all ranks have ended.
+  void require_success(bool all_ended) const;
+  /// A JSON text for the outcome.
+  std::string facts() const;
 
   const Cluster& cluster() const { return cluster_; }
   const World& world() const { return world_; }
@@ -97,10 +101,9 @@ class Simulation {
     if (watch_rests_) wake_watch();
   }
 
-  Runtime& runtime(int rank) { return *runtimes_[static_cast<std::size_t>(rank)]; }
   /// All ranks, whatever the mesh is: for who waits, and sends nothing there.
   const Group& everybody() const { return *everybody_; }
-  /// This rank asks nobody any more. The last one ends all serving.
+  /// This rank asks nobody any more.
   void leave(int rank);
   bool all_left() const { return left_count_ == ranks(); }
 
@@ -120,9 +123,6 @@ class Simulation {
     int handed_in = 0;
   };
 
-  std::vector<std::vector<std::vector<GroupMember>>> make_groups();
-  void start_ranks(const RankBody& body);
-  void run_rank(int rank, const RankBody& body);
   void start_watchdog();
   void watch();
   std::optional<double> oldest_wait() const;
@@ -137,7 +137,6 @@ class Simulation {
   void throw_if_dead(int rank, int peer) const;
   std::string describe(int rank, int lane) const;
   static std::string waited_for(const Station& station);
-  nlohmann::json facts() const;
   nlohmann::json busiest_nic() const;
   /// A sentence where each GPU has a NIC and no node sent through all of its own; empty otherwise.
   std::string idle_rails() const;
@@ -148,7 +147,7 @@ class Simulation {
   Platform platform_;
   std::shared_ptr<const RankMap> map_;
   std::vector<Station> stations_;
-  std::vector<std::unique_ptr<Runtime>> runtimes_;
+  std::vector<RankRuntime*> runtimes_;
   std::vector<bool> left_;  ///< by rank: asks nobody any more
   int left_count_ = 0;
   std::vector<double> dead_since_;
@@ -160,13 +159,11 @@ class Simulation {
   std::map<std::int64_t, Collection> collections_;
   bool watch_rests_ = false;
   simgrid::s4u::SemaphorePtr watch_wanted_;
-  std::shared_ptr<Group> everybody_;
+  std::shared_ptr<const Group> everybody_;
   simgrid::s4u::BarrierPtr agreement_;
   std::vector<simgrid::s4u::SemaphorePtr> turns_;  ///< by rank, to go on after it has met the others
   int agreed_ranks_ = 0;
   std::int64_t agreeing_ = 0, agreed_ = 0;
-  Outcome outcome_;
-  int ended_ = 0;
 };
 
 /// Marks an actor as blocked while it lives.

@@ -4,7 +4,6 @@
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/group.hpp"
-#include "backends/sim/runtime.hpp"
 #include "backends/sim/simulation.hpp"
 #include "core/error.hpp"
 

@@ -45,7 +45,7 @@ BORDERS = {
     "experiments": ((), r"nothing"),  # nothing stands outside its rooms
 }
 # Where no two components, each a header with its source, may need each other.
-ONE_WAY = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "experiments/")
+ONE_WAY = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/", "experiments/")
 # One file each, where a folder needs more: eigenvalues of a mixing matrix; ranks with GPUs that were started by
 # mpirun.
 EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "meeting/mpi.cpp": r"mpi\.h"}

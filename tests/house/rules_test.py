@@ -63,6 +63,8 @@ class RulesTest(unittest.TestCase):
                          "core/mid.hpp": '// Mid.\n#include "core/high.hpp"\n'}
         self.assertIn("core/high: needs core/low, which needs it too", complaints(by_way))
         self.assertEqual(complaints(both | {"core/low.cpp": '#include "core/low.hpp"\n'}), "")
+        backend = {path.replace("core", "backends/sim"): text.replace("core", "backends/sim") for path, text in both.items()}
+        self.assertIn("backends/sim/high: needs backends/sim/low, which needs it too", complaints(backend))
 
     def test_form(self):
         self.expect("core/a.cpp", "// A.\n" + "int a;\n" * 400, "401 lines; at most 400")

@@ -1,0 +1,73 @@
+#include "backends/sim/ranks.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "backends/sim/blocking.hpp"
+#include "backends/sim/group.hpp"
+#include "core/lane_groups.hpp"
+
+namespace trigram::sim {
+
+namespace sg = simgrid::s4u;
+
+Ranks::Ranks(const Cluster& cluster, const World& world) : simulation_(cluster, world) {
+  const std::vector<GroupsOfLane> groups = make_groups();
+  std::vector<int> all(static_cast<std::size_t>(world.ranks));
+  std::iota(all.begin(), all.end(), 0);
+  everybody_ = std::make_shared<Group>(simulation_, std::move(all), 0, "all ranks");
+  for (int rank = 0; rank < world.ranks; ++rank)
+    runtimes_.push_back(std::make_unique<Runtime>(simulation_, rank, groups, ends_));
+}
+
+/// By lane.
+std::vector<GroupsOfLane> Ranks::make_groups() {
+  const LaneLayout& layout = simulation_.layout();
+  std::vector<GroupsOfLane> made(static_cast<std::size_t>(layout.lanes()));
+  for (const Parting& parting : lane_groups(*simulation_.map())) {
+    const std::vector<std::vector<int>> groups = parting.groups();
+    for (int lane = 0; lane < layout.lanes(); ++lane) {
+      auto& of_rank = made[static_cast<std::size_t>(lane)].emplace_back(static_cast<std::size_t>(simulation_.ranks()));
+      for (const std::vector<int>& members : groups) {
+        const auto group = std::make_shared<Group>(simulation_, members, lane, parting.name);
+        for (int rank = 0; rank < group->size(); ++rank)
+          of_rank[static_cast<std::size_t>(group->member(rank))] = {group, rank};
+      }
+    }
+  }
+  return made;
+}
+
+Outcome Ranks::run(const RankBody& body) {
+  const int ranks = simulation_.ranks();
+  outcome_.results.resize(static_cast<std::size_t>(ranks));
+  std::vector<RankRuntime*> runtimes;
+  for (int rank = 0; rank < ranks; ++rank) {
+    runtimes.push_back(runtimes_[static_cast<std::size_t>(rank)].get());
+    sg::Actor::create("rank", simulation_.platform().hosts[static_cast<std::size_t>(rank)],
+                      [this, rank, &body] { run_one(rank, body); });
+  }
+  simulation_.watch_over(std::move(runtimes), everybody_);
+  sg::Engine::get_instance()->run();
+  simulation_.require_success(ended_ == ranks);
+  outcome_.facts = simulation_.facts();
+  return std::move(outcome_);
+}
+
+void Ranks::run_one(int rank, const RankBody& body) {
+  std::exception_ptr error;
+  try {
+    outcome_.results[static_cast<std::size_t>(rank)] = body(*runtimes_[static_cast<std::size_t>(rank)]);
+    blocking([] {});  // a rank that was killed in a destructor ends here at the latest
+    outcome_.seconds = std::max(outcome_.seconds, simulation_.now());
+    ++ended_;
+  } catch (const simgrid::ForcefulKillException&) {
+    if (!simulation_.failing()) simulation_.bury(rank);
+    throw;
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error) simulation_.fail(error);
+}
+
+}  // namespace trigram::sim
