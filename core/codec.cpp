@@ -43,6 +43,51 @@ void Codec::decode_add(Device& device, Buffer in, float weight, Buffer out, cons
   if (!in.is_phantom() && out.count() > 0) decode_add_frame(device.kernels(), in, weight, out, key);
 }
 
+namespace {
+
+/// Checks and charges all parts; those with something to compute.
+std::vector<CodecPart> to_compute(const Codec& codec, const char* operation, double CodecTraffic::*touched,
+                                  Device& device, std::span<const CodecPart> parts) {
+  std::vector<CodecPart> real;
+  real.reserve(parts.size());
+  for (const CodecPart& part : parts) {
+    check(codec, operation, part.vector, part.frame);
+    device.charge({0, codec.traffic(part.vector.modelled_count()).*touched});
+    if (!part.vector.is_phantom() && part.vector.count() > 0) real.push_back(part);
+  }
+  return real;
+}
+
+}  // namespace
+
+void Codec::encode_all(Device& device, std::span<const CodecPart> parts) const {
+  const Timeline::Scope scope(device.timeline(), Activity::encode, "encode");
+  encode_frames(device.kernels(), to_compute(*this, "encode", &CodecTraffic::encode, device, parts));
+}
+
+void Codec::decode_all(Device& device, std::span<const CodecPart> parts) const {
+  const Timeline::Scope scope(device.timeline(), Activity::decode, "decode");
+  decode_frames(device.kernels(), to_compute(*this, "decode", &CodecTraffic::decode, device, parts));
+}
+
+void Codec::decode_add_all(Device& device, std::span<const CodecPart> parts, float weight) const {
+  const Timeline::Scope scope(device.timeline(), Activity::decode, "decode_add");
+  decode_add_frames(device.kernels(), to_compute(*this, "decode_add", &CodecTraffic::decode_add, device, parts),
+                    weight);
+}
+
+void Codec::encode_frames(Kernels& kernels, std::span<const CodecPart> parts) const {
+  for (const CodecPart& part : parts) encode_frame(kernels, part.vector, part.frame, part.key);
+}
+
+void Codec::decode_frames(Kernels& kernels, std::span<const CodecPart> parts) const {
+  for (const CodecPart& part : parts) decode_frame(kernels, part.frame, part.vector, part.key);
+}
+
+void Codec::decode_add_frames(Kernels& kernels, std::span<const CodecPart> parts, float weight) const {
+  for (const CodecPart& part : parts) decode_add_frame(kernels, part.frame, weight, part.vector, part.key);
+}
+
 void Codec::decode_reduce_encode(Device& device, std::span<const KeyedFrame> frames, float scale, Buffer sum,
                                  Buffer out, const Key& key) const {
   check(*this, "decode_reduce_encode", sum, out);

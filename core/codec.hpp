@@ -39,6 +39,13 @@ struct KeyedFrame {
   Key key;
 };
 
+/// One of several vectors that are encoded or decoded together.
+struct CodecPart {
+  Buffer vector;
+  Buffer frame;
+  Key key;
+};
+
 /// Encodes f32 vectors into frames of u8. Products are registered once per kind of device
 /// ("cpu/minmax_uint8") and must give the same bits on every kind.
 class Codec {
@@ -60,6 +67,10 @@ class Codec {
   void decode(Device& device, Buffer in, Buffer out, const Key& key) const;
   /// out += weight · (the vector of the frame `in`), in one pass.
   void decode_add(Device& device, Buffer in, float weight, Buffer out, const Key& key) const;
+  /// Each part by itself, in as few launches as one of them where a device can.
+  void encode_all(Device& device, std::span<const CodecPart> parts) const;
+  void decode_all(Device& device, std::span<const CodecPart> parts) const;
+  void decode_add_all(Device& device, std::span<const CodecPart> parts, float weight) const;
   /// The server's part of a scatter-reduce: `out` = the frame, under `key`, of scale·Σ frames, decoded and added in
   /// the order given. `sum` (f32) holds the vector that was encoded, or nothing of use where a device needs no memory
   /// for it. Costs what the parts cost.
@@ -70,6 +81,10 @@ class Codec {
   virtual void encode_frame(Kernels& kernels, Buffer in, Buffer out, const Key& key) const = 0;
   virtual void decode_frame(Kernels& kernels, Buffer in, Buffer out, const Key& key) const = 0;
   virtual void decode_add_frame(Kernels& kernels, Buffer in, float weight, Buffer out, const Key& key) const = 0;
+  /// To be overridden where one launch does all parts. None of them is empty.
+  virtual void encode_frames(Kernels& kernels, std::span<const CodecPart> parts) const;
+  virtual void decode_frames(Kernels& kernels, std::span<const CodecPart> parts) const;
+  virtual void decode_add_frames(Kernels& kernels, std::span<const CodecPart> parts, float weight) const;
   /// To be overridden where one pass does it all with the same bits.
   virtual void decode_reduce_encode_frame(Kernels& kernels, std::span<const KeyedFrame> frames, float scale, Buffer sum,
                                           Buffer out, const Key& key) const;

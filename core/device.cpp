@@ -24,6 +24,9 @@ class Check {
   void floating(const Buffer& x) const {
     if (!is_floating(x.dtype())) fail("works on f32, f16 and bf16, got " + elements_of(x));
   }
+  void whole(const Buffer& x) const {
+    if (is_floating(x.dtype())) fail("works on whole numbers, got " + elements_of(x));
+  }
   void type(const char* what, const Buffer& x, DType dtype) const {
     if (x.dtype() != dtype)
       fail(std::string(what) + " must be " + std::string(name_of(dtype)) + ", got " + elements_of(x));
@@ -156,6 +159,14 @@ void Device::multiply(Buffer x, Buffer y) {
 
 void Device::divide(Buffer x, Buffer y) {
   if (combines("divide", x, y)) kernels_->divide(x, y);
+}
+
+void Device::divide_whole(Buffer x, std::int64_t divisor) {
+  const Check check("divide_whole", timeline_);
+  check.whole(x);
+  ensure(divisor >= 1, "divide_whole: ", divisor, " is less than 1");
+  charge({elements(x), 2 * bytes(x)});
+  if (none_is_phantom(x) && x.count() > 0) kernels_->divide_whole(x, divisor);
 }
 
 bool Device::combines(const char* operation, Buffer x, Buffer y) {

@@ -73,6 +73,8 @@ class Device {
   void multiply(Buffer x, Buffer y);
   /// y = y/x, element by element or by one f32. Rounded as IEEE 754 says; what is divided by 0 is infinite or NaN.
   void divide(Buffer x, Buffer y);
+  /// x = x/divisor of whole numbers, towards zero; divisor is at least 1.
+  void divide_whole(Buffer x, std::int64_t divisor);
   /// x = √x.
   void root(Buffer x);
   /// y = y + a·x, where a is one f32 on the device.

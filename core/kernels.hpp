@@ -75,13 +75,14 @@ class Kernels {
   virtual void copy(Buffer from, Buffer to) = 0;
   virtual void fill(Buffer x, double value) = 0;
   virtual void fill_normal(Buffer x, const Key& key) = 0;
-  virtual void scale(Buffer x, float a) = 0;                     // x = a·x
-  virtual void axpby(float a, Buffer x, float b, Buffer y) = 0;  // y = a·x + b·y
-  virtual void multiply(Buffer x, Buffer y) = 0;                 // y = x·y; an x of one f32 stands for all
-  virtual void divide(Buffer x, Buffer y) = 0;                   // y = y/x, likewise
-  virtual void root(Buffer x) = 0;                               // x = √x
-  virtual void add_scaled(Buffer a, Buffer x, Buffer y) = 0;     // y = y + a·x, a one f32
-  virtual void reduce(ReduceOp op, Buffer x, Buffer y) = 0;      // y = op(y, x), any dtype
+  virtual void scale(Buffer x, float a) = 0;                      // x = a·x
+  virtual void axpby(float a, Buffer x, float b, Buffer y) = 0;   // y = a·x + b·y
+  virtual void multiply(Buffer x, Buffer y) = 0;                  // y = x·y; an x of one f32 stands for all
+  virtual void divide(Buffer x, Buffer y) = 0;                    // y = y/x, likewise
+  virtual void divide_whole(Buffer x, std::int64_t divisor) = 0;  // x = x/divisor of whole numbers, towards zero
+  virtual void root(Buffer x) = 0;                                // x = √x
+  virtual void add_scaled(Buffer a, Buffer x, Buffer y) = 0;      // y = y + a·x, a one f32
+  virtual void reduce(ReduceOp op, Buffer x, Buffer y) = 0;       // y = op(y, x), any dtype
   virtual void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y) = 0;
   virtual void convert(Buffer x, Buffer y) = 0;             // between f32, f16, bf16, nearest even
   virtual void dot(Buffer x, Buffer y, Buffer result) = 0;  // one f32, fixed tree

@@ -136,6 +136,7 @@ void TrainingStep::end() {
   worker_.runtime().take_turn();
   order_.enter(Moment::end);
   algorithm_->after_step(worker_);
+  worker_.runtime().step_ends();
   in_step_.reset();
   leave();
 }

@@ -59,6 +59,9 @@ class RankRuntime {
   /// later than it is ordered overrides both.
   virtual void take_turn() {}
   virtual void give_turn() {}
+  /// All of a step has been ordered. A backend whose work runs later than it is ordered overrides it, and waits until
+  /// no more than a few steps are under way: as many on every rank, so that none is far ahead of what it asks about.
+  virtual void step_ends() {}
   /// The rank is about to leave with an error: returns when no lane touches its memory any more, and never throws.
   virtual void stop_lanes();
   using Parts = std::vector<std::vector<std::byte>>;

@@ -26,9 +26,9 @@ void with_floating(DType dtype, const Body& body) {
   }
 }
 
-/// Calls body(std::type_identity<T>()) with the element type of any dtype.
+/// Calls body(std::type_identity<T>()) with the element type of a dtype of whole numbers.
 template <class Body>
-void with_any(DType dtype, const Body& body) {
+void with_whole(DType dtype, const Body& body) {
   switch (dtype) {
     case DType::u8:
       return body(std::type_identity<std::uint8_t>());
@@ -37,8 +37,15 @@ void with_any(DType dtype, const Body& body) {
     case DType::i64:
       return body(std::type_identity<std::int64_t>());
     default:
-      return with_floating(dtype, body);
+      throw Error("no type of whole numbers: " + std::string(name_of(dtype)));
   }
+}
+
+/// Calls body(std::type_identity<T>()) with the element type of any dtype.
+template <class Body>
+void with_any(DType dtype, const Body& body) {
+  const bool floating = dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+  floating ? with_floating(dtype, body) : with_whole(dtype, body);
 }
 
 }  // namespace trigram

@@ -13,6 +13,7 @@ struct PhiloxStream {
   std::uint32_t key0 = 0, key1 = 0;
   std::uint64_t upper = 0;
 
+  PhiloxStream() = default;
   explicit PhiloxStream(const Philox& philox)
       : key0(philox.key_word(0)), key1(philox.key_word(1)), upper(philox.upper_counter()) {}
 };

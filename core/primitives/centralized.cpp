@@ -1,5 +1,6 @@
 #include "core/primitives/centralized.hpp"
 
+#include <array>
 #include <vector>
 
 #include "core/all_reduce.hpp"
@@ -33,10 +34,16 @@ KernelCost cost_of_chunks(const Codec& codec, Buffer x, int n, double CodecTraff
   return {0, static_cast<double>(larger) * of_larger + static_cast<double>(n - larger) * of_smaller};
 }
 
-/// e ← u − decode(frame), where `u` is the vector that the frame encodes.
-void keep_error(Device& device, const Codec& codec, Buffer u, Buffer frame, Buffer error, const Key& key) {
+std::vector<CodecPart> with_vectors(std::vector<CodecPart> parts, Buffer x) {
+  const int n = static_cast<int>(parts.size());
+  for (int chunk = 0; chunk < n; ++chunk) parts[static_cast<std::size_t>(chunk)].vector = x.chunk(chunk, n);
+  return parts;
+}
+
+/// e ← u − decode(frames), where the chunks of `u` are what the frames encode.
+void keep_error(Device& device, const Codec& codec, Buffer u, const std::vector<CodecPart>& encoded, Buffer error) {
   device.copy(u, error);
-  codec.decode_add(device, frame, -1.0F, error, key);
+  codec.decode_add_all(device, with_vectors(encoded, error), -1.0F);
 }
 
 }  // namespace
@@ -82,24 +89,26 @@ void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, 
   const int n = group.size();
   const int self = group.rank();
   const std::vector<Shape> chunks = chunk_shapes(x, n);
-  const Frames sent(lane.device, *codec_, chunks);
-  lane.device.fused(Activity::encode, "encode", [&] { encode_worker(lane, group, x, sent); });
-
   const std::vector<Shape> own(static_cast<std::size_t>(n), chunks[static_cast<std::size_t>(self)]);
-  const Frames received(lane.device, *codec_, own);
+  const std::vector<Frames> frames = Frames::rows(group, *codec_, std::array<Frames::Vectors, 3>{chunks, own, chunks});
+  const Frames& sent = frames[0];
+  const Frames& received = frames[1];
+  const Frames& gathered = frames[2];
+  lane.device.fused(Activity::encode, "encode", [&] { encode_worker(lane, group, x, sent); });
   group.all_to_all(sent.all(), received.all());
 
-  const Frames gathered(lane.device, *codec_, chunks);
   serve(lane, group, received, x.chunk(self, n), gathered[self]);
   // Every server sends its frame to everyone at once: one round, where a ring would take n − 1 latencies.
   group.all_to_all(std::vector<Buffer>(static_cast<std::size_t>(n), gathered[self]), gathered.all());
   lane.device.fused(Activity::decode, "decode", [&] {
     if (x.is_phantom()) return lane.device.charge(cost_of_chunks(*codec_, x, n, &CodecTraffic::decode));
+    std::vector<CodecPart> parts;
     for (int server = 0; server < n; ++server) {
       Key key = chunk_key(lane, group, bucket_, server, Phase::server);
       key.rank = server;
-      codec_->decode(lane.device, gathered[server], x.chunk(server, n), key);
+      parts.push_back({x.chunk(server, n), gathered[server], key});
     }
+    codec_->decode_all(lane.device, parts);
   });
 }
 
@@ -108,13 +117,12 @@ void CentralizedLowPrecision::encode_worker(Worker& lane, Communicator& group, B
   if (x.is_phantom() && !error_feedback_)
     return lane.device.charge(cost_of_chunks(*codec_, x, n, &CodecTraffic::encode));
   if (error_feedback_) lane.device.axpby(residual_weight_, worker_residual_, 1.0F, x);
+  std::vector<CodecPart> parts;
   for (int chunk = 0; chunk < n; ++chunk) {
-    const Key key = chunk_key(lane, group, bucket_, chunk, Phase::worker);
-    codec_->encode(lane.device, x.chunk(chunk, n), frames[chunk], key);
-    if (error_feedback_) {
-      keep_error(lane.device, *codec_, x.chunk(chunk, n), frames[chunk], worker_residual_.view().chunk(chunk, n), key);
-    }
+    parts.push_back({x.chunk(chunk, n), frames[chunk], chunk_key(lane, group, bucket_, chunk, Phase::worker)});
   }
+  codec_->encode_all(lane.device, parts);
+  if (error_feedback_) keep_error(lane.device, *codec_, x, parts, worker_residual_);
 }
 
 /// The frames of ranks i+1, …, i+n (mod n), in which order server i adds them.
@@ -150,7 +158,7 @@ void CentralizedLowPrecision::serve_with_feedback(Worker& lane, std::span<const 
   lane.device.fused(Activity::encode, "encode_server", [&] {
     lane.device.axpby(residual_weight_, server_residual_, 1.0F, mean);
     codec_->encode(lane.device, mean, frame, key);
-    keep_error(lane.device, *codec_, mean, frame, server_residual_, key);
+    keep_error(lane.device, *codec_, mean, {{mean, frame, key}}, server_residual_);
   });
 }
 

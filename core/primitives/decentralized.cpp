@@ -46,7 +46,7 @@ void DecentralizedLowPrecision::exchange_differences(Worker& lane, Communicator&
   const int self = group.rank();
   const std::vector<int> peers = topology_->receives_from(self, 0);
   const std::vector<Shape> vectors(peers.size() + 1, x.shape());
-  const Frames frames(lane.device, *codec_, vectors);
+  const Frames frames = Frames::row(group, *codec_, vectors);
   const Buffer own = frames[static_cast<int>(peers.size())];
   Key key = lane.key(bucket_, Phase::worker);
   key.rank = self;

@@ -31,6 +31,13 @@ void CpuKernels::scale(Buffer x, float a) {
   });
 }
 
+void CpuKernels::divide_whole(Buffer x, std::int64_t divisor) {
+  with_whole(x.dtype(), [&]<class T>(std::type_identity<T>) {
+    for (T& value : std::span(x.data<T>(), static_cast<std::size_t>(x.count())))
+      value = static_cast<T>(value / divisor);
+  });
+}
+
 void CpuKernels::axpby(float a, Buffer x, float b, Buffer y) {
   with_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const T* from = x.data<T>();

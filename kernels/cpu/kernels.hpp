@@ -32,6 +32,7 @@ class CpuKernels : public Kernels {
   void axpby(float a, Buffer x, float b, Buffer y) override;
   void multiply(Buffer x, Buffer y) override;
   void divide(Buffer x, Buffer y) override;
+  void divide_whole(Buffer x, std::int64_t divisor) override;
   void root(Buffer x) override;
   void add_scaled(Buffer a, Buffer x, Buffer y) override;
   void reduce(ReduceOp op, Buffer x, Buffer y) override;

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "core/codec.hpp"
 #include "kernels/cuda/bytes.hpp"
-#include "kernels/cuda/groups.hpp"
+#include "kernels/cuda/parts.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram::cuda {
@@ -54,10 +55,30 @@ struct Decode {
   }
 };
 
-template <class Frame, class Sink>
-void decode_groups(const CudaKernels& kernels, const Frame& frame, float* values, std::int64_t count, const Sink& sink,
-                   bool wide) {
-  run_over("decode", kernels, Decode<Frame, Sink>{frame, values, sink}, count, wide && all_wide(values));
+/// A vector with its frame.
+struct VectorFrame {
+  float* values;
+  std::uint8_t* frame;
+  std::int64_t count;
+  Key key;
+};
+using VectorFrames = std::span<const VectorFrame>;
+
+/// Whether that of all of them allows 16-byte accesses.
+inline bool wide_values(VectorFrames all) {
+  return std::ranges::all_of(all, [](const VectorFrame& one) { return all_wide(one.values); });
+}
+inline bool wide_frames(VectorFrames all) {
+  return std::ranges::all_of(all, [](const VectorFrame& one) { return all_wide(one.frame); });
+}
+
+/// Decodes all in one launch, each as the Frame that make(vector) gives.
+template <class Sink, class Make>
+void decode_groups(const CudaKernels& kernels, VectorFrames all, const Sink& sink, bool wide, const Make& make) {
+  using Frame = std::remove_cvref_t<decltype(make(all.front()))>;
+  run_over_parts("decode", kernels, all, wide && wide_values(all), [&](const VectorFrame& one) {
+    return Decode<Frame, Sink>{make(one), one.values, sink};
+  });
 }
 
 /// The frames of one sum, as an argument of a kernel.
@@ -66,6 +87,7 @@ struct FrameTable {
   const std::uint8_t* frames[most];
   int count = 0;
 
+  FrameTable() = default;
   explicit FrameTable(std::span<const KeyedFrame> all) {
     for (const KeyedFrame& one : all) frames[count++] = one.frame.data<std::uint8_t>();
   }
@@ -75,8 +97,9 @@ struct FrameTable {
   }
 };
 
-/// `Model` brings parameters and sizes. `Derived` brings encode_values(kernels, values, frame, count, key) and
-/// decode_values(kernels, frame, values, count, key, sink); count is at least 1.
+/// `Model` brings parameters and sizes. `Derived` brings either encode_all_of(kernels, vectors) and
+/// decode_all_of(kernels, vectors, sink), or, for one at a time, encode_values(kernels, values, frame, count, key) and
+/// decode_values(kernels, frame, values, count, key, sink); no vector is empty.
 template <class Derived, class Model>
 class CudaCodec : public Model {
  public:
@@ -84,24 +107,31 @@ class CudaCodec : public Model {
 
  protected:
   void encode_frame(Kernels& kernels, Buffer in, Buffer out, const Key& key) const final {
-    self().encode_values(cuda_of(kernels), in.data<float>(), out.data<std::uint8_t>(), in.count(), key);
+    encode(kernels, vector_frames({{in, out, key}}));
   }
   void decode_frame(Kernels& kernels, Buffer in, Buffer out, const Key& key) const final {
-    self().decode_values(cuda_of(kernels), in.data<std::uint8_t>(), out.data<float>(), out.count(), key, Overwrite{});
+    decode(kernels, vector_frames({{out, in, key}}), Overwrite{});
   }
   void decode_add_frame(Kernels& kernels, Buffer in, float weight, Buffer out, const Key& key) const final {
-    self().decode_values(cuda_of(kernels), in.data<std::uint8_t>(), out.data<float>(), out.count(), key,
-                         AddWeighted{weight});
+    decode(kernels, vector_frames({{out, in, key}}), AddWeighted{weight});
   }
-  /// Fused where `Derived` has reduce_values(kernels, table, scale, sum, frame, count, key), it returns true, and the
-  /// table has room.
+  void encode_frames(Kernels& kernels, std::span<const CodecPart> parts) const final {
+    encode(kernels, vector_frames(parts));
+  }
+  void decode_frames(Kernels& kernels, std::span<const CodecPart> parts) const final {
+    decode(kernels, vector_frames(parts), Overwrite{});
+  }
+  void decode_add_frames(Kernels& kernels, std::span<const CodecPart> parts, float weight) const final {
+    decode(kernels, vector_frames(parts), AddWeighted{weight});
+  }
+  /// Fused where `Derived` has reduce_values(kernels, table, scale, sum and frame), it returns true, and the table has
+  /// room.
   void decode_reduce_encode_frame(Kernels& kernels, std::span<const KeyedFrame> frames, float scale, Buffer sum,
                                   Buffer out, const Key& key) const final {
     if constexpr (requires { &Derived::reduce_values; }) {
       if (frames.size() <= FrameTable::most) {
-        auto* frame = out.data<std::uint8_t>();
-        const FrameTable table(frames);
-        if (self().reduce_values(cuda_of(kernels), table, scale, sum.data<float>(), frame, sum.count(), key)) return;
+        const VectorFrame own{sum.data<float>(), out.data<std::uint8_t>(), sum.count(), key};
+        if (self().reduce_values(cuda_of(kernels), FrameTable(frames), scale, own)) return;
       }
     }
     Model::decode_reduce_encode_frame(kernels, frames, scale, sum, out, key);
@@ -109,6 +139,36 @@ class CudaCodec : public Model {
 
  private:
   const Derived& self() const { return static_cast<const Derived&>(*this); }
+
+  static std::vector<VectorFrame> vector_frames(std::span<const CodecPart> parts) {
+    std::vector<VectorFrame> all;
+    all.reserve(parts.size());
+    for (const CodecPart& part : parts) {
+      all.push_back({part.vector.data<float>(), part.frame.data<std::uint8_t>(), part.vector.count(), part.key});
+    }
+    return all;
+  }
+  static std::vector<VectorFrame> vector_frames(std::initializer_list<CodecPart> parts) {
+    return vector_frames(std::span(parts.begin(), parts.size()));
+  }
+
+  void encode(Kernels& kernels, VectorFrames all) const {
+    if constexpr (requires { &Derived::encode_all_of; }) {
+      self().encode_all_of(cuda_of(kernels), all);
+    } else {
+      for (const VectorFrame& one : all)
+        self().encode_values(cuda_of(kernels), one.values, one.frame, one.count, one.key);
+    }
+  }
+  template <class Sink>
+  void decode(Kernels& kernels, VectorFrames all, const Sink& sink) const {
+    if constexpr (requires { &Derived::encode_all_of; }) {
+      self().decode_all_of(cuda_of(kernels), all, sink);
+    } else {
+      for (const VectorFrame& one : all)
+        self().decode_values(cuda_of(kernels), one.frame, one.values, one.count, one.key, sink);
+    }
+  }
 };
 
 }  // namespace trigram::cuda

@@ -95,19 +95,21 @@ class ElementCodec final : public CudaCodec<ElementCodec<T>, ElementsModel<T>> {
  public:
   using CudaCodec<ElementCodec<T>, ElementsModel<T>>::CudaCodec;
 
-  void encode_values(const CudaKernels& kernels, const float* values, std::uint8_t* frame, std::int64_t count,
-                     const Key&) const {
-    run_over("encode", kernels, EncodeElements<T>{values, frame}, count, all_wide(values) && all_wide(frame));
+  void encode_all_of(const CudaKernels& kernels, VectorFrames all) const {
+    run_over_parts("encode", kernels, all, wide_values(all) && wide_frames(all), [](const VectorFrame& one) {
+      return EncodeElements<T>{one.values, one.frame};
+    });
   }
 
   template <class Sink>
-  void decode_values(const CudaKernels& kernels, const std::uint8_t* frame, float* values, std::int64_t count,
-                     const Key&, const Sink& sink) const {
-    decode_groups(kernels, ElementsFrame<T>{frame}, values, count, sink, all_wide(frame));
+  void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
+    decode_groups(kernels, all, sink, wide_frames(all),
+                  [](const VectorFrame& one) { return ElementsFrame<T>{one.frame}; });
   }
 
-  bool reduce_values(const CudaKernels& kernels, const FrameTable& table, float scale, float*, std::uint8_t* out,
-                     std::int64_t count, const Key&) const {
+  bool reduce_values(const CudaKernels& kernels, const FrameTable& table, float scale, const VectorFrame& own) const {
+    std::uint8_t* const out = own.frame;
+    const std::int64_t count = own.count;
     constexpr int width = Pack<T>::count;
     const bool wide = table.wide_at(0) && all_wide(out);
     const std::int64_t whole = wide ? count - count % width : 0;

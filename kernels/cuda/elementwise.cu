@@ -60,6 +60,29 @@ struct Convert {
   }
 };
 
+/// x = x/divisor of whole numbers.
+template <class T>
+struct DivideWhole {
+  static constexpr int width = Pack<T>::count;
+  T* x;
+  std::int64_t divisor;
+
+  template <int N>
+  struct Held {
+    T x[N];
+  };
+  template <int N>
+  __device__ void load(std::int64_t i, Held<N>& held) const {
+    read<N>(x + i, held.x);
+  }
+  template <int N>
+  __device__ void finish(std::int64_t i, Held<N>& held) const {
+#pragma unroll
+    for (int j = 0; j < N; ++j) held.x[j] = static_cast<T>(held.x[j] / divisor);
+    write<N>(held.x, x + i);
+  }
+};
+
 template <class Bits>
 void fill_bits(const CudaKernels& kernels, void* address, Bits value, std::int64_t count) {
   auto* x = static_cast<Bits*>(address);
@@ -86,6 +109,13 @@ void CudaKernels::fill(Buffer x, double value) {
 }
 
 void CudaKernels::scale(Buffer x, float a) { cuda::change_each("scale", *this, x, cuda::Scaled{a}); }
+
+void CudaKernels::divide_whole(Buffer x, std::int64_t divisor) {
+  with_whole(x.dtype(), [&]<class T>(std::type_identity<T>) {
+    T* values = x.data<T>();
+    cuda::run_over("divide_whole", *this, cuda::DivideWhole<T>{values, divisor}, x.count(), cuda::all_wide(values));
+  });
+}
 
 void CudaKernels::axpby(float a, Buffer x, float b, Buffer y) {
   cuda::combine_pairs("axpby", *this, x, y, cuda::Combination{a, b});

@@ -67,10 +67,6 @@ __global__ void __launch_bounds__(block_threads)
 
 void CudaKernels::gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) {
   if (shape.k == 0) return shape.beta == 0.0F ? fill(c, 0.0) : scale(c, shape.beta);
-  if (!cublas_sought_) {
-    cublas_ = cuda::Cublas::open(stream_);
-    cublas_sought_ = true;
-  }
   if (cublas_ != nullptr) return cublas_->multiply(shape, a.data<float>(), b.data<float>(), c.data<float>());
   const std::int64_t tiles_down = (shape.m + cuda::side - 1) / cuda::side;
   const std::int64_t tiles_across = (shape.n + cuda::side - 1) / cuda::side;

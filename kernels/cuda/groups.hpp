@@ -66,14 +66,16 @@ __device__ __forceinline__ auto prepared(const Rule& rule) {
 
 /// For each element of `count`, by groups of N: rule.load(first element, held), then rule.finish(first element, held).
 /// Loads of several groups are issued before any is finished. What is in no whole group goes one by one.
+/// This is block `block` of `blocks`.
 template <int N, class Given>
-__global__ void __launch_bounds__(block_threads) over_groups(const __grid_constant__ Given given, std::int64_t count) {
+__device__ __forceinline__ void go_over(const Given& given, std::int64_t count, std::int64_t block,
+                                        std::int64_t blocks) {
   const auto rule = prepared(given);
   using Rule = std::remove_const_t<decltype(rule)>;
   const std::int64_t groups = count / N;
   const std::int64_t tile = static_cast<std::int64_t>(blockDim.x) * groups_in_flight;
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * tile;
-  for (std::int64_t begin = blockIdx.x * tile; begin < groups; begin += step) {
+  const std::int64_t step = blocks * tile;
+  for (std::int64_t begin = block * tile; begin < groups; begin += step) {
     typename Rule::template Held<N> held[groups_in_flight];
     const std::int64_t first = begin + threadIdx.x;
     if (begin + tile <= groups) {
@@ -89,11 +91,16 @@ __global__ void __launch_bounds__(block_threads) over_groups(const __grid_consta
     }
   }
   const std::int64_t last = groups * N + threadIdx.x;
-  if (N > 1 && blockIdx.x == gridDim.x - 1 && last < count) {
+  if (N > 1 && block == blocks - 1 && last < count) {
     typename Rule::template Held<1> held;
     rule.load(last, held);
     rule.finish(last, held);
   }
+}
+
+template <int N, class Rule>
+__global__ void __launch_bounds__(block_threads) over_groups(const __grid_constant__ Rule rule, std::int64_t count) {
+  go_over<N>(rule, count, blockIdx.x, gridDim.x);
 }
 
 /// Runs a rule over `count` elements: by groups of Rule::width where `wide` says that addresses allow it, else one by

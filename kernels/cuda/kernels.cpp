@@ -33,6 +33,7 @@ CudaKernels::CudaKernels(cudaStream_t stream) : stream_(stream) {
   check(cudaMallocHost(&fault_, sizeof *fault_), "cudaMallocHost");
   *fault_ = 0;
   staging_ = std::make_unique<cuda::Staging>(stream);
+  cublas_ = cuda::Cublas::open(stream);
 }
 
 CudaKernels::~CudaKernels() {

@@ -52,6 +52,7 @@ class CudaKernels : public Kernels {
   void axpby(float a, Buffer x, float b, Buffer y) override;
   void multiply(Buffer x, Buffer y) override;
   void divide(Buffer x, Buffer y) override;
+  void divide_whole(Buffer x, std::int64_t divisor) override;
   void root(Buffer x) override;
   void add_scaled(Buffer a, Buffer x, Buffer y) override;
   void reduce(ReduceOp op, Buffer x, Buffer y) override;
@@ -74,8 +75,8 @@ class CudaKernels : public Kernels {
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
   std::unique_ptr<cuda::Staging> staging_;
-  std::unique_ptr<cuda::Cublas> cublas_;  ///< made at the first matrix product, where the machine has the library
-  bool cublas_sought_ = false;
+  std::unique_ptr<cuda::Cublas>
+      cublas_;  ///< where the machine has the library; it waits for the whole device when it is opened
 };
 
 /// The kernels of `stream`'s lane.

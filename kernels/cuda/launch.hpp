@@ -33,11 +33,13 @@ void launch(const char* operation, const CudaKernels& kernels, void (*kernel)(Pa
       values);
 }
 
+/// Blocks of `block_threads` threads that a multiprocessor holds.
+inline constexpr std::int64_t resident_blocks = 8;
+
 /// Blocks for `work` units of which a block does `a_block` at a time: as many as keep all multiprocessors full, which
 /// go round until all is done, and at least one.
 inline std::int64_t blocks_for(const CudaKernels& kernels, std::int64_t work, std::int64_t a_block) {
-  constexpr std::int64_t resident = 8;
-  const std::int64_t most = resident * kernels.multiprocessors();
+  const std::int64_t most = resident_blocks * kernels.multiprocessors();
   return std::clamp<std::int64_t>((work + a_block - 1) / a_block, 1, most);
 }
 

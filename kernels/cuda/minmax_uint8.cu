@@ -59,21 +59,31 @@ struct Frame {
   __device__ ReadyFrame prepared() const { return {frame + header_bytes, levels_of(frame)}; }
 };
 
+/// A vector on its way to a frame.
+struct Encoded {
+  const float* values;
+  std::uint8_t* frame;
+  std::int64_t count;
+  RangePart* ranges;  ///< one for each of its blocks
+};
+using EncodedTable = PartTable<Encoded>;
+
 template <int N>
-__global__ void __launch_bounds__(block_threads) find_range(const float* values, std::int64_t count, RangePart* parts) {
+__global__ void __launch_bounds__(block_threads) find_range(const __grid_constant__ EncodedTable table) {
+  const Encoded& own = table.own();
   RangePart part;
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t stride = static_cast<std::int64_t>(table.blocks_each) * blockDim.x;
+  const std::int64_t first = table.block() * blockDim.x + threadIdx.x;
 #pragma unroll 4
-  for (std::int64_t i = first; i < count / N; i += stride) {
+  for (std::int64_t i = first; i < own.count / N; i += stride) {
     float x[N];
-    read<N>(values + i * N, x);
+    read<N>(own.values + i * N, x);
 #pragma unroll
     for (int j = 0; j < N; ++j) part.widen(x[j]);
   }
-  const std::int64_t last = count / N * N + first;
-  if (last < count) part.widen(values[last]);
-  write_part(part, parts);
+  const std::int64_t last = own.count / N * N + first;
+  if (last < own.count) part.widen(own.values[last]);
+  write_part(part, own.ranges + table.block());
 }
 
 /// sum = scale·Σ frames, and its range.
@@ -114,7 +124,7 @@ __global__ void __launch_bounds__(block_threads) add_frames(const __grid_constan
   for (std::int64_t i = first; i < count / N; i += stride) add_group(i * N, std::integral_constant<int, N>());
   const std::int64_t last = count / N * N + first;
   if (last < count) add_group(last, std::integral_constant<int, 1>());
-  write_part(part, parts);
+  write_part(part, parts + blockIdx.x);
 }
 
 template <int N>
@@ -131,69 +141,71 @@ __device__ __forceinline__ void write_group(const float* values, const scalar::M
   write<N>(codes, levels + i);
 }
 
-/// The frame of `values`, whose range lies in `parts`.
 template <int N>
-__global__ void __launch_bounds__(block_threads)
-    write_frame(const float* values, std::int64_t count, const RangePart* parts, std::int64_t part_count,
-                std::uint8_t* frame) {
-  const ValueRange range = whole_range(parts, part_count);
+__global__ void __launch_bounds__(block_threads) write_frame(const __grid_constant__ EncodedTable table) {
+  const Encoded& own = table.own();
+  const ValueRange range = whole_range(own.ranges, table.blocks_each);
   const scalar::MinMaxGrid grid = scalar::minmax_grid(range.smallest, range.largest);
-  std::uint8_t* levels = frame + header_bytes;
-  const std::int64_t groups = count / N;
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < groups; i += stride) {
-    write_group<N>(values, grid, levels, (groups - 1 - i) * N);
+  std::uint8_t* levels = own.frame + header_bytes;
+  const std::int64_t groups = own.count / N;
+  const std::int64_t stride = static_cast<std::int64_t>(table.blocks_each) * blockDim.x;
+  for (std::int64_t i = table.block() * blockDim.x + threadIdx.x; i < groups; i += stride) {
+    write_group<N>(own.values, grid, levels, (groups - 1 - i) * N);
   }
-  if (blockIdx.x != 0) return;
+  if (table.block() != 0) return;
   const std::int64_t last = groups * N + threadIdx.x;
-  if (last < count) write_group<1>(values, grid, levels, last);
-  const std::int64_t beyond = count + threadIdx.x;
-  if (beyond < (count + 31) / 32 * 32) levels[beyond] = 0;
+  if (last < own.count) write_group<1>(own.values, grid, levels, last);
+  const std::int64_t beyond = own.count + threadIdx.x;
+  if (beyond < (own.count + 31) / 32 * 32) levels[beyond] = 0;
   if (threadIdx.x < header_bytes / 4) {
-    put(frame + 4 * threadIdx.x, threadIdx.x == 0 ? range.smallest : threadIdx.x == 1 ? range.largest : 0.0F);
+    put(own.frame + 4 * threadIdx.x, threadIdx.x == 0 ? range.smallest : threadIdx.x == 1 ? range.largest : 0.0F);
   }
 }
 
-std::int64_t part_blocks(const CudaKernels& kernels, std::int64_t count) {
-  return blocks_for(kernels, count, block_threads * group);
+/// Calls run(table) for the vectors, with room for the ranges of their blocks.
+template <class Run>
+void by_ranges(CudaKernels& kernels, VectorFrames all, const Run& run) {
+  by_tables(
+      kernels, all, block_threads * group,
+      [](const VectorFrame& one) {
+        return Encoded{one.values, one.frame, one.count, nullptr};
+      },
+      [](const VectorFrame& one) { return one.count; },
+      [&](EncodedTable& table) {
+        auto* ranges =
+            static_cast<RangePart*>(kernels.scratch(static_cast<std::size_t>(table.blocks()) * sizeof(RangePart)));
+        for (unsigned part = 0; part < table.count; ++part)
+          table.parts[part].ranges = ranges + part * table.blocks_each;
+        run(table);
+      });
 }
 
-RangePart* part_room(CudaKernels& kernels, std::int64_t blocks) {
-  return static_cast<RangePart*>(kernels.scratch(static_cast<std::size_t>(blocks) * sizeof(RangePart)));
-}
-
-void write_levels(const CudaKernels& kernels, const float* values, std::int64_t count, const RangePart* parts,
-                  std::int64_t part_count, std::uint8_t* frame) {
-  const auto kernel = all_wide(values) && all_wide(frame) ? write_frame<group> : write_frame<1>;
-  launch("encode", kernels, kernel, part_blocks(kernels, count), block_threads, values, count, parts, part_count,
-         frame);
+void write_frames(const CudaKernels& kernels, const EncodedTable& table, bool wide) {
+  launch("encode", kernels, wide ? write_frame<group> : write_frame<1>, table.blocks(), block_threads, table);
 }
 
 class MinMaxUint8 final : public CudaCodec<MinMaxUint8, MinMaxUint8Model> {
  public:
-  void encode_values(CudaKernels& kernels, const float* values, std::uint8_t* frame, std::int64_t count,
-                     const Key&) const {
-    const std::int64_t blocks = part_blocks(kernels, count);
-    RangePart* parts = part_room(kernels, blocks);
-    launch("encode", kernels, all_wide(values) ? find_range<4> : find_range<1>, blocks, block_threads, values, count,
-           parts);
-    write_levels(kernels, values, count, parts, blocks, frame);
+  void encode_all_of(CudaKernels& kernels, VectorFrames all) const {
+    const bool wide = wide_values(all);
+    by_ranges(kernels, all, [&](const EncodedTable& table) {
+      launch("encode", kernels, wide ? find_range<4> : find_range<1>, table.blocks(), block_threads, table);
+      write_frames(kernels, table, wide && wide_frames(all));
+    });
   }
 
   template <class Sink>
-  void decode_values(const CudaKernels& kernels, const std::uint8_t* frame, float* values, std::int64_t count,
-                     const Key&, const Sink& sink) const {
-    decode_groups(kernels, Frame{frame}, values, count, sink, all_wide(frame));
+  void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
+    decode_groups(kernels, all, sink, wide_frames(all), [](const VectorFrame& one) { return Frame{one.frame}; });
   }
 
-  bool reduce_values(CudaKernels& kernels, const FrameTable& table, float scale, float* sum, std::uint8_t* out,
-                     std::int64_t count, const Key&) const {
-    const std::int64_t blocks = part_blocks(kernels, count);
-    RangePart* parts = part_room(kernels, blocks);
-    const bool wide = table.wide_at(0) && all_wide(sum);
-    launch("decode_reduce_encode", kernels, wide ? add_frames<group> : add_frames<1>, blocks, block_threads, table,
-           scale, sum, count, parts);
-    write_levels(kernels, sum, count, parts, blocks, out);
+  bool reduce_values(CudaKernels& kernels, const FrameTable& table, float scale, const VectorFrame& own) const {
+    by_ranges(kernels, VectorFrames(&own, 1), [&](const EncodedTable& one) {
+      const bool wide = all_wide(own.values);
+      launch("decode_reduce_encode", kernels, wide && table.wide_at(0) ? add_frames<group> : add_frames<1>,
+             one.blocks(), block_threads, table, scale, own.values, own.count, one.parts[0].ranges);
+      write_frames(kernels, one, wide && all_wide(own.frame));
+    });
     return true;
   }
 };

@@ -111,50 +111,76 @@ __device__ __forceinline__ double write_signs(const Values& values, std::int64_t
   return sum;
 }
 
+/// Values on their way to a frame.
+template <class Values>
+struct Encoded {
+  Values values;
+  std::uint8_t* frame;
+  std::int64_t count;
+  double* partials;
+};
+
 template <class Values>
 __global__ void __launch_bounds__(block_threads)
-    encode_signs(const __grid_constant__ Values values, std::int64_t count, std::uint8_t* frame, double* partials) {
-  values.begin();
-  for (std::int64_t partial = blockIdx.x; partial < tree_partials(count); partial += gridDim.x) {
+    encode_signs(const __grid_constant__ PartTable<Encoded<Values>> table) {
+  const Encoded<Values>& own = table.own();
+  own.values.begin();
+  for (std::int64_t partial = table.block(); partial < tree_partials(own.count); partial += table.blocks_each) {
     const std::int64_t block = partial * tree_warps + threadIdx.x / warp_lanes;
-    const double sum = tree_halved(write_signs(values, block * scalar::tree_block, count, frame + header_bytes));
-    const double total = tree_across_warps(sum, tree_blocks(count) - partial * tree_warps);
-    if (threadIdx.x == 0) partials[partial] = total;
+    const double sum =
+        tree_halved(write_signs(own.values, block * scalar::tree_block, own.count, own.frame + header_bytes));
+    const double total = tree_across_warps(sum, tree_blocks(own.count) - partial * tree_warps);
+    if (threadIdx.x == 0) own.partials[partial] = total;
   }
 }
 
-__global__ void __launch_bounds__(block_threads)
-    write_scale(double* partials, std::int64_t partial_count, std::int64_t count, std::uint8_t* frame) {
-  const double sum = tree_total(partials, partial_count);
-  if (threadIdx.x == 0) put(frame, one_bit_scale(sum, count));
+/// A block a vector.
+template <class Values>
+__global__ void __launch_bounds__(block_threads) write_scale(const __grid_constant__ PartTable<Encoded<Values>> table) {
+  const Encoded<Values>& own = table.own();
+  const double sum = tree_total(own.partials, tree_partials(own.count));
+  if (threadIdx.x == 0) put(own.frame, one_bit_scale(sum, own.count));
 }
 
-template <class Values>
-void write_frame(CudaKernels& kernels, const char* operation, const Values& values, std::uint8_t* frame,
-                 std::int64_t count) {
-  const std::int64_t partials = tree_partials(count);
-  auto* room = static_cast<double*>(kernels.scratch(tree_room(partials) * sizeof(double)));
-  launch(operation, kernels, encode_signs<Values>, blocks_for(kernels, partials, 1), block_threads, values, count,
-         frame, room);
-  launch(operation, kernels, write_scale, 1, block_threads, room, partials, count, frame);
+/// Encodes all, each from the Values that make(vector) gives.
+template <class Make>
+void write_frames(CudaKernels& kernels, const char* operation, VectorFrames all, const Make& make) {
+  using Values = std::remove_cvref_t<decltype(make(all.front()))>;
+  by_tables(
+      kernels, all, 1,
+      [&](const VectorFrame& one) {
+        return Encoded<Values>{make(one), one.frame, one.count, nullptr};
+      },
+      [](const VectorFrame& one) { return tree_partials(one.count); },
+      [&](PartTable<Encoded<Values>>& table) {
+        const std::span parts(table.parts, table.count);
+        std::size_t room = 0;
+        for (const Encoded<Values>& part : parts) room += tree_room(tree_partials(part.count));
+        auto* partials = static_cast<double*>(kernels.scratch(room * sizeof(double)));
+        for (Encoded<Values>& part : parts) {
+          part.partials = partials;
+          partials += tree_room(tree_partials(part.count));
+        }
+        launch(operation, kernels, encode_signs<Values>, table.blocks(), block_threads, table);
+        launch(operation, kernels, write_scale<Values>, table.count, block_threads, table.with_one_block_each());
+      });
 }
 
 class OneBit final : public CudaCodec<OneBit, OneBitModel> {
  public:
-  void encode_values(CudaKernels& kernels, const float* values, std::uint8_t* frame, std::int64_t count,
-                     const Key&) const {
-    write_frame(kernels, "encode", GivenValues{values}, frame, count);
+  void encode_all_of(CudaKernels& kernels, VectorFrames all) const {
+    write_frames(kernels, "encode", all, [](const VectorFrame& one) { return GivenValues{one.values}; });
   }
 
   template <class Sink>
-  void decode_values(const CudaKernels& kernels, const std::uint8_t* frame, float* values, std::int64_t count,
-                     const Key&, const Sink& sink) const {
-    decode_groups(kernels, Frame{frame}, values, count, sink, true);
+  void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
+    decode_groups(kernels, all, sink, true, [](const VectorFrame& one) { return Frame{one.frame}; });
   }
 
-  bool reduce_values(CudaKernels& kernels, const FrameTable& table, float scale, float*, std::uint8_t* out,
-                     std::int64_t count, const Key&) const {
-    write_frame(kernels, "decode_reduce_encode", DecodedValues{table, scale}, out, count);
+  bool reduce_values(CudaKernels& kernels, const FrameTable& table, float scale, const VectorFrame& own) const {
+    write_frames(kernels, "decode_reduce_encode", VectorFrames(&own, 1), [&](const VectorFrame&) {
+      return DecodedValues{table, scale};
+    });
     return true;
   }
 };

@@ -11,9 +11,10 @@ namespace {
 
 constexpr int packed_run = 8;  // elements whose codes of any width end at a whole byte
 
-/// Codes of 8 bits in buckets that no group of 16 leaves.
+/// Codes of 8 bits in buckets that no group of four leaves: codes lie at a multiple of four bytes wherever norms end,
+/// and a warp writes 512 bytes in one piece.
 struct BytesFrame {
-  static constexpr int width = 16;
+  static constexpr int width = 4;
   const std::uint8_t* frame;
   QsgdLayout layout;
 
@@ -24,7 +25,14 @@ struct BytesFrame {
   };
   template <int N>
   __device__ __forceinline__ void load(std::int64_t i, Codes<N>& codes) const {
-    read<N>(frame + layout.header_bytes + i, codes.codes);
+    const std::uint8_t* from = frame + layout.header_bytes + i;
+    if constexpr (N == 1) {
+      codes.codes[0] = *from;
+    } else {
+      const auto word = *reinterpret_cast<const std::uint32_t*>(from);
+#pragma unroll
+      for (int j = 0; j < N; ++j) codes.codes[j] = static_cast<std::uint8_t>(word >> 8 * j);
+    }
     codes.norm = layout.norm(frame, layout.bucket_of(i));
   }
   template <int N>
@@ -83,59 +91,83 @@ void encode_any(CudaKernels& kernels, const float* values, const QsgdLayout& lay
          values, layout, frame);
 }
 
-template <class Norm, class Source>
-void encode_in_one_pass(const CudaKernels& kernels, const char* operation, const Source& source,
-                        const QsgdLayout& layout, std::uint8_t* frame) {
-  const std::int64_t buckets = layout.header_bytes / 4;
-  launch(operation, kernels, encode_buckets<Norm, Source>, blocks_for(kernels, buckets, tree_warps), block_threads,
-         source, layout, buckets, frame);
+/// Encodes all, each from the Source that make(vector) gives.
+template <class Norm, class Make, class Layout>
+void encode_in_one_pass(const CudaKernels& kernels, const char* operation, VectorFrames all, const Make& make,
+                        const Layout& layout_of) {
+  using Source = std::remove_cvref_t<decltype(make(all.front()))>;
+  by_tables(
+      kernels, all, tree_warps,
+      [&](const VectorFrame& one) {
+        return BucketsPart<Source>{make(one), layout_of(one.count, one.key), one.frame};
+      },
+      [&](const VectorFrame& one) { return layout_of(one.count, one.key).buckets(); },
+      [&](const PartTable<BucketsPart<Source>>& table) {
+        launch(operation, kernels, encode_buckets<Norm, Source>, table.blocks(), block_threads, table);
+      });
 }
 
 class Qsgd final : public CudaCodec<Qsgd, QsgdModel> {
  public:
   using CudaCodec::CudaCodec;
 
-  void encode_values(CudaKernels& kernels, const float* values, std::uint8_t* frame, std::int64_t count,
-                     const Key& key) const {
-    const QsgdLayout layout = layout_of(count, key);
-    if (is_one_pass(layout))
-      return encode_fused(kernels, "encode", GivenBucket{values, all_wide(values)}, layout, frame);
-    max_norm() ? encode_any<MaxNorm>(kernels, values, layout, frame)
-               : encode_any<TwoNorm>(kernels, values, layout, frame);
+  void encode_all_of(CudaKernels& kernels, VectorFrames all) const {
+    if (is_one_pass(all)) {
+      return encode_fused(kernels, "encode", all, [](const VectorFrame& one) {
+        return GivenBucket{one.values, all_wide(one.values)};
+      });
+    }
+    for (const VectorFrame& one : all) {
+      const QsgdLayout layout = layout_of(one.count, one.key);
+      max_norm() ? encode_any<MaxNorm>(kernels, one.values, layout, one.frame)
+                 : encode_any<TwoNorm>(kernels, one.values, layout, one.frame);
+    }
   }
 
   template <class Sink>
-  void decode_values(const CudaKernels& kernels, const std::uint8_t* frame, float* values, std::int64_t count,
-                     const Key& key, const Sink& sink) const {
-    const QsgdLayout layout = layout_of(count, key);
-    if (layout.width == 8 && layout.bucket % BytesFrame::width == 0) {
-      return decode_groups(kernels, BytesFrame{frame, layout}, values, count, sink,
-                           all_wide(frame + layout.header_bytes));
+  void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
+    const auto by_fours = [&](const VectorFrame& one) {
+      const QsgdLayout layout = layout_of(one.count, one.key);
+      return layout.width == 8 && layout.bucket % BytesFrame::width == 0;
+    };
+    if (std::ranges::all_of(all, by_fours)) {
+      const bool wide = std::ranges::all_of(all, [](const VectorFrame& one) { return is_aligned(one.frame, 4); });
+      return decode_groups(kernels, all, sink, wide, [&](const VectorFrame& one) {
+        return BytesFrame{one.frame, layout_of(one.count, one.key)};
+      });
     }
-    launch("decode", kernels, decode_packed<Sink>, blocks_for(kernels, count, block_threads * packed_run),
-           block_threads, frame, layout, values, sink);
+    for (const VectorFrame& one : all) {
+      launch("decode", kernels, decode_packed<Sink>, blocks_for(kernels, one.count, block_threads * packed_run),
+             block_threads, one.frame, layout_of(one.count, one.key), one.values, sink);
+    }
   }
 
-  bool reduce_values(const CudaKernels& kernels, const FrameTable& table, float scale, float*, std::uint8_t* out,
-                     std::int64_t count, const Key& key) const {
-    const QsgdLayout layout = layout_of(count, key);
-    if (!is_one_pass(layout)) return false;
-    encode_fused(kernels, "decode_reduce_encode", DecodedBucket{table, scale}, layout, out);
+  bool reduce_values(const CudaKernels& kernels, const FrameTable& table, float scale, const VectorFrame& own) const {
+    if (!is_one_pass(VectorFrames(&own, 1))) return false;
+    encode_fused(kernels, "decode_reduce_encode", VectorFrames(&own, 1), [&](const VectorFrame&) {
+      return DecodedBucket{table, scale};
+    });
     return true;
   }
 
  private:
-  static bool is_one_pass(const QsgdLayout& layout) { return layout.bucket == warp_bucket && layout.width == 8; }
-
-  QsgdLayout layout_of(std::int64_t count, const Key& key) const {
-    return {count, bucket_of(count), header_bytes(count), levels(), width(), stochastic(), PhiloxStream(Philox(key))};
+  bool is_one_pass(VectorFrames all) const {
+    return width() == 8 &&
+           std::ranges::all_of(all, [&](const VectorFrame& one) { return bucket_of(one.count) == warp_bucket; });
   }
 
-  template <class Source>
-  void encode_fused(const CudaKernels& kernels, const char* operation, const Source& source, const QsgdLayout& layout,
-                    std::uint8_t* frame) const {
-    max_norm() ? encode_in_one_pass<MaxNorm>(kernels, operation, source, layout, frame)
-               : encode_in_one_pass<TwoNorm>(kernels, operation, source, layout, frame);
+  QsgdLayout layout_of(std::int64_t count, const Key& key) const {
+    const auto bucket = static_cast<std::uint64_t>(bucket_of(count));
+    const int shift = std::has_single_bit(bucket) ? std::countr_zero(bucket) : -1;
+    return {count, bucket_of(count),         header_bytes(count), levels(), width(), stochastic(),
+            shift, PhiloxStream(Philox(key))};
+  }
+
+  template <class Make>
+  void encode_fused(const CudaKernels& kernels, const char* operation, VectorFrames all, const Make& make) const {
+    const auto layout = [this](std::int64_t count, const Key& key) { return layout_of(count, key); };
+    max_norm() ? encode_in_one_pass<MaxNorm>(kernels, operation, all, make, layout)
+               : encode_in_one_pass<TwoNorm>(kernels, operation, all, make, layout);
   }
 };
 

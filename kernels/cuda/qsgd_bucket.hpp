@@ -113,19 +113,28 @@ __device__ __forceinline__ float bucket_norm(const float (&x)[bucket_runs][run_e
   return Norm::of(__shfl_sync(all_lanes, sum, 0));
 }
 
+/// A vector on its way to a frame.
+template <class Source>
+struct BucketsPart {
+  Source source;
+  QsgdLayout layout;
+  std::uint8_t* frame;
+};
+
 template <class Norm, class Source>
 __global__ void __launch_bounds__(block_threads)
-    encode_buckets(const __grid_constant__ Source source, const __grid_constant__ QsgdLayout layout,
-                   std::int64_t buckets, std::uint8_t* frame) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * tree_warps;
-  for (std::int64_t bucket = static_cast<std::int64_t>(blockIdx.x) * tree_warps + threadIdx.x / warp_lanes;
-       bucket < buckets; bucket += stride) {
+    encode_buckets(const __grid_constant__ PartTable<BucketsPart<Source>> table) {
+  const BucketsPart<Source>& own = table.own();
+  const QsgdLayout& layout = own.layout;
+  const std::int64_t stride = static_cast<std::int64_t>(table.blocks_each) * tree_warps;
+  for (std::int64_t bucket = table.block() * tree_warps + threadIdx.x / warp_lanes; bucket < layout.buckets();
+       bucket += stride) {
     const std::int64_t begin = bucket * warp_bucket;
     float x[bucket_runs][run_elements];
 #pragma unroll
-    for (int run = 0; run < bucket_runs; ++run) load_run(source, layout, begin + run_begin(run), x[run]);
+    for (int run = 0; run < bucket_runs; ++run) load_run(own.source, layout, begin + run_begin(run), x[run]);
     const float norm = bucket_norm<Norm>(x);
-    if (threadIdx.x % warp_lanes == 0) put(frame + 4 * bucket, norm);
+    if (threadIdx.x % warp_lanes == 0) put(own.frame + 4 * bucket, norm);
     const QsgdRounding rounding(norm, layout.levels);
 #pragma unroll
     for (int run = 0; run < bucket_runs; ++run) {
@@ -137,7 +146,7 @@ __global__ void __launch_bounds__(block_threads)
       for (int j = 0; j < run_elements; ++j) {
         codes |= rounding.code(x[run][j], layout.stochastic ? qsgd_draw(words[j]) : 0.5F) << 8 * j;
       }
-      put_run(layout, frame, first, codes);
+      put_run(layout, own.frame, first, codes);
     }
   }
 }

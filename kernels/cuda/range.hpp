@@ -52,10 +52,10 @@ __device__ __forceinline__ RangePart block_range(RangePart part) {
   return part;
 }
 
-/// parts[block] = the range over all threads of this block.
-__device__ __forceinline__ void write_part(const RangePart& part, RangePart* parts) {
+/// *to = the range over all threads of this block.
+__device__ __forceinline__ void write_part(const RangePart& part, RangePart* to) {
   const RangePart whole = block_range(part);
-  if (threadIdx.x == 0) parts[blockIdx.x] = whole;
+  if (threadIdx.x == 0) *to = whole;
 }
 
 /// The header of values whose range lies in `count` parts, the same in each thread. All threads must call.

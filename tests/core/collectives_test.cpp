@@ -108,6 +108,29 @@ TEST_P(Collectives, ReduceScatterLeavesEachRankItsChunk) {
   }
 }
 
+/// Whose chunks differ in size, and begin at odd addresses.
+TEST_P(Collectives, LongVectorsOfOddSizesArriveWhole) {
+  const std::int64_t count = 4097 * ranks() + 5;
+  const auto results = run<std::int32_t>([&](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const OwnedBuffer parts = on_device(comm.device(), numbers<std::int32_t>(comm.rank(), count));
+    comm.reduce_scatter(parts, ReduceOp::sum);
+    comm.all_gather(parts);
+    std::vector<std::int32_t> values = on_host<std::int32_t>(comm.device(), parts);
+    for (const char* name : {"ring", "rabenseifner"}) {
+      const OwnedBuffer x = on_device(comm.device(), numbers<std::int32_t>(comm.rank(), count));
+      comm.use_all_reduce(name);
+      comm.all_reduce(x, ReduceOp::sum);
+      for (const std::int32_t value : on_host<std::int32_t>(comm.device(), x)) values.push_back(value);
+    }
+    return values;
+  });
+  const auto once = reduced<std::int32_t>(ranks(), count, ReduceOp::sum);
+  std::vector<std::int32_t> expected;
+  for (int way = 0; way < 3; ++way) expected.insert(expected.end(), once.begin(), once.end());
+  for (const auto& result : results) EXPECT_EQ(result, expected);
+}
+
 TEST_P(Collectives, AllGatherBringsEveryChunk) {
   for (const std::int64_t count : counts) {
     const auto results = run<std::int64_t>([&](RankRuntime& runtime) {

@@ -43,6 +43,23 @@ TEST_F(Arithmetic, ProductsQuotientsAndRoots) {
   EXPECT_EQ(device_.values(squares), (Floats{0, 3, std::sqrt(2.0F)}));
 }
 
+TEST_F(Arithmetic, WholeNumbersAreDividedTowardsZero) {
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  const OwnedBuffer longs = device_.hold(std::vector<std::int64_t>{7, -7, least, 0}, DType::i64);
+  device_.divide_whole(longs, 3);
+  EXPECT_EQ(device_.values<std::int64_t>(longs), (std::vector<std::int64_t>{2, -2, least / 3, 0}));
+  const OwnedBuffer bytes = device_.hold(std::vector<std::uint8_t>(1001, 255), DType::u8);
+  device_.divide_whole(bytes, 2);
+  EXPECT_EQ(device_.values<std::uint8_t>(bytes), std::vector<std::uint8_t>(1001, 127));
+  device_.divide_whole(bytes, 1000);
+  EXPECT_EQ(device_.values<std::uint8_t>(bytes), std::vector<std::uint8_t>(1001, 0));
+  const OwnedBuffer ints = device_.hold(std::vector<std::int32_t>{100, -101}, DType::i32);
+  device_.divide_whole(ints, 10);
+  EXPECT_EQ(device_.values<std::int32_t>(ints), (std::vector<std::int32_t>{10, -10}));
+  EXPECT_THROW(device_.divide_whole(device_.hold({1}), 2), Error);
+  EXPECT_THROW(device_.divide_whole(ints, 0), Error);
+}
+
 TEST_F(Arithmetic, OneElementStandsForAll) {
   const OwnedBuffer four = device_.hold({4}), x = device_.hold({1, 2, 3}), y = device_.hold({10, 20, 30});
   device_.multiply(four, y);

@@ -133,6 +133,49 @@ TEST_P(SameFrames, OfTheFusedServer) {
   }
 }
 
+/// Vectors of a scatter-reduce: chunks of one vector, `offset` floats into its memory, and their frames 256 bytes
+/// apart.
+struct Chunks {
+  Chunks(TestDevice& device, const Codec& codec, std::int64_t count, int parts, std::int64_t offset) {
+    values = device.hold(random_vector(count + offset, 21));
+    std::int64_t room = 0;
+    const auto padded = [](std::int64_t bytes) { return (bytes + 255) / 256 * 256; };
+    for (int part = 0; part < parts; ++part) room += padded(codec.encoded_bytes(part_count(count, parts, part)));
+    frames = device.allocate(Shape::of(room, DType::u8));
+    std::int64_t begin = 0;
+    for (int part = 0; part < parts; ++part) {
+      const Buffer vector = values.view().slice(offset, count).chunk(part, parts);
+      const std::int64_t bytes = codec.encoded_bytes(vector.count());
+      all.push_back({vector, frames.view().slice(begin, bytes), {.seed = 9, .rank = part, .chunk = part}});
+      begin += padded(bytes);
+    }
+  }
+  OwnedBuffer values, frames;
+  std::vector<CodecPart> all;
+};
+
+TEST_P(SameFrames, OfAllChunksAtOnce) {
+  for (const std::int64_t count : {1, 600, 20001}) {
+    for (const int parts : {3, 130}) {
+      for (const std::int64_t offset : {0, 1}) {
+        SCOPED_TRACE(std::to_string(count) + " elements in " + std::to_string(parts) + " at " + std::to_string(offset));
+        Chunks here(tested_, *codec_, count, parts, offset), there(plain_, *reference_, count, parts, offset);
+        codec_->encode_all(tested_, here.all);
+        for (const CodecPart& part : there.all) reference_->encode(plain_, part.vector, part.frame, part.key);
+        ASSERT_EQ(tested_.values<std::uint8_t>(here.frames), plain_.values<std::uint8_t>(there.frames));
+        codec_->decode_add_all(tested_, here.all, -0.5F);
+        for (const CodecPart& part : there.all) {
+          reference_->decode_add(plain_, part.frame, -0.5F, part.vector, part.key);
+        }
+        ASSERT_EQ(tested_.values(here.values), plain_.values(there.values));
+        codec_->decode_all(tested_, here.all);
+        for (const CodecPart& part : there.all) reference_->decode(plain_, part.frame, part.vector, part.key);
+        ASSERT_EQ(tested_.values(here.values), plain_.values(there.values));
+      }
+    }
+  }
+}
+
 // Squares whose sum lies half a unit of f64 from where the f32 norm rounds up: lanes 2 and 18 of the tree hold 3/8 of a
 // unit of the first lane each, which is lost where they are not added to each other first.
 TEST(Qsgd, AddsSquaresByTheTree) {

@@ -23,6 +23,10 @@ struct Live {
 };
 Live live();
 
+/// cuBLAS was looked for; how often so far.
+void note_cublas();
+std::int64_t cublas_openings();
+
 /// Kernels launched so far by all threads.
 std::int64_t launches();
 

@@ -65,6 +65,8 @@ cudaError_t usable() {
 void run_streams_later() { state().later = true; }
 void set_device_count(int count) { state().devices = count; }
 void break_with(cudaError_t error) { state().broken = error; }
+void note_cublas() { ++state().cublas_openings; }
+std::int64_t cublas_openings() { return state().cublas_openings; }
 std::int64_t launches() { return state().launches; }
 
 cudaError_t begin_launch(const dim3& grid, const dim3& block, cudaStream_t /*stream*/) {

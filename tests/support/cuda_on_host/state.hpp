@@ -31,7 +31,7 @@ namespace cuda_on_host {
 struct State {
   std::atomic<int> devices{1};
   std::atomic<cudaError_t> broken{cudaSuccess};
-  std::atomic<std::int64_t> launches{0}, pinned{0}, streams{0}, events{0};
+  std::atomic<std::int64_t> launches{0}, cublas_openings{0}, pinned{0}, streams{0}, events{0};
   std::atomic<bool> later{false};  ///< streams that are made from now on have threads
   std::mutex mutex;                ///< guards what follows
   std::map<void*, std::size_t> memory, pinned_memory;
