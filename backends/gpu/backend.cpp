@@ -25,14 +25,15 @@ void finish_launched_process(int status, void*) {
 }
 
 /// This process as a rank of a launched job, made at the first run or when it first enters.
-RankProcess& launched_process(JobMembership& session, double timeout, std::optional<int> device = std::nullopt) {
+RankProcess& launched_process(JobMembership& session, double timeout, Calls calls,
+                              std::optional<int> device = std::nullopt) {
   if (the_launched_process != nullptr) {
     require(!device || *device == the_launched_process->device(), "this process has entered with GPU ",
             the_launched_process->device(), ", but its current device is ", device.value_or(0), " now; go back to it");
     return *the_launched_process;
   }
   const auto report = [](const std::string& reason) { write_line("trigram: " + reason); };
-  the_launched_process = new RankProcess(session.rendezvous(), session.seats(), timeout, report, device);
+  the_launched_process = new RankProcess(session.rendezvous(), session.seats(), timeout, report, calls, device);
   its_id = getpid();
   // Registered after CUDA and NCCL were loaded, and so called before they are torn down.
   on_exit(finish_launched_process, nullptr);
@@ -67,6 +68,7 @@ class GpuRank final : public EnteredRank {
   Outcome leave(const std::vector<std::byte>& result) override {
     runtime_->take_turn();
     runtime_->settle();
+    runtime_->require_one_order();
     const double ended = runtime_->now();
     Outcome outcome;
     outcome.results = runtime_->exchange_results(result);
@@ -99,6 +101,12 @@ class GpuBackend final : public Backend {
         timeout_(
             params.get("timeout", "300s", Unit::seconds,
                        "how long ranks may take to meet, and an exchange to end, before the job ends; 0: forever")),
+        calls_(
+            params.get("blocking", false,
+                       "whether calls of NCCL end when they are done: less of the host's time, but only the watchdog "
+                       "ends what hangs in them")
+                ? Calls::block
+                : Calls::ask),
         rendezvous_(params.get("rendezvous", "",
                                "where the ranks of a launched job meet: file:PATH, tcp:HOST:PORT or mpi; empty: where "
                                "the launcher says")) {
@@ -139,14 +147,14 @@ class GpuBackend final : public Backend {
   std::unique_ptr<EnteredRank> enter(const World& world) override {
     require(member_.has_value(), refuses_entering());
     const std::vector<int> node_of_rank = nodes(world.ranks);
-    return rank_of(launched_process(session(), timeout_, current_device()), world, node_of_rank,
+    return rank_of(launched_process(session(), timeout_, calls_, current_device()), world, node_of_rank,
                    [](const CarriedError&) {});
   }
 
   Outcome run(const World& world, const RankBody& body) override {
     const std::vector<int> node_of_rank = nodes(world.ranks);
     if (!member_) return run_local(world, body, node_of_rank);
-    RankProcess& process = launched_process(session(), timeout_);
+    RankProcess& process = launched_process(session(), timeout_, calls_);
     return run_entered(*rank_of(process, world, node_of_rank, [](const CarriedError&) {}), body);
   }
 
@@ -177,9 +185,12 @@ class GpuBackend final : public Backend {
     const std::vector<Bytes> results = run_local_ranks(world.ranks, [&](const LocalRank& self) {
       const auto rendezvous = meet(self.member.rendezvous, self.member, {timeout_});
       const std::vector<Seat> seats(static_cast<std::size_t>(world.ranks), Seat::here());
-      RankProcess process(*rendezvous, seats, timeout_, [&](const std::string& reason) {
-        self.report(CarriedError::of(std::make_exception_ptr(BackendError(reason))));
-      });
+      RankProcess process(
+          *rendezvous, seats, timeout_,
+          [&](const std::string& reason) {
+            self.report(CarriedError::of(std::make_exception_ptr(BackendError(reason))));
+          },
+          calls_);
       Outcome outcome = run_entered(*rank_of(process, world, node_of_rank, self.report), body);
       const Bytes packed = self.member.rank == 0 ? pack(std::move(outcome)) : Bytes();
       process.finish();
@@ -192,6 +203,7 @@ class GpuBackend final : public Backend {
   int ranks_per_node_;
   std::string collectives_;
   double timeout_;
+  Calls calls_;
   std::string rendezvous_;
   std::optional<Member> member_ = member_of(launcher_environment());
 };

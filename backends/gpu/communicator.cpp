@@ -1,6 +1,7 @@
 #include "backends/gpu/communicator.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/real_data.hpp"
@@ -9,23 +10,6 @@ namespace trigram::gpu {
 namespace {
 
 bool is_receive(const Transfer& transfer) { return transfer.direction == Transfer::Direction::receive; }
-
-/// The first call that fails inside a group of calls is the one to report; the group is closed in any case.
-class GroupOfCalls {
- public:
-  GroupOfCalls() : first_(nccl().group_start()) {}
-  void add(ncclResult_t result) {
-    const bool well = first_ == ncclSuccess || first_ == ncclInProgress;
-    if (well && result != ncclSuccess && result != ncclInProgress) first_ = result;
-  }
-  ncclResult_t close() {
-    const ncclResult_t closed = nccl().group_end();
-    return first_ == ncclSuccess || first_ == ncclInProgress ? closed : first_;
-  }
-
- private:
-  ncclResult_t first_;
-};
 
 }  // namespace
 
@@ -107,6 +91,8 @@ std::unique_ptr<Communicator> GpuCommunicator::split(int color, int key) {
   for (const auto& [its_key, member] : members) world_ranks.push_back(member);
   // NCCL takes no negative color: the place of `color` among all that were given.
   const auto dense = std::ranges::count_if(colors, [&](std::int64_t other) { return other < color; });
+  std::optional<Watchdog::HostCall> inside;
+  if (group_->calls() == Calls::block) inside.emplace(lane_->watchdog, group_->name() + ": splitting it");
   std::shared_ptr<NcclGroup> part = group_->split("a part of " + group_->name(), static_cast<int>(dense), key);
   lane_->watchdog.look_after(part, lane_->index);
   auto communicator = like_this(std::move(part), std::move(world_ranks));

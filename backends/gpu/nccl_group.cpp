@@ -20,9 +20,9 @@ constexpr std::chrono::microseconds nap{100};
 constexpr std::chrono::seconds others_may_take{2};
 constexpr double finish_within = 10;
 
-ncclConfig_t configuration() {
+ncclConfig_t configuration(Calls calls) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
+  config.blocking = calls == Calls::block ? 1 : 0;
   return config;
 }
 
@@ -43,14 +43,14 @@ ncclUniqueId make_unique_id() {
   return id;
 }
 
-NcclGroup::NcclGroup(std::string name, const ncclUniqueId& id, int ranks, int rank, double timeout)
-    : name_(std::move(name)), timeout_(timeout) {
-  ncclConfig_t config = configuration();
+NcclGroup::NcclGroup(std::string name, const ncclUniqueId& id, int ranks, int rank, double timeout, Calls calls)
+    : name_(std::move(name)), timeout_(timeout), calls_(calls) {
+  ncclConfig_t config = configuration(calls_);
   begin(nccl().comm_init_rank_config(slot_.place(), ranks, id, rank, &config), "ncclCommInitRankConfig");
 }
 
-NcclGroup::NcclGroup(std::string name, CommSlot slot, double timeout)
-    : name_(std::move(name)), slot_(std::move(slot)), timeout_(timeout) {
+NcclGroup::NcclGroup(std::string name, CommSlot slot, double timeout, Calls calls)
+    : name_(std::move(name)), slot_(std::move(slot)), timeout_(timeout), calls_(calls) {
   begin(ncclInProgress, "ncclCommSplit");
 }
 
@@ -79,10 +79,10 @@ NcclGroup::~NcclGroup() {
 
 std::unique_ptr<NcclGroup> NcclGroup::split(std::string name, int color, int key) {
   CommSlot slot;
-  ncclConfig_t config = configuration();
+  ncclConfig_t config = configuration(calls_);
   config.splitShare = 1;  // both are on one stream, and so never at work at once
   call("ncclCommSplit", [&](ncclComm_t comm) { return nccl().comm_split(comm, color, key, slot.place(), &config); });
-  return std::unique_ptr<NcclGroup>(new NcclGroup(std::move(name), std::move(slot), timeout_));
+  return std::unique_ptr<NcclGroup>(new NcclGroup(std::move(name), std::move(slot), timeout_, calls_));
 }
 
 void NcclGroup::call(const char* what, const std::function<ncclResult_t(ncclComm_t)>& function) {

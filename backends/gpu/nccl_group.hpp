@@ -33,12 +33,16 @@ class CommSlot {
   bool written_ = false;
 };
 
-/// Non-blocking: a call that NCCL has not finished is asked after until it has, or `timeout` has passed. Calls of one
-/// group exclude each other, so that the watchdog can look at it and abort it from its own thread.
+/// How long the host is inside NCCL: until the call is done, or hardly, and it asks until the call is done.
+enum class Calls : bool { ask, block };
+
+/// A call that NCCL has not finished is asked after until it has, or `timeout` has passed. Where calls block, deadlines
+/// are the watchdog's. Calls of one group exclude each other, so that the watchdog can look at it and abort it from its
+/// own thread.
 class NcclGroup {
  public:
   /// A new group; all its ranks call. `name` is for messages: "lane 1, all ranks". Throws BackendError.
-  NcclGroup(std::string name, const ncclUniqueId& id, int ranks, int rank, double timeout);
+  NcclGroup(std::string name, const ncclUniqueId& id, int ranks, int rank, double timeout, Calls calls = Calls::ask);
   /// `finish`, or `abandon` while an error unwinds.
   ~NcclGroup();
   NcclGroup(const NcclGroup&) = delete;
@@ -51,6 +55,7 @@ class NcclGroup {
   int rank() const { return rank_; }
   int size() const { return size_; }
   const std::string& name() const { return name_; }
+  Calls calls() const { return calls_; }
   void use_timeout(double seconds) { timeout_ = seconds; }
 
   /// One call of NCCL on this group, finished for the host when it returns: what it orders is on its stream then.
@@ -65,7 +70,7 @@ class NcclGroup {
   std::string finish(double seconds);
 
  private:
-  NcclGroup(std::string name, CommSlot slot, double timeout);
+  NcclGroup(std::string name, CommSlot slot, double timeout, Calls calls);
   void begin(ncclResult_t result, const char* what);
   ncclResult_t state();
   ncclResult_t settled(ncclResult_t result, double seconds);
@@ -77,8 +82,26 @@ class NcclGroup {
   CommSlot slot_;
   ncclComm_t comm_ = nullptr;  ///< null once aborted or destroyed
   double timeout_;
+  Calls calls_;
   int rank_ = 0;
   int size_ = 1;
+};
+
+/// The first call that fails inside a group of calls is the one to report; the group is closed in any case.
+class GroupOfCalls {
+ public:
+  GroupOfCalls() : first_(nccl().group_start()) {}
+  void add(ncclResult_t result) {
+    const bool well = first_ == ncclSuccess || first_ == ncclInProgress;
+    if (well && result != ncclSuccess && result != ncclInProgress) first_ = result;
+  }
+  ncclResult_t close() {
+    const ncclResult_t closed = nccl().group_end();
+    return first_ == ncclSuccess || first_ == ncclInProgress ? closed : first_;
+  }
+
+ private:
+  ncclResult_t first_;
 };
 
 /// For all ranks of one group, made by one of them.

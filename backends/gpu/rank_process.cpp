@@ -1,10 +1,12 @@
 #include "backends/gpu/rank_process.hpp"
 
 #include <cstring>
+#include <optional>
 
 #include "backends/gpu/devices.hpp"
 #include "backends/gpu/host/nccl_words.hpp"
 #include "core/error.hpp"
+#include "kernels/cuda/check.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -33,8 +35,8 @@ ncclUniqueId shared_id(Rendezvous& rendezvous, Patience patience) {
 }  // namespace
 
 RankProcess::RankProcess(Rendezvous& rendezvous, std::vector<Seat> seats, double timeout,
-                         std::function<void(const std::string&)> report, std::optional<int> device)
-    : rendezvous_(rendezvous), seats_(std::move(seats)), settings_(set_missing(cuda_environment())) {
+                         std::function<void(const std::string&)> report, Calls calls, std::optional<int> device)
+    : rendezvous_(rendezvous), seats_(std::move(seats)), calls_(calls), settings_(set_missing(cuda_environment())) {
   const int rank = rendezvous_.rank();
   device_ = device ? *device : device_for(place_on_host(number_hosts(seats_), rank), device_count());
   Seat own = seats_[static_cast<std::size_t>(rank)];
@@ -73,7 +75,10 @@ std::unique_ptr<LaneChannels> RankProcess::make_channels(int lane, const std::ve
   const int rank = rendezvous_.rank(), ranks = rendezvous_.ranks();
   const std::string who = "rank " + std::to_string(rank) + ", lane " + std::to_string(lane) + ", ";
   auto made = std::make_unique<LaneChannels>(lane > 0);
-  made->all = std::make_shared<NcclGroup>(who + "all ranks", shared_id(rendezvous_, {timeout}), ranks, rank, timeout);
+  std::optional<Watchdog::HostCall> inside;
+  if (calls_ == Calls::block) inside.emplace(*watchdog_, who + "making its groups");
+  made->all =
+      std::make_shared<NcclGroup>(who + "all ranks", shared_id(rendezvous_, {timeout}), ranks, rank, timeout, calls_);
   watchdog_->look_after(made->all, lane);
   for (const Parting& parting : partings) {
     const std::vector<int> members = parting.group_of(rank);
@@ -85,7 +90,35 @@ std::unique_ptr<LaneChannels> RankProcess::make_channels(int lane, const std::ve
     if (!is_all) watchdog_->look_after(group, lane);
     made->groups.push_back({parting.name, std::move(group), members});
   }
+  for (const GroupOfLane& group : made->groups) warm_up(group, *made, lane);
   return made;
+}
+
+/// A byte to and from each neighbour in the ring of ranks, before any clock runs: NCCL makes connections, and much
+/// else, at the first message.
+void RankProcess::warm_up(const GroupOfLane& group, const LaneChannels& channels, int lane) {
+  const int ranks = group.group->size();
+  if (ranks == 1) return;
+  const cudaStream_t stream = channels.stream.get();
+  constexpr std::size_t bytes = 4;
+  std::byte* memory = nullptr;
+  cuda::check(cudaMallocAsync(&memory, bytes, stream), "cudaMallocAsync");
+  cuda::check(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
+  const int next = (group.group->rank() + 1) % ranks;
+  const int before = (group.group->rank() + ranks - 1) % ranks;
+  const auto by = std::make_shared<const Orderer>(
+      Orderer{rendezvous_.rank(), "lane " + std::to_string(lane), group.name, group.world_ranks, lane, stream});
+  watchdog_->recorder().begin(by, "first exchange", 0, bytes, {}, "");
+  group.group->call("the first exchange", [&](ncclComm_t comm) {
+    GroupOfCalls calls;
+    calls.add(nccl().send(memory, 1, ncclUint8, next, comm, stream));
+    calls.add(nccl().send(memory + 1, 1, ncclUint8, before, comm, stream));
+    calls.add(nccl().recv(memory + 2, 1, ncclUint8, before, comm, stream));
+    calls.add(nccl().recv(memory + 3, 1, ncclUint8, next, comm, stream));
+    return calls.close();
+  });
+  watchdog_->recorder().end();
+  cuda::check(cudaFreeAsync(memory, stream), "cudaFreeAsync");
 }
 
 nlohmann::json RankProcess::facts() const {
@@ -97,6 +130,7 @@ nlohmann::json RankProcess::facts() const {
           {"devices", devices},
           {"shared_devices", shared_devices(seats_)},
           {"environment", settings_},
+          {"nccl_calls", calls_ == Calls::block ? "block" : "ask"},
           {"rendezvous", rendezvous_.place()}};
 }
 

@@ -34,7 +34,7 @@ class RankProcess {
   /// `report` is for the watchdog, which ends the process; operations may take `timeout` seconds, 0: forever. Without
   /// a `device` it takes one by its place among the ranks of its host.
   RankProcess(Rendezvous& rendezvous, std::vector<Seat> seats, double timeout,
-              std::function<void(const std::string&)> report, std::optional<int> device = std::nullopt);
+              std::function<void(const std::string&)> report, Calls calls, std::optional<int> device = std::nullopt);
   ~RankProcess();
   RankProcess(const RankProcess&) = delete;
   RankProcess& operator=(const RankProcess&) = delete;
@@ -53,10 +53,12 @@ class RankProcess {
   void fail(const std::string& reason) noexcept { watchdog_->fail(reason); }
 
  private:
+  void warm_up(const GroupOfLane& group, const LaneChannels& channels, int lane);
   std::unique_ptr<LaneChannels> make_channels(int lane, const std::vector<Parting>& partings, double timeout);
 
   Rendezvous& rendezvous_;
   std::vector<Seat> seats_;
+  Calls calls_;
   int device_ = 0;
   Environment settings_;  ///< variables that we set for CUDA and NCCL
   std::unique_ptr<Watchdog> watchdog_;

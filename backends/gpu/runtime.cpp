@@ -103,9 +103,39 @@ void GpuRuntime::give_turn() {
   if (followed_) order(lanes_.front()->stream, *followed_);
 }
 
+void GpuRuntime::step_ends() {
+  constexpr std::size_t under_way = 2;
+  Event end = events_.take();
+  end.record(lanes_.front()->stream);
+  steps_.push_back(std::move(end));
+  if (steps_.size() <= under_way) return;
+  steps_.front().wait();
+  events_.give_back(std::move(steps_.front()));
+  steps_.pop_front();
+}
+
+/// Kernels of NCCL start in the order in which the host ordered them, whichever group they are of, and wait for their
+/// peers: ranks that order groups differently could each hold up what another waits for. The background lane stands
+/// apart, since nothing else is ordered for it to wait for.
+void GpuRuntime::note_start(int lane) {
+  constexpr std::uint64_t prime = 0x100000001b3, room = std::uint64_t{1} << 62U;
+  if (lane == layout().background()) return;
+  started_ = static_cast<std::int64_t>(
+      (static_cast<std::uint64_t>(started_) * prime + static_cast<std::uint64_t>(lane)) % room);
+}
+
+void GpuRuntime::require_one_order() {
+  const std::int64_t least = control_.agree(started_, ReduceOp::min);
+  const std::int64_t most = control_.agree(started_, ReduceOp::max);
+  ensure(least == most,
+         "ranks have started lanes in different orders; on GPUs all ranks must start bodies on the lanes of "
+         "buckets in one order, or kernels of NCCL may wait for each other for ever");
+}
+
 Pending GpuRuntime::launch(int lane, std::function<void()> body) {
   layout().require_startable(lane);
   ensure(!guard_.inside, "a lane's body cannot start another lane");
+  note_start(lane);
   const cudaStream_t main = lanes_.front()->stream;
   OwnLane& its = *lanes_[static_cast<std::size_t>(lane)];
   const cudaStream_t own = its.stream;

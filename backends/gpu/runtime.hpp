@@ -1,6 +1,7 @@
 // One process as one rank of a run: its lanes, its clock, and what it settles with the others.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -41,6 +42,8 @@ class GpuRuntime final : public RankRuntime {
   /// On any thread: CUDA's current device is each thread's own.
   void take_turn() override;
   void give_turn() override;
+  /// Waits for the step before the last one: two are under way at most.
+  void step_ends() override;
   /// From now on turns follow what is ordered on that stream, and it them.
   void follow(cudaStream_t stream) { followed_ = stream; }
   /// Blocks all ranks until `complete` has returned on rank 0; each rank's clock stands still meanwhile.
@@ -48,6 +51,8 @@ class GpuRuntime final : public RankRuntime {
 
   /// All ranks enter, and their clocks start together.
   void begin();
+  /// Throws Error where ranks have started lanes in different orders; collective.
+  void require_one_order();
   /// Waits until all that was ordered has run. Throws what went wrong on the device.
   void settle();
   /// Every rank's bytes, on every rank.
@@ -57,12 +62,15 @@ class GpuRuntime final : public RankRuntime {
   class OwnLane;
   class Body;
   void order(cudaStream_t first, cudaStream_t then);
+  void note_start(int lane);
 
   Clock clock_;
   BodyGuard guard_;
   EventPool events_{Event::Kind::order};
   int device_;
   std::optional<cudaStream_t> followed_;
+  std::int64_t started_ = 0;  ///< the lanes that carried buckets, in order, as one number
+  std::deque<Event> steps_;   ///< where those that are under way end on the main lane
   HostExchange control_;
   std::vector<std::unique_ptr<OwnLane>> lanes_;
 };

@@ -40,6 +40,8 @@ void Event::hold_back(cudaStream_t stream) const {
   check(cudaStreamWaitEvent(stream, event_, 0), "cudaStreamWaitEvent");
 }
 
+void Event::wait() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
+
 bool Event::passed() const {
   const cudaError_t status = cudaEventQuery(event_);
   if (status == cudaErrorNotReady) return false;

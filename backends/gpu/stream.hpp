@@ -35,6 +35,8 @@ class Event {
   void record(cudaStream_t stream);
   /// What comes on `stream` from now on follows this event.
   void hold_back(cudaStream_t stream) const;
+  /// Blocks the host until it has passed. Throws BackendError for an error of the device.
+  void wait() const;
   /// Whether it has passed; never blocks. Throws BackendError for an error of the device.
   bool passed() const;
   cudaEvent_t get() const { return event_; }

@@ -41,8 +41,30 @@ void Watchdog::look_after(const std::shared_ptr<NcclGroup>& group, int lane_inde
   looked_after_.push_back({group, lane_index});
 }
 
+Watchdog::HostCall::HostCall(Watchdog& watchdog, std::string what) : watchdog_(watchdog) {
+  const std::lock_guard lock(watchdog_.mutex_);
+  watchdog_.host_call_ = std::move(what);
+  watchdog_.host_call_begun_ = seconds_now();
+}
+
+Watchdog::HostCall::~HostCall() {
+  const std::lock_guard lock(watchdog_.mutex_);
+  watchdog_.host_call_.clear();
+}
+
+std::string Watchdog::stuck_host_call(double timeout) {
+  const std::lock_guard lock(mutex_);
+  if (timeout <= 0 || host_call_.empty() || seconds_now() - host_call_begun_ < timeout) return {};
+  return host_call_ + " has waited " + number_text(timeout) + " s for the other ranks";
+}
+
 void Watchdog::watch() {
-  cudaSetDevice(device_);
+  // Each thread has a current device of its own; events of this rank's are asked from here.
+  if (const cudaError_t status = cudaSetDevice(device_); status != cudaSuccess) {
+    const std::string who = "rank " + std::to_string(rendezvous_.rank());
+    end_process({rendezvous_.rank(), who + ": its watchdog cannot use device " + std::to_string(device_) +
+                                         ": cudaSetDevice: " + cudaGetErrorString(status)});
+  }
   while (true) {
     last_resort_.expect_within(longest_round, "rank " + std::to_string(rendezvous_.rank()) +
                                                   ": the GPU's driver does not answer; the process ends");
@@ -61,6 +83,8 @@ std::optional<JobFailure> Watchdog::trouble() {
     const std::optional<std::string> stuck =
         recorder_.stuck_for(timeout > 0 ? timeout : std::numeric_limits<double>::infinity(), seconds_now());
     if (stuck) return JobFailure{rank, *stuck};
+    if (std::string stuck_inside = stuck_host_call(timeout); !stuck_inside.empty())
+      return JobFailure{rank, stuck_inside};
     const std::string error = asynchronous_error();
     if (!error.empty()) return reason_behind(error);
   } catch (const std::exception& error) {

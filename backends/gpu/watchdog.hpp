@@ -32,6 +32,18 @@ class Watchdog {
   /// From now on also this group, of that lane, until it is gone.
   void look_after(const std::shared_ptr<NcclGroup>& group, int lane_index);
 
+  /// While it lives, the host is inside `what`, which may take as long as one operation.
+  class HostCall {
+   public:
+    HostCall(Watchdog& watchdog, std::string what);
+    ~HostCall();
+    HostCall(const HostCall&) = delete;
+    HostCall& operator=(const HostCall&) = delete;
+
+   private:
+    Watchdog& watchdog_;
+  };
+
   /// This rank fails by itself: tells the others, aborts, and gives the process a few seconds to end.
   void fail(const std::string& reason) noexcept;
   /// The good end: all groups are finished, and nothing is looked after any more. Does nothing after `fail`.
@@ -46,6 +58,7 @@ class Watchdog {
   void watch();
   /// Why the job must end, with the rank whose fault it is; nothing while all is well.
   std::optional<JobFailure> trouble();
+  std::string stuck_host_call(double timeout);
   JobFailure reason_behind(const std::string& error);
   std::string asynchronous_error();
   std::vector<std::shared_ptr<NcclGroup>> groups();
@@ -62,6 +75,8 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Looked> looked_after_;
+  std::string host_call_;       ///< what the host is inside of; empty: nothing
+  double host_call_begun_ = 0;  ///< by seconds_now
   bool stopped_ = false;
   bool failed_ = false;
   LastResort last_resort_;

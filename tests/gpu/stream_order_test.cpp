@@ -1,8 +1,14 @@
 // What lanes promise where work is ordered now and runs later.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "core/error.hpp"
 #include "core/worker.hpp"
+#include "kernels/cuda/kernels.hpp"
 #include "tests/gpu/job_size.hpp"
 #include "tests/support/run_ranks.hpp"
 
@@ -83,6 +89,25 @@ TEST(StreamOrder, MemoryOfABodyLivesUntilItsWorkIsDone) {
   for (const Longs& result : results) EXPECT_EQ(result, Longs(10, job_size()));
 }
 
+TEST(StreamOrder, ABodyMayAskForTheMeanOfWholeNumbers) {
+  const auto results = run([](RankRuntime& runtime) {
+    Lane& lane = runtime.lane(1);
+    const OwnedBuffer x = on_device<std::int64_t>(*runtime.lane(0).device, {-7, 3 * job_size() + 1, 100});
+    const OwnedBuffer bytes = on_device<std::uint8_t>(*runtime.lane(0).device, {9, 1});
+    runtime
+        .launch(1,
+                [&] {
+                  lane.comm->all_reduce(x, ReduceOp::mean);
+                  lane.comm->all_reduce(bytes, ReduceOp::mean);
+                })
+        .wait();
+    Longs seen = on_host<std::int64_t>(*runtime.lane(0).device, x);
+    for (const std::uint8_t byte : on_host<std::uint8_t>(*runtime.lane(0).device, bytes)) seen.push_back(byte);
+    return seen;
+  });
+  for (const Longs& result : results) EXPECT_EQ(result, (Longs{-7, 3 * job_size() + 1, 100, 9, 1}));
+}
+
 TEST(StreamOrder, ABodyMustNotWait) {
   const auto results = run([](RankRuntime& runtime) {
     Device& device = *runtime.lane(1).device;
@@ -101,6 +126,40 @@ TEST(StreamOrder, ABodyMustNotWait) {
     return refused;
   });
   for (const Longs& result : results) EXPECT_EQ(result, (Longs{1, 1}));
+}
+
+/// Host work on a stream, which counts itself once it is let through.
+struct Step {
+  std::atomic<bool> open{false};
+  std::atomic<int>* done = nullptr;
+
+  static void run(void* step) {
+    auto* self = static_cast<Step*>(step);
+    while (!self->open) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    ++*self->done;
+  }
+};
+
+TEST(StreamOrder, TheHostIsTwoStepsAheadAtMost) {
+  const auto results = run([](RankRuntime& runtime) {
+    constexpr int steps = 6;
+    const cudaStream_t stream = dynamic_cast<CudaKernels&>(runtime.lane(0).device->kernels()).stream();
+    std::atomic<int> done{0};
+    std::array<Step, steps> all;
+    Longs seen;
+    for (int step = 0; step < steps; ++step) {
+      all[static_cast<std::size_t>(step)].done = &done;
+      cudaLaunchHostFunc(stream, Step::run, &all[static_cast<std::size_t>(step)]);
+      // Those under way are held, so that a wait for them would never end.
+      if (step >= 2) all[static_cast<std::size_t>(step - 2)].open = true;
+      runtime.step_ends();
+      seen.push_back(done);
+    }
+    for (Step& step : all) step.open = true;
+    runtime.lane(0).device->synchronize();
+    return seen;
+  });
+  for (const Longs& result : results) EXPECT_EQ(result, (Longs{0, 0, 1, 2, 3, 4}));
 }
 
 TEST(StreamOrder, MessagesToOneselfAreCopies) {

@@ -1,0 +1,96 @@
+// What a rank's process sees to before its clock runs, and what it notices; on doubles, which count and can be late.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "backends/gpu/watchdog.hpp"
+#include "core/error.hpp"
+#include "core/training.hpp"
+#include "tests/gpu/host/ranks.hpp"
+#include "tests/support/cuda_on_host/control.hpp"
+#include "tests/support/run_ranks.hpp"
+
+namespace trigram::gpu {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+using Longs = std::vector<std::int64_t>;
+
+TEST(GpuProcess, LooksForCublasBeforeTheClockRuns) {
+  const auto results = run_ranks<std::int64_t>("gpu:timeout=60s", 1, [](RankRuntime& runtime) {
+    const std::int64_t before = cuda_on_host::cublas_openings();
+    Device& device = *runtime.lane(1).device;
+    const OwnedBuffer a = on_device<float>(device, {1, 2, 3, 4}), c = on_device<float>(device, {0, 0, 0, 0});
+    device.gemm({.m = 2, .n = 2, .k = 2}, a, a, c);
+    return Longs{before == 0 ? 0 : 1, cuda_on_host::cublas_openings() - before};
+  });
+  EXPECT_EQ(results.front(), (Longs{1, 0}));
+}
+
+/// Two ranks that start bodies on these lanes, rank 1 in the opposite order.
+void start_lanes(const std::vector<int>& lanes) {
+  World world;
+  world.ranks = 2;
+  world.bucket_lanes = 2;
+  run_ranks<std::int64_t>("gpu:timeout=60s", world, [&](RankRuntime& runtime) {
+    std::vector<int> own = lanes;
+    if (runtime.lane(0).comm->rank() == 1) std::ranges::reverse(own);
+    std::vector<Pending> all;
+    for (const int lane : own) all.push_back(runtime.launch(lane, [] {}));
+    for (Pending& pending : all) pending.wait();
+    return Longs{};
+  });
+}
+
+TEST(GpuProcess, RefusesLanesStartedInDifferentOrders) {
+  EXPECT_THAT(
+      [] {
+        start_lanes({1, 2});
+      },
+      ThrowsMessage<Error>(HasSubstr("ranks have started lanes in different orders")));
+  EXPECT_NO_THROW(start_lanes({1, 2, 1}));
+  EXPECT_NO_THROW(start_lanes({3, 1})) << "the background lane";
+}
+
+TEST(GpuProcess, TrainsAlikeWhereCallsBlock) {
+  TrainingOptions options;
+  options.algorithm = "bytegrad";
+  options.workload = "quadratic";
+  options.steps = 4;
+  options.keep_weights = true;
+  World world;
+  world.ranks = 2;
+  const Training asking = run_training(*Backends::make("gpu:timeout=60s"), world, options);
+  const Training blocking = run_training(*Backends::make("gpu:timeout=60s,blocking=on"), world, options);
+  EXPECT_EQ(asking.ranks.front().weights, blocking.ranks.front().weights);
+  EXPECT_THAT(asking.facts, HasSubstr("\"nccl_calls\":\"ask\""));
+  EXPECT_THAT(blocking.facts, HasSubstr("\"nccl_calls\":\"block\""));
+}
+
+/// Watches as rank 0 of one, on device `device`, while the host is inside a call for longer than it may be.
+void watch_a_call(int device) {
+  const MeetingPlace place;
+  const auto rendezvous = meet(place.file(), member_named(0, 1), {20});
+  Watchdog watchdog(*rendezvous, device, [](const std::string& reason) { write_line("trigram: " + reason); });
+  watchdog.use_timeout(0.2);
+  const Watchdog::HostCall call(watchdog, "rank 0, lane 1, making its groups");
+  std::this_thread::sleep_for(std::chrono::seconds(20));
+}
+
+TEST(WatchdogDeathTest, EndsAJobWhoseHostHangsInACall) {
+  EXPECT_EXIT(watch_a_call(0), ::testing::ExitedWithCode(1),
+              "rank 0, lane 1, making its groups has waited 0.2 s for the other ranks");
+}
+
+TEST(WatchdogDeathTest, SaysThatItsDeviceCannotBeUsed) {
+  EXPECT_EXIT(watch_a_call(7), ::testing::ExitedWithCode(1),
+              "rank 0: its watchdog cannot use device 7: cudaSetDevice: invalid device ordinal");
+}
+
+}  // namespace
+}  // namespace trigram::gpu
