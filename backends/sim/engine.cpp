@@ -8,12 +8,6 @@ namespace trigram::sim {
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr const char* contexts = "contexts/factory:thread";  // the only one whose exceptions the sanitizer understands
-#else
-constexpr const char* contexts = "contexts/factory:raw";
-#endif
-
 /// Beyond so many actors, guard pages of their stacks would exceed the kernel's number of memory maps.
 constexpr std::int64_t guarded_actors = 25000;
 
@@ -21,7 +15,7 @@ constexpr std::int64_t guarded_actors = 25000;
 
 void start_engine(std::int64_t actors) {
   xbt_log_control_set("root.thresh:critical");
-  simgrid::s4u::Engine::set_config(contexts);
+  simgrid::s4u::Engine::set_config("contexts/factory:raw");
   new simgrid::s4u::Engine("trigram");  // lives as long as its process
   for (const char* setting : {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e20",
                               "contexts/stack-size:1024", "surf/precision:1e-12"}) {

@@ -16,9 +16,9 @@
 namespace trigram::testing {
 
 /// A backend and a number of ranks.
-using Place = std::tuple<std::string, int>;
+using TestedPlace = std::tuple<std::string, int>;
 
-inline std::string place_name(const ::testing::TestParamInfo<Place>& info) {
+inline std::string place_name(const ::testing::TestParamInfo<TestedPlace>& info) {
   std::string name = std::get<0>(info.param) + "_on_" + std::to_string(std::get<1>(info.param));
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
@@ -26,7 +26,7 @@ inline std::string place_name(const ::testing::TestParamInfo<Place>& info) {
 }
 
 /// A suite that runs on every backend with every size that has a shape of its own.
-class OnEveryPlace : public ::testing::TestWithParam<Place> {
+class OnEveryPlace : public ::testing::TestWithParam<TestedPlace> {
  protected:
   void SetUp() override {
     if (const std::string reason = skip_reason(backend()); !reason.empty()) GTEST_SKIP() << reason;

@@ -4,7 +4,7 @@
 #include "core/service.hpp"
 #include "tests/sim/rig.hpp"
 
-namespace trigram::testing {
+namespace trigram::testing::serving {
 namespace {
 
 using ::testing::AllOf;
@@ -151,4 +151,4 @@ TEST(Asking, EndsWithTheErrorOfAServiceWhileItsOwnRankComputes) {
 }
 
 }  // namespace
-}  // namespace trigram::testing
+}  // namespace trigram::testing::serving
