@@ -9,7 +9,7 @@
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 
-namespace trigram::testing::asking {
+namespace trigram::testing::asking_test {
 namespace {
 
 constexpr int ranks = 6;
@@ -137,4 +137,4 @@ TEST(Failures, OfARankEndTheRunWhereOthersAskIt) {
 }
 
 }  // namespace
-}  // namespace trigram::testing::asking
+}  // namespace trigram::testing::asking_test

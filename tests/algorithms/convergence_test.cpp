@@ -7,7 +7,7 @@
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 
-namespace trigram::testing::convergence {
+namespace trigram::testing::convergence_test {
 namespace {
 
 constexpr int ranks = 4;
@@ -163,4 +163,4 @@ INSTANTIATE_TEST_SUITE_P(All, RealData, ::testing::ValuesIn(Algorithms::names())
                          [](const auto& one) { return one.param; });
 
 }  // namespace
-}  // namespace trigram::testing::convergence
+}  // namespace trigram::testing::convergence_test

@@ -10,7 +10,7 @@
 #include "tests/algorithms/worlds.hpp"
 #include "tests/support/driven_loop.hpp"
 
-namespace trigram::testing::entered {
+namespace trigram::testing::entered_test {
 namespace {
 
 using ::testing::Contains;
@@ -143,4 +143,4 @@ TEST(Entering, TheSimulatorSaysThatItStartsItsRanksItself) {
 }
 
 }  // namespace
-}  // namespace trigram::testing::entered
+}  // namespace trigram::testing::entered_test

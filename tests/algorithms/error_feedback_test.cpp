@@ -10,7 +10,7 @@
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 
-namespace trigram::testing::error_feedback {
+namespace trigram::testing::error_feedback_test {
 namespace {
 
 constexpr std::int64_t elements = 37;
@@ -138,4 +138,4 @@ TEST(ErrorFeedback, CodecThatWouldDivergeIsRefusedWithItsBound) {
 }
 
 }  // namespace
-}  // namespace trigram::testing::error_feedback
+}  // namespace trigram::testing::error_feedback_test

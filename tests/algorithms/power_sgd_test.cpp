@@ -10,7 +10,7 @@
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 
-namespace trigram::testing::power_sgd {
+namespace trigram::testing::power_sgd_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -239,4 +239,4 @@ TEST(PowerSgd, SendsThinMatricesOfTheModelledSizes) {
 }
 
 }  // namespace
-}  // namespace trigram::testing::power_sgd
+}  // namespace trigram::testing::power_sgd_test

@@ -8,7 +8,7 @@
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 
-namespace trigram::testing {
+namespace trigram::testing::simulated_time_test {
 namespace {
 
 constexpr int layers = 8;
@@ -154,4 +154,4 @@ INSTANTIATE_TEST_SUITE_P(All, SimulatedTime, ::testing::ValuesIn(Algorithms::nam
                          [](const auto& one) { return one.param; });
 
 }  // namespace
-}  // namespace trigram::testing
+}  // namespace trigram::testing::simulated_time_test

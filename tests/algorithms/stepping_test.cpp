@@ -6,7 +6,7 @@
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 
-namespace trigram::testing::stepping {
+namespace trigram::testing::stepping_test {
 namespace {
 
 constexpr int elements = 19;
@@ -135,4 +135,4 @@ TEST(OneBitAdam, LeavesAloneWhatNeverHadAGradient) {
 }
 
 }  // namespace
-}  // namespace trigram::testing::stepping
+}  // namespace trigram::testing::stepping_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/run_ranks.hpp"
 
-namespace trigram {
+namespace trigram::gossip_test {
 namespace {
 
 constexpr int ranks = 8;
@@ -81,4 +81,4 @@ TEST(Gossip, KeepsTheSumOnAColumnStochasticGraphAndPushSumFindsTheMean) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::gossip_test

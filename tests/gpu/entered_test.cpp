@@ -15,15 +15,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr const char* on_gpus = "gpu:ranks_per_node=2,timeout=60s";
-
-World world_of_all() {
-  World world;
-  world.ranks = job_size();
-  world.bucket_lanes = 2;
-  return world;
-}
-
 bool launched() { return member_of(launcher_environment()).has_value(); }
 
 class EnteredGpu : public ::testing::TestWithParam<std::string> {

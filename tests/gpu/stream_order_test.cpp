@@ -12,7 +12,7 @@
 #include "tests/gpu/job_size.hpp"
 #include "tests/support/run_ranks.hpp"
 
-namespace trigram::testing {
+namespace trigram::testing::stream_order_test {
 namespace {
 
 using Longs = std::vector<std::int64_t>;
@@ -190,4 +190,4 @@ TEST(StreamOrder, NegativeColorsSplit) {
 }
 
 }  // namespace
-}  // namespace trigram::testing
+}  // namespace trigram::testing::stream_order_test

@@ -16,7 +16,6 @@
 namespace trigram::testing {
 namespace {
 
-constexpr const char* on_gpus = "gpu:ranks_per_node=2,timeout=60s";
 constexpr const char* on_threads = "threads:ranks_per_node=2";
 
 /// How far losses may differ after a few steps: sums of products are added in another order.
@@ -33,13 +32,6 @@ TrainingOptions options_of(const std::string& algorithm, const std::string& work
   options.record_all = true;
   options.keep_weights = true;
   return options;
-}
-
-World world_of_all() {
-  World world;
-  world.ranks = job_size();
-  world.bucket_lanes = 2;
-  return world;
 }
 
 void expect_close_losses(const Training& a, const Training& b) {

@@ -13,7 +13,7 @@
 #include "kernels/codecs/qsgd.hpp"
 #include "tests/kernels/test_device.hpp"
 
-namespace trigram::codec_rules {
+namespace trigram::codec_rules_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -212,4 +212,4 @@ TEST_F(CodecRules, TopKOfManyElements) {
 }
 
 }  // namespace
-}  // namespace trigram::codec_rules
+}  // namespace trigram::codec_rules_test

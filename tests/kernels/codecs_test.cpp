@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "tests/kernels/test_device.hpp"
 
-namespace trigram::codecs {
+namespace trigram::codecs_test {
 namespace {
 
 constexpr std::int64_t counts[] = {0, 1, 2, 31, 33, 1023, 4097, 1000003};
@@ -202,4 +202,4 @@ TEST(SparseCodecs, AddWhatTheyKeepOnly) {
 }
 
 }  // namespace
-}  // namespace trigram::codecs
+}  // namespace trigram::codecs_test

@@ -12,7 +12,7 @@
 #include "kernels/scalar.hpp"
 #include "tests/kernels/test_device.hpp"
 
-namespace trigram::same_bits {
+namespace trigram::same_bits_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -380,4 +380,4 @@ TEST_F(SameBits, LargeVectorsArriveWhole) {
 }
 
 }  // namespace
-}  // namespace trigram::same_bits
+}  // namespace trigram::same_bits_test

@@ -9,7 +9,7 @@
 
 #include "tests/kernels/test_device.hpp"
 
-namespace trigram::same_frames {
+namespace trigram::same_frames_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -196,4 +196,4 @@ TEST(Qsgd, AddsSquaresByTheTree) {
 INSTANTIATE_TEST_SUITE_P(All, SameFrames, testing::ValuesIn(specs));
 
 }  // namespace
-}  // namespace trigram::same_frames
+}  // namespace trigram::same_frames_test

@@ -3,7 +3,7 @@
 
 #include "tests/sim/rig.hpp"
 
-namespace trigram::testing::closed_forms {
+namespace trigram::testing::closed_forms_test {
 namespace {
 
 constexpr double tolerance = 1e-6;
@@ -173,4 +173,4 @@ TEST(Nics, ReachTheirEfficiencyAndNoMoreThanTheirCap) {
 }
 
 }  // namespace
-}  // namespace trigram::testing::closed_forms
+}  // namespace trigram::testing::closed_forms_test

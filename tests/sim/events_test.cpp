@@ -3,7 +3,7 @@
 
 #include "tests/sim/rig.hpp"
 
-namespace trigram::testing::events {
+namespace trigram::testing::events_test {
 namespace {
 
 using ::testing::AllOf;
@@ -130,4 +130,4 @@ TEST(Faults, AfterTheEndChangeNothing) {
 }
 
 }  // namespace
-}  // namespace trigram::testing::events
+}  // namespace trigram::testing::events_test

@@ -4,7 +4,7 @@
 #include "core/service.hpp"
 #include "tests/sim/rig.hpp"
 
-namespace trigram::testing::serving {
+namespace trigram::testing::serving_test {
 namespace {
 
 using ::testing::AllOf;
@@ -151,4 +151,4 @@ TEST(Asking, EndsWithTheErrorOfAServiceWhileItsOwnRankComputes) {
 }
 
 }  // namespace
-}  // namespace trigram::testing::serving
+}  // namespace trigram::testing::serving_test
