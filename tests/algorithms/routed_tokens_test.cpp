@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "tests/algorithms/worlds.hpp"
 
-namespace trigram::testing {
+namespace trigram::testing::routed_tokens_test {
 namespace {
 
 constexpr int experts = 2;
@@ -119,4 +119,4 @@ INSTANTIATE_TEST_SUITE_P(Everywhere, RoutedTokens,
                          });
 
 }  // namespace
-}  // namespace trigram::testing
+}  // namespace trigram::testing::routed_tokens_test
