@@ -90,7 +90,8 @@ class Communicator {
   const std::string& all_reduce_name() const { return all_reduce_name_; }
   void use_all_reduce(const std::string& name) { all_reduce_name_ = name; }
 
-  /// Memory of at least that shape for the body of a collective, kept between calls.
+  /// Memory of at least that shape for the body of a collective, kept between calls. `exchange` and `all_to_all` use
+  /// none, so that a body may keep what they send in it.
   Buffer scratch(const Shape& shape);
 
  private:

@@ -63,6 +63,10 @@ std::vector<float> flattened(const HostWeights& weights) {
 /// The flat values cut into parameters.
 template <class Value>
 HostWeights shaped(const std::vector<Value>& flat, std::span<const ParameterView> parameters) {
+  std::int64_t count = 0;
+  for (const ParameterView& parameter : parameters) count += parameter.weights.count();
+  ensure(static_cast<std::int64_t>(flat.size()) == count, "a data line has ", flat.size(), " weights and another ",
+         count, "; lines of a mesh need parameters of equal sizes");
   HostWeights weights;
   auto next = flat.begin();
   for (const ParameterView& parameter : parameters) {
@@ -212,6 +216,8 @@ void Evaluations::keep_latest(const Reached& reached) {
 
 void Evaluations::end(const Reached& reached) {
   std::int64_t last = options_.steps;
+  // Data lines may be far apart, and collecting is watched.
+  if (worker_.mesh().ranks() > worker_.world()) worker_.runtime().meet();
   if (by_seconds()) {
     last = worker_.agree(next_, ReduceOp::max);
     for (; next_ < last; ++next_) hand_in(next_, next_time(), latest_reached_, latest_);

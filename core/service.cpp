@@ -19,10 +19,12 @@ class FromLine final : public Request {
   std::unique_ptr<Request> request_;
 };
 
-/// The same peers, counted among all ranks.
-std::vector<Ask> among_all(Worker& lane, std::span<const Ask> asks) {
+/// A peer, counted among all ranks.
+int among_all(const Worker& lane, int peer) { return lane.mesh().at(Mesh::data, peer, lane.runtime().rank()); }
+
+std::vector<Ask> among_all(const Worker& lane, std::span<const Ask> asks) {
   std::vector<Ask> all(asks.begin(), asks.end());
-  for (Ask& one : all) one.peer = lane.mesh().at(Mesh::data, one.peer, lane.runtime().rank());
+  for (Ask& one : all) one.peer = among_all(lane, one.peer);
   return all;
 }
 
@@ -42,8 +44,8 @@ void ask(Worker& lane, std::span<const Ask> asks) {
   for (const Ask& one : asks) {
     require(one.peer >= 0 && one.peer < lane.world(), "rank ", one.peer, " is no rank of a group of ", lane.world(),
             "; ranks count from 0");
-    ensure(one.peer != lane.rank(), "rank ", one.peer, " asks itself; only others answer");
-    ensure(peers.insert(one.peer).second, "rank ", lane.rank(), " asks rank ", one.peer,
+    ensure(one.peer != lane.rank(), "rank ", lane.runtime().rank(), " asks itself; only others answer");
+    ensure(peers.insert(one.peer).second, "rank ", lane.runtime().rank(), " asks rank ", among_all(lane, one.peer),
            " twice at once; a peer is asked once");
     cost.bytes += one.request.modelled_bytes();
   }

@@ -19,7 +19,7 @@ namespace {
 
 void check_numbers(const TrainingOptions& options, const World& world) {
   require(world.ranks >= 1, std::to_string(world.ranks) + " ranks cannot train; ask for 1 or more");
-  world.layout();
+  static_cast<void>(world.layout());  // refuses lanes that cannot be
   require(options.steps >= 1, std::to_string(options.steps) + " steps are too few; ask for 1 or more");
   require(options.evaluate_every >= 0,
           "evaluations every " + std::to_string(options.evaluate_every) + " steps: ask for 0 or more");
@@ -35,13 +35,13 @@ void check_numbers(const TrainingOptions& options, const World& world) {
       "a learning rate of " + number_text(options.learning_rate) + " cannot be used; give a finite one of 0 or more");
 }
 
-void require_equal_nodes(const std::vector<int>& nodes) {
+void require_equal_nodes(const std::vector<int>& nodes, const char* where) {
   const Placement first = placement(nodes, 0);
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
     const Placement place = placement(nodes, static_cast<int>(rank));
-    require(place.node_size == first.node_size, "hierarchy all_nics needs equal nodes, but node 0 has " +
-                                                    std::to_string(first.node_size) + " ranks and node " +
-                                                    std::to_string(place.node) + " has " +
+    require(place.node_size == first.node_size, "hierarchy all_nics needs equal nodes" + std::string(where) +
+                                                    ", but node 0 has " + std::to_string(first.node_size) +
+                                                    " ranks and node " + std::to_string(place.node) + " has " +
                                                     std::to_string(place.node_size) + "; use leader");
   }
 }
@@ -64,17 +64,19 @@ void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options
   if (options.relaxation.hierarchy == Hierarchy::leader) refuse(Option::leader);
   if (options.relaxation.hierarchy != Hierarchy::all_nics) return;
   refuse(Option::all_nics);
-  for (const std::vector<int>& nodes : nodes_of_lines(map)) require_equal_nodes(nodes);
+  const char* where = map.mesh().axes().size() > 1 ? " in each data line of the mesh" : "";
+  for (const std::vector<int>& nodes : nodes_of_lines(map)) require_equal_nodes(nodes, where);
 }
 
-/// `replicas`: ranks of a data line.
-void check_roles(const Algorithm& algorithm, const TrainingOptions& options, int replicas, const Backend& backend) {
+void check_roles(const Algorithm& algorithm, const TrainingOptions& options, const Mesh& mesh, const Backend& backend) {
   const std::string refusal = algorithm.asks() ? backend.refuses_asking() : "";
   require(refusal.empty(), "algorithm '" + options.algorithm + "' lets ranks ask others that are busy: " + refusal);
-  const int servers = algorithm.servers(replicas);
+  const int replicas = mesh.size(Mesh::data), servers = algorithm.servers(replicas);
+  const bool has_lines = mesh.axes().size() > 1;
   require(servers < replicas, "algorithm '" + options.algorithm + "' makes " + std::to_string(servers) + " of " +
-                                  std::to_string(replicas) + " ranks servers, which leaves none to train; ask " +
-                                  "for more ranks or for fewer servers");
+                                  std::to_string(replicas) + (has_lines ? " ranks of a data line" : " ranks") +
+                                  " servers, which leaves none to train; ask for more ranks" +
+                                  (has_lines ? " along data" : "") + " or for fewer servers");
 }
 
 void check_optimizer(const Algorithm& algorithm, const TrainingOptions& options) {
@@ -105,7 +107,7 @@ void check_memory(const TrainingOptions& options, const World& world, const Back
 RankMap check_products(const Algorithm& algorithm, const TrainingOptions& options, const World& world,
                        const Backend& backend) {
   check_optimizer(algorithm, options);
-  check_roles(algorithm, options, world.axes().size(Mesh::data), backend);
+  check_roles(algorithm, options, world.axes(), backend);
   RankMap map(world.axes(), backend.nodes(world.ranks));
   check_relaxation(algorithm, options, map);
   return map;

@@ -130,8 +130,8 @@ class Worker {
   /// The random stream of this rank and step for one bucket and phase.
   Key key(int bucket, Phase phase) const { return {relaxation.seed, step, rank(), bucket, 0, phase}; }
 
-  /// Reduces one host integer over all ranks, in `setup` and `finish` only: in a step, others may be far from asking.
-  /// Throws Error in a step and in a lane's body.
+  /// Reduces one host integer over all ranks, those of other data lines too, in `setup` and `finish` only: in a step,
+  /// others may be far from asking. Throws Error in a step and in a lane's body.
   std::int64_t agree(std::int64_t value, ReduceOp op);
   RankRuntime& runtime() { return runtime_; }
   const RankRuntime& runtime() const { return runtime_; }

@@ -68,8 +68,8 @@ class GpuRank final : public EnteredRank {
   Outcome leave(const std::vector<std::byte>& result) override {
     runtime_->take_turn();
     runtime_->settle();
-    runtime_->require_one_order();
     const double ended = runtime_->now();
+    runtime_->require_one_order();
     Outcome outcome;
     outcome.results = runtime_->exchange_results(result);
     outcome.seconds = runtime_->latest(ended);
@@ -114,12 +114,12 @@ class GpuBackend final : public Backend {
             params.owner() + ": ranks_per_node=" + std::to_string(ranks_per_node_) + " is less than 0");
     require(collectives_ == "own" || collectives_ == "vendor",
             params.owner() + ": collectives=" + shown(collectives_) + " is neither own nor vendor");
-    refuse_settings_that_deadlock();
   }
 
   int default_ranks() const override { return member_ ? member_->ranks : device_count(); }
 
   std::vector<int> nodes(int ranks) const override {
+    refuse_settings_that_deadlock();
     if (!member_) device_count();
     require(!member_ || ranks == member_->ranks,
             "the run asks for " + std::to_string(ranks) + " ranks, but " + (member_ ? member_->launcher : "") +

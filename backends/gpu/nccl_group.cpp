@@ -23,6 +23,7 @@ constexpr double finish_within = 10;
 ncclConfig_t configuration(Calls calls) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = calls == Calls::block ? 1 : 0;
+  config.splitShare = 1;  // with its parts: asked of the parent, and all are on one stream, so never at work at once
   return config;
 }
 
@@ -80,7 +81,6 @@ NcclGroup::~NcclGroup() {
 std::unique_ptr<NcclGroup> NcclGroup::split(std::string name, int color, int key) {
   CommSlot slot;
   ncclConfig_t config = configuration(calls_);
-  config.splitShare = 1;  // both are on one stream, and so never at work at once
   call("ncclCommSplit", [&](ncclComm_t comm) { return nccl().comm_split(comm, color, key, slot.place(), &config); });
   return std::unique_ptr<NcclGroup>(new NcclGroup(std::move(name), std::move(slot), timeout_, calls_));
 }

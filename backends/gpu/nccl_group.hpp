@@ -49,7 +49,7 @@ class NcclGroup {
   NcclGroup& operator=(const NcclGroup&) = delete;
 
   /// The group of the ranks that give the same color, in the order of (key, rank); collective. It shares the channels
-  /// of this one, so both must be used on one stream.
+  /// of this one, so both must be used on one stream, and aborting one aborts both.
   std::unique_ptr<NcclGroup> split(std::string name, int color, int key);
 
   int rank() const { return rank_; }

@@ -22,13 +22,15 @@ std::vector<double> iteration_seconds(const RankReport& report) {
   return seconds;
 }
 
-double samples_per_second(const std::vector<RankReport>& ranks) {
-  double rate = 0;
+/// Data lines of a mesh may share their samples, which are counted once: `global_batch` of them a step.
+double samples_per_second(const std::vector<RankReport>& ranks, std::int64_t global_batch) {
+  double rate = 0, batch = 0;
   for (const RankReport& report : ranks) {
+    batch += static_cast<double>(report.local_batch);
     if (report.training_seconds <= 0) continue;
     rate += static_cast<double>(report.local_batch) * static_cast<double>(report.steps_done) / report.training_seconds;
   }
-  return rate;
+  return batch > 0 ? rate * (static_cast<double>(global_batch) / batch) : 0;
 }
 
 nlohmann::json breakdown(const RankReport& report) {
@@ -117,7 +119,7 @@ std::string evals_csv(const std::vector<RankReport>& ranks) {
   return text;
 }
 
-nlohmann::json summarize(const Training& training) {
+nlohmann::json summarize(const Training& training, std::int64_t global_batch) {
   const std::vector<RankReport>& ranks = training.ranks;
   double all = 0, largest = 0, slowest = 0;
   for (const RankReport& report : ranks) {
@@ -132,7 +134,7 @@ nlohmann::json summarize(const Training& training) {
       {"iteration_s", ranks.front().training_seconds / divisor},
       {"iteration_median_s", median(iteration_seconds(ranks.front()))},
       {"iteration_slowest_rank_s", slowest / divisor},
-      {"samples_per_s", samples_per_second(ranks)},
+      {"samples_per_s", samples_per_second(ranks, global_batch)},
       {"bytes_per_step_mean", all / static_cast<double>(ranks.size()) / divisor},
       {"bytes_per_step_largest", largest / divisor},
       {"busiest_nic", busiest_nic(training)},
@@ -154,7 +156,7 @@ std::vector<std::string> summary_names() {
   Training nothing;
   nothing.ranks.resize(1);
   std::vector<std::string> names;
-  const nlohmann::json flat = summarize(nothing).flatten();
+  const nlohmann::json flat = summarize(nothing, 0).flatten();
   for (const auto& [pointer, value] : flat.items()) {
     std::string name = pointer.substr(1);
     std::replace(name.begin(), name.end(), '/', '.');

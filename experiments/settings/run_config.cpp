@@ -41,7 +41,7 @@ TrainingOptions read_training(Params& flags) {
       flags.get("schedule", "constant", "how the learning rate goes on, as cosine:warmup=10 (trigram list schedules)");
   training.steps = flags.get("steps", std::int64_t{100}, "training steps", {1, most_steps});
   training.global_batch = flags.get("global-batch", std::int64_t{0},
-                                    "samples a step over all ranks; 0: the workload's own", {0, most_steps});
+                                    "samples a step over all replicas; 0: the workload's own", {0, most_steps});
   training.label_skew = flags.get("label-skew", 0.0,
                                   "Dirichlet concentration of labels over ranks; 0: identically distributed", {0, 1e9});
   training.validation = flags.get("validation", false, "score on a split held out of the training set");

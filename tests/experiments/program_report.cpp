@@ -40,7 +40,7 @@ Training training() {
 }
 
 TEST(Report, SummarizesByHand) {
-  const nlohmann::json summary = summarize(training());
+  const nlohmann::json summary = summarize(training(), 8);
   EXPECT_DOUBLE_EQ(summary["iteration_s"], 4);  // the mean of 8, 1 and 3
   EXPECT_DOUBLE_EQ(summary["iteration_median_s"], 3);
   EXPECT_DOUBLE_EQ(summary["iteration_slowest_rank_s"], 6);
@@ -50,6 +50,10 @@ TEST(Report, SummarizesByHand) {
   EXPECT_DOUBLE_EQ(summary["loss"], 0.25);
   EXPECT_DOUBLE_EQ(summary["accuracy"], 0.9);
   EXPECT_EQ(summary["empty_shards"], 0);
+}
+
+TEST(Report, CountsSamplesThatDataLinesShareOnce) {
+  EXPECT_DOUBLE_EQ(summarize(training(), 4)["samples_per_s"], (4 * 3 / 12.0 + 4 * 3 / 18.0) / 2);
 }
 
 TEST(Report, NamesWhatASummaryHolds) {

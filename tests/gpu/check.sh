@@ -103,7 +103,7 @@ find_nccl() {
   for folder in ${named//:/ }; do
     [[ -e $folder/libnccl.so.2 ]] && echo "$folder" && return
   done
-  if ldconfig -p 2>/dev/null | grep -q "libnccl[.]so[.]2"; then
+  if PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q "libnccl[.]so[.]2"; then
     echo "the loader's" && return
   fi
   for python in python3 python; do

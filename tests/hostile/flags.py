@@ -58,8 +58,9 @@ def with_flag(random, catalogue, scratch, subcommand, flag, value, must_refuse):
     if flag.name == "config":
         given = {"config": value}
     wrong, places = [value], [flag.name, "given twice"]
-    if subcommand.flags and random.random() < 0.1:
-        other = random.choice(subcommand.flags)
+    others = [one for one in subcommand.flags if one.name != flag.name]
+    if others and random.random() < 0.1:
+        other = random.choice(others)
         given[other.name] = bad_value(random, other)[0]
         wrong.append(given[other.name])
         places.append(other.name)
@@ -125,6 +126,8 @@ def with_parameter(random, catalogue, product, parameter, value, must_refuse):
     spec += "".join(f",{partner}" for partner in partners).encode()
     run = catalogue.subcommand("run")
     flag, text = flag_for(catalogue, product, spec)
+    if not flag:
+        return Attempt(["check", text], [value], [parameter.name, product.name.split("/")[-1]], must_refuse)
     given = {**cheap_flags(run), flag: text}
     if flag == "backend":
         del given["ranks"]
@@ -135,14 +138,14 @@ def with_parameter(random, catalogue, product, parameter, value, must_refuse):
 
 
 def flag_for(catalogue, product, spec):
-    """The flag that takes this kind of product; or a parameter of another product, which a flag takes."""
+    """The flag that takes this kind of product; or a parameter of another product, which a flag takes; or none."""
     singular = product.kind.removesuffix("ies") + "y" if product.kind.endswith("ies") else product.kind.removesuffix("s")
     run = catalogue.subcommand("run")
     if run.has(singular):
         return singular, spec
     holder = next(iter(catalogue.holders(singular)), None)
+    inner = spec.split(b"/", 1)[-1]  # codecs and operations are listed by device
     if holder is None:
-        return "algorithm", spec
-    inner = spec.split(b"/", 1)[-1]  # codecs are listed by device
+        return "", inner
     flag, outer = flag_for(catalogue, holder, holder.name.encode())
     return flag, outer + b":" + singular.encode() + b"=(" + inner + b")"

@@ -186,7 +186,7 @@ TEST(Qsgd, AddsSquaresByTheTree) {
   for (std::size_t row = 0; row < std::size(first); ++row) x[32 * row] = first[row];
   for (std::size_t row = 0; row < std::size(small); ++row) x[32 * row + 2] = x[32 * row + 18] = small[row];
   for (TestDevice* const device : {&tested, &plain}) {
-    const Bytes frame = device->encode(*device->make_codec("qsgd"), x);
+    const Bytes frame = device->encode(*device->make_codec("qsgd:norm=2"), x);
     float norm = 0;
     std::memcpy(&norm, frame.data(), sizeof norm);
     EXPECT_EQ(norm, 1.0F + 0x1p-23F) << device->kind();

@@ -112,9 +112,8 @@ Environment nccl_environment(const std::vector<Seat>& seats, int rank) {
 void refuse_settings_that_deadlock() {
   const char* order = std::getenv("NCCL_LAUNCH_ORDER_IMPLICIT");  // NOLINT(concurrency-mt-unsafe): before any thread
   if (order == nullptr) return;
-  char* end = nullptr;
-  constexpr int any_base = 0;  // as NCCL reads it
-  require(std::strtoll(order, &end, any_base) != 0 || *end != '\0',
+  constexpr int any_base = 0;  // as NCCL reads it, to which a word is 0
+  require(std::strtoll(order, nullptr, any_base) != 0,
           "NCCL_LAUNCH_ORDER_IMPLICIT=" + shown(order) +
               " is set: lanes have groups of their own on one GPU, which could then wait for each other for ever; "
               "unset it, or set it to 1");

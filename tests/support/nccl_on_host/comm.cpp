@@ -25,7 +25,8 @@ void write(ncclComm_t* slot, ncclComm_t comm) { std::atomic_ref(*slot).store(com
 
 }  // namespace
 
-ncclComm::ncclComm(int rank, int ranks, bool blocking) : rank_(rank), ranks_(ranks), blocking_(blocking) {
+ncclComm::ncclComm(int rank, int ranks, const ncclConfig_t& config)
+    : rank_(rank), ranks_(ranks), blocking_(config.blocking != 0), shares_with_parts_(config.splitShare == 1) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -103,12 +104,12 @@ ncclResult_t ncclComm::connect(const std::string& name, ncclComm_t* slot) {
   });
 }
 
-ncclResult_t ncclComm::split(int color, int key, ncclComm_t* slot, bool part_blocking) {
+ncclResult_t ncclComm::split(int color, int key, ncclComm_t* slot, const ncclConfig_t& of_part) {
   const ncclResult_t able = ready();
   if (able != ncclSuccess) return able;
   *slot = nullptr;
-  return begin([this, color, key, slot, part_blocking, number = splits_++] {
-    auto* part = new ncclComm(0, 1, part_blocking);
+  return begin([this, color, key, slot, of_part, number = splits_++] {
+    auto* part = new ncclComm(0, 1, of_part);
     {
       const std::lock_guard lock(mutex_);
       unborn_ = part;

@@ -18,13 +18,13 @@ struct ncclComm {
  public:
   using Work = std::function<void(nccl_on_host::Mesh&)>;
 
-  ncclComm(int rank, int ranks, bool blocking);
+  ncclComm(int rank, int ranks, const ncclConfig_t& config);
   ~ncclComm();
 
   /// Meets the others of the group `name`; `slot` is written at the end, by the group's thread.
   ncclResult_t connect(const std::string& name, ncclComm_t* slot);
   /// Makes the part whose members give `color`; `slot` is written at the end, by the group's thread.
-  ncclResult_t split(int color, int key, ncclComm_t* slot, bool part_blocking);
+  ncclResult_t split(int color, int key, ncclComm_t* slot, const ncclConfig_t& of_part);
   /// Puts `work` on streams, as ncclGroupEnd does.
   ncclResult_t order(std::vector<std::pair<cudaStream_t, Work>> works);
   /// Waits for what is on streams.
@@ -33,6 +33,8 @@ struct ncclComm {
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   bool blocking() const { return blocking_; }
+  /// Whether its parts take nothing of their own: NCCL asks the parent, not the configuration of the part.
+  bool shares_with_parts() const { return shares_with_parts_; }
   ncclResult_t state() const { return state_; }
   /// What a call answers where the group is not ready for it.
   ncclResult_t ready() const;
@@ -53,7 +55,7 @@ struct ncclComm {
   std::string name_;
   int rank_ = 0;
   int ranks_ = 1;
-  bool blocking_ = false;
+  bool blocking_ = false, shares_with_parts_ = false;
   int splits_ = 0;
   bool finalized_ = false;
   std::atomic<bool> aborted_{false};

@@ -89,15 +89,15 @@ const char* ncclGetErrorString(ncclResult_t) { return "an error of the double"; 
 const char* ncclGetLastError(ncclComm_t comm) { return comm == nullptr ? "" : comm->last_error(); }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config) {
-  auto* made = new ncclComm(rank, ranks, config->blocking != 0);
+  auto* made = new ncclComm(rank, ranks, *config);
   *comm = made;
   ++own_resources;
   return made->connect(id.internal, comm);
 }
 
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, ncclConfig_t* config) {
-  if (config->splitShare != 1) ++own_resources;
-  return comm->split(color, key, part, config->blocking != 0);
+  if (!comm->shares_with_parts()) ++own_resources;
+  return comm->split(color, key, part, *config);
 }
 
 int ncclOnHostOwnResources() { return own_resources; }
