@@ -213,7 +213,7 @@ class OperationCheck {
       wanted[input] = gradient;
       applied_.backward(device_, {views(inputs_), views(outputs_), views(saved_), views(slopes_), wanted, scratch_});
       const std::vector<float> before = std::exchange(found, floats(gradient));
-      if (filler != 0.0 && std::memcmp(before.data(), found.data(), found.size() * sizeof(float)) != 0)
+      if (filler != 0.0 && !std::ranges::equal(std::as_bytes(std::span(before)), std::as_bytes(std::span(found))))
         report("gradients",
                "other bits a second time, or elements unwritten, in that of the " + operation_->inputs()[input].name);
     }
