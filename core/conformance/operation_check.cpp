@@ -11,6 +11,7 @@
 #include "core/memory.hpp"
 #include "core/operation.hpp"
 #include "core/packing.hpp"
+#include "core/quoted.hpp"
 #include "core/random.hpp"
 
 namespace trigram {
