@@ -129,8 +129,10 @@ TEST(Meshes, AreLookedAtBeforeAnyRankStarts) {
             "1; use leader");
   EXPECT_EQ(refusal(threads(4), 6, "data=2,tensor=2", all_nics).substr(0, 46),
             "mesh 'data=2,tensor=2': it has 4 places, but t");
-  EXPECT_EQ(refusal(threads(4), 4, "data=1,tensor=4", options_of("parameter_server", Hierarchy::none)),
-            refusal(threads(4), 1, "", options_of("parameter_server", Hierarchy::none)));
+  EXPECT_EQ(
+      refusal(threads(4), 4, "data=1,tensor=4", options_of("parameter_server", Hierarchy::none)),
+      "algorithm 'parameter_server' makes 1 of 1 ranks of a data line servers, which leaves none to train; ask for "
+      "more ranks along data or for fewer servers");
 }
 
 }  // namespace
