@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/by_device.hpp"
-#include "core/memory.hpp"
+#include "core/error.hpp"
 #include "core/operation.hpp"
 #include "core/packing.hpp"
 #include "core/quoted.hpp"
@@ -57,7 +57,7 @@ class OperationCheck {
  public:
   OperationCheck(Device& device, const std::string& spec, const TensorShapes& shapes)
       : device_(device), operation_(device.make_operation(spec)), applied_(device, spec, shapes) {
-    check_memory(spec, shapes);
+    check_size(spec, shapes);
     const std::int64_t positions = operation_->shapes(shapes).positions;
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       inputs_.push_back(allocated(shapes[i]));
@@ -88,13 +88,15 @@ class OperationCheck {
 
  private:
   /// Parameters decide how large results are, as padding does.
-  void check_memory(const std::string& spec, const TensorShapes& inputs) const {
-    constexpr double copies = 4;  // on the device, and values and bytes on the host
+  void check_size(const std::string& spec, const TensorShapes& inputs) const {
+    constexpr double most = 1 << 22;  // finite differences go through them a hundred times
     double elements = static_cast<double>(applied_.scratch().count);
     for (const TensorShapes& tensors : {inputs, applied_.outputs(), applied_.saved()}) {
       for (const TensorShape& tensor : tensors) elements += static_cast<double>(tensor.count());
     }
-    require_memory(copies * sizeof(float) * elements, "checking operation " + in_quotes(spec));
+    require(elements <= most, "checking operation " + in_quotes(spec) + " goes through " + number_text(elements) +
+                                  " elements again and again; choose parameters that make at most " +
+                                  number_text(most));
   }
   void report(const std::string& invariant, const std::string& text) {
     tried_.violations.push_back({invariant, tried_.inputs + ": " + text});

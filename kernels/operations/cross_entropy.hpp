@@ -13,7 +13,7 @@ namespace trigram {
 class CrossEntropyModel : public Operation {
  public:
   explicit CrossEntropyModel(Params& params)
-      : scale_(static_cast<float>(params.get("scale", 1.0, "what the sum over rows is multiplied by"))) {}
+      : scale_(static_cast<float>(params.get("scale", 1.0, "what the sum over rows is multiplied by", {-1e9, 1e9}))) {}
   static Description description() { return {"cross-entropy of the softmax of a row of logits at its label"}; }
 
   std::vector<OperationInput> inputs() const override {

@@ -127,7 +127,8 @@ if [[ -z $build ]]; then
   root=$(cd "$here/../.." && pwd)
   build=$root/build/gpu
   begin=$SECONDS
-  if cd "$root" && cmake --preset gpu >"$logs/build" 2>&1 && cmake --build --preset gpu --parallel >>"$logs/build" 2>&1; then
+  if cd "$root" && cmake --preset gpu -DCMAKE_CUDA_ARCHITECTURES=native >"$logs/build" 2>&1 &&
+    cmake --build --preset gpu --parallel >>"$logs/build" 2>&1; then
     row build passed $((SECONDS - begin)) "$build"
   else
     tail -n 40 "$logs/build"
