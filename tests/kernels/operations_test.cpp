@@ -17,6 +17,7 @@ namespace {
 using Floats = std::vector<float>;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
 
 /// Its first input, doubled; each mutant is wrong in one way.
 class Mutant : public Operation {
@@ -62,6 +63,15 @@ struct Mutants {
   }
 };
 const Mutants mutants;
+
+TEST(OperationCheck, RefusesWhatItWouldNotGetThrough) {
+  EXPECT_THAT(
+      [] {
+        TestDevice device;
+        try_operation("conv2d:padding=1000", device);
+      },
+      ThrowsMessage<UsageError>(HasSubstr("checking operation 'conv2d:padding=1000' goes through")));
+}
 
 TEST(OperationCheck, NoticesWhatIsWrong) {
   TestDevice device;
