@@ -42,6 +42,8 @@ std::string_view name_of(DType dtype) {
   throw Error("name_of: not a DType");
 }
 
+bool is_floating(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
+
 std::int64_t part_begin(std::int64_t count, int parts, int index) {
   return count / parts * index + std::min<std::int64_t>(index, count % parts);
 }

@@ -14,6 +14,8 @@ std::int64_t size_of(DType dtype);
 
 /// "f32", "f16", "bf16", "u8", "i32", "i64".
 std::string_view name_of(DType dtype);
+/// Whether its elements are f32, f16 or bf16, and no whole numbers.
+bool is_floating(DType dtype);
 
 /// Where part `index` of `parts` begins when `count` elements are cut evenly: the first `count % parts`
 /// parts hold one element more than the others. `index` may be `parts`, which gives `count`.

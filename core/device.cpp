@@ -14,8 +14,6 @@ std::string elements_of(const Buffer& x) {
   return std::to_string(x.count()) + " elements of " + std::string(name_of(x.dtype()));
 }
 
-bool is_floating(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
-
 /// Checks the arguments of one operation; whose error it is and where, is said only when there is one.
 class Check {
  public:

@@ -18,13 +18,9 @@ std::vector<std::vector<int>> Parting::groups() const {
 }
 
 std::vector<int> Parting::group_of(int rank) const {
-  std::map<int, int> rank_of_key;
-  for (std::size_t other = 0; other < color.size(); ++other) {
-    if (color[other] == color.at(static_cast<std::size_t>(rank))) rank_of_key[key[other]] = static_cast<int>(other);
-  }
-  std::vector<int> group;
-  for (const auto& [its_key, member] : rank_of_key) group.push_back(member);
-  return group;
+  std::vector<std::vector<int>> all = groups();
+  return std::move(
+      *std::ranges::find_if(all, [rank](const auto& group) { return std::ranges::count(group, rank) > 0; }));
 }
 
 namespace {

@@ -44,8 +44,7 @@ void with_whole(DType dtype, const Body& body) {
 /// Calls body(std::type_identity<T>()) with the element type of any dtype.
 template <class Body>
 void with_any(DType dtype, const Body& body) {
-  const bool floating = dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
-  floating ? with_floating(dtype, body) : with_whole(dtype, body);
+  is_floating(dtype) ? with_floating(dtype, body) : with_whole(dtype, body);
 }
 
 }  // namespace trigram

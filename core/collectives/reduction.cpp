@@ -3,12 +3,6 @@
 
 namespace trigram {
 
-namespace {
-
-bool is_floating(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
-
-}  // namespace
-
 void combine(Communicator& comm, ReduceOp op, Buffer incoming, Buffer held) {
   const Device::Uncharged uncharged(comm.device());
   comm.device().reduce(op == ReduceOp::mean ? ReduceOp::sum : op, incoming, held);

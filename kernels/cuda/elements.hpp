@@ -1,11 +1,21 @@
-// Rules over elements for run_over: one vector changed, or two combined, in f32 and rounded once. What is done to an
-// element is a functor; one that has `prepared()` reads there, once a thread, what lies on the device.
+// Rules over elements for run_over: one vector changed, or two combined, in f32 and rounded once; whole numbers are
+// changed as they are. What is done to an element is a functor; one that has `prepared()` reads there, once a thread,
+// what lies on the device.
 #pragma once
 
 #include "kernels/cuda/groups.hpp"
 #include "kernels/element_types.hpp"
 
 namespace trigram::cuda {
+
+template <class T, class Change>
+__device__ __forceinline__ void change_one(const Change& change, T& x) {
+  if constexpr (std::is_integral_v<T>) {
+    x = static_cast<T>(change(x));
+  } else {
+    scalar::store(change(scalar::to_f32(x)), x);
+  }
+}
 
 /// x = change(x).
 template <class T, class Change>
@@ -29,7 +39,7 @@ struct Each {
   template <int N>
   __device__ void finish(std::int64_t i, Held<N>& held) const {
 #pragma unroll
-    for (int j = 0; j < N; ++j) scalar::store(change(scalar::to_f32(held.x[j])), held.x[j]);
+    for (int j = 0; j < N; ++j) change_one(change, held.x[j]);
     write<N>(held.x, x + i);
   }
 };

@@ -32,6 +32,11 @@ struct Scaled {
   __device__ __forceinline__ float operator()(float x) const { return a * x; }
 };
 
+struct WholeQuotient {
+  std::int64_t divisor;
+  __device__ __forceinline__ std::int64_t operator()(std::int64_t x) const { return x / divisor; }
+};
+
 struct Combination {
   float a, b;
   __device__ __forceinline__ float operator()(float x, float y) const { return a * x + b * y; }
@@ -57,29 +62,6 @@ struct Convert {
 #pragma unroll
     for (int j = 0; j < N; ++j) store(to_f32(held.x[j]), values[j]);
     write<N>(values, y + i);
-  }
-};
-
-/// x = x/divisor of whole numbers.
-template <class T>
-struct DivideWhole {
-  static constexpr int width = Pack<T>::count;
-  T* x;
-  std::int64_t divisor;
-
-  template <int N>
-  struct Held {
-    T x[N];
-  };
-  template <int N>
-  __device__ void load(std::int64_t i, Held<N>& held) const {
-    read<N>(x + i, held.x);
-  }
-  template <int N>
-  __device__ void finish(std::int64_t i, Held<N>& held) const {
-#pragma unroll
-    for (int j = 0; j < N; ++j) held.x[j] = static_cast<T>(held.x[j] / divisor);
-    write<N>(held.x, x + i);
   }
 };
 
@@ -113,7 +95,8 @@ void CudaKernels::scale(Buffer x, float a) { cuda::change_each("scale", *this, x
 void CudaKernels::divide_whole(Buffer x, std::int64_t divisor) {
   with_whole(x.dtype(), [&]<class T>(std::type_identity<T>) {
     T* values = x.data<T>();
-    cuda::run_over("divide_whole", *this, cuda::DivideWhole<T>{values, divisor}, x.count(), cuda::all_wide(values));
+    cuda::run_over("divide_whole", *this, cuda::Each<T, cuda::WholeQuotient>{values, {divisor}}, x.count(),
+                   cuda::all_wide(values));
   });
 }
 

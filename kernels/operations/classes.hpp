@@ -11,14 +11,16 @@ inline void require_classes(const TensorShapes& inputs) {
   require(inputs[0].dtype == DType::f32 && (inputs[1].dtype == DType::i32 || inputs[1].dtype == DType::i64),
           "logits must be f32, labels i32 or i64");
   require(logits.size() == 2 && labels.size() == 1 && labels[0] == logits[0],
-          "logits must be rows of classes, labels "
-          "one a row");
+          "logits must be rows of classes, labels one a row");
   require(logits[1] > 0, "there must be a class");
 }
 
-/// Logits and labels of that many rows and classes.
-inline TensorShapes class_shapes(std::int64_t rows, std::int64_t classes, DType label = DType::i32) {
-  return {{{rows, classes}}, {{rows}, label}};
+/// Logits and labels to try: few and many classes, labels of either type, one class, no rows.
+inline std::vector<TensorShapes> class_trials() {
+  const auto trial = [](std::int64_t rows, std::int64_t classes, DType label) {
+    return TensorShapes{{{rows, classes}}, {{rows}, label}};
+  };
+  return {trial(83, 10, DType::i32), trial(5, 130, DType::i64), trial(3, 1, DType::i32), trial(0, 10, DType::i32)};
 }
 
 }  // namespace trigram
