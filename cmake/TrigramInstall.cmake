@@ -22,7 +22,8 @@ install(DIRECTORY core kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trigram F
 install(DIRECTORY experiments/clusters experiments/data experiments/plot experiments/skeletons
                   experiments/studies
         DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram PATTERN __pycache__ EXCLUDE)
-install(DIRECTORY experiments/workloads/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/workloads)
+install(DIRECTORY experiments/workloads/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/workloads
+        FILES_MATCHING PATTERN "*.csv" PATTERN shapes EXCLUDE)
 
 configure_package_config_file(cmake/trigram-config.cmake.in trigram-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(trigram-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -38,6 +38,50 @@ TEST(Profile, Vgg16HasThePublishedSizeAndWork) {
   EXPECT_EQ(rig.runtime.device().seconds, 0);
 }
 
+struct Published {
+  const char* name;
+  std::int64_t parameters;
+  double forward_multiply_adds;  ///< of one sample; 0 where nobody publishes them
+};
+
+class PublishedSize : public ::testing::TestWithParam<Published> {};
+
+// Sizes of the published weights; multiply-adds as torchvision's documentation lists them.
+INSTANTIATE_TEST_SUITE_P(Profiles, PublishedSize,
+                         ::testing::Values(Published{"vgg19", 143667240, 19.632e9},
+                                           Published{"resnet50", 25557032, 4.089e9},
+                                           Published{"resnet101", 44549160, 7.801e9},
+                                           Published{"vit_b16", 86567656, 17.564e9},
+                                           Published{"bert_base", 109482240, 0}, Published{"gpt2_small", 124439808, 0},
+                                           Published{"gpt2_xl", 1557611200, 0}, Published{"llama_7b", 6738415616, 0}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST_P(PublishedSize, IsTheTables) {
+  const Published& published = GetParam();
+  Rig rig(std::string(published.name) + ":compute=roofline,batch=1");
+  EXPECT_EQ(modelled(rig.parameters), published.parameters);
+  for (const Parameter& parameter : rig.parameters) EXPECT_FALSE(parameter.modelled_dimensions.empty());
+  rig.workload->forward(rig.worker);
+  if (published.forward_multiply_adds > 0) {
+    EXPECT_NEAR(rig.runtime.device().work.flops, 2 * published.forward_multiply_adds, 2 * 0.0005e9);
+  }
+}
+
+TEST(Profile, TransformersDoTwoFlopsAParameterAndPosition) {
+  // Of matrices, words in left out; the matrix of GPT-2's words works once, as scores. Beside it 4 T² d of attention.
+  const auto flops = [](const std::string& name) {
+    Rig rig(name + ":compute=roofline,batch=1");
+    rig.workload->forward(rig.worker);
+    return rig.runtime.device().work.flops;
+  };
+  const auto expected = [](double matrices, double layers, double positions, double width) {
+    return 2 * matrices * positions + layers * 4 * positions * positions * width;
+  };
+  EXPECT_NEAR(flops("gpt2_small") / expected(12 * 12 * 768. * 768 + 50257 * 768., 12, 1024, 768), 1, 1e-9);
+  EXPECT_NEAR(flops("gpt2_xl") / expected(48 * 12 * 1600. * 1600 + 50257 * 1600., 48, 1024, 1600), 1, 1e-9);
+  EXPECT_NEAR(flops("llama_7b") / expected(6738415616. - 32000 * 4096. - 65 * 4096., 32, 2048, 4096), 1, 1e-9);
+}
+
 TEST(Profile, BertLargeHasThePublishedSize) {
   Rig rig("bert_large");
   const std::int64_t width = 1024;
