@@ -57,7 +57,10 @@ TEST_F(Stragglers, SlowEverybodyWhereEverybodyMeets) {
   for (const double found : slowdowns("all_reduce")) EXPECT_NEAR(found, 4, 0.2);
 }
 
-TEST_F(Stragglers, LeaveThePaceOfOthersAloneInAdPsgd) { expect_that_only_one_is_slow("ad_psgd"); }
+TEST_F(Stragglers, LeaveThePaceOfOthersAloneInPairs) {
+  expect_that_only_one_is_slow("ad_psgd");
+  expect_that_only_one_is_slow("moniqua");
+}
 
 TEST_F(Stragglers, LeaveThePaceOfOthersAloneWhileAServerLetsThemRunAhead) {
   expect_that_only_one_is_slow("parameter_server:staleness=12");
@@ -109,7 +112,7 @@ TEST_F(Stragglers, AServerThatIsSlowSlowsEverybody) {
 }
 
 TEST_F(Stragglers, AreTheSameInTwoRuns) {
-  for (const char* algorithm : {"ad_psgd", "parameter_server:servers=2,staleness=1"}) {
+  for (const char* algorithm : {"ad_psgd", "moniqua", "parameter_server:servers=2,staleness=1"}) {
     const Training one = train(algorithm, ",slow=1:4"), other = train(algorithm, ",slow=1:4");
     EXPECT_EQ(final_weights(one), final_weights(other)) << algorithm;
     for (std::size_t rank = 0; rank < ranks; ++rank)

@@ -167,5 +167,47 @@ TEST_F(CodecErrors, HalvesRoundByHalfAUnit) {
   EXPECT_EQ(round_trip("identity", x), x);
 }
 
+// Both of a pair, wherever they are, find the difference of what they rounded.
+TEST_F(CodecErrors, ModuloTellsTheDifferenceOfWhatIsWithinTheta) {
+  constexpr double theta = 0.3, step = theta / 126;
+  const std::string spec = "modulo:theta=0.3";
+  const std::vector<float> place = random_vector(5000, 71), apart = random_vector(5000, 72);
+  std::vector<float> x, y;
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    x.push_back(40 * place[i]);
+    y.push_back(x.back() + static_cast<float>(theta * (1 - 1e-4)) * apart[i]);
+  }
+  const std::vector<float> sent = round_trip(spec, x), own = round_trip(spec, y);
+  std::vector<float> there, back;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    there.push_back(sent[i] - own[i]);
+    back.push_back(own[i] - sent[i]);
+  }
+  there = round_trip(spec, there);
+  back = round_trip(spec, back);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double exact = static_cast<double>(x[i]) - static_cast<double>(y[i]);
+    ASSERT_NEAR(there[i], exact, step * 1.01) << "element " << i;
+    ASSERT_NEAR(there[i] / step, std::round(there[i] / step), 1e-3);
+    ASSERT_EQ(back[i], -there[i]) << "element " << i;
+  }
+}
+
+TEST_F(CodecErrors, ModuloIsARoundingWithinThetaAndWrapsBeyond) {
+  constexpr double theta = 126 * 0x1p-10, step = 0x1p-10;
+  const std::string spec = "modulo:theta=0.123046875";
+  const std::vector<float> x = random_vector(1000, 73);
+  std::vector<float> within, wrapped;
+  for (const float value : x) within.push_back(static_cast<float>(theta) * value);
+  for (const float value : within) wrapped.push_back(value + 255 * 0x1p-10F * 31);
+  const std::vector<float> rounded = round_trip(spec, within);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    ASSERT_EQ(rounded[i], step * std::nearbyint(static_cast<double>(within[i]) / step)) << within[i];
+  EXPECT_EQ(round_trip(spec, {255 * 0x1p-10F * 31, -255 * 0x1p-10F * 70000, 128 * 0x1p-10F, 127 * 0x1p-10F}),
+            (std::vector<float>{0, 0, -127 * 0x1p-10F, 127 * 0x1p-10F}));
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const float value : round_trip(spec, {infinity, -infinity, 0x1p21F})) EXPECT_TRUE(std::isnan(value));
+}
+
 }  // namespace
 }  // namespace trigram

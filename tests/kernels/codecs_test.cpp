@@ -28,7 +28,9 @@ const std::vector<std::string> specs = {"minmax_uint8",
                                         "random_k:k=5,scaled=off",
                                         "fp16",
                                         "bf16",
-                                        "identity"};
+                                        "identity",
+                                        "modulo",
+                                        "modulo:theta=0.01"};
 
 /// These, and every other codec that is registered, with its defaults.
 std::vector<std::string> with_every_other() {
@@ -153,7 +155,8 @@ TEST(EncodedBytes, AreExact) {
                                    {"random_k:k=5", 9, 20},
                                    {"fp16", 3, 6},
                                    {"bf16", 3, 6},
-                                   {"identity", 3, 12}};
+                                   {"identity", 3, 12},
+                                   {"modulo", 5, 5}};
   for (const Size& size : sizes) {
     EXPECT_EQ(device.make_codec(size.spec)->encoded_bytes(size.count), size.bytes) << size.spec << ' ' << size.count;
   }
@@ -162,8 +165,9 @@ TEST(EncodedBytes, AreExact) {
 
 TEST(MakeCodec, RefusesWhatMakesNoSense) {
   TestDevice device;
-  for (const char* spec : {"qsgd:levels=0", "qsgd:levels=40000", "qsgd:norm=3", "qsgd:bucket_size=-1",
-                           "top_k:fraction=0", "top_k:fraction=1.5", "random_k:k=-1", "one_bit:levels=2", "minmax"}) {
+  for (const char* spec :
+       {"qsgd:levels=0", "qsgd:levels=40000", "qsgd:norm=3", "qsgd:bucket_size=-1", "top_k:fraction=0",
+        "top_k:fraction=1.5", "random_k:k=-1", "one_bit:levels=2", "modulo:theta=0", "minmax"}) {
     EXPECT_THROW(device.make_codec(spec), UsageError) << spec;
   }
 }

@@ -31,7 +31,9 @@ const std::vector<std::string> specs = {"minmax_uint8",
                                         "random_k:fraction=0.4",
                                         "fp16",
                                         "bf16",
-                                        "identity"};
+                                        "identity",
+                                        "modulo",
+                                        "modulo:theta=1e-6"};
 constexpr std::int64_t counts[] = {1, 15, 16, 31, 32, 33, 127, 500, 511, 512, 513, 4095, 4096, 4097, 33000};
 
 struct Vector {

@@ -1,0 +1,96 @@
+#include "core/primitives/pairs.hpp"
+
+#include <array>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "core/topology.hpp"
+
+namespace trigram {
+namespace {
+
+bool is_active(int rank) { return rank % 2 == 0; }
+
+}  // namespace
+
+PairAveraging::PairAveraging(Params& params)
+    : owner_(params.owner()), topology_(params.get("topology", "complete", "whom an even rank may ask")) {}
+
+Refusal PairAveraging::refuses(Option option) const {
+  return option == Option::overlap ? "" : "pairs are of any nodes";
+}
+
+Cost PairAveraging::cost(const CostQuery& query) const {
+  if (query.place.ranks == 1) return {};
+  return sum_over_buckets(query, [&](const Shape& bucket) { return Cost{1, message_bytes(bucket)}; });
+}
+
+void PairAveraging::check(const CostQuery& query) const {
+  for (int rank = 0; rank < query.place.ranks; ++rank) partners(query.place.ranks, rank);
+}
+
+std::vector<int> PairAveraging::partners(int ranks, int rank) const {
+  const auto graph = make_topology(topology_, ranks);
+  std::vector<int> peers = graph->sends_to(rank, 0);
+  std::erase_if(peers, [rank](int peer) { return is_active(peer) == is_active(rank); });
+  require(ranks == 1 || (graph->period() == 1 && !peers.empty()), owner_, ": topology ", topology_, " of ", ranks,
+          " ranks changes with steps or joins rank ", rank, " with none of the other parity; take complete");
+  return peers;
+}
+
+void PairAveraging::setup(Worker& worker, std::span<Bucket> buckets) {
+  buckets_ = buckets;
+  for (const Bucket& bucket : buckets) allocate(worker, bucket);
+  if (is_active(worker.rank())) {
+    partners_ = partners(worker.world(), worker.rank());
+    return serving_.begin(worker);
+  }
+  for (const Bucket& bucket : buckets) {
+    worker.device.copy(bucket.weights, shared_.emplace_back(worker.device.allocate(bucket.weights.shape())));
+    worker.device.copy(bucket.weights, before_.emplace_back(worker.device.allocate(bucket.weights.shape())));
+  }
+  serving_.begin(worker, this);
+}
+
+void PairAveraging::before_forward(Worker& worker) {
+  if (partners_.empty()) return;
+  const int peer = partners_[Philox(worker.key(0, Phase::topology)).below(0, partners_.size())];
+  for (const Bucket& bucket : buckets_) {
+    pending_.start(worker, bucket,
+                   [this, ask_for = question(worker, bucket, peer), index = bucket.index](Worker& lane) {
+                     ask(lane, ask_for);
+                     answered(lane, index);
+                   });
+  }
+}
+
+void PairAveraging::before_update(Worker& worker) {
+  if (partners_.empty()) return;
+  pending_.wait();
+  for (const Bucket& bucket : buckets_) settle(worker, bucket);
+}
+
+void PairAveraging::take(Worker& lane, const Request& request) {
+  reply_ = answer(lane, request, shared_[static_cast<std::size_t>(request.subject)]);
+}
+
+void PairAveraging::after_step(Worker& worker) {
+  if (is_active(worker.rank())) return;
+  // What this rank learned in the step joins what others have mixed in meanwhile.
+  serving_.exclusively(worker, [&] {
+    for (const Bucket& bucket : buckets_) {
+      const auto index = static_cast<std::size_t>(bucket.index);
+      const Buffer own = shared_[index], before = before_[index];
+      worker.device.weighted_sum(std::array{own, bucket.weights, before}, std::array{1.0F, 1.0F, -1.0F}, own);
+      worker.device.copy(own, bucket.weights);
+      worker.device.copy(own, before);
+    }
+  });
+}
+
+void PairAveraging::finish(Worker& worker) {
+  serving_.end(worker);
+  after_step(worker);
+}
+
+}  // namespace trigram
