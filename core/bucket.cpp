@@ -41,7 +41,7 @@ struct Elements {
     return {first - other.begin, std::clamp(end, first, other.end) - other.begin};
   }
   static Elements of_part(std::int64_t count, int index, int parts) {
-    return {part_begin(count, parts, index), part_begin(count, parts, index + 1)};
+    return {chunk_begin(count, parts, index), chunk_begin(count, parts, index + 1)};
   }
 };
 

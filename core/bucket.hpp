@@ -67,8 +67,8 @@ struct Bucket {
   std::span<const Tensor> tensors;  ///< of the whole bucket, also in a part of it
   int first_layer = 0;              ///< complete once the backward pass of this layer has ended
 
-  /// Part `which` of the even cut into `parts` (as Buffer::chunk, the piece of reduce_scatter and all_gather), for an
-  /// optimizer that steps this alone.
+  /// Chunk `which` of `parts` (as Buffer::chunk, the piece of reduce_scatter and all_gather), for an optimizer that
+  /// steps this alone.
   Bucket part(int which, int parts) const;
   /// The same weights with another direction in place of the gradients, for a step along it.
   Bucket along(const Buffer& direction) const;

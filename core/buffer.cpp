@@ -54,6 +54,24 @@ std::int64_t part_count(std::int64_t count, int parts, int index) {
 
 namespace {
 
+struct Part {
+  std::int64_t begin, count;
+};
+
+// Called for each of many parts: two divisions in all.
+Part part_of(std::int64_t count, int parts, int index) {
+  const std::int64_t each = count / parts;
+  const std::int64_t left = count - each * parts;
+  return {each * index + std::min<std::int64_t>(index, left), each + (index < left ? 1 : 0)};
+}
+
+Part chunk_of(std::int64_t count, int parts, int index) {
+  if (count < long_chunk * parts) return part_of(count, parts, index);
+  const Part grains = part_of((count + chunk_grain - 1) / chunk_grain, parts, index);
+  const std::int64_t begin = grains.begin * chunk_grain;
+  return {begin, std::min(grains.count * chunk_grain, count - begin)};
+}
+
 __extension__ using int128 = __int128;
 
 std::int64_t proportional(std::int64_t position, std::int64_t modelled, std::int64_t count) {
@@ -62,6 +80,12 @@ std::int64_t proportional(std::int64_t position, std::int64_t modelled, std::int
 }
 
 }  // namespace
+
+std::int64_t chunk_begin(std::int64_t count, int parts, int index) {
+  return index == parts ? count : chunk_of(count, parts, index).begin;
+}
+
+std::int64_t chunk_count(std::int64_t count, int parts, int index) { return chunk_of(count, parts, index).count; }
 
 Buffer Buffer::slice(std::int64_t offset, std::int64_t count) const {
   if (shape_.count == 0) return slice(offset, count, 0);
@@ -77,15 +101,10 @@ Buffer Buffer::slice(std::int64_t offset, std::int64_t count, std::int64_t model
   return {address, {count, shape_.dtype, modelled_count, shape_.phantom}};
 }
 
-// Called for each of many parts: two divisions in all.
 Buffer Buffer::chunk(int index, int parts) const {
-  const auto part = [&](std::int64_t total) {
-    const std::int64_t each = total / parts;
-    const std::int64_t left = total - each * parts;
-    return std::pair{each * index + std::min<std::int64_t>(index, left), each + (index < left ? 1 : 0)};
-  };
-  const auto [begin, count] = part(shape_.count);
-  return slice(begin, count, shape_.modelled_count == shape_.count ? count : part(shape_.modelled_count).second);
+  const Part real = chunk_of(shape_.count, parts, index);
+  const bool alike = shape_.modelled_count == shape_.count;
+  return slice(real.begin, real.count, alike ? real.count : chunk_of(shape_.modelled_count, parts, index).count);
 }
 
 Buffer Buffer::as(DType dtype) const {

@@ -24,6 +24,16 @@ std::int64_t part_begin(std::int64_t count, int parts, int index);
 /// Number of elements of part `index` in the same cut.
 std::int64_t part_count(std::int64_t count, int parts, int index);
 
+/// Where chunk `index` of `parts` begins, the cut of vectors that collectives and primitives share. As part_begin cuts,
+/// but where chunks have `long_chunk` elements or more, by grains of `chunk_grain`: they begin then where kernels and
+/// networks move 16 bytes at a time. The last has the grain that is not whole; the first is the longest, by less than a
+/// grain above the mean.
+inline constexpr std::int64_t chunk_grain = 64, long_chunk = 4096;
+std::int64_t chunk_begin(std::int64_t count, int parts, int index);
+
+/// Number of elements of chunk `index` in the same cut.
+std::int64_t chunk_count(std::int64_t count, int parts, int index);
+
 /// What a buffer looks like without its memory.
 struct Shape {
   std::int64_t count = 0;  ///< elements that exist
@@ -60,7 +70,7 @@ class Buffer {
   /// The same with the modelled count given, for packed frames whose sizes are not proportional.
   Buffer slice(std::int64_t offset, std::int64_t count, std::int64_t modelled_count) const;
 
-  /// Part `index` of the even cut into `parts` (see part_begin), real and modelled sizes cut alike.
+  /// Chunk `index` of the cut into `parts` (see chunk_begin), real and modelled sizes cut by the same rule.
   Buffer chunk(int index, int parts) const;
 
   /// The same bytes as elements of another type; both sizes must divide. Throws Error otherwise.

@@ -21,7 +21,7 @@ int place_from_root(int ranks, int rank, int root) { return (rank - root + ranks
 
 /// n−1 rounds around the ring that send every chunk but `kept`.
 Cost all_chunks_but(int kept, int ranks, std::int64_t count, std::int64_t element_bytes) {
-  return {ranks - 1, (count - part_count(count, ranks, kept)) * element_bytes};
+  return {ranks - 1, (count - chunk_count(count, ranks, kept)) * element_bytes};
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ Cost hierarchical_cost(Hierarchy hierarchy, const Placement& place, std::int64_t
     }
     case Hierarchy::all_nics:
       return reduce_scatter_cost(place.node_size, local, count, element_bytes) +
-             primitive(place.nodes, place.node, part_count(count, place.node_size, local)) +
+             primitive(place.nodes, place.node, chunk_count(count, place.node_size, local)) +
              all_gather_cost(place.node_size, local, count, element_bytes);
   }
   throw Error("not a hierarchy");

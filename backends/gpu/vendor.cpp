@@ -44,7 +44,9 @@ ncclRedOp_t operation(ReduceOp op, DType dtype) {
 
 std::size_t count_of(const Buffer& x) { return static_cast<std::size_t>(x.count()); }
 
-bool has_equal_parts(const Buffer& x, int parts) { return x.count() % parts == 0; }
+bool has_equal_parts(const Buffer& x, int parts) {
+  return x.chunk(0, parts).count() == x.chunk(parts - 1, parts).count();
+}
 
 }  // namespace
 

@@ -51,7 +51,7 @@ void VendorCommunicator::all_gather(Buffer x) {
   std::vector<int> places;
   for (int part = 0; part < size(); ++part) {
     counts.push_back(countable_bytes(x.chunk(part, size())));
-    places.push_back(static_cast<int>(part_begin(x.count(), size(), part) * size_of(x.dtype())));
+    places.push_back(static_cast<int>(chunk_begin(x.count(), size(), part) * size_of(x.dtype())));
   }
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, address_of(x), counts.data(), places.data(), MPI_BYTE, handle(),

@@ -10,17 +10,17 @@ namespace trigram {
 
 namespace {
 
-/// Parts [begin, end) of the even cut of a vector into as many parts as ranks take part.
+/// Chunks [begin, end) of a vector that is cut into as many as ranks take part.
 struct Parts {
   int begin;
   int end;
 
   std::int64_t count(std::int64_t total, int parts) const {
-    return part_begin(total, parts, end) - part_begin(total, parts, begin);
+    return chunk_begin(total, parts, end) - chunk_begin(total, parts, begin);
   }
 
   Buffer of(Buffer x, int parts) const {
-    return x.slice(part_begin(x.count(), parts, begin), count(x.count(), parts), count(x.modelled_count(), parts));
+    return x.slice(chunk_begin(x.count(), parts, begin), count(x.count(), parts), count(x.modelled_count(), parts));
   }
 };
 

@@ -25,13 +25,19 @@ Key chunk_key(const Worker& lane, const Communicator& group, int bucket, int chu
   return key;
 }
 
-/// What one operation of a codec on every chunk of x costs, where there is nothing to compute: chunks have at most two
-/// sizes.
+/// What one operation of a codec on every chunk of x costs, where there is nothing to compute: few chunks differ in
+/// size from the one before.
 KernelCost cost_of_chunks(const Codec& codec, Buffer x, int n, double CodecTraffic::*operation) {
-  const std::int64_t larger = x.modelled_count() % n;
-  const double of_larger = codec.traffic(part_count(x.modelled_count(), n, 0)).*operation;
-  const double of_smaller = codec.traffic(x.modelled_count() / n).*operation;
-  return {0, static_cast<double>(larger) * of_larger + static_cast<double>(n - larger) * of_smaller};
+  KernelCost all;
+  std::int64_t before = -1;
+  double of_chunk = 0;
+  for (int chunk = 0; chunk < n; ++chunk) {
+    const std::int64_t count = chunk_count(x.modelled_count(), n, chunk);
+    if (count != before) of_chunk = codec.traffic(count).*operation;
+    before = count;
+    all.bytes += of_chunk;
+  }
+  return all;
 }
 
 std::vector<CodecPart> with_vectors(std::vector<CodecPart> parts, Buffer x) {
@@ -168,9 +174,9 @@ Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket,
     if (ranks == 1) return cost;
     // Every other rank's chunk goes to its server; the own chunk, reduced, goes to every other rank.
     for (int chunk = 0; chunk < ranks; ++chunk) {
-      if (chunk != rank) cost.bytes += codec.encoded_bytes(part_count(count, ranks, chunk));
+      if (chunk != rank) cost.bytes += codec.encoded_bytes(chunk_count(count, ranks, chunk));
     }
-    cost.bytes += (ranks - 1) * codec.encoded_bytes(part_count(count, ranks, rank));
+    cost.bytes += (ranks - 1) * codec.encoded_bytes(chunk_count(count, ranks, rank));
     cost.rounds = 2;
     return cost;
   };
@@ -180,7 +186,7 @@ Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket,
 void require_stable_scatter_reduce(const CostQuery& query, const Codec& codec, const std::string& spec) {
   for (const BucketLayout& bucket : query.buckets) {
     require_stable_under_feedback(codec, spec,
-                                  part_count(bucket.shape.modelled_count, vertices(query.hierarchy, query.place), 0));
+                                  chunk_count(bucket.shape.modelled_count, vertices(query.hierarchy, query.place), 0));
   }
 }
 

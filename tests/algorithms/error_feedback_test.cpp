@@ -70,7 +70,7 @@ Ledger run_scatter_reduce(const std::string& codec_spec, int ranks, bool error_f
       const std::vector<float> epsilon = downloaded(worker.device, primitive.server_residual());
       const std::lock_guard lock(mutex);
       for (std::size_t i = 0; i < delta.size(); ++i) ledger.residual[i] += worker.learning_rate * delta[i] / ranks;
-      const auto begin = static_cast<std::size_t>(part_begin(elements, ranks, worker.rank()));
+      const auto begin = static_cast<std::size_t>(chunk_begin(elements, ranks, worker.rank()));
       for (std::size_t i = 0; i < epsilon.size(); ++i) ledger.residual[begin + i] += worker.learning_rate * epsilon[i];
     }
     return {};

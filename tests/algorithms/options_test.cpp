@@ -127,6 +127,29 @@ TEST_P(HierarchyOf, BitsDoNotDependOnOverlapInsideHierarchies) {
 INSTANTIATE_TEST_SUITE_P(All, HierarchyOf, ::testing::ValuesIn(Algorithms::names()),
                          [](const auto& one) { return one.param; });
 
+/// Chunks of a bucket of many elements are cut by grains, and the last grain is not whole.
+TEST(LongBuckets, OfOddSizesSendWhatIsDeclaredAndLeaveReplicasAlike) {
+  constexpr int ranks = 8;
+  Script script;
+  script.layers = {long_chunk * ranks + 4 * chunk_grain + 5};
+  script.gradient = [](std::int64_t, int rank, std::int64_t element, float weight) {
+    return static_cast<float>(rank - element % 7) + 0.25F * weight;
+  };
+  play(script);
+  for (const char* name : {"all_reduce", "bytegrad", "qsgd"}) {
+    for (const Hierarchy hierarchy : {Hierarchy::none, Hierarchy::leader, Hierarchy::all_nics}) {
+      if (!refusal(*Algorithms::make(name), true, hierarchy).empty()) continue;
+      TrainingOptions options = relaxed(name, true, hierarchy);
+      options.steps = 1;
+      const Training training = train_on(threads(4), ranks, options);
+      for (const RankReport& report : training.ranks) {
+        EXPECT_EQ(report.cost_by_step.front(), declared_cost(threads(4), ranks, options, report.rank, 0)) << name;
+        EXPECT_EQ(report.weights, training.ranks.front().weights) << name << ", rank " << report.rank;
+      }
+    }
+  }
+}
+
 TEST(Hierarchies, FullPrecisionMeansAgreeWithTheFlatOne) {
   play_rough_gradients();
   for (const char* name : {"all_reduce", "local_sgd:every=2"}) {

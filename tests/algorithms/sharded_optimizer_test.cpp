@@ -33,9 +33,11 @@ class CountedAdam final : public Optimizer {
   std::unique_ptr<Optimizer> adam_ = Optimizers::make("adam");
 };
 
-std::vector<std::vector<float>> weights_after(const std::string& algorithm, int ranks, const std::string& optimizer) {
+std::vector<std::vector<float>> weights_after(
+    const std::string& algorithm, int ranks, const std::string& optimizer,
+    const std::string& workload = "quadratic:dimension=29,layers=4,condition=8") {
   TrainingOptions options = scripted(algorithm, 5);
-  options.workload = "quadratic:dimension=29,layers=4,condition=8";
+  options.workload = workload;
   options.evaluate_every = 0;
   options.optimizer = optimizer;
   return final_weights(train_on(threads(2), ranks, options));
@@ -56,6 +58,9 @@ TEST_P(ShardedState, GivesTheBitsOfAllReduce) {
               weights_after("all_reduce", GetParam(), optimizer))
         << optimizer;
   }
+  const std::string long_chunks = "quadratic:layers=1,dimension=" + std::to_string(long_chunk * GetParam() + 261);
+  EXPECT_EQ(weights_after("newcomer/sharded_optimizer", GetParam(), "sgd", long_chunks),
+            weights_after("all_reduce", GetParam(), "sgd", long_chunks));
 }
 
 TEST_P(ShardedState, IsKeptOnceByAllRanksTogether) {

@@ -25,6 +25,37 @@ TEST(Parts, CoverEveryElementOnceAndDifferByOneAtMost) {
   }
 }
 
+TEST(Chunks, OfLongVectorsBeginAtWholeGrainsAndNoneIsMuchLonger) {
+  for (const std::int64_t count : {4096000, 4097000, 4097001, 1000003, 32768, 32769, 32831}) {
+    for (const int parts : {1, 2, 3, 7, 8}) {
+      std::int64_t begin = 0;
+      for (int part = 0; part < parts; ++part) {
+        EXPECT_EQ(chunk_begin(count, parts, part), begin);
+        EXPECT_EQ(begin % 64, 0) << count << " in " << parts;
+        const std::int64_t size = chunk_count(count, parts, part);
+        EXPECT_GT(size, 0);
+        EXPECT_LE(size, chunk_count(count, parts, 0));
+        EXPECT_LT(size, count / parts + 1 + 64);
+        EXPECT_GE((size + 63) / 64 + 1, (chunk_count(count, parts, 0) + 63) / 64) << "more than one grain apart";
+        begin += size;
+      }
+      EXPECT_EQ(begin, count);
+      EXPECT_EQ(chunk_begin(count, parts, parts), count);
+    }
+  }
+}
+
+TEST(Chunks, OfShortVectorsAndOfWholeGrainsAreTheEvenParts) {
+  for (const std::int64_t count : {0, 1, 7, 1000, 4095 * 3 + 2, 64 * 8 * 4096, 64 * 8 * 100}) {
+    for (const int parts : {3, 8}) {
+      if (count >= parts * 4096 && count % (64 * parts) != 0) continue;
+      for (int part = 0; part <= parts; ++part) {
+        EXPECT_EQ(chunk_begin(count, parts, part), part_begin(count, parts, part)) << count << " in " << parts;
+      }
+    }
+  }
+}
+
 TEST(Slices, PointIntoTheSameMemory) {
   std::array<std::int32_t, 6> memory{0, 1, 2, 3, 4, 5};
   const Buffer x(memory.data(), Shape::of(6, DType::i32));
@@ -50,7 +81,7 @@ TEST(Slices, ModelledSizesAddUpHoweverTheBufferIsCut) {
   EXPECT_EQ(sliced, 1000003);
   std::int64_t chunked = 0;
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(x.chunk(i, 3).modelled_count(), part_count(1000003, 3, i));
+    EXPECT_EQ(x.chunk(i, 3).modelled_count(), chunk_count(1000003, 3, i));
     chunked += x.chunk(i, 3).modelled_count();
   }
   EXPECT_EQ(chunked, 1000003);

@@ -108,9 +108,24 @@ TEST_P(Collectives, ReduceScatterLeavesEachRankItsChunk) {
   }
 }
 
-/// Whose chunks differ in size, and begin at odd addresses.
+TEST_P(Collectives, ChunksOfLongVectorsAreAlignedInMemory) {
+  constexpr std::int64_t alignment = 16;
+  const std::int64_t count = long_and_odd(ranks());
+  const auto results = run<std::int64_t>([&](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    std::vector<std::int64_t> misplaced;
+    for (const DType dtype : {DType::f32, DType::f16, DType::u8}) {
+      const OwnedBuffer x = comm.device().allocate(Shape::of(count, dtype));
+      for (int chunk = 0; chunk < comm.size(); ++chunk)
+        misplaced.push_back(reinterpret_cast<std::intptr_t>(x.view().chunk(chunk, comm.size()).raw()) % alignment);
+    }
+    return misplaced;
+  });
+  for (const auto& result : results) EXPECT_EQ(result, std::vector<std::int64_t>(result.size(), 0));
+}
+
 TEST_P(Collectives, LongVectorsOfOddSizesArriveWhole) {
-  const std::int64_t count = 4097 * ranks() + 5;
+  const std::int64_t count = long_and_odd(ranks());
   const auto results = run<std::int32_t>([&](RankRuntime& runtime) {
     Communicator& comm = *runtime.lane(0).comm;
     const OwnedBuffer parts = on_device(comm.device(), numbers<std::int32_t>(comm.rank(), count));
@@ -143,7 +158,7 @@ TEST_P(Collectives, AllGatherBringsEveryChunk) {
     });
     std::vector<std::int64_t> expected;
     for (int r = 0; r < ranks(); ++r) {
-      expected.insert(expected.end(), static_cast<std::size_t>(part_count(count, ranks(), r)), r);
+      expected.insert(expected.end(), static_cast<std::size_t>(chunk_count(count, ranks(), r)), r);
     }
     for (const auto& result : results) EXPECT_EQ(result, expected);
   }

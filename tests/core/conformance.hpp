@@ -75,14 +75,17 @@ std::vector<T> reduced(int ranks, std::int64_t count, ReduceOp op) {
   return result;
 }
 
-/// Part `index` of the even cut of a vector.
+/// Chunk `index` of a vector.
 template <class T>
 std::vector<T> part_of(const std::vector<T>& values, int parts, int index) {
   const auto count = static_cast<std::int64_t>(values.size());
-  return {values.begin() + part_begin(count, parts, index), values.begin() + part_begin(count, parts, index + 1)};
+  return {values.begin() + chunk_begin(count, parts, index), values.begin() + chunk_begin(count, parts, index + 1)};
 }
 
 inline constexpr std::int64_t counts[] = {0, 1, 13, 4099};
+
+/// Elements of a vector whose chunks are cut by grains, the last of which is not whole.
+inline std::int64_t long_and_odd(int ranks) { return long_chunk * ranks + 4 * chunk_grain + 5; }
 inline constexpr ReduceOp all_ops[] = {ReduceOp::sum, ReduceOp::mean, ReduceOp::min, ReduceOp::max};
 
 }  // namespace trigram::testing

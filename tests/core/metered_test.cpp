@@ -42,8 +42,10 @@ World world_of(int ranks) {
 }
 
 TEST_P(Metering, EveryAllReduceCostsWhatItDeclares) {
+  std::vector<std::int64_t> all_counts(std::begin(counts), std::end(counts));
+  all_counts.push_back(long_and_odd(ranks()));
   for (const std::string& name : AllReduces::names()) {
-    for (const std::int64_t count : counts) {
+    for (const std::int64_t count : all_counts) {
       World world = world_of(ranks());
       world.all_reduce = name;
       const auto result = counted(
@@ -86,7 +88,7 @@ TEST_P(Metering, AllToAllIsOneRoundOfWhatIsSentToOthers) {
         const OwnedBuffer y = comm.device().allocate(Shape::of(2 * x.count(), DType::f32));
         std::vector<Buffer> send;
         std::vector<Buffer> receive;
-        const std::int64_t own = part_count(x.count(), comm.size(), comm.rank());
+        const std::int64_t own = chunk_count(x.count(), comm.size(), comm.rank());
         for (int r = 0; r < comm.size(); ++r) {
           send.push_back(x.chunk(r, comm.size()));
           receive.push_back(y.view().slice(r * own, own));
@@ -97,7 +99,7 @@ TEST_P(Metering, AllToAllIsOneRoundOfWhatIsSentToOthers) {
   expect_declared(
       result,
       [&](int r) {
-        return Cost{ranks() > 1 ? 1 : 0, 4 * (count - part_count(count, ranks(), r))};
+        return Cost{ranks() > 1 ? 1 : 0, 4 * (count - chunk_count(count, ranks(), r))};
       },
       "all_to_all");
 }

@@ -12,8 +12,8 @@ constexpr std::int64_t sizes[] = {4096, 1'000'004, 100'000'000, std::int64_t{1} 
 /// Seconds of one message.
 double message(double bytes) { return alpha + bytes * beta; }
 
-/// Bytes of the largest chunk of the even cut: chunks pass from rank to rank, so the largest sets the pace.
-double largest_chunk(std::int64_t bytes, int n) { return 4.0 * static_cast<double>(part_count(bytes / 4, n, 0)); }
+/// Bytes of the largest chunk, the first: chunks pass from rank to rank, so the largest sets the pace.
+double largest_chunk(std::int64_t bytes, int n) { return 4.0 * static_cast<double>(chunk_count(bytes / 4, n, 0)); }
 
 int log2_up(int n) { return std::bit_width(static_cast<unsigned>(n - 1)); }
 
@@ -134,8 +134,8 @@ TEST_P(ClosedForms, Barrier) {
 // Ring inside a node: the node's own α and β; between nodes a rank pays the NIC alone.
 TEST(NodeLinks, CarryTheTrafficOfTheirNode) {
   const double seconds =
-      duration("sim:nodes=1,gpus_per_node=8,node_bandwidth=100GB/s,node_latency=2us", 8, all_reduce_of(80'000'000));
-  expect_relative(seconds, 14 * (2e-6 + 1e7 / 100e9), tolerance);
+      duration("sim:nodes=1,gpus_per_node=8,node_bandwidth=100GB/s,node_latency=2us", 8, all_reduce_of(81'920'000));
+  expect_relative(seconds, 14 * (2e-6 + 1.024e7 / 100e9), tolerance);
 }
 
 // Eight ranks send through one NIC: 8·M·β + α; with a NIC each, M·β + α.
@@ -155,7 +155,7 @@ TEST(Handshakes, ArePaidByEachLargeMessageBetweenNodes) {
   const std::string cluster = flat(4, "nic_handshake=2ms,handshake_size=64KiB");
   const double bytes = 65536;
   expect_relative(duration(cluster, 4, all_reduce_of(4 * 65536)), 6 * (alpha + bytes * beta), tolerance);
-  expect_relative(duration(cluster, 4, all_reduce_of(4 * 65540)), 6 * (alpha + 2e-3 + (bytes + 4) * beta), tolerance);
+  expect_relative(duration(cluster, 4, all_reduce_of(4 * 65792)), 6 * (alpha + 2e-3 + (bytes + 256) * beta), tolerance);
   const std::string node = "sim:nodes=2,gpus_per_node=2,node_bandwidth=100GB/s,node_latency=2us,nic_handshake=2ms";
   expect_relative(duration(node, 2, all_reduce_of(80'000'000)), 2 * (2e-6 + 4e7 / 100e9), tolerance);
 }
@@ -167,9 +167,9 @@ TEST(Handshakes, NeedASizeAndExactMessages) {
 
 // min(bandwidth · efficiency, cap)
 TEST(Nics, ReachTheirEfficiencyAndNoMoreThanTheirCap) {
-  const auto seconds = [](const std::string& more) { return duration(flat(2, more), 2, all_reduce_of(25'000'000)); };
-  expect_relative(seconds("nic_efficiency=0.5"), 2 * (alpha + 12.5e6 * beta / 0.5), tolerance);
-  expect_relative(seconds("nic_efficiency=0.5,nic_cap=25Gbps"), 2 * (alpha + 12.5e6 * beta / 0.25), tolerance);
+  const auto seconds = [](const std::string& more) { return duration(flat(2, more), 2, all_reduce_of(25'600'000)); };
+  expect_relative(seconds("nic_efficiency=0.5"), 2 * (alpha + 12.8e6 * beta / 0.5), tolerance);
+  expect_relative(seconds("nic_efficiency=0.5,nic_cap=25Gbps"), 2 * (alpha + 12.8e6 * beta / 0.25), tolerance);
 }
 
 }  // namespace

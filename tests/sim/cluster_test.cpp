@@ -92,8 +92,8 @@ TEST(Cluster, GivesEveryRankItsNodeAndItsPeersOnOtherNodes) {
 
 TEST(Cluster, CountsTheBytesOfItsBusiestNic) {
   // A ring over two nodes of four: only the last rank of a node sends to the other node.
-  const auto facts = nlohmann::json::parse(simulate("sim:nodes=2,gpus_per_node=4", 8, all_reduce_of(8'000'000)).facts);
-  EXPECT_EQ(facts.at("busiest_nic").at("bytes"), 14'000'000);
+  const auto facts = nlohmann::json::parse(simulate("sim:nodes=2,gpus_per_node=4", 8, all_reduce_of(8'192'000)).facts);
+  EXPECT_EQ(facts.at("busiest_nic").at("bytes"), 14'336'000);
 }
 
 /// A platform file that goes with its object.
@@ -119,7 +119,7 @@ TEST(PlatformFiles, KeepTheirBandwidthAndLatency) {
   const PlatformFile file(star_of_eight);
   EXPECT_EQ(Backends::make(file.spec())->default_ranks(), 8);
   EXPECT_EQ(Backends::make(file.spec(",ranks_per_node=4"))->nodes(8), (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
-  expect_relative(duration(file.spec(), 8, all_reduce_of(8'000'000)), 14 * (alpha + 1e6 * beta), 1e-6);
+  expect_relative(duration(file.spec(), 8, all_reduce_of(8'192'000)), 14 * (alpha + 1.024e6 * beta), 1e-6);
   EXPECT_TRUE(warnings(file.spec(), 8).empty());
 }
 

@@ -93,13 +93,17 @@ TEST(Fluid, SaysWhatRanFluidAndWhatExact) {
   EXPECT_EQ(facts.at("exact_collectives"), nlohmann::json({"broadcast"}));
 }
 
+/// Bytes of f32 that nodes of 2, 4, 6, 7 and 8 ranks, three such nodes, and the nodes' chunks among three cut into
+/// chunks of equal sizes.
+constexpr std::int64_t equal_chunks(std::int64_t times) { return 4 * chunk_grain * 504 * times; }
+
 /// In all nodes at once, with roots other than the first.
 void each_in_nodes(RankRuntime& runtime) {
   Communicator& node = *runtime.lane(0).node;
   node.broadcast(phantom(8'400'000), 1);
   node.reduce(phantom(16'800'000), ReduceOp::sum, node.size() - 1);
-  node.reduce_scatter(phantom(8'400'000), ReduceOp::sum);
-  node.all_gather(phantom(16'800'000));
+  node.reduce_scatter(phantom(equal_chunks(65)), ReduceOp::sum);
+  node.all_gather(phantom(equal_chunks(130)));
   const std::vector<Buffer> parts(static_cast<std::size_t>(node.size()), phantom(4'000'000));
   node.all_gather(parts);
   node.all_to_all(parts, parts);
@@ -109,14 +113,14 @@ void each_in_nodes(RankRuntime& runtime) {
 void by_leader(RankRuntime& runtime) {
   Lane& lane = runtime.lane(0);
   lane.node->reduce(phantom(30'240'000), ReduceOp::sum, 0);
-  if (lane.node->rank() == 0) lane.leaders->all_reduce(phantom(30'240'000), ReduceOp::sum);
+  if (lane.node->rank() == 0) lane.leaders->all_reduce(phantom(equal_chunks(234)), ReduceOp::sum);
   lane.node->broadcast(phantom(30'240'000), 0);
 }
 void by_all(RankRuntime& runtime) {
   Lane& lane = runtime.lane(0);
-  lane.node->reduce_scatter(phantom(30'240'000), ReduceOp::sum);
-  lane.leaders->all_reduce(phantom(30'240'000 / lane.node->size()), ReduceOp::sum);
-  lane.node->all_gather(phantom(30'240'000));
+  lane.node->reduce_scatter(phantom(equal_chunks(234)), ReduceOp::sum);
+  lane.leaders->all_reduce(phantom(equal_chunks(234) / lane.node->size()), ReduceOp::sum);
+  lane.node->all_gather(phantom(equal_chunks(234)));
 }
 
 constexpr double rounding = 1e-9;
@@ -127,7 +131,7 @@ TEST(Fluid, IsExactToRoundingOnAlikeNodes) {
       const std::string cluster =
           "sim:nodes=3,nic_bandwidth=25Gbps,nic_latency=20us,gpus_per_node=" + std::to_string(in_node) + ",nic=" + nic;
       for (const Operation& operation : {Operation(each_in_nodes), Operation(by_leader), Operation(by_all),
-                                         all_reduce_of(30'240'000), all_to_all_of(400'000)})
+                                         all_reduce_of(equal_chunks(234)), all_to_all_of(400'000)})
         expect_fluid_near_exact(cluster, 3 * in_node, operation, rounding);
     }
   }

@@ -5,7 +5,7 @@
 namespace trigram::testing {
 namespace {
 
-constexpr std::int64_t bytes = 125'000'000;
+constexpr std::int64_t bytes = 128'000'000;
 
 /// 2(n − 1) rounds of chunks of 1/n, each at `share` of a NIC or link of so many bytes a second.
 double ring(int ranks, double latency, double seconds_per_byte) {

@@ -13,13 +13,13 @@ using ::testing::HasSubstr;
 
 constexpr int layers = 50;
 
-/// Each layer computes 1 ms, then its 4 MB are all-reduced on lane 1.
+/// Each layer computes 1 ms, then its 4.1 MB are all-reduced on lane 1.
 Operation train(bool overlap) {
   return [overlap](RankRuntime& runtime) {
     std::vector<Pending> pending;
     for (int layer = 0; layer < layers; ++layer) {
       runtime.lane(0).device->charge_seconds(1e-3);
-      const auto reduce = [&runtime] { runtime.lane(1).comm->all_reduce(phantom(4'000'000), ReduceOp::sum); };
+      const auto reduce = [&runtime] { runtime.lane(1).comm->all_reduce(phantom(4'096'000), ReduceOp::sum); };
       if (overlap) {
         pending.push_back(runtime.launch(1, reduce));
       } else {
@@ -32,7 +32,7 @@ Operation train(bool overlap) {
 
 // Serial: 50·(1 ms + ring). Overlapped: 50 ms + the last ring, since a ring of 16 takes 0.75 ms.
 TEST(Lanes, HideCommunicationBehindCompute) {
-  const double ring = 30 * (alpha + 250'000 * beta);
+  const double ring = 30 * (alpha + 256'000 * beta);
   for (const char* fidelity : {"fidelity=exact", "fidelity=fluid"}) {
     expect_relative(duration(flat(16, fidelity), 16, train(false)), layers * (1e-3 + ring), 1e-6);
     expect_relative(duration(flat(16, fidelity), 16, train(true)), layers * 1e-3 + ring, 1e-6);
@@ -148,7 +148,7 @@ TEST(Errors, OfTheFirstRankComeHomeWithTypeAndText) {
 TEST(Errors, OfARankWithRunningLanesReleaseEverybody) {
   const auto throwing = [](RankRuntime& runtime) {
     Pending pending =
-        runtime.launch(1, [&runtime] { runtime.lane(1).comm->all_reduce(phantom(4'000'000), ReduceOp::sum); });
+        runtime.launch(1, [&runtime] { runtime.lane(1).comm->all_reduce(phantom(4'096'000), ReduceOp::sum); });
     if (runtime.lane(0).comm->rank() == 1) {
       runtime.lane(0).device->charge_seconds(1e-5);
       throw Error("rank 1 stops");
