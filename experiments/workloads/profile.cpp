@@ -44,13 +44,13 @@ void Profile::choose_clock(const std::string& compute, const Params& params) {
   } else if (table_->has_measured_layers()) {
     clock_ = Clock::measured_layers;
     take_measured_layers(batches);
+  } else if (!table_->compute_seconds) {
+    clock_ = Clock::unknown;
   } else {
-    require(table_->compute_seconds.has_value(), params.owner() + ": no time was measured for " + named(*table_) +
-                                                     "; give compute=0.5s (a step's compute time) or compute=roofline");
     clock_ = Clock::measured_step;
     step_seconds_ = *table_->compute_seconds * batches;
   }
-  require(clock_ == Clock::measured_step || !params.has("forward_fraction"),
+  require(clock_ == Clock::measured_step || clock_ == Clock::unknown || !params.has("forward_fraction"),
           params.owner() + ": forward_fraction has no effect where each layer has its own forward and backward time");
   if (clock_ == Clock::measured_step) spread_over_layers();
 }
@@ -79,6 +79,10 @@ void Profile::spread_over_layers() {
 
 void Profile::open(const Shard& shard) {
   require(!table_->layers.empty(), "workload 'profile' needs file=TABLE, a profile in CSV");
+  require(clock_ != Clock::unknown, [&] {
+    return "no time was measured for " + named(*table_) +
+           "; give compute=0.5s (a step's compute time) or compute=roofline";
+  });
   require(shard.label_skew == 0, named(*table_) + " has no data whose labels could be skewed");
   require(!shard.validation, named(*table_) + " has no data to hold out for validation");
   require(shard.global_batch >= 0, "a global batch of " + std::to_string(shard.global_batch) + " samples is negative");

@@ -16,7 +16,7 @@ namespace trigram {
 /// forward, or from the roofline of the modelled GPU. Measured time grows in proportion to the samples of a GPU.
 class Profile : public Workload {
  public:
-  /// Declares batch, compute and forward_fraction. A table without layers is allowed until `open`.
+  /// Declares batch, compute and forward_fraction. A table without layers or without time is allowed until `open`.
   Profile(std::shared_ptr<const ProfileTable> table, Params& params);
 
   const std::string& name() const { return table_->name; }
@@ -42,8 +42,8 @@ class Profile : public Workload {
   double accuracy(Device&, const HostWeights&) override;
 
  private:
-  /// How layers get their time.
-  enum class Clock : std::uint8_t { measured_layers, measured_step, roofline };
+  /// How layers get their time; a table may know none, and is of use with one that is given.
+  enum class Clock : std::uint8_t { measured_layers, measured_step, roofline, unknown };
 
   /// What one layer takes of `batch_` samples, and the parameters that it reads.
   struct Layer {

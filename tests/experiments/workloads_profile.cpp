@@ -67,6 +67,19 @@ TEST_P(PublishedSize, IsTheTables) {
   }
 }
 
+TEST(Profile, WithoutAMeasuredTimeIsListedAndAsksForOne) {
+  EXPECT_EQ(Workloads::parameters("gpt2_xl").size(), 3U);
+  try {
+    Rig("gpt2_xl");
+    ADD_FAILURE() << "a step took no time";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("no time was measured"), HasSubstr("gpt2_xl"), HasSubstr("compute=0.5s")));
+  }
+  EXPECT_NO_THROW(Rig("gpt2_xl:compute=0.4s,forward_fraction=0.3"));
+  EXPECT_THROW(Rig("on_profile:model=mlp,profile=gpt2_xl"), UsageError);
+}
+
 TEST(Profile, TransformersDoTwoFlopsAParameterAndPosition) {
   // Of matrices, words in left out; the matrix of GPT-2's words works once, as scores. Beside it 4 T² d of attention.
   const auto flops = [](const std::string& name) {
