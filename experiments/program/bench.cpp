@@ -19,6 +19,7 @@
 #include "experiments/settings/backend_choice.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/settings/job.hpp"
+#include "experiments/settings/system.hpp"
 
 namespace trigram {
 namespace {
@@ -27,6 +28,7 @@ struct BenchFlags {
   explicit BenchFlags(Params& flags);
 
   PlaceFlags place;
+  std::string system;  ///< whose defaults other flags have
   std::string op;
   World world;
   std::vector<std::int64_t> sizes;
@@ -46,6 +48,7 @@ std::vector<std::int64_t> buffer_sizes(double low, double high, double factor) {
 }
 
 BenchFlags::BenchFlags(Params& flags) : place(flags) {
+  system = flags.get("system", "", "a published system whose collectives are the default (trigram list systems)");
   op = flags.get(
       "op", "all_reduce",
       "all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, gather, scatter, barrier or exchange");
@@ -166,7 +169,8 @@ std::optional<MessageTime> time_of_messages(Backend& backend, const World& world
 int bench(const Arguments& arguments) {
   const CommandLine words = bench_command_line();
   if (words.helped(arguments)) return 0;
-  Params flags = as_params("trigram bench", words.parse(arguments));
+  const Settings given = with_system(words.parse(arguments), words.flags);
+  Params flags = as_params("trigram bench", resolved(given, defaults_of(words.flags)));
   BenchFlags config(flags);
   const BenchOp& op = find_bench_op(config.op);
   if (!op.sized) config.sizes = {0};

@@ -88,6 +88,7 @@ const std::vector<ListedKind>& listed_kinds() {
                                               {"schedules", print_products<Schedule>},
                                               {"all-reduces", print_products<AllReduce>},
                                               {"clusters", [] { print_files("clusters"); }},
+                                              {"systems", [] { print_files("systems"); }},
                                               {"studies", [] { print_files("studies"); }}};
   return all;
 }

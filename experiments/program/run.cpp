@@ -6,6 +6,7 @@
 #include "experiments/program/command_line.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/record/warnings.hpp"
+#include "experiments/settings/system.hpp"
 
 namespace trigram {
 namespace {
@@ -19,11 +20,12 @@ CommandLine run_command_line() {
 
 Settings given_settings(const Arguments& arguments) {
   Settings given = run_command_line().parse(arguments);
-  const auto file = given.find("config");
-  if (file == given.end()) return given;
-  const std::string path = file->second;
-  given.erase(file);
-  return resolved(layered(read_settings(path), given), run_defaults());
+  if (const auto file = given.find("config"); file != given.end()) {
+    const std::string path = file->second;
+    given.erase(file);
+    given = layered(read_settings(path), given);
+  }
+  return resolved(with_system(given, run_flags()), run_defaults());
 }
 
 std::string text_of(const nlohmann::json& value) {

@@ -63,6 +63,9 @@ TrainingOptions read_training(Params& flags) {
 }  // namespace
 
 RunFlags::RunFlags(Params& flags) : place(flags), world(read_world(flags)), training(read_training(flags)) {
+  system = flags.get("system", "",
+                     "a published system whose way to communicate is the default of other flags, as horovod (trigram "
+                     "list systems), or a file");
   const std::string record = flags.get("record", "rank0", "rows of steps.csv: rank0 or all");
   require(
       record == "rank0" || record == "all", flags.owner(), ": record=", [&] { return shown(record); },
@@ -137,10 +140,8 @@ const std::vector<Params::Declared>& run_flags() {
 }
 
 Settings run_defaults() {
-  Settings defaults;
-  for (const Params::Declared& flag : run_flags()) {
-    if (flag.key != "config") defaults[flag.key] = flag.fallback;
-  }
+  Settings defaults = defaults_of(run_flags());
+  defaults.erase("config");
   return defaults;
 }
 

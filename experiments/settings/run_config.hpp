@@ -18,7 +18,8 @@ struct RunFlags {
   explicit RunFlags(Params& flags);
 
   PlaceFlags place;
-  World world;  ///< ranks 0: as many as the cluster has
+  std::string system;  ///< whose defaults the other flags have; empty: the program's own
+  World world;         ///< ranks 0: as many as the cluster has
   TrainingOptions training;
   std::filesystem::path out;
   std::filesystem::path checkpoint;  ///< folder of checkpoints; empty: none are left

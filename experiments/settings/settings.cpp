@@ -37,9 +37,14 @@ Params as_params(const std::string& owner, const Settings& flags) {
   return params;
 }
 
-Settings with_defaults(const Params& flags) {
+Settings defaults_of(const std::vector<Params::Declared>& flags) {
   Settings all;
-  for (const Params::Declared& flag : flags.declared()) all[flag.key] = flag.fallback;
+  for (const Params::Declared& flag : flags) all[flag.key] = flag.fallback;
+  return all;
+}
+
+Settings with_defaults(const Params& flags) {
+  Settings all = defaults_of(flags.declared());
   for (const auto& [key, value] : flags.values()) all[key] = value;
   return all;
 }

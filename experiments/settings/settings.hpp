@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/params.hpp"
 
@@ -21,6 +22,9 @@ Settings read_settings(const std::filesystem::path& path);
 
 /// Every flag that was declared by reading it, as given or by default.
 Settings with_defaults(const Params& flags);
+
+/// What they are where nobody says.
+Settings defaults_of(const std::vector<Params::Declared>& flags);
 
 /// "name:key=old,…" with key=value in place of, or after, what is there.
 std::string with_parameter(const std::string& spec, const std::string& key, const std::string& value);

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/located.hpp"
 #include "experiments/record/digest.hpp"
+#include "experiments/settings/system.hpp"
 
 namespace trigram {
 namespace {
@@ -13,7 +14,9 @@ const std::string& program_digest() {
 }
 
 RunConfig config_of(const StudyPoint& point) {
-  return located(point.place, [&] { return RunConfig("the run", resolved(point.settings, run_defaults())); });
+  return located(point.place, [&] {
+    return RunConfig("the run", resolved(with_system(point.settings, run_flags()), run_defaults()));
+  });
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ TEST(Command, ListShowsEveryKind) {
   const Ended ended = program("list");
   EXPECT_EQ(ended.code, 0) << ended.text;
   for (const char* word : {"backends", "algorithms", "codecs", "topologies", "workloads", "operations", "profiles",
-                           "optimizers", "schedules", "all-reduces", "clusters", "studies"}) {
+                           "optimizers", "schedules", "all-reduces", "clusters", "systems", "studies"}) {
     EXPECT_THAT(ended.text, HasSubstr(std::string(word) + "\n"));
   }
   EXPECT_THAT(program("list profiles").text, ::testing::AllOf(HasSubstr("bert_large  "), HasSubstr("vgg16  ")));
