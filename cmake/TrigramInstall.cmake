@@ -15,14 +15,15 @@ foreach(part IN LISTS parts)
   endif()
 endforeach()
 
-install(TARGETS trigram_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The program with its files is a component of its own, of which a Python package is made.
+install(TARGETS trigram_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 # Of kernels, what a codec of one's own is made of.
 install(DIRECTORY core kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trigram FILES_MATCHING PATTERN *.hpp PATTERN cuda EXCLUDE)
 # share/trigram mirrors experiments/ of the source tree, so that a file is looked for in both by one name.
 install(DIRECTORY experiments/clusters experiments/data experiments/plot experiments/skeletons
                   experiments/studies experiments/systems
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram PATTERN __pycache__ EXCLUDE)
-install(DIRECTORY experiments/workloads/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/workloads
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram COMPONENT program PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY experiments/workloads/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/workloads COMPONENT program
         FILES_MATCHING PATTERN "*.csv" PATTERN shapes EXCLUDE)
 
 configure_package_config_file(cmake/trigram-config.cmake.in trigram-config.cmake INSTALL_DESTINATION ${package_dir})

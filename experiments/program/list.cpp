@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "core/algorithm.hpp"
 #include "core/all_reduce.hpp"
@@ -21,94 +22,141 @@
 namespace trigram {
 namespace {
 
-void print_parameters(const std::vector<Params::Declared>& parameters) {
-  for (const Params::Declared& parameter : parameters) {
-    std::cout << "      " << parameter.key << "=" << parameter.fallback << " (" << parameter.type << ")  "
-              << parameter.description << "\n";
-  }
-}
+using Json = nlohmann::ordered_json;
 
 template <class Interface>
-void print_product(const std::string& name) {
+Json product(const std::string& name) {
   const Description& description = Registry<Interface>::describe(name);
-  std::cout << "  " << name << "  " << description.summary << "\n";
-  if (!description.paper.empty()) std::cout << "      paper: " << description.paper << "\n";
-  print_parameters(Registry<Interface>::parameters(name));
+  Json parameters = Json::array();
+  for (const Params::Declared& one : Registry<Interface>::parameters(name))
+    parameters.push_back(
+        {{"key", one.key}, {"default", one.fallback}, {"type", one.type}, {"description", one.description}});
+  return {{"name", name}, {"summary", description.summary}, {"paper", description.paper}, {"parameters", parameters}};
 }
 
 template <class Interface>
-void print_products() {
-  for (const std::string& name : Registry<Interface>::names()) print_product<Interface>(name);
+Json products() {
+  Json all = Json::array();
+  for (const std::string& name : Registry<Interface>::names()) all.push_back(product<Interface>(name));
+  return all;
 }
 
-std::string supported(const Algorithm& algorithm) {
-  std::string text;
-  for (const Option option : all_options) {
-    const Refusal reason = algorithm.refuses(option);
-    text += (text.empty() ? "" : "; ") + std::string(name_of(option)) + (reason.empty() ? "" : ": no, " + reason);
+/// Each option with the reason why the algorithm refuses it, empty where it takes it.
+Json options_of(const Algorithm& algorithm) {
+  Json all = Json::object();
+  for (const Option option : all_options) all[std::string(name_of(option))] = algorithm.refuses(option);
+  return all;
+}
+
+Json algorithms() {
+  Json all = products<Algorithm>();
+  for (Json& one : all) {
+    const auto algorithm = Algorithms::make(one["name"].get<std::string>());
+    one["trigram"] = algorithm->trigram().symbol();
+    one["relaxation"] = algorithm->trigram().words();
+    one["options"] = options_of(*algorithm);
   }
-  return text;
+  return all;
 }
 
-void print_algorithms() {
-  for (const std::string& name : Algorithms::names()) {
-    const auto algorithm = Algorithms::make(name);
-    std::cout << algorithm->trigram().symbol();
-    print_product<Algorithm>(name);
-    std::cout << "      " << algorithm->trigram().words() << "\n      options: " << supported(*algorithm) << "\n";
-  }
-}
-
-void print_profiles() {
+Json profiles() {
+  Json all = Json::array();
   for (const auto& [name, path] : shipped_profiles())
-    std::cout << "  " << name << "  " << shared_profile_table(path.string())->summary << "\n";
+    all.push_back({{"name", name}, {"summary", shared_profile_table(path.string())->summary}});
+  return all;
 }
 
 /// The files of a folder with the first comment line of each.
-void print_files(const std::string& kind) {
-  for (const std::string& name : shipped_names(kind)) {
-    std::cout << "  " << name << "  " << opening_comment(shipped_folder(kind) / (name + ".cfg")) << "\n";
+Json files(const std::string& kind) {
+  Json all = Json::array();
+  for (const std::string& name : shipped_names(kind))
+    all.push_back({{"name", name}, {"summary", opening_comment(shipped_folder(kind) / (name + ".cfg"))}});
+  return all;
+}
+
+std::string text_of(const Json& entry, const char* key) { return entry[key].get<std::string>(); }
+
+void print_parameters(const Json& parameters) {
+  for (const Json& one : parameters) {
+    std::cout << "      " << text_of(one, "key") << "=" << text_of(one, "default") << " (" << text_of(one, "type")
+              << ")  " << text_of(one, "description") << "\n";
+  }
+}
+
+void print_relaxations(const Json& algorithm) {
+  std::string options;
+  for (const auto& [option, reason] : algorithm["options"].items()) {
+    options += (options.empty() ? "" : "; ") + option;
+    if (!reason.get<std::string>().empty()) options += ": no, " + reason.get<std::string>();
+  }
+  std::cout << "      " << text_of(algorithm, "relaxation") << "\n      options: " << options << "\n";
+}
+
+void print(const Json& entries) {
+  for (const Json& one : entries) {
+    const bool is_algorithm = one.contains("trigram");
+    std::cout << (is_algorithm ? text_of(one, "trigram") : "") << "  " << text_of(one, "name") << "  "
+              << text_of(one, "summary") << "\n";
+    if (one.contains("paper") && !text_of(one, "paper").empty())
+      std::cout << "      paper: " << text_of(one, "paper") << "\n";
+    if (one.contains("parameters")) print_parameters(one["parameters"]);
+    if (is_algorithm) print_relaxations(one);
   }
 }
 
 struct ListedKind {
   const char* name;
-  std::function<void()> print;
+  std::function<Json()> entries;
 };
 
 const std::vector<ListedKind>& listed_kinds() {
-  static const std::vector<ListedKind> all = {{"backends", print_products<Backend>},
-                                              {"algorithms", print_algorithms},
-                                              {"codecs", print_products<Codec>},
-                                              {"topologies", print_products<Topology>},
-                                              {"workloads", print_products<Workload>},
-                                              {"operations", print_products<Operation>},
-                                              {"profiles", print_profiles},
-                                              {"optimizers", print_products<Optimizer>},
-                                              {"schedules", print_products<Schedule>},
-                                              {"all-reduces", print_products<AllReduce>},
-                                              {"clusters", [] { print_files("clusters"); }},
-                                              {"systems", [] { print_files("systems"); }},
-                                              {"studies", [] { print_files("studies"); }}};
+  static const std::vector<ListedKind> all = {{"backends", products<Backend>},
+                                              {"algorithms", algorithms},
+                                              {"codecs", products<Codec>},
+                                              {"topologies", products<Topology>},
+                                              {"workloads", products<Workload>},
+                                              {"operations", products<Operation>},
+                                              {"profiles", profiles},
+                                              {"optimizers", products<Optimizer>},
+                                              {"schedules", products<Schedule>},
+                                              {"all-reduces", products<AllReduce>},
+                                              {"clusters", [] { return files("clusters"); }},
+                                              {"systems", [] { return files("systems"); }},
+                                              {"studies", [] { return files("studies"); }}};
   return all;
 }
+
+struct ListFlags {
+  explicit ListFlags(Params& flags) : json(flags.get("json", false, "as one JSON object, for other programs")) {}
+  bool json;
+};
 
 int list(const Arguments& arguments) {
   std::vector<std::string> names;
   std::string synopsis = "Prints everything registered, with parameters, or one kind of it.";
   for (const ListedKind& kind : listed_kinds()) names.emplace_back(kind.name);
   for (const std::string& name : names) synopsis += (name == names.front() ? "\nKIND is " : ", ") + name;
-  const CommandLine command_line{"list", synopsis + ".", "trigram list algorithms", {}, "KIND"};
+  const CommandLine command_line{"list", synopsis + ".", "trigram list algorithms",
+                                 declared_flags<ListFlags>("trigram list"), "KIND"};
   if (command_line.helped(arguments)) return 0;
   const Settings given = command_line.parse(arguments);
   const std::string wanted = given.contains("KIND") ? given.at("KIND") : "";
   if (!wanted.empty() && std::find(names.begin(), names.end(), wanted) == names.end())
     throw_unknown_name("kind", wanted, names);
+  Params flags = as_params("trigram list", given);
+  const bool as_json = ListFlags(flags).json;
+  Json all = Json::object();
   for (const ListedKind& kind : listed_kinds()) {
     if (!wanted.empty() && wanted != kind.name) continue;
-    std::cout << kind.name << "\n";
-    kind.print();
+    const Json entries = kind.entries();
+    if (as_json) {
+      all[kind.name] = entries;
+    } else {
+      std::cout << kind.name << "\n";
+      print(entries);
+    }
   }
+  if (as_json) std::cout << all.dump(2) << "\n";
   return 0;
 }
 

@@ -1,0 +1,67 @@
+"""What the program does, as functions: each starts it and reads what it wrote."""
+
+import json
+import pathlib
+
+from . import program, results
+from .program import Launcher
+
+
+def run(*, launcher: Launcher = (), **flags: object) -> results.Run:
+    """Trains once: `trigram run`.
+
+        trigram.run(algorithm="bytegrad", steps=200, cluster="two_by_four:nic_bandwidth=1Gbps", out="results/first")
+
+    `launcher` stands before the program where ranks are processes, as "mpirun -n 4" with backend="mpi". Without `out`
+    the files lie in a temporary folder, which goes with the object. Raises ValueError for what the program refuses,
+    RuntimeError for other failures."""
+    scratch = None if flags.get("out") else results.Scratch()
+    folder = scratch.folder if scratch else pathlib.Path(str(flags["out"]))
+    program.start(["run", *program.words_of({"progress": True} | flags | {"out": folder})], launcher)
+    return results.Run(folder, scratch)
+
+
+def study(study: "str | pathlib.Path", **flags: object) -> results.Study:
+    """Makes the runs of a study: `trigram study`.
+
+        trigram.study("bagua_bandwidth", jobs=2)      trigram.study("./mine.cfg", out="results/mine")
+
+    `study` is a name of `products("studies")` or the path of a file. Without `out` the files lie in results/NAME, as
+    those of the program: runs that are there already are kept, so that the same call continues. Pictures are drawn when
+    they are asked for, unless plot=True. Raises ValueError for what the program refuses, RuntimeError for other
+    failures."""
+    out = pathlib.Path(str(flags.get("out") or pathlib.Path("results") / pathlib.Path(study).stem))
+    program.start(["study", str(study), *program.words_of({"plot": False} | flags | {"out": out})])
+    return results.Study(out)
+
+
+def bench(*, launcher: Launcher = (), **flags: object) -> results.Bench:
+    """Times a collective at growing sizes: `trigram bench`.
+
+        trigram.bench(op="all_gather", cluster="two_by_four", max_size="1GiB", factor=4)
+
+    `launcher` as in `run`. The table is written to a file where `out` is given. Raises as `run` does."""
+    scratch = results.Scratch()
+    path = pathlib.Path(str(flags.get("out") or scratch.folder / "bench.csv"))
+    text = program.start(["bench", *program.words_of(flags | {"out": path})], launcher)
+    return results.Bench(text, path.read_text("utf-8"))
+
+
+def calibrate(*, launcher: Launcher = (), **flags: object) -> results.Calibration:
+    """Measures messages and device operations, and makes a cluster of them: `trigram calibrate`.
+
+        mine = trigram.calibrate(launcher="mpirun -n 4", backend="mpi", out="mine.cfg")
+        trigram.run(cluster=mine.path)
+
+    `launcher` as in `run`. Without `out` the cluster's file is a temporary one, which goes with the object. Raises as
+    `run` does."""
+    scratch = None if flags.get("out") else results.Scratch()
+    path = scratch.folder / "measured.cfg" if scratch else pathlib.Path(str(flags["out"]))
+    text = program.start(["calibrate", *program.words_of(flags | {"out": path})], launcher)
+    return results.Calibration(text, path, scratch)
+
+
+def products(kind: str) -> results.Products:
+    """What there is of a kind, with parameters: `trigram list`. `kind` is "algorithms", "codecs", "topologies",
+    "workloads", "clusters", "studies", … Raises ValueError for another word, naming all kinds."""
+    return results.Products(kind, json.loads(program.start(["list", kind, "--json"]))[kind])

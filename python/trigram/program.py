@@ -1,0 +1,136 @@
+"""Starts the program: its words, its progress, its errors, its end."""
+
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NoReturn, Union
+
+from . import progress
+
+USAGE = 2
+INTERRUPTED = 130
+PATIENCE = 5.0  # seconds until a process that was asked to end is asked again, or made to
+PACKAGE = pathlib.Path(__file__).resolve().parent
+
+Launcher = Union[str, Sequence[str]]
+
+
+def path() -> pathlib.Path:
+    """The program: what TRIGRAM_PROGRAM names, else that of this package, of the tree around it, or of PATH."""
+    if named := os.environ.get("TRIGRAM_PROGRAM"):
+        return pathlib.Path(named)
+    places = [PACKAGE / "bin" / "trigram", PACKAGE.parent.parent / "build" / "release" / "experiments" / "trigram"]
+    for place in places:
+        if os.access(place, os.X_OK):
+            return place
+    if found := shutil.which("trigram"):
+        return pathlib.Path(found)
+    looked = ", ".join(map(str, places))
+    raise RuntimeError(f"the program trigram is in none of {looked}, nor on PATH; set TRIGRAM_PROGRAM to where it is, "
+                       "or build it by ./trigram list")
+
+
+def shipped(relative: str) -> pathlib.Path:
+    """A file that comes with Trigram: of the tree, or of share/trigram beside the program."""
+    roots = [PACKAGE.parent.parent / "experiments", path().resolve().parent.parent / "share" / "trigram"]
+    for root in roots:
+        if (root / relative).exists():
+            return root / relative
+    raise RuntimeError(f"'{relative}', which comes with trigram, is in none of: {', '.join(map(str, roots))}")
+
+
+def words_of(flags: dict[str, object]) -> list[str]:
+    """Flags as words of a command line; None leaves a flag out."""
+    return [f"--{key.replace('_', '-')}={text_of(value)}" for key, value in flags.items() if value is not None]
+
+
+def text_of(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+def start(words: Sequence[str], launcher: Launcher = ()) -> str:
+    """Runs the program to its end, below `launcher` where there is one ("mpirun -n 4"), and returns what it printed.
+    Raises ValueError for what it refused, RuntimeError for how else it failed, both with its text."""
+    before = shlex.split(launcher) if isinstance(launcher, str) else list(launcher)
+    command = [*ending_with_us(), *before, str(path()), *words]
+    with tempfile.TemporaryFile() as printed:
+        # A session of its own: Ctrl-C reaches Python alone, which then ends all of it.
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.PIPE,
+                                       encoding="utf-8", errors="replace", start_new_session=True)
+        except OSError as error:
+            raise RuntimeError(f"cannot start {error.filename}: {error.strerror}") from error
+        try:
+            said = follow(process)
+        except BaseException:
+            end(process)
+            raise
+        if process.returncode != 0:
+            fail(process.returncode, said)
+        for line in said:
+            warnings.warn(line.removeprefix("trigram: warning: "), stacklevel=3)
+        printed.seek(0)
+        return printed.read().decode("utf-8", "replace")
+
+
+def ending_with_us() -> list[str]:
+    """Words before a command that end it when this process is killed, where the system has them."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "TERM"] if setpriv else []
+
+
+def follow(process: "subprocess.Popen[str]") -> list[str]:
+    """Shows progress until the process ends; returns the other lines of its standard error."""
+    assert process.stderr is not None
+    said = []
+    with process.stderr, progress.shown() as show:
+        for line in process.stderr:
+            if not show(line.rstrip()):
+                said.append(line.rstrip())
+        process.wait()
+    return said
+
+
+def end(process: "subprocess.Popen[str]") -> None:
+    """Asks the process and what it started to end, and makes them."""
+    try:
+        for request in (signal.SIGINT, signal.SIGTERM):
+            os.killpg(process.pid, request)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(PATIENCE)
+                break
+    except ProcessLookupError:
+        pass
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def fail(code: int, said: Sequence[str]) -> NoReturn:
+    text = "\n".join(said).removeprefix("trigram: ")
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt(text)
+    if code == USAGE:
+        raise ValueError(text)
+    how = f"ended by signal {-code}" if code < 0 else f"ended with {code}"
+    raise RuntimeError(text or f"trigram {how} and said nothing")
+
+
+def main() -> NoReturn:
+    """The command `trigram` of an installed package: the program in place of this process."""
+    program = path()
+    try:
+        os.execv(program, [str(program), *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"trigram: cannot start {program}: {error.strerror}")
