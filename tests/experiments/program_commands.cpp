@@ -131,6 +131,7 @@ TEST(Command, ListShowsEveryKind) {
   }
   EXPECT_THAT(program("list profiles").text, ::testing::AllOf(HasSubstr("bert_large  "), HasSubstr("vgg16  ")));
   EXPECT_THAT(program("list studies").text, HasSubstr("bagua_bandwidth  "));
+  EXPECT_THAT(program("list clusters --json").text, HasSubstr(R"("name": "two_by_four")"));
   EXPECT_THAT(program("list --help").text, HasSubstr("KIND is backends, algorithms, "));
   EXPECT_THAT(program("study --help").text,
               ::testing::AllOf(HasSubstr("the path of a study file"), HasSubstr("studies/README.md")));

@@ -43,9 +43,10 @@ BORDERS = {
                           r"nlohmann/.*|" + POSIX),
     "experiments/program": (("core", "processes", "experiments"), r"nlohmann/.*|boost/program_options.*|" + POSIX),
     "experiments": ((), r"nothing"),  # nothing stands outside its rooms
+    "python/session": (("core", "python/session"), r"nlohmann/.*"),
 }
 # Where no two components, each a header with its source, may need each other.
-ONE_WAY = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/", "experiments/")
+ONE_WAY = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/", "experiments/", "python/")
 # One file each, where a folder needs more: eigenvalues of a mixing matrix; ranks with GPUs that were started by
 # mpirun.
 EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "meeting/mpi.cpp": r"mpi\.h",
@@ -57,7 +58,7 @@ FORBIDDEN_NAMES = {"util", "utils", "common", "helper", "helpers", "manager", "m
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 REGISTRATION = re.compile(r'\b(\w+)::Registration\s+\w+\s*[({]\s*"([^"]+)"')
 SKELETONS = "experiments/skeletons/"
-SILENT_FOLDERS = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/")
+SILENT_FOLDERS = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/", "python/")
 
 
 def project_files(root):

@@ -1,0 +1,151 @@
+// The session as a library for other languages: functions of integers, pointers and texts, none of which throws. Each
+// gives 0, or what the program would exit with: 2 where the user can fix it, else 1; `trigram_reply` then has the
+// message. Texts that go in and come out are JSON.
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "core/error.hpp"
+#include "python/session/session.hpp"
+
+#define TRIGRAM_SURFACE extern "C" __attribute__((visibility("default")))
+
+namespace trigram {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int failed = 1, refused = 2;
+
+/// Of the last call on this thread: its answer, or its message.
+thread_local std::string last_reply;
+
+template <class Body>
+int answer(const Body& body) noexcept {
+  try {
+    last_reply.clear();
+    body();
+    return 0;
+  } catch (const UsageError& error) {
+    last_reply = error.what();
+    return refused;
+  } catch (const std::exception& error) {
+    last_reply = error.what();
+    return failed;
+  }
+}
+
+std::vector<Parameter> parameters_of(const Json& listed) {
+  std::vector<Parameter> all;
+  for (const Json& one : listed) {
+    Parameter parameter{one.at("name").get<std::string>(), one.at("count").get<std::int64_t>()};
+    parameter.modelled_count = parameter.count;
+    parameter.layer = static_cast<int>(all.size());
+    parameter.dimensions = parameter.modelled_dimensions = one.at("dimensions").get<Dimensions>();
+    all.push_back(std::move(parameter));
+  }
+  return all;
+}
+
+/// The parameters of each bucket in the order in which they lie there.
+Json order_of(const BucketPlan& plan) {
+  Json buckets = Json::array();
+  for (const BucketLayout& bucket : plan.buckets) {
+    Json& order = buckets.emplace_back(Json::array());
+    for (const Tensor& tensor : bucket.tensors) order.push_back(tensor.parameter);
+  }
+  return buckets;
+}
+
+Json row_of(const StepRow& row, const Records& recorded) {
+  Json cells = {
+      {"step", row.step},           {"rank", row.rank},         {"time_s", row.time_s}, {"bytes_sent", row.bytes_sent},
+      {"compute_s", row.compute_s}, {"encode_s", row.encode_s}, {"wire_s", row.wire_s}, {"decode_s", row.decode_s},
+      {"exposed_s", row.exposed_s}};
+  for (const auto& [column, value] : recorded) cells[column] = value;
+  return cells;
+}
+
+void* address(std::uint64_t number) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));  // NOLINT(performance-no-int-to-ptr)
+}
+
+}  // namespace
+}  // namespace trigram
+
+using trigram::Session;
+
+TRIGRAM_SURFACE const char* trigram_reply() { return trigram::last_reply.c_str(); }
+
+/// `settings`: {"flags": {"algorithm": "bytegrad", …}, "parameters": [{"name", "count", "dimensions"}]}; answers
+/// {"rank", "ranks", "order": the parameters of each bucket, "owns_update"}.
+TRIGRAM_SURFACE int trigram_open(const char* settings, Session** session) {
+  return trigram::answer([&] {
+    const trigram::Json given = trigram::Json::parse(settings);
+    trigram::Params flags("with_trigram", "");
+    for (const auto& [key, value] : given.at("flags").items()) flags.set(key, value.get<std::string>());
+    auto opened = std::make_unique<Session>(std::move(flags), trigram::parameters_of(given.at("parameters")));
+    trigram::last_reply = trigram::Json{{"rank", opened->rank()},
+                                        {"ranks", opened->ranks()},
+                                        {"order", trigram::order_of(opened->plan())},
+                                        {"owns_update", opened->owns_update()}}
+                              .dump();
+    *session = opened.release();
+  });
+}
+
+/// Addresses of f32 elements, and how many, by parameter.
+TRIGRAM_SURFACE int trigram_adopt(Session* session, const std::uint64_t* weights, const std::uint64_t* gradients,
+                                  const std::int64_t* counts, int parameters) {
+  return trigram::answer([&] {
+    std::vector<trigram::ParameterView> memory;
+    for (int i = 0; i < parameters; ++i) {
+      const auto shape = trigram::Shape::of(counts[i], trigram::DType::f32);
+      memory.push_back({{trigram::address(weights[i]), shape}, {trigram::address(gradients[i]), shape}});
+    }
+    session->adopt(std::move(memory));
+  });
+}
+
+TRIGRAM_SURFACE int trigram_share(Session* session, std::uint64_t bytes, std::int64_t count) {
+  return trigram::answer([&] {
+    session->share({trigram::address(bytes), trigram::Shape::of(count, trigram::DType::u8)});
+  });
+}
+
+TRIGRAM_SURFACE int trigram_begin(Session* session, double learning_rate) {
+  return trigram::answer([&] { session->begin(learning_rate); });
+}
+
+TRIGRAM_SURFACE int trigram_tensor_ready(Session* session, int parameter) {
+  return trigram::answer([&] { session->tensor_ready(parameter); });
+}
+
+TRIGRAM_SURFACE int trigram_gradients_end(Session* session) {
+  return trigram::answer([&] { session->gradients_end(); });
+}
+
+TRIGRAM_SURFACE int trigram_end(Session* session) {
+  return trigram::answer([&] { session->end(); });
+}
+
+TRIGRAM_SURFACE int trigram_finish(Session* session) {
+  return trigram::answer([&] { session->finish(); });
+}
+
+/// Answers a list of rows with the columns of steps.csv, but for the loss.
+TRIGRAM_SURFACE int trigram_rows(Session* session) {
+  return trigram::answer([&] {
+    trigram::Json rows = trigram::Json::array();
+    for (std::size_t i = 0; i < session->rows().size(); ++i)
+      rows.push_back(trigram::row_of(session->rows()[i], session->recorded()[i]));
+    trigram::last_reply = rows.dump();
+  });
+}
+
+TRIGRAM_SURFACE void trigram_fail(Session* session, const char* reason) { session->fail(reason); }
+
+/// Of a session that has not finished, others take it for a failure.
+TRIGRAM_SURFACE void trigram_close(Session* session) { delete session; }

@@ -1,0 +1,168 @@
+#include "python/session/session.hpp"
+
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/training.hpp"
+
+namespace trigram {
+namespace {
+
+World read_world(Params& flags) {
+  World world;
+  world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce");
+  world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets", {1, 1024});
+  return world;
+}
+
+TrainingOptions read_options(Params& flags) {
+  TrainingOptions options;
+  options.algorithm = flags.get("algorithm", "all_reduce", "how ranks agree");
+  options.relaxation.seed = static_cast<std::uint64_t>(flags.get("seed", std::int64_t{1}, "seed of everything random"));
+  options.relaxation.overlap = flags.get("overlap", true, "communicate beside backward where the algorithm can");
+  options.relaxation.hierarchy = parse_hierarchy(flags.get("hierarchy", "none", "none, leader or all_nics"));
+  options.buckets.bytes = static_cast<std::int64_t>(
+      flags.get("bucket-size", "10MiB", Unit::bytes, "a bucket is closed at this size; 0: a bucket a parameter"));
+  return options;
+}
+
+/// What all ranks must have alike: flags, and the model's names and sizes.
+Configuration configuration_of(const Params& flags, const std::vector<Parameter>& parameters) {
+  Configuration same = flags.values();
+  for (const Parameter& parameter : parameters) same["elements of " + parameter.name] = std::to_string(parameter.count);
+  return same;
+}
+
+void require_no_servers(const TrainingOptions& options, const Algorithm& algorithm, int ranks) {
+  require(algorithm.servers(ranks) == 0, "algorithm '", options.algorithm,
+          "' makes some ranks servers, which train nothing, and each process here trains a model; take another");
+}
+
+}  // namespace
+
+Session::Session(Params flags, std::vector<Parameter> parameters)
+    : options_(read_options(flags)), world_(read_world(flags)), parameters_(std::move(parameters)) {
+  backend_ = Backends::make(flags.get("backend", "mpi", "where ranks run, as mpi:timeout=60s"));
+  flags.reject_unknown();
+  require(!parameters_.empty(), "the model has no parameter that requires a gradient; there is nothing to train");
+  plan_ = plan_buckets(parameters_, options_.buckets, false);
+  world_.ranks = backend_->default_ranks();
+  world_.configuration = configuration_of(flags, parameters_);
+  check_loop(options_, world_, *backend_, plan_);
+  parts_ = TrainingStep::make_parts(options_.algorithm, "");
+  parts_.optimizer.reset();
+  require_no_servers(options_, *parts_.algorithm, world_.ranks);
+  owns_update_ = !parts_.algorithm->uses_optimizer();
+  entered_ = backend_->enter(world_);
+  worker_.emplace(entered_->runtime(), 0, options_.relaxation);
+}
+
+Session::~Session() {
+  if (entered_ != nullptr) fail("the process ended before its session had");
+}
+
+template <class Body>
+void Session::moment(const Body& body) {
+  ensure(entered_ != nullptr, "the session has ended; nothing can follow");
+  const double begin = worker_->now();
+  try {
+    body();
+  } catch (const std::exception&) {
+    end_with(std::current_exception());
+    throw;
+  }
+  if (entered_ != nullptr) exposed_ += worker_->now() - begin;
+}
+
+void Session::end_with(std::exception_ptr error) noexcept {
+  if (entered_ == nullptr) return;
+  if (step_ != nullptr) step_->abandon();
+  entered_->fail(std::move(error));
+  entered_->runtime().stop_lanes();
+  step_.reset();
+  worker_.reset();
+  entered_.reset();
+}
+
+void Session::fail(const std::string& reason) noexcept { end_with(std::make_exception_ptr(Error(reason))); }
+
+void Session::adopt(std::vector<ParameterView> memory) {
+  moment([&] {
+    store_.emplace(parameters_, plan_, std::move(memory));
+    for (const Bucket& bucket : store_->buckets()) worker_->comm.broadcast(bucket.weights, 0);
+    step_ = std::make_unique<TrainingStep>(*worker_, store_->buckets(), std::move(parts_));
+    step_->setup(/*steps=*/0);  // nobody knows how many there will be
+  });
+}
+
+void Session::share(const Buffer& bytes) {
+  moment([&] { worker_->comm.broadcast(bytes, 0); });
+}
+
+void Session::begin(double learning_rate) {
+  before_ = sums();
+  exposed_ = 0;
+  moment([&] { step_->begin(steps_, learning_rate); });
+}
+
+void Session::tensor_ready(int parameter) {
+  moment([&] { step_->tensor_ready(parameter); });
+}
+
+void Session::gradients_end() {
+  moment([&] {
+    step_->rest_ready();
+    step_->before_update();
+  });
+}
+
+void Session::end() {
+  moment([&] {
+    owns_update_ ? step_->update() : step_->updated();
+    step_->end();
+    ++steps_;
+  });
+  add_row();
+}
+
+void Session::finish() {
+  moment([&] {
+    step_->finish();
+    entered_->leave({});
+    step_.reset();
+    worker_.reset();
+    entered_.reset();
+  });
+}
+
+Session::Sums Session::sums() {
+  Sums all;
+  all.time = worker_->now();
+  for (int i = 0; i < entered_->runtime().lanes(); ++i) {
+    Lane& lane = entered_->runtime().lane(i);
+    lane.timeline.settle();
+    all.encode += lane.timeline.busy(Activity::encode);
+    all.wire += lane.timeline.busy(Activity::wire);
+    all.decode += lane.timeline.busy(Activity::decode);
+    all.bytes += lane.meter.total().bytes;
+  }
+  return all;
+}
+
+void Session::add_row() {
+  const Sums now = sums();
+  StepRow row;
+  row.step = steps_ - 1;
+  row.rank = worker_->runtime().rank();
+  row.time_s = now.time;
+  row.bytes_sent = now.bytes - before_.bytes;
+  row.compute_s = now.time - before_.time - exposed_;
+  row.encode_s = now.encode - before_.encode;
+  row.wire_s = now.wire - before_.wire;
+  row.decode_s = now.decode - before_.decode;
+  row.exposed_s = exposed_;
+  rows_.push_back(row);
+  recorded_.push_back(worker_->take_records());
+}
+
+}  // namespace trigram

@@ -1,0 +1,88 @@
+// One rank whose loop is not ours, and whose model lies in memory of its own: what Python drives.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/backend.hpp"
+#include "core/params.hpp"
+#include "core/rank_report.hpp"
+#include "core/training_options.hpp"
+#include "core/training_step.hpp"
+
+namespace trigram {
+
+/// From `Session` to `finish`, a rank of the job that this process is a part of. Of the moments of a step
+/// (core/training_step.hpp), in their order, from any thread in turn. Whatever fails ends the session: ranks that wait
+/// for this one learn of it, and no other moment comes.
+class Session {
+ public:
+  /// Reads its flags, which are those of `trigram run` that a loop of one's own has, and joins. Collective. Throws
+  /// UsageError for what cannot run.
+  Session(Params flags, std::vector<Parameter> parameters);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  int rank() const { return worker_->rank(); }
+  int ranks() const { return worker_->world(); }
+  /// How the parameters are fused: the memory of a bucket's tensors has to lie in this order.
+  const BucketPlan& plan() const { return plan_; }
+  /// Whether the algorithm steps the weights, so that the loop's optimizer must not.
+  bool owns_update() const { return owns_update_; }
+
+  /// The model's memory, by parameter, which outlives the session; rank 0's weights go to everybody. Collective, once.
+  void adopt(std::vector<ParameterView> memory);
+  /// Rank 0's bytes on every rank, outside of steps or between `begin` and the first gradient. Collective.
+  void share(const Buffer& bytes);
+
+  void begin(double learning_rate);
+  void tensor_ready(int parameter);
+  /// Backward has ended: what was not told of is ready too, and gradients are those to step along.
+  void gradients_end();
+  /// The loop's optimizer has stepped, or would have, where the algorithm steps. Weights are whole.
+  void end();
+  /// After the last step. Collective.
+  void finish();
+  /// The loop leaves with an error of its own.
+  void fail(const std::string& reason) noexcept;
+
+  /// A row a step, without a loss.
+  const std::vector<StepRow>& rows() const { return rows_; }
+  /// What the algorithm recorded, an entry for each row.
+  const std::vector<Records>& recorded() const { return recorded_; }
+
+ private:
+  /// What this rank's lanes had done by some moment.
+  struct Sums {
+    double time = 0, encode = 0, wire = 0, decode = 0;
+    std::int64_t bytes = 0;
+  };
+  template <class Body>
+  void moment(const Body& body);
+  void end_with(std::exception_ptr error) noexcept;
+  Sums sums();
+  void add_row();
+
+  TrainingOptions options_;
+  World world_;
+  std::vector<Parameter> parameters_;
+  BucketPlan plan_;
+  TrainingStep::Parts parts_;
+  bool owns_update_ = false;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<EnteredRank> entered_;
+  std::optional<Worker> worker_;
+  std::optional<BucketStore> store_;
+  std::unique_ptr<TrainingStep> step_;
+  std::vector<StepRow> rows_;
+  std::vector<Records> recorded_;
+  std::int64_t steps_ = 0;  ///< that are done
+  Sums before_;             ///< this step
+  double exposed_ = 0;      ///< seconds of this step that the loop spent in moments
+};
+
+}  // namespace trigram

@@ -1,0 +1,100 @@
+"""The session library: functions of C, and their errors as Python's."""
+
+import ctypes
+import functools
+import json
+import os
+import pathlib
+from typing import Any
+
+from . import program
+
+USAGE = 2
+
+Handle = ctypes.c_void_p
+
+
+def path() -> pathlib.Path:
+    """What TRIGRAM_SESSION names, else that of this package, or of the build of the program."""
+    if named := os.environ.get("TRIGRAM_SESSION"):
+        return pathlib.Path(named)
+    name = "libtrigram_session.so"
+    places = [program.PACKAGE / "lib" / name]
+    if (of_program := program.path()).is_absolute():
+        places.append(of_program.parent.parent / "python" / name)
+    for place in places:
+        if place.is_file():
+            return place
+    raise RuntimeError(f"the library {name} is in none of {', '.join(map(str, places))}; it is built where MPI is found; "
+                       "set TRIGRAM_SESSION to where it is")
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    number, floating, text = ctypes.c_int64, ctypes.c_double, ctypes.c_char_p
+    addresses, counts = ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number)
+    loaded = ctypes.CDLL(str(path()))
+    arguments = {"open": [text, ctypes.POINTER(Handle)], "adopt": [Handle, addresses, addresses, counts, ctypes.c_int],
+                 "share": [Handle, ctypes.c_uint64, number], "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
+                 "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "fail": [Handle, text],
+                 "close": [Handle]}
+    for name, types in arguments.items():
+        getattr(loaded, f"trigram_{name}").argtypes = types
+    loaded.trigram_reply.restype = text
+    loaded.trigram_fail.restype = loaded.trigram_close.restype = None
+    return loaded
+
+
+def reply() -> str:
+    text: bytes = library().trigram_reply()
+    return text.decode("utf-8", "replace")
+
+
+def check(status: int) -> None:
+    """Raises ValueError for what the user can fix, else RuntimeError, with the library's text."""
+    if status != 0:
+        raise (ValueError if status == USAGE else RuntimeError)(reply())
+
+
+class Session:
+    """This process as a rank, until it has finished: the moments of a step, in their order."""
+
+    def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]]) -> None:
+        self._library = library()
+        self._handle = Handle()
+        check(self._library.trigram_open(json.dumps({"flags": flags, "parameters": parameters}).encode(), ctypes.byref(self._handle)))
+        answer = json.loads(reply())
+        self.rank: int = answer["rank"]
+        self.ranks: int = answer["ranks"]
+        self.order: list[list[int]] = answer["order"]
+        self.owns_update: bool = answer["owns_update"]
+
+    def adopt(self, weights: list[int], gradients: list[int], counts: list[int]) -> None:
+        addresses, lengths = ctypes.c_uint64 * len(counts), ctypes.c_int64 * len(counts)
+        check(self._library.trigram_adopt(self._handle, addresses(*weights), addresses(*gradients), lengths(*counts), len(counts)))
+
+    def share(self, address: int, count: int) -> None:
+        check(self._library.trigram_share(self._handle, address, count))
+
+    def begin(self, learning_rate: float) -> None:
+        check(self._library.trigram_begin(self._handle, learning_rate))
+
+    def tensor_ready(self, parameter: int) -> None:
+        check(self._library.trigram_tensor_ready(self._handle, parameter))
+
+    def gradients_end(self) -> None:
+        check(self._library.trigram_gradients_end(self._handle))
+
+    def end(self) -> None:
+        check(self._library.trigram_end(self._handle))
+
+    def finish(self) -> None:
+        check(self._library.trigram_finish(self._handle))
+
+    def rows(self) -> list[dict[str, Any]]:
+        check(self._library.trigram_rows(self._handle))
+        rows: list[dict[str, Any]] = json.loads(reply())
+        return rows
+
+    def fail(self, reason: str) -> None:
+        self._library.trigram_fail(self._handle, reason.encode())
