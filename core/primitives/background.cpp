@@ -1,53 +1,77 @@
 #include "core/primitives/background.hpp"
 
-#include "core/all_reduce.hpp"
+#include <array>
+
 #include "core/bucketwise.hpp"
-#include "core/primitives/centralized.hpp"
 
 namespace trigram {
 
-void BackgroundAverage::setup(Worker& worker, std::span<Bucket> buckets) {
+void BackgroundAverage::setup(Worker& worker, std::span<Bucket> buckets, const std::optional<LowPrecision>& low) {
   buckets_ = buckets;
-  stop_ = worker.device.allocate(Shape::of(1, DType::i32));
+  stop_.setup(worker);
+  const std::shared_ptr<const Codec> codec = low ? worker.device.make_codec(low->codec) : nullptr;
   for (const Bucket& bucket : buckets) {
     snapshots_.push_back(worker.device.allocate(bucket.weights.shape()));
     means_.push_back(worker.device.allocate(bucket.weights.shape()));
+    if (!low) continue;
+    worker.device.copy(bucket.weights, known_.emplace_back(worker.device.allocate(bucket.weights.shape())));
+    differences_.emplace_back(worker, bucket, codec, low->error_feedback);
   }
 }
 
 void BackgroundAverage::start(Worker& worker, bool stop) {
-  worker.device.fill(stop_, stop ? 1 : 0);
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     worker.device.copy(buckets_[i].weights, snapshots_[i]);
-    worker.device.copy(buckets_[i].weights, means_[i]);
+    if (known_.empty()) {
+      worker.device.copy(buckets_[i].weights, means_[i]);
+    } else {
+      worker.device.weighted_sum(std::array{buckets_[i].weights, known_[i].view()}, std::array{1.0F, -1.0F}, means_[i]);
+    }
   }
-  averaging_ = worker.start(worker.background_lane(), [this](Worker& lane) {
-    lane.comm.all_reduce(stop_, ReduceOp::min);
-    for (const OwnedBuffer& mean : means_) centralized_full_precision(lane, mean);
+  stop_.start(worker, stop ? 1 : 0);
+  averaging_ = worker.start(worker.background_lane(), [this, number = averagings_++](Worker& lane) {
+    // Ranks are at different steps: keys go by averagings. And what travels are weights, which no rate will multiply.
+    lane.step = number;
+    lane.learning_rate = 1;
+    average(lane);
   });
   running_ = true;
 }
 
-void BackgroundAverage::merge(Worker& worker) {
-  averaging_.wait();
-  running_ = false;
-  for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    worker.device.axpby(-1.0F, snapshots_[i], 1.0F, buckets_[i].weights);
-    worker.device.axpby(1.0F, means_[i], 1.0F, buckets_[i].weights);
+void BackgroundAverage::average(Worker& lane) {
+  for (std::size_t i = 0; i < means_.size(); ++i) {
+    if (differences_.empty()) {
+      centralized_full_precision(lane, means_[i]);
+    } else {
+      differences_[i].average(lane, means_[i]);
+    }
   }
 }
 
-bool BackgroundAverage::everyone_stopped(Worker& worker) const {
-  std::int32_t flag = 0;
-  worker.device.download(stop_, std::as_writable_bytes(std::span(&flag, 1)));
-  return flag == 1;
+void BackgroundAverage::merge(Worker& worker) {
+  stop_.wait();
+  averaging_.wait();
+  running_ = false;
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    if (!known_.empty()) worker.device.axpby(1.0F, means_[i], 1.0F, known_[i]);
+    worker.device.axpby(-1.0F, snapshots_[i], 1.0F, buckets_[i].weights);
+    worker.device.axpby(1.0F, known_.empty() ? means_[i] : known_[i], 1.0F, buckets_[i].weights);
+  }
+}
+
+void BackgroundAverage::list_state(State& state) {
+  state.value("averagings", averagings_).buffers("known", known_).of_each("difference", differences_);
 }
 
 Cost background_average_cost(const CostQuery& query) {
-  const Cost weights =
-      sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
-  const Placement& place = query.place;
-  return weights + all_reduce_named(query.all_reduce).cost(place.ranks, place.rank, 1, size_of(DType::i32));
+  return agreement_cost(query) +
+         sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
+}
+
+Cost background_average_cost(const CostQuery& query, const Codec& codec) {
+  return agreement_cost(query) + sum_over_buckets(query, [&](const Shape& bucket) {
+           return centralized_low_precision_cost(query, bucket, codec);
+         });
 }
 
 }  // namespace trigram

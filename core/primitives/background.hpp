@@ -1,19 +1,32 @@
 // Averaging of models by the background lane, while ranks go on training.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "core/algorithm.hpp"
+#include "core/primitives/agreement.hpp"
+#include "core/primitives/centralized.hpp"
 
 namespace trigram {
 
-/// C_FP_S of snapshots, one averaging after the other on the background lane. What a rank learned meanwhile is kept:
-/// x ← (x − own snapshot) + mean of snapshots, so the mean over ranks never moves. Each averaging also agrees whether
+/// Averages of snapshots, one after the other on the background lane. What a rank learned meanwhile is kept:
+/// x ← (x − own snapshot) + mean of snapshots, so the mean over ranks never moves. Ranks also agree in each whether
 /// every rank wants to stop, so that ranks which have finished go on taking part until all have.
+///   in full precision   the mean is C_FP_S of snapshots
+///   in low precision    all ranks know the mean m of the averaging before, the initial weights at first, and
+///                       m ← m + C_LP_S(snapshot − m): what travels is what ranks have learned since. The mean over
+///                       ranks moves by what is lost, which error feedback makes up for in the next averaging.
 class BackgroundAverage {
  public:
-  void setup(Worker& worker, std::span<Bucket> buckets);
+  /// How chunks of differences are encoded.
+  struct LowPrecision {
+    std::string codec;
+    bool error_feedback = true;
+  };
+
+  void setup(Worker& worker, std::span<Bucket> buckets, const std::optional<LowPrecision>& low = std::nullopt);
   /// Takes a snapshot of all weights and starts averaging it. Every rank starts the same number of averagings.
   void start(Worker& worker, bool stop);
   bool running() const { return running_; }
@@ -22,18 +35,27 @@ class BackgroundAverage {
   /// Waits for the averaging and merges it.
   void merge(Worker& worker);
   /// Whether every rank asked to stop in the averaging merged last. Looks at the device from the host.
-  bool everyone_stopped(Worker& worker) const;
+  bool everyone_stopped(Worker& worker) { return stop_.outcome(worker) == 1; }
+  /// While none is under way.
+  void list_state(State& state);
 
  private:
+  void average(Worker& lane);
+
   std::span<Bucket> buckets_;
-  OwnedBuffer stop_;  ///< one i32
+  Agreement stop_{ReduceOp::min};
   std::vector<OwnedBuffer> snapshots_;
-  std::vector<OwnedBuffer> means_;
+  std::vector<OwnedBuffer> means_;                    ///< in low precision, of differences
+  std::vector<OwnedBuffer> known_;                    ///< in low precision, m
+  std::vector<CentralizedLowPrecision> differences_;  ///< in low precision
+  std::int64_t averagings_ = 0;                       ///< started so far
   Pending averaging_;
   bool running_ = false;
 };
 
-/// Rounds and bytes of one averaging.
+/// Rounds and bytes of one averaging in full precision.
 Cost background_average_cost(const CostQuery& query);
+/// The same in low precision.
+Cost background_average_cost(const CostQuery& query, const Codec& codec);
 
 }  // namespace trigram

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "core/algorithm.hpp"
@@ -84,6 +85,17 @@ TEST(CatalogueTable, NamesNoAlgorithmThatDoesNotExist) {
     const std::string name = row.substr(3, row.find('`', 3) - 3);
     EXPECT_TRUE(Algorithms::has(name)) << name;
   }
+}
+
+TEST(CatalogueTable, NamesTheAlgorithmsOfEachTrigram) {
+  std::map<std::string, std::string> cells;
+  for (const std::string& name : Algorithms::names()) {
+    if (Algorithms::describe(name).paper.empty()) continue;  // what tests bring
+    std::string& cell = cells[Algorithms::make(name)->trigram().symbol()];
+    cell += (cell.empty() ? "`" : ", `") + name + "`";
+  }
+  EXPECT_EQ(cells.size(), 8U);
+  for (const auto& [symbol, names] : cells) EXPECT_THAT(catalogue(), HasSubstr("| " + symbol + " " + names + " |"));
 }
 
 TEST(TrigramSymbol, ReadsItsLinesFromTheBottom) {

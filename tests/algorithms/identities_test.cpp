@@ -110,6 +110,15 @@ TEST_P(Identities, AsynchronousAveragingInPlaceIsLocalSgd) {
               weights_after("local_sgd:every=1", GetParam(), 6), 1e-6);
 }
 
+TEST_P(Identities, EncodedChangesWithTheIdentityCodecAreAsynchronousAveraging) {
+  play_gradients(rough_gradient);
+  for (const char* parameters : {"codec=identity", "codec=identity,error_feedback=off,every=2"}) {
+    const std::string every = std::string(parameters).ends_with("2") ? ":every=2" : "";
+    expect_near(weights_after(std::string("low_precision_async_average:") + parameters, GetParam(), 6, "sgd", false),
+                weights_after("async_average" + every, GetParam(), 6, "sgd", false), 1e-6);
+  }
+}
+
 TEST_P(Identities, AsynchronousWarmUpIsDataParallelSgd) {
   // The averaging that ends the run finds equal weights and leaves them, up to the rounding of their mean.
   play_gradients(rough_gradient);

@@ -1,6 +1,7 @@
 // What asking costs in simulated time, in which order requests arrive, and how it ends when somebody fails.
 #include <gmock/gmock.h>
 
+#include "core/primitives/agreement.hpp"
 #include "core/service.hpp"
 #include "tests/sim/rig.hpp"
 
@@ -148,6 +149,28 @@ TEST(Asking, EndsWithTheErrorOfAServiceWhileItsOwnRankComputes) {
     serving.end(worker);
   };
   EXPECT_EQ(failure<UsageError>(flat(2), 2, body), "the flux of rank 0 is 7");
+}
+
+// Who comes early goes on for longer than the late one takes, and then knows the outcome.
+TEST(Agreeing, TakesNoTimeOfThoseWhoDoSomethingElse) {
+  constexpr double late = 10e-3, millisecond = 1e-3;
+  const auto results = run_ranks<double>(flat(2), 2, [](RankRuntime& runtime) {
+    Worker worker(runtime, 0, {});
+    Agreement agreement(ReduceOp::max);
+    agreement.setup(worker);
+    if (worker.rank() == 1) worker.device.charge_seconds(late);
+    agreement.start(worker, 5 + worker.rank());
+    const double started = runtime.now();
+    if (worker.rank() == 1) return std::vector<double>{static_cast<double>(agreement.outcome(worker))};
+    worker.device.charge_seconds(late);
+    const double before = agreement.done() ? 1 : 0;
+    worker.device.charge_seconds(millisecond);
+    const double after = agreement.done() ? 1 : 0;
+    const auto outcome = static_cast<double>(agreement.outcome(worker));
+    return std::vector<double>{outcome, before, after, runtime.now() - started};
+  });
+  EXPECT_EQ(results[1], std::vector<double>{6});
+  EXPECT_THAT(results[0], ::testing::ElementsAre(6, 0, 1, ::testing::DoubleNear(late + millisecond, 1e-12)));
 }
 
 }  // namespace

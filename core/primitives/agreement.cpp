@@ -1,0 +1,38 @@
+#include "core/primitives/agreement.hpp"
+
+#include "core/all_reduce.hpp"
+#include "core/error.hpp"
+
+namespace trigram {
+
+Agreement::Agreement(ReduceOp op) : op_(op) {
+  ensure(op != ReduceOp::mean, "ranks agree on whole numbers, whose mean is none; take their sum");
+}
+
+void Agreement::setup(Worker& worker) { number_ = worker.device.allocate(Shape::of(1, DType::i32)); }
+
+void Agreement::start(Worker& worker, std::int32_t number) {
+  ensure(!running_, "an agreement was started in step ", worker.step,
+         " while the one before is under way; wait for that first");
+  worker.device.fill(number_, number);
+  pending_ = worker.start(worker.background_lane(), [this](Worker& lane) { lane.comm.all_reduce(number_, op_); });
+  running_ = true;
+}
+
+void Agreement::wait() {
+  pending_.wait();
+  running_ = false;
+}
+
+std::int32_t Agreement::outcome(Worker& worker) {
+  wait();
+  std::int32_t number = 0;
+  worker.device.download(number_, std::as_writable_bytes(std::span(&number, 1)));
+  return number;
+}
+
+Cost agreement_cost(const CostQuery& query) {
+  return all_reduce_named(query.all_reduce).cost(query.place.ranks, query.place.rank, 1, size_of(DType::i32));
+}
+
+}  // namespace trigram
