@@ -79,19 +79,19 @@ using trigram::Session;
 
 TRIGRAM_SURFACE const char* trigram_reply() { return trigram::last_reply.c_str(); }
 
-/// `settings`: {"flags": {"algorithm": "bytegrad", …}, "parameters": [{"name", "count", "dimensions"}]}; answers
-/// {"rank", "ranks", "order": the parameters of each bucket, "owns_update"}.
+/// `settings`: {"flags": {"algorithm": "bytegrad", …}, "parameters": [{"name", "count", "dimensions"}],
+/// "loop_updates"}; answers {"rank", "ranks", "order": the parameters of each bucket}.
 TRIGRAM_SURFACE int trigram_open(const char* settings, Session** session) {
   return trigram::answer([&] {
     const trigram::Json given = trigram::Json::parse(settings);
     trigram::Params flags("with_trigram", "");
     for (const auto& [key, value] : given.at("flags").items()) flags.set(key, value.get<std::string>());
-    auto opened = std::make_unique<Session>(std::move(flags), trigram::parameters_of(given.at("parameters")));
-    trigram::last_reply = trigram::Json{{"rank", opened->rank()},
-                                        {"ranks", opened->ranks()},
-                                        {"order", trigram::order_of(opened->plan())},
-                                        {"owns_update", opened->owns_update()}}
-                              .dump();
+    auto opened = std::make_unique<Session>(std::move(flags), trigram::parameters_of(given.at("parameters")),
+                                            given.at("loop_updates").get<bool>());
+    trigram::last_reply =
+        trigram::Json{
+            {"rank", opened->rank()}, {"ranks", opened->ranks()}, {"order", trigram::order_of(opened->plan())}}
+            .dump();
     *session = opened.release();
   });
 }

@@ -33,15 +33,24 @@ Configuration configuration_of(const Params& flags, const std::vector<Parameter>
   return same;
 }
 
-void require_no_servers(const TrainingOptions& options, const Algorithm& algorithm, int ranks) {
+void check_roles(const TrainingOptions& options, const Algorithm& algorithm, int ranks, bool loop_updates) {
+  require(
+      !loop_updates || algorithm.uses_optimizer(), "algorithm '", options.algorithm,
+      "' steps the weights by itself, so that an optimizer would do nothing; give none, but a learning_rate, and call "
+      "model.trigram.step()");
+  require(loop_updates || !algorithm.uses_optimizer(), "algorithm '", options.algorithm,
+          "' leaves the step to optimizers; give those that have the model's parameters");
   require(algorithm.servers(ranks) == 0, "algorithm '", options.algorithm,
           "' makes some ranks servers, which train nothing, and each process here trains a model; take another");
 }
 
 }  // namespace
 
-Session::Session(Params flags, std::vector<Parameter> parameters)
-    : options_(read_options(flags)), world_(read_world(flags)), parameters_(std::move(parameters)) {
+Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_updates)
+    : options_(read_options(flags)),
+      world_(read_world(flags)),
+      parameters_(std::move(parameters)),
+      loop_updates_(loop_updates) {
   backend_ = Backends::make(flags.get("backend", "mpi", "where ranks run, as mpi:timeout=60s"));
   flags.reject_unknown();
   require(!parameters_.empty(), "the model has no parameter that requires a gradient; there is nothing to train");
@@ -51,8 +60,7 @@ Session::Session(Params flags, std::vector<Parameter> parameters)
   check_loop(options_, world_, *backend_, plan_);
   parts_ = TrainingStep::make_parts(options_.algorithm, "");
   parts_.optimizer.reset();
-  require_no_servers(options_, *parts_.algorithm, world_.ranks);
-  owns_update_ = !parts_.algorithm->uses_optimizer();
+  check_roles(options_, *parts_.algorithm, world_.ranks, loop_updates_);
   entered_ = backend_->enter(world_);
   worker_.emplace(entered_->runtime(), 0, options_.relaxation);
 }
@@ -118,7 +126,7 @@ void Session::gradients_end() {
 
 void Session::end() {
   moment([&] {
-    owns_update_ ? step_->update() : step_->updated();
+    loop_updates_ ? step_->updated() : step_->update();
     step_->end();
     ++steps_;
   });

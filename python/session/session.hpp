@@ -20,9 +20,9 @@ namespace trigram {
 /// for this one learn of it, and no other moment comes.
 class Session {
  public:
-  /// Reads its flags, which are those of `trigram run` that a loop of one's own has, and joins. Collective. Throws
-  /// UsageError for what cannot run.
-  Session(Params flags, std::vector<Parameter> parameters);
+  /// Reads its flags, which are those of `trigram run` that a loop of one's own has, and joins. `loop_updates`: the
+  /// loop steps the weights by optimizers of its own. Collective. Throws UsageError for what cannot run.
+  Session(Params flags, std::vector<Parameter> parameters, bool loop_updates);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -31,8 +31,6 @@ class Session {
   int ranks() const { return worker_->world(); }
   /// How the parameters are fused: the memory of a bucket's tensors has to lie in this order.
   const BucketPlan& plan() const { return plan_; }
-  /// Whether the algorithm steps the weights, so that the loop's optimizer must not.
-  bool owns_update() const { return owns_update_; }
 
   /// The model's memory, by parameter, which outlives the session; rank 0's weights go to everybody. Collective, once.
   void adopt(std::vector<ParameterView> memory);
@@ -72,7 +70,7 @@ class Session {
   std::vector<Parameter> parameters_;
   BucketPlan plan_;
   TrainingStep::Parts parts_;
-  bool owns_update_ = false;
+  bool loop_updates_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<EnteredRank> entered_;
   std::optional<Worker> worker_;

@@ -10,10 +10,12 @@
     trigram.products("algorithms")     # what there is, with parameters
     trigram.load("results/first")      # what was run before, here or in a shell
 
-Each function starts the program `trigram`, shows how far it is, and reads the files that it wrote. Flags are the
+Each of these starts the program `trigram`, shows how far it is, and reads the files that it wrote. Flags are the
 program's, with `_` for `-`: `evaluate_every=50` is `--evaluate-every=50`, and True and False are `on` and `off`;
 `trigram run --help` lists them with defaults. pandas is needed where a DataFrame is asked for, matplotlib where a
 picture is.
+
+`with_trigram` makes a PyTorch model a rank of a job that mpirun has started: real training, by the same algorithms.
 
 What the program refuses (exit code 2) is a ValueError with its text, every other failure a RuntimeError; Ctrl-C ends the
 program too. What was finished by then stays in its folder: a study goes on from there when it is started again.
@@ -22,6 +24,7 @@ program too. What was finished by then stays in its folder: a study goes on from
 from .commands import bench, calibrate, products, run, study
 from .pictures import Pictures
 from .results import Bench, Calibration, Product, Products, Run, Study, load
+from .training import with_trigram
 
-__all__ = ["run", "study", "bench", "calibrate", "products", "load",
+__all__ = ["run", "study", "bench", "calibrate", "products", "load", "with_trigram",
            "Run", "Study", "Bench", "Calibration", "Product", "Products", "Pictures"]

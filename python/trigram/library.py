@@ -59,15 +59,15 @@ def check(status: int) -> None:
 class Session:
     """This process as a rank, until it has finished: the moments of a step, in their order."""
 
-    def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]]) -> None:
-        self._library = library()
+    def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool) -> None:
         self._handle = Handle()
-        check(self._library.trigram_open(json.dumps({"flags": flags, "parameters": parameters}).encode(), ctypes.byref(self._handle)))
+        self._library = library()
+        settings = json.dumps({"flags": flags, "parameters": parameters, "loop_updates": loop_updates})
+        check(self._library.trigram_open(settings.encode(), ctypes.byref(self._handle)))
         answer = json.loads(reply())
         self.rank: int = answer["rank"]
         self.ranks: int = answer["ranks"]
         self.order: list[list[int]] = answer["order"]
-        self.owns_update: bool = answer["owns_update"]
 
     def adopt(self, weights: list[int], gradients: list[int], counts: list[int]) -> None:
         addresses, lengths = ctypes.c_uint64 * len(counts), ctypes.c_int64 * len(counts)
@@ -95,6 +95,10 @@ class Session:
         check(self._library.trigram_rows(self._handle))
         rows: list[dict[str, Any]] = json.loads(reply())
         return rows
+
+    def __del__(self) -> None:
+        if self._handle:
+            self._library.trigram_close(self._handle)
 
     def fail(self, reason: str) -> None:
         self._library.trigram_fail(self._handle, reason.encode())

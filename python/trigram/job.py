@@ -1,0 +1,235 @@
+"""A PyTorch model as one rank of a job: its parameters lie in buckets, its backward pass tells when they are ready."""
+
+import atexit
+import contextlib
+import functools
+import sys
+import types
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Optional
+
+import torch
+
+from . import program, tables
+from .library import Session
+from .model import check_launcher, check_model, check_optimizers
+
+if TYPE_CHECKING:
+    import pandas
+
+BETWEEN, BEGUN, READY = "between two steps", "waiting for gradients", "waiting for the optimizers"
+COLUMNS = ["step", "rank", "time_s", "loss", "bytes_sent", "compute_s", "encode_s", "wire_s", "decode_s", "exposed_s"]
+
+
+class Job:
+    """This process as a rank of the job, as `with_trigram` leaves it in `model.trigram`."""
+
+    rank: int
+    """Of this process."""
+    ranks: int
+    """How many there are."""
+    learning_rate: float
+    """Of an algorithm that steps the weights by itself; else that of the first optimizer's first group is used."""
+
+    def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: str,
+                 broadcast_buffers: bool, learning_rate: Optional[float], flags: dict[str, object]) -> None:
+        named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+        self._parameters = [one for _, one in named]
+        self._names = [name for name, _ in named]
+        self._optimizers = list(optimizers)
+        check_launcher()
+        check_model(model, named)
+        check_optimizers(named, self._optimizers)
+        texts = {key.replace("_", "-"): program.text_of(value) for key, value in flags.items() if value is not None}
+        self._session = Session(texts | {"algorithm": algorithm},
+                                [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
+                                loop_updates=bool(self._optimizers))
+        self.rank, self.ranks = self._session.rank, self._session.ranks
+        self.learning_rate = 0.0 if learning_rate is None else learning_rate
+        self._buffers = [one for one in model.buffers()] if broadcast_buffers else []
+        self._moment = BETWEEN
+        self._synchronizes = True
+        self._told: set[int] = set()
+        self._stepped: set[int] = set()
+        self._finished = False
+        self._lay_out()
+        self._session.adopt(self._places, [one.data_ptr() for one in self._gradients], [one.numel() for one in self._parameters])
+        self._share([one for one in model.buffers()])
+        self._hooks = [model.register_forward_pre_hook(self._before_forward)]
+        for index, parameter in enumerate(self._parameters):
+            self._listen(index, parameter)
+        for optimizer in self._optimizers:
+            self._watch(optimizer)
+        live.add(self)
+
+    def steps(self) -> "pandas.DataFrame":
+        """A row a step, in the columns of steps.csv: seconds of this rank (compute_s is what passed outside of Trigram,
+        exposed_s inside), bytes, and what the algorithm recorded. The loss is the script's own, and empty."""
+        rows = [{"loss": float("nan")} | row for row in self._session.rows()]
+        recorded = sorted({column for row in rows for column in row} - set(COLUMNS))
+        return tables.pandas_module().DataFrame(rows, columns=COLUMNS + recorded)
+
+    @contextlib.contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Backward passes within only add up gradients, as those of all micro-batches of a step but the last."""
+        self._synchronizes = False
+        try:
+            yield
+        finally:
+            self._synchronizes = True
+
+    def step(self) -> None:
+        """Where the algorithm steps the weights by itself, in place of optimizers' `step()`, with `learning_rate`."""
+        self._require_gradients("job.step()")
+        if self._optimizers:
+            raise RuntimeError("job.step() came, but the optimizers step the weights: call theirs, or job.skip_step()")
+        self._end_step()
+
+    def skip_step(self) -> None:
+        """The step ends without the optimizers', as where gradients overflowed; on all ranks alike."""
+        self._require_gradients("job.skip_step()")
+        self._end_step()
+
+    def finish(self) -> None:
+        """After the last step, on all ranks: weights are final. Raises RuntimeError within a step."""
+        if self._finished:
+            return
+        if self._moment != BETWEEN:
+            raise RuntimeError(f"job.finish() came within a step, {self._moment}; take the step first")
+        self._session.finish()
+        self._leave()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the session has ended, well or not."""
+        return self._finished
+
+    def _leave(self) -> None:
+        self._finished = True
+        for hook in self._hooks:
+            hook.remove()
+        live.discard(self)
+
+    def _fail(self, reason: str) -> None:
+        self._session.fail(reason)
+        self._leave()
+
+    def _lay_out(self) -> None:
+        """Moves weights and gradients to where the buckets are; parameters become views."""
+        self._weights, self._sums = [], []
+        views: dict[int, torch.Tensor] = {}
+        with torch.no_grad():
+            for order in self._session.order:
+                total = sum(self._parameters[index].numel() for index in order)
+                weights, gradients = torch.empty(total), torch.zeros(total)
+                begin = 0
+                for index in order:
+                    parameter = self._parameters[index]
+                    end = begin + parameter.numel()
+                    weights[begin:end].view_as(parameter).copy_(parameter)
+                    parameter.data = weights[begin:end].view_as(parameter)
+                    parameter.grad = None
+                    views[index] = gradients[begin:end].view_as(parameter)
+                    begin = end
+                self._weights.append(weights)
+                self._sums.append(gradients)
+        self._gradients = [views[index] for index in range(len(self._parameters))]
+        self._places = [one.data_ptr() for one in self._parameters]
+
+    def _listen(self, index: int, parameter: torch.nn.Parameter) -> None:
+        if hasattr(parameter, "register_post_accumulate_grad_hook"):
+            self._hooks.append(parameter.register_post_accumulate_grad_hook(lambda _: self._accumulated(index)))
+        else:  # torch before 2.1
+            node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
+            self._hooks.append(node.register_hook(lambda *_: self._accumulated(index)))
+            self._nodes = [*getattr(self, "_nodes", []), node]  # which lives no longer than somebody refers to it
+
+    def _watch(self, optimizer: torch.optim.Optimizer) -> None:
+        """Learning rate schedules wrap `step` too, and need it bound."""
+        step = optimizer.step
+
+        @functools.wraps(step)
+        def watched(_: torch.optim.Optimizer, *arguments: Any, **named: Any) -> Any:
+            if self._finished:
+                return step(*arguments, **named)
+            self._require_gradients("optimizer.step()")
+            result = step(*arguments, **named)
+            self._stepped.add(id(optimizer))
+            if len(self._stepped) == len(self._optimizers):
+                self._end_step()
+            return result
+
+        setattr(optimizer, "step", types.MethodType(watched, optimizer))
+
+    def _share(self, buffers: Sequence[torch.Tensor]) -> None:
+        for one in buffers:
+            whole = one.detach().contiguous()
+            self._session.share(whole.data_ptr(), whole.numel() * whole.element_size())
+            if whole.data_ptr() != one.data_ptr():
+                one.detach().copy_(whole)
+
+    def _before_forward(self, model: torch.nn.Module, _: Any) -> None:
+        if not (model.training and torch.is_grad_enabled()) or self._moment != BETWEEN:
+            return
+        self._require_places()
+        for gradients in self._sums:
+            gradients.zero_()
+        for parameter, view in zip(self._parameters, self._gradients):
+            parameter.grad = view
+        groups = self._optimizers[0].param_groups if self._optimizers else [{"lr": self.learning_rate}]
+        self._session.begin(float(groups[0]["lr"]))
+        self._share(self._buffers)
+        self._told.clear()
+        self._stepped.clear()
+        self._moment = BEGUN
+
+    def _require_places(self) -> None:
+        for name, parameter, place in zip(self._names, self._parameters, self._places):
+            if parameter.data_ptr() != place or parameter.dtype != torch.float32:
+                raise RuntimeError(f"parameter '{name}' has left its bucket, since with_trigram moved it there: "
+                                   "convert and move the model (model.to) before with_trigram, not after")
+
+    def _accumulated(self, index: int) -> None:
+        parameter, view = self._parameters[index], self._gradients[index]
+        if parameter.grad is not None and parameter.grad.is_sparse:
+            raise RuntimeError(f"parameter '{self._names[index]}' has a sparse gradient, which no bucket holds; use sparse=False")
+        if self._moment == BETWEEN:
+            raise RuntimeError("backward() came without a step: call the model in training mode (model.train()) before each")
+        if self._moment == READY or index in self._told:
+            raise RuntimeError("a second backward() before optimizer.step(): put all but the last one into `with job.no_sync():`")
+        if parameter.grad is not None and parameter.grad.data_ptr() != view.data_ptr():
+            with torch.no_grad():
+                view.copy_(parameter.grad)
+            parameter.grad = view
+        if not self._synchronizes:
+            return
+        if not self._told:
+            torch.autograd.Variable._execution_engine.queue_callback(self._end_backward)
+        self._told.add(index)
+        self._session.tensor_ready(index)
+
+    def _end_backward(self) -> None:
+        self._session.gradients_end()
+        self._moment = READY
+
+    def _require_gradients(self, came: str) -> None:
+        if self._moment != READY:
+            raise RuntimeError(f"{came} came, but no backward() since the last step did, or all were in no_sync()")
+
+    def _end_step(self) -> None:
+        self._session.end()
+        self._moment = BETWEEN
+
+
+live: set[Job] = set()
+
+
+@atexit.register
+def end_sessions() -> None:
+    """Sessions end before MPI does: well at the end of a script, and as failures where an error ended it."""
+    error = getattr(sys, "last_value", None)
+    for job in list(live):
+        if error is not None:
+            job._fail(f"{type(error).__name__}: {error}")
+        else:
+            job.finish()

@@ -1,0 +1,36 @@
+"""The one call that makes a PyTorch model a rank."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Optional, TypeVar
+
+if TYPE_CHECKING:
+    import torch
+
+    Model = TypeVar("Model", bound=torch.nn.Module)
+
+
+def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]", algorithm: str = "all_reduce", *,
+                 broadcast_buffers: bool = True, learning_rate: Optional[float] = None, **flags: object) -> "Model":
+    """Trains `model` together with those of the other processes of a job, by any algorithm of `products("algorithms")`.
+
+        model = Net()                                                     # mpirun -n 4 python train.py
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+        trigram.with_trigram(model, [optimizer], "bytegrad:error_feedback=on")
+        for x, y in loader:                                               # each rank its own samples
+            optimizer.zero_grad()
+            loss(model(x), y).backward()                                  # gradients are final when it returns
+            optimizer.step()                                              # and weights when this does
+        model.trigram.finish()
+
+    All processes call it, with rank 0's weights to begin with. Parameters move into buckets, which `p.data` and `p.grad`
+    are views of; gradients begin every step at 0. `model.trigram` is the Job: its `rank` and `ranks`, `no_sync()` for
+    accumulation, `steps()`, `finish()`.
+
+    `broadcast_buffers`: at the begin of each step all ranks take rank 0's buffers, as those of batch norm.
+    An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, and
+    `model.trigram.step()` takes the place of `optimizer.step()`.
+    `flags` are those of `trigram run`: lanes, overlap, hierarchy, all_reduce, bucket_size, seed, and backend, as
+    "mpi:timeout=60s". Returns the model. Raises ValueError for what cannot be trained so, with the reason."""
+    from .job import Job
+    model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, learning_rate, flags)
+    return model
