@@ -2,6 +2,7 @@
 #include "backends/sim/communicator.hpp"
 
 #include <algorithm>
+#include <simgrid/simix.hpp>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/parts.hpp"
@@ -35,10 +36,10 @@ void SimCommunicator::exchange(std::span<const Transfer> transfers) {
   blocking([&] {
     Outstanding outstanding(*this, blocked);
     if (transfers.size() <= all_at_once) {
-      for (const Transfer& transfer : transfers) post(transfer, outstanding);
+      post_all(transfers, outstanding);
     } else {
       for (const Transfer& transfer : in_window_order(transfers)) {
-        post(transfer, outstanding);
+        post_all({&transfer, 1}, outstanding);
         while (outstanding.size() > window) outstanding.finish_oldest();
       }
     }
@@ -79,6 +80,24 @@ std::vector<Transfer> SimCommunicator::in_window_order(std::span<const Transfer>
   return ordered;
 }
 
+// All are started at one visit to SimGrid, since each has this actor's stack leave the cache and come back. What was
+// matched starts even when a later one has no peer: the other end waits for it.
+void SimCommunicator::post_all(std::span<const Transfer> transfers, Outstanding& outstanding) {
+  const std::size_t first = posted_.size();
+  std::exception_ptr error;
+  try {
+    for (const Transfer& transfer : transfers) post(transfer, outstanding);
+  } catch (const std::exception&) {
+    error = std::current_exception();
+  }
+  simgrid::kernel::actor::simcall_answered([&] {
+    for (std::size_t i = first; i < posted_.size(); ++i) {
+      if (posted_[i].comm != nullptr) posted_[i].comm->vetoable_start();
+    }
+  });
+  if (error) std::rethrow_exception(error);
+}
+
 void SimCommunicator::post(const Transfer& transfer, Outstanding& outstanding) {
   const bool send = transfer.direction == Transfer::Direction::send;
   Channel& channel = send ? group_->channel(rank_, transfer.peer) : group_->channel(transfer.peer, rank_);
@@ -89,9 +108,9 @@ void SimCommunicator::post(const Transfer& transfer, Outstanding& outstanding) {
   if (transfer.peer == rank_) return;
   if (send) {
     simulation_.count(group_->member(rank_), group_->member(transfer.peer), transfer.buffer.modelled_bytes());
-    posted.comm = channel.mailbox->put_async(this, static_cast<std::uint64_t>(transfer.buffer.modelled_bytes()));
+    posted.comm = channel.mailbox->put_init(this, static_cast<std::uint64_t>(transfer.buffer.modelled_bytes()));
   } else {
-    posted.comm = channel.mailbox->get_async<void>(&unread_payload);
+    posted.comm = channel.mailbox->get_init()->set_dst_data(&unread_payload, sizeof unread_payload);
   }
 }
 
@@ -143,10 +162,13 @@ void SimCommunicator::Outstanding::withdraw() {
   communicator_.group_->fail(communicator_.rank_);
 }
 
+// Comm::wait would have SimGrid run a timer of this host beside every message, to see it fail; an actor whose host
+// fails is killed, which ends a wait for any of one message as well.
 void SimCommunicator::finish(Posted& posted) {
   const int peer = group_->member(posted.transfer.peer);
   try {
-    posted.comm->wait();
+    const std::vector<sg::ActivityPtr> awaited{posted.comm};
+    sg::Activity::wait_any_for(awaited, -1);
   } catch (const simgrid::NetworkFailureException&) {
     simulation_.require_alive(group_->member(rank_), peer);
     throw BackendError(simulation_.lost(group_->member(rank_), peer, "a link between them failed"));

@@ -42,6 +42,7 @@ class SimCommunicator final : public Communicator {
   class Outstanding;
 
   void check(std::span<const Transfer> transfers) const;
+  void post_all(std::span<const Transfer> transfers, Outstanding& outstanding);
   void post(const Transfer& transfer, Outstanding& outstanding);
   void match(Channel& channel, const Transfer& transfer);
   void deliver(Buffer from, Buffer to, int sender, int receiver) const;

@@ -235,7 +235,7 @@ void SimCommunicator::ring_flow(std::int64_t sent, std::int64_t received, int ro
   blocking([&] {
     const double latency = simulation_.platform().latency(group_->member(rank_), group_->member(next));
     Outstanding outstanding(*this, blocked);
-    for (const Transfer& transfer : transfers) post(transfer, outstanding);
+    post_all(transfers, outstanding);
     while (outstanding.size() > 0) {
       outstanding.finish_oldest();
       if (rounds > 1 && outstanding.size() == 1) simgrid::s4u::this_actor::sleep_for((rounds - 1) * latency);
