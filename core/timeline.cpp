@@ -10,7 +10,8 @@ const char* name_of(Activity activity) {
 }
 
 void Timeline::add(const Span& span) {
-  busy_[static_cast<std::size_t>(span.activity)].fetch_add(span.end - span.begin, std::memory_order_relaxed);
+  std::atomic<double>& busy = busy_[static_cast<std::size_t>(span.activity)];
+  busy.store(busy.load(std::memory_order_relaxed) + (span.end - span.begin), std::memory_order_relaxed);
   if (keep_spans_) spans_.push_back(span);
 }
 

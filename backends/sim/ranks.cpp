@@ -44,8 +44,8 @@ Outcome Ranks::run(const RankBody& body) {
   std::vector<RankRuntime*> runtimes;
   for (int rank = 0; rank < ranks; ++rank) {
     runtimes.push_back(runtimes_[static_cast<std::size_t>(rank)].get());
-    sg::Actor::create("rank", simulation_.platform().hosts[static_cast<std::size_t>(rank)],
-                      [this, rank, &body] { run_one(rank, body); });
+    actors_.push_back(sg::Actor::create("rank", simulation_.platform().hosts[static_cast<std::size_t>(rank)],
+                                        [this, rank, &body] { run_one(rank, body); }));
   }
   simulation_.watch_over(std::move(runtimes), everybody_);
   sg::Engine::get_instance()->run();

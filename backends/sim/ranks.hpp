@@ -30,6 +30,8 @@ class Ranks {
   std::vector<std::unique_ptr<Runtime>> runtimes_;
   Outcome outcome_;
   int ended_ = 0;
+  /// Held, so that memory of all stacks goes with the process: SimGrid would give back each by itself.
+  std::vector<simgrid::s4u::ActorPtr> actors_;
 };
 
 }  // namespace trigram::sim

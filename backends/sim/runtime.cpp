@@ -25,7 +25,8 @@ struct Runtime::Stream {
   std::deque<std::shared_ptr<Task>> queue;
   sg::SemaphorePtr work = sg::Semaphore::create(0);
   sg::SemaphorePtr ended = sg::Semaphore::create(0);
-  bool idle = false;  ///< waits for work
+  sg::ActorPtr actor;  ///< held, as those of ranks
+  bool idle = false;   ///< waits for work
   bool waited_for = false;
   std::exception_ptr failed;  ///< of the first body that failed: none runs after it
 };
@@ -106,10 +107,11 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
     if (stream == nullptr) {
       stream = std::make_unique<Stream>();
       sg::Host* host = simulation_.platform().hosts[static_cast<std::size_t>(rank())];
-      sg::Actor::create("lane", host, [this, s = stream.get()] {
+      stream->actor = sg::Actor::create("lane", host, [this, s = stream.get()] {
         // SimGrid begins an actor that was killed before it began, and never wakes it again.
         if (sg::this_actor::get_host()->is_on()) serve(*s);
-      })->daemonize();
+      });
+      stream->actor->daemonize();
     }
     stream->queue.push_back(task);
     if (std::exchange(stream->idle, false)) stream->work->release();
