@@ -144,8 +144,12 @@ Bucket Bucket::along(const Buffer& direction) const {
 }
 
 BucketStore::BucketStore(Device& device, const std::vector<Parameter>& parameters, BucketPlan plan)
+    : BucketStore(device, parameters, std::make_shared<const BucketPlan>(std::move(plan))) {}
+
+BucketStore::BucketStore(Device& device, const std::vector<Parameter>& parameters,
+                         std::shared_ptr<const BucketPlan> plan)
     : plan_(std::move(plan)), views_(parameters.size()) {
-  for (const BucketLayout& planned : plan_.buckets) {
+  for (const BucketLayout& planned : plan_->buckets) {
     const Buffer gradients = memory_.emplace_back(device.allocate(planned.shape));
     const Buffer weights = memory_.emplace_back(device.allocate(planned.shape));
     add(planned, parameters, gradients, weights);
@@ -155,9 +159,9 @@ BucketStore::BucketStore(Device& device, const std::vector<Parameter>& parameter
 }
 
 BucketStore::BucketStore(const std::vector<Parameter>& parameters, BucketPlan plan, std::vector<ParameterView> memory)
-    : plan_(std::move(plan)), views_(std::move(memory)) {
+    : plan_(std::make_shared<const BucketPlan>(std::move(plan))), views_(std::move(memory)) {
   require(views_.size() == parameters.size(), views_.size(), " tensors have memory, but there are ", parameters.size());
-  for (const BucketLayout& planned : plan_.buckets) {
+  for (const BucketLayout& planned : plan_->buckets) {
     const Buffer weights = whole_of(planned, views_, {&ParameterView::weights, "weights"});
     const Buffer gradients = whole_of(planned, views_, {&ParameterView::gradients, "gradients"});
     add(planned, parameters, gradients, weights);

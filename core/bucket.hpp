@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -100,6 +101,8 @@ BucketPlan plan_buckets(const std::vector<Parameter>& parameters, const BucketOp
 class BucketStore {
  public:
   BucketStore(Device& device, const std::vector<Parameter>& parameters, BucketPlan plan);
+  /// The same, of a plan that ranks share.
+  BucketStore(Device& device, const std::vector<Parameter>& parameters, std::shared_ptr<const BucketPlan> plan);
   /// On memory that somebody else owns and keeps for longer than this: `memory` is where each parameter's weights and
   /// gradients are, and stay. The tensors of a bucket must lie one behind the other there, in the order of the plan,
   /// and have no padding. Throws UsageError, which names the tensor, where type, size or place do not fit.
@@ -114,7 +117,7 @@ class BucketStore {
   void add(const BucketLayout& planned, const std::vector<Parameter>& parameters, const Buffer& gradients,
            const Buffer& weights);
 
-  BucketPlan plan_;  ///< buckets look at its tensors
+  std::shared_ptr<const BucketPlan> plan_;  ///< buckets look at its tensors
   std::vector<OwnedBuffer> memory_;
   std::vector<Bucket> buckets_;
   std::vector<ParameterView> views_;

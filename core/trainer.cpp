@@ -52,6 +52,9 @@ std::vector<std::byte> packed(const Records& records) {
   return std::move(packer).bytes();
 }
 
+/// Along the data axis ranks hold replicas; elsewhere a workload may give each its own part.
+bool holds_first_model(const Mesh& mesh) { return mesh.size(Mesh::data) == mesh.ranks(); }
+
 /// What is behind a bucket's tensors: nobody writes it anew, so methods that work on whole buckets find it again.
 Buffer padding_of(const Bucket& bucket) {
   if (bucket.gradients.is_phantom() || bucket.tensors.empty()) return {};
@@ -72,14 +75,15 @@ void require_own_column(const std::string& column) {
 /// One rank's products and the loop over them.
 class Trainer {
  public:
-  Trainer(RankRuntime& runtime, const TrainingOptions& options)
+  Trainer(RankRuntime& runtime, const TrainingOptions& options, std::shared_ptr<const PlannedModel> first)
       : runtime_(runtime),
         options_(options),
         worker_(runtime, 0, options.relaxation),
         trains_(worker_.rank() < training_ranks(options, worker_.world())),
         workload_(open_workload(options, worker_.mesh(), runtime.rank())),
-        parameters_(workload_->parameters()),
-        store_(worker_.device, parameters_, plan_buckets(parameters_, options.buckets, workload_->phantom())),
+        model_(holds_first_model(worker_.mesh()) ? std::move(first)
+                                                 : std::make_shared<const PlannedModel>(*workload_, options.buckets)),
+        store_(worker_.device, model_->parameters, std::shared_ptr<const BucketPlan>(model_, &model_->plan)),
         step_(worker_, store_.buckets(), parts_of(options, *workload_)),
         schedule_(Schedules::make(options.schedule)),
         evaluations_(worker_, *workload_, store_.parameters(), options,
@@ -287,7 +291,7 @@ class Trainer {
   Worker worker_;
   bool trains_;  ///< else it serves others, and takes part in their evaluations without weights
   std::unique_ptr<Workload> workload_;
-  std::vector<Parameter> parameters_;
+  std::shared_ptr<const PlannedModel> model_;
   BucketStore store_;
   TrainingStep step_;  ///< goes before the buckets: it waits for lanes that work on them
   std::unique_ptr<const Schedule> schedule_;
@@ -302,8 +306,11 @@ class Trainer {
 
 }  // namespace
 
-RankReport train(RankRuntime& runtime, const TrainingOptions& options) {
-  Trainer trainer(runtime, options);
+PlannedModel::PlannedModel(const Workload& workload, const BucketOptions& options)
+    : parameters(workload.parameters()), plan(plan_buckets(parameters, options, workload.phantom())) {}
+
+RankReport train(RankRuntime& runtime, const TrainingOptions& options, std::shared_ptr<const PlannedModel> first) {
+  Trainer trainer(runtime, options, std::move(first));
   try {
     return trainer.run();
   } catch (const std::exception&) {

@@ -11,7 +11,6 @@
 #include "core/optimizer.hpp"
 #include "core/quoted.hpp"
 #include "core/schedule.hpp"
-#include "core/trainer.hpp"
 #include "core/workload.hpp"
 
 namespace trigram {
@@ -143,11 +142,12 @@ Checked check(TrainingOptions options, const World& world, const Backend& backen
   const auto algorithm = Algorithms::make(options.algorithm);
   const RankMap map = check_products(*algorithm, options, world, backend);
   auto workload = open_workload(options, map.mesh(), 0);
-  const BucketPlan plan = plan_buckets(workload->parameters(), options.buckets, workload->phantom());
+  auto model = std::make_shared<const PlannedModel>(*workload, options.buckets);
+  const BucketPlan& plan = model->plan;
   check_types(plan, "workload " + in_quotes(options.workload) + ": ");
   check_memory(options, world, backend, *workload, plan.buckets);
   check_algorithm(*algorithm, options, world, plan, map);
-  return {std::move(options), world, std::move(workload)};
+  return {std::move(options), world, std::move(workload), std::move(model)};
 }
 
 void check_loop(const TrainingOptions& options, const World& world, const Backend& backend, const BucketPlan& plan) {
@@ -157,12 +157,16 @@ void check_loop(const TrainingOptions& options, const World& world, const Backen
   check_algorithm(*algorithm, options, world, plan, check_products(*algorithm, options, world, backend));
 }
 
-Checked::Checked(TrainingOptions options, World world, std::unique_ptr<Workload> workload)
-    : options_(std::move(options)), world_(std::move(world)), workload_(std::move(workload)) {}
+Checked::Checked(TrainingOptions options, World world, std::unique_ptr<Workload> workload,
+                 std::shared_ptr<const PlannedModel> model)
+    : options_(std::move(options)),
+      world_(std::move(world)),
+      workload_(std::move(workload)),
+      model_(std::move(model)) {}
 
 Training run_training(Backend& backend, const Checked& checked) {
-  Outcome outcome =
-      backend.run(checked.world(), [&](RankRuntime& runtime) { return pack(train(runtime, checked.options())); });
+  Outcome outcome = backend.run(
+      checked.world(), [&](RankRuntime& runtime) { return pack(train(runtime, checked.options(), checked.model())); });
   Training training{{}, outcome.seconds, outcome.facts};
   for (auto& bytes : outcome.results) training.ranks.push_back(unpack(std::exchange(bytes, {})));
   return training;

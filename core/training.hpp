@@ -9,6 +9,7 @@
 
 #include "core/backend.hpp"
 #include "core/rank_report.hpp"
+#include "core/trainer.hpp"
 #include "core/training_options.hpp"
 
 namespace trigram {
@@ -20,14 +21,18 @@ class Checked {
   const World& world() const { return world_; }
   /// Rank 0's, open. While it lives, ranks of this process share its data.
   const Workload& workload() const { return *workload_; }
+  /// Rank 0's, for all ranks that hold the same.
+  const std::shared_ptr<const PlannedModel>& model() const { return model_; }
 
  private:
   friend Checked check(TrainingOptions options, const World& world, const Backend& backend);
-  Checked(TrainingOptions options, World world, std::unique_ptr<Workload> workload);
+  Checked(TrainingOptions options, World world, std::unique_ptr<Workload> workload,
+          std::shared_ptr<const PlannedModel> model);
 
   TrainingOptions options_;
   World world_;
   std::unique_ptr<Workload> workload_;
+  std::shared_ptr<const PlannedModel> model_;
 };
 
 /// Checks that these options can run on that backend: names, keys, sizes, data, mesh, hierarchy. Throws UsageError.
