@@ -26,10 +26,13 @@ double round_trip(RankRuntime& runtime, const std::pair<int, int>& pair, std::in
   return runtime.now() - begin;
 }
 
-/// The pairs that `rank` is one of, in an order that all ranks follow: rank 0 with everybody, then neighbours.
+/// Beyond so many ranks, rank 0 meets those at distances 1, 2, 4, … only: neighbours meet on every link anyway.
+constexpr int all_below = 129;
+
+/// The pairs that `rank` is one of, in an order that all ranks follow: rank 0 with others, then neighbours.
 std::vector<std::pair<int, int>> pairs_of(int rank, int n) {
   std::vector<std::pair<int, int>> pairs;
-  for (int i = 1; i < n; ++i) {
+  for (int i = 1; i < n; i = n < all_below ? i + 1 : i * 2) {
     if (rank == 0 || rank == i) pairs.emplace_back(0, i);
   }
   for (const int i : {rank - 1, rank}) {

@@ -9,7 +9,7 @@
 
 namespace trigram {
 
-/// Round trips of every rank with rank 0 and with its successor, as this rank measured them.
+/// Round trips of rank 0 with others and of every rank with its successor, as this rank measured them.
 std::vector<MessageTime> probe_messages(RankRuntime& runtime);
 
 /// The one message time of a homogeneous group; nullopt where two differ by more than a millionth.

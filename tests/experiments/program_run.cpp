@@ -103,6 +103,12 @@ TEST_F(Simulated, ASimGridPlatformIsAClusterToo) {
   EXPECT_THAT(broken.text, HasSubstr("broken.xml"));
 }
 
+TEST_F(Simulated, BenchSeesALinkThatDiffersAmongManyRanks) {
+  const std::string many = "bench --min-size 1MiB --max-size 1MiB --cluster two_by_four:nodes=160,gpus_per_node=1,";
+  EXPECT_THAT(program(many + "fidelity=fluid").text, HasSubstr("# closed form: 2(p-1) alpha"));
+  EXPECT_THAT(program(many + "fidelity=fluid,changes=0s/nic_bandwidth/77/1Gbps").text, HasSubstr("# no closed form"));
+}
+
 TEST_F(Simulated, BenchMeetsTheClosedFormOnOneGpuANode) {
   const std::string cluster =
       " --cluster two_by_four:nodes=4,gpus_per_node=1 --max-size 1MiB --factor 4 --out " + (scratch / "b.csv").string();
