@@ -29,8 +29,7 @@ void GpuCommunicator::exchange(std::span<const Transfer> transfers) {
   }
   if (with_others.size() < transfers.size()) copy_to_oneself(transfers);
   if (with_others.empty()) return;
-  Recorder& recorder = lane_->watchdog.recorder();
-  recorder.begin(by_, "exchange", ++sequence_, 0, with_others, device().timeline().doing());
+  begin("exchange", 0, with_others);
   group_->call("exchange", [&](ncclComm_t comm) {
     GroupOfCalls calls;
     for (const Transfer& transfer : with_others) {
@@ -42,7 +41,13 @@ void GpuCommunicator::exchange(std::span<const Transfer> transfers) {
     }
     return calls.close();
   });
-  recorder.end();
+  lane_->watchdog.recorder().end();
+}
+
+void GpuCommunicator::begin(const char* operation, std::int64_t bytes, std::vector<Transfer> transfers) {
+  const std::string within = device().timeline().doing();
+  if (!within.empty() && !within.starts_with("exchange")) lane_->on_collective(size());
+  lane_->watchdog.recorder().begin(by_, operation, ++sequence_, bytes, std::move(transfers), within);
 }
 
 void GpuCommunicator::check(const Transfer& transfer) const {
@@ -72,10 +77,9 @@ void GpuCommunicator::copy_to_oneself(std::span<const Transfer> transfers) {
 
 void GpuCommunicator::order(const char* collective, std::int64_t bytes,
                             const std::function<ncclResult_t(ncclComm_t)>& call) {
-  Recorder& recorder = lane_->watchdog.recorder();
-  recorder.begin(by_, collective, ++sequence_, bytes, {}, device().timeline().doing());
+  begin(collective, bytes, {});
   group_->call(collective, call);
-  recorder.end();
+  lane_->watchdog.recorder().end();
 }
 
 std::unique_ptr<Communicator> GpuCommunicator::split(int color, int key) {

@@ -1,6 +1,7 @@
 // A group of ranks as a communicator of NCCL's on one lane's stream.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct StreamContext {
   Watchdog& watchdog;
   /// Device memory for messages without bytes: one byte leaves, one arrives.
   Buffer nothing;
+  /// Hears of each collective of a group, whose size it is told: all its ranks order something.
+  std::function<void(int)> on_collective;
 };
 
 /// Grouped sends and receives, ordered on the lane's stream: a call returns once they are ordered. Messages of a pair
@@ -47,6 +50,7 @@ class GpuCommunicator : public Communicator {
   void order(const char* collective, std::int64_t bytes, const std::function<ncclResult_t(ncclComm_t)>& call);
 
  private:
+  void begin(const char* operation, std::int64_t bytes, std::vector<Transfer> transfers);
   void check(const Transfer& transfer) const;
   void copy_to_oneself(std::span<const Transfer> transfers);
   std::vector<std::int64_t> everybodys(std::int64_t value);

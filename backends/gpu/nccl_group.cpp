@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <exception>
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -81,7 +82,12 @@ NcclGroup::~NcclGroup() {
 std::unique_ptr<NcclGroup> NcclGroup::split(std::string name, int color, int key) {
   CommSlot slot;
   ncclConfig_t config = configuration(calls_);
-  call("ncclCommSplit", [&](ncclComm_t comm) { return nccl().comm_split(comm, color, key, slot.place(), &config); });
+  try {
+    call("ncclCommSplit", [&](ncclComm_t comm) { return nccl().comm_split(comm, color, key, slot.place(), &config); });
+  } catch (...) {
+    late_parts_.push_back(std::move(slot));
+    throw;
+  }
   return std::unique_ptr<NcclGroup>(new NcclGroup(std::move(name), std::move(slot), timeout_, calls_));
 }
 
@@ -125,22 +131,43 @@ std::string NcclGroup::asynchronous_error() {
   return words(result, "");
 }
 
+/// Parts that came after their split was given up.
+void NcclGroup::abort_late_parts() {
+  for (CommSlot& part : late_parts_) {
+    if (part.comm() == nullptr) continue;  // NCCL may still write it, and nobody hears when
+    nccl().comm_abort(part.comm());
+    part.was_written();
+  }
+  late_parts_.clear();
+}
+
 std::string NcclGroup::abandon() {
   const std::unique_lock lock(mutex_, others_may_take);
   if (!lock.owns_lock()) return name_ + ": another call on it does not end, so that it was not aborted";
   if (comm_ == nullptr) return {};
+  abort_late_parts();
   const ncclResult_t result = nccl().comm_abort(std::exchange(comm_, nullptr));
   // A group that is not blocking is taken down by a thread of NCCL's; from here on it must not be asked.
   return result == ncclSuccess || result == ncclInProgress ? "" : words(result, "ncclCommAbort");
+}
+
+/// ncclInProgress where it takes longer. A call that blocks does so on a thread of its own, which aborting ends.
+ncclResult_t NcclGroup::finalized(double seconds) {
+  if (calls_ == Calls::ask) return settled(nccl().comm_finalize(comm_), seconds);
+  std::packaged_task<ncclResult_t()> task([comm = comm_] { return nccl().comm_finalize(comm); });
+  std::future<ncclResult_t> result = task.get_future();
+  std::thread(std::move(task)).detach();
+  const bool ready = result.wait_for(std::chrono::duration<double>(seconds)) == std::future_status::ready;
+  return ready ? result.get() : ncclInProgress;
 }
 
 std::string NcclGroup::finish(double seconds) {
   std::unique_lock lock(mutex_, others_may_take);
   if (!lock.owns_lock()) return name_ + ": another call on it does not end, so that it was left as it is";
   if (comm_ == nullptr) return {};
-  const ncclResult_t finalized = settled(nccl().comm_finalize(comm_), seconds);
-  if (finalized != ncclSuccess) {
-    const std::string why = words(finalized, "ncclCommFinalize");
+  abort_late_parts();
+  if (const ncclResult_t result = finalized(seconds); result != ncclSuccess) {
+    const std::string why = words(result, "ncclCommFinalize");
     lock.unlock();
     const std::string aborted = abandon();
     return why + (aborted.empty() ? "; it was aborted" : "; " + aborted);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "backends/gpu/nccl_library.hpp"
 
@@ -66,7 +67,8 @@ class NcclGroup {
   std::string asynchronous_error();
   /// Ends whatever is running on the group; it cannot be used again. What went wrong at that, in words, or nothing.
   std::string abandon();
-  /// The good end: waits until all is done, `seconds` at most, and aborts otherwise. What went wrong, in words.
+  /// The good end: waits until all is done, `seconds` at most also where calls block, and aborts otherwise. What went
+  /// wrong, in words.
   std::string finish(double seconds);
 
  private:
@@ -74,13 +76,16 @@ class NcclGroup {
   void begin(ncclResult_t result, const char* what);
   ncclResult_t state();
   ncclResult_t settled(ncclResult_t result, double seconds);
+  ncclResult_t finalized(double seconds);
+  void abort_late_parts();
   std::string words(ncclResult_t result, const char* what);
   void require_success(ncclResult_t result, const char* what);
 
   std::string name_;
   std::timed_mutex mutex_;
   CommSlot slot_;
-  ncclComm_t comm_ = nullptr;  ///< null once aborted or destroyed
+  ncclComm_t comm_ = nullptr;         ///< null once aborted or destroyed
+  std::vector<CommSlot> late_parts_;  ///< that nobody waits for any more
   double timeout_;
   Calls calls_;
   int rank_ = 0;

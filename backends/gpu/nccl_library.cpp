@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <array>
+#include <cstdio>
 #include <string>
 
 #include "backends/gpu/host/nccl_words.hpp"
@@ -20,14 +22,38 @@ void find(void* library, const char* name, Function& function) {
                                    version_text(oldest) + " or later");
 }
 
+/// What a command prints; empty where it fails.
+std::string said_by(const char* command) {
+  std::FILE* pipe = popen(command, "r");  // NOLINT(cert-env33-c): a fixed text
+  if (pipe == nullptr) return {};
+  std::array<char, 512> piece{};
+  std::string text;
+  while (std::fgets(piece.data(), piece.size(), pipe) != nullptr) text += piece.data();
+  if (pclose(pipe) != 0) return {};
+  return text.substr(0, text.find('\n'));
+}
+
+/// Where pip puts NCCL: a folder of the interpreter, which the loader does not know.
+std::string folder_of_pip() {
+  return said_by("python3 -c 'import nvidia.nccl; print(list(nvidia.nccl.__path__)[0] + \"/lib\")' 2>/dev/null");
+}
+
+/// The loader's own, then pip's. Never unloaded: NCCL's threads may run until the process ends.
+void* open_library() {
+  constexpr int mode = RTLD_NOW | RTLD_GLOBAL;
+  if (void* library = dlopen(library_name, mode); library != nullptr) return library;
+  const char* reason = dlerror();  // NOLINT(concurrency-mt-unsafe): loaded once, before there are lanes
+  const std::string why = reason == nullptr ? library_name : reason;
+  const std::string folder = folder_of_pip();
+  void* library = folder.empty() ? nullptr : dlopen((folder + "/" + library_name).c_str(), mode);
+  require(library != nullptr, "NCCL cannot be loaded (", why, ", and python3 has no nvidia.nccl",
+          "); install libnccl2, or nvidia-nccl-cu13 by pip, or name the folder of ", library_name,
+          " in LD_LIBRARY_PATH");
+  return library;
+}
+
 NcclLibrary load() {
-  // Never unloaded: NCCL's threads may run until the process ends.
-  void* library = dlopen(library_name, RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) {
-    const char* reason = dlerror();  // NOLINT(concurrency-mt-unsafe): loaded once, before there are lanes
-    throw UsageError("NCCL cannot be loaded (" + std::string(reason == nullptr ? library_name : reason) +
-                     "); install libnccl2, or name the folder of " + library_name + " in LD_LIBRARY_PATH");
-  }
+  void* library = open_library();
   NcclLibrary functions{};
   find(library, "ncclGetVersion", functions.get_version);
   find(library, "ncclGetUniqueId", functions.get_unique_id);
@@ -62,6 +88,12 @@ NcclLibrary load() {
 const NcclLibrary& nccl() {
   static const NcclLibrary functions = load();
   return functions;
+}
+
+std::string nccl_path() {
+  Dl_info found{};
+  const auto* function = reinterpret_cast<const void*>(nccl().get_version);
+  return dladdr(function, &found) == 0 || found.dli_fname == nullptr ? library_name : found.dli_fname;
 }
 
 int nccl_version() {

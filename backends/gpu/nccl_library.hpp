@@ -3,6 +3,8 @@
 
 #include <nccl.h>
 
+#include <string>
+
 namespace trigram::gpu {
 
 /// The functions of NCCL that we call.
@@ -30,11 +32,14 @@ struct NcclLibrary {
   decltype(&::ncclReduce) reduce;
 };
 
-/// libnccl.so.2, loaded at the first call. Throws UsageError when it cannot be found, and when it is older than 2.18,
-/// which has no ncclCommSplit.
+/// libnccl.so.2, loaded at the first call: the one that the loader finds, else that of python3's nvidia.nccl. Throws
+/// UsageError when it cannot be found, and when it is older than 2.18, which has no ncclCommSplit.
 const NcclLibrary& nccl();
 
 /// As NCCL writes it: 22809 is 2.28.9.
 int nccl_version();
+
+/// The file that it was loaded from.
+std::string nccl_path();
 
 }  // namespace trigram::gpu

@@ -1,6 +1,8 @@
 #include "backends/gpu/rank_process.hpp"
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 #include "backends/gpu/devices.hpp"
@@ -15,6 +17,11 @@ std::vector<int> versions(const Rendezvous::Parts& parts) {
   std::vector<int> numbers;
   for (const Bytes& part : parts) numbers.push_back(std::atoi(text_of(part).c_str()));
   return numbers;
+}
+
+std::string installed_driver() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  return driver_in({std::istreambuf_iterator<char>(file), {}});
 }
 
 /// Rank 0's, on every rank.
@@ -75,8 +82,11 @@ std::unique_ptr<LaneChannels> RankProcess::make_channels(int lane, const std::ve
   const int rank = rendezvous_.rank(), ranks = rendezvous_.ranks();
   const std::string who = "rank " + std::to_string(rank) + ", lane " + std::to_string(lane) + ", ";
   auto made = std::make_unique<LaneChannels>(lane > 0);
-  std::optional<Watchdog::HostCall> inside;
-  if (calls_ == Calls::block) inside.emplace(*watchdog_, who + "making its groups");
+  std::optional<Watchdog::HostCall> inside;  // one a group: each may take as long as one operation
+  const auto go_into = [&](const std::string& what) {
+    if (calls_ == Calls::block) inside.emplace(*watchdog_, who + what);
+  };
+  go_into("making the group of all ranks");
   made->all =
       std::make_shared<NcclGroup>(who + "all ranks", shared_id(rendezvous_, {timeout}), ranks, rank, timeout, calls_);
   watchdog_->look_after(made->all, lane);
@@ -85,12 +95,16 @@ std::unique_ptr<LaneChannels> RankProcess::make_channels(int lane, const std::ve
     const auto self = static_cast<std::size_t>(rank);
     // Without a mesh the first group is all ranks. No two groups share what messages match on.
     const bool is_all = made->groups.empty() && static_cast<int>(members.size()) == ranks;
+    if (!is_all) go_into("making the group " + parting.name);
     std::shared_ptr<NcclGroup> group =
         is_all ? made->all : made->all->split(who + parting.name, parting.color[self], parting.key[self]);
     if (!is_all) watchdog_->look_after(group, lane);
     made->groups.push_back({parting.name, std::move(group), members});
   }
-  for (const GroupOfLane& group : made->groups) warm_up(group, *made, lane);
+  for (const GroupOfLane& group : made->groups) {
+    go_into("the first exchange of " + group.name);
+    warm_up(group, *made, lane);
+  }
   return made;
 }
 
@@ -125,7 +139,12 @@ nlohmann::json RankProcess::facts() const {
   nlohmann::json devices = nlohmann::json::array();
   for (const Seat& seat : seats_)
     devices.push_back({{"host", seat.host}, {"name", seat.device_name}, {"id", seat.device}});
-  return {{"nccl", version_text(nccl_version())},
+  const std::string nccl = version_text(nccl_version()), library = nccl_path(), kernel_driver = installed_driver();
+  return {{"nccl", nccl},
+          {"nccl_library", library},
+          {"driver", kernel_driver},
+          {"uses", devices_text(seats_) + ", driver " + (kernel_driver.empty() ? "" : kernel_driver + " ") +
+                       "with CUDA " + driver_version() + ", NCCL " + nccl + " of " + library},
           {"cuda_driver", driver_version()},
           {"devices", devices},
           {"shared_devices", shared_devices(seats_)},

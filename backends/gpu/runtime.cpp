@@ -25,7 +25,7 @@ std::unique_ptr<Communicator> communicator(const GroupOfLane& group,
 class GpuRuntime::OwnLane {
  public:
   OwnLane(int index, const World& world, const RuntimeOptions& options, LaneChannels& channels, Watchdog& watchdog,
-          const Clock& clock, const BodyGuard& guard)
+          const Clock& clock, const BodyGuard& guard, std::function<void(int)> on_collective)
       : lane(index, world, [&clock] { return clock.now(); }), stream(channels.stream.get()) {
     const std::string name = world.layout().name_of(index);
     lane.device = std::make_unique<Device>(std::make_shared<LaneKernels>(stream, guard, name), lane.timeline);
@@ -34,8 +34,8 @@ class GpuRuntime::OwnLane {
     lane.timeline.use_marks(std::move(own_marks));
     constexpr std::int64_t one_leaves_one_arrives = 2;
     nothing = lane.device->allocate(Shape::of(one_leaves_one_arrives, DType::u8));
-    const auto context =
-        std::make_shared<StreamContext>(StreamContext{index, name, stream, *lane.device, watchdog, nothing.view()});
+    const auto context = std::make_shared<StreamContext>(
+        StreamContext{index, name, stream, *lane.device, watchdog, nothing.view(), std::move(on_collective)});
     lane.join_groups(world, [&](std::size_t group) {
       return communicator(channels.groups[group], context, options.vendor_collectives);
     });
@@ -77,8 +77,13 @@ GpuRuntime::GpuRuntime(RankProcess& process, const World& world, const RuntimeOp
       control_(process.rendezvous(), {options.timeout > 0 ? options.timeout + longer_for_control : 0}) {
   const std::vector<LaneChannels*> channels = process.channels(lanes(), lane_groups(map()), options.timeout);
   for (int index = 0; index < lanes(); ++index) {
+    // Of the main lane's groups only that of all ranks says the same on all of them.
+    const auto on_collective = [this, index, world_ranks = options.node_of_rank.size()](int ranks) {
+      const bool of_all = static_cast<std::size_t>(ranks) == world_ranks;
+      if (index == 0 && of_all && last_started_ != 0) note_start(0);
+    };
     lanes_.push_back(std::make_unique<OwnLane>(index, world, options, *channels[static_cast<std::size_t>(index)],
-                                               process.watchdog(), clock_, guard_));
+                                               process.watchdog(), clock_, guard_, on_collective));
   }
 }
 
@@ -120,8 +125,9 @@ void GpuRuntime::step_ends() {
 void GpuRuntime::note_start(int lane) {
   constexpr std::uint64_t prime = 0x100000001b3, room = std::uint64_t{1} << 62U;
   if (lane == layout().background()) return;
+  last_started_ = lane;
   started_ = static_cast<std::int64_t>(
-      (static_cast<std::uint64_t>(started_) * prime + static_cast<std::uint64_t>(lane)) % room);
+      (static_cast<std::uint64_t>(started_) * prime + static_cast<std::uint64_t>(lane) + 1) % room);
 }
 
 void GpuRuntime::require_one_order() {
@@ -129,7 +135,8 @@ void GpuRuntime::require_one_order() {
   const std::int64_t most = control_.agree(started_, ReduceOp::max);
   ensure(least == most,
          "ranks have started lanes in different orders; on GPUs all ranks must start bodies on the lanes of "
-         "buckets in one order, or kernels of NCCL may wait for each other for ever");
+         "buckets, and between them collectives of all ranks on the main lane, in one order, or kernels of NCCL may "
+         "wait for each other for ever");
 }
 
 Pending GpuRuntime::launch(int lane, std::function<void()> body) {

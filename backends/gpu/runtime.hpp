@@ -69,8 +69,9 @@ class GpuRuntime final : public RankRuntime {
   EventPool events_{Event::Kind::order};
   int device_;
   std::optional<cudaStream_t> followed_;
-  std::int64_t started_ = 0;  ///< the lanes that carried buckets, in order, as one number
-  std::deque<Event> steps_;   ///< where those that are under way end on the main lane
+  std::int64_t started_ = 0;  ///< the lanes that carried buckets, and the main lane between, in order, as one number
+  int last_started_ = -1;
+  std::deque<Event> steps_;  ///< where those that are under way end on the main lane
   HostExchange control_;
   std::vector<std::unique_ptr<OwnLane>> lanes_;
 };

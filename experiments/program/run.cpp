@@ -35,6 +35,11 @@ std::string text_of(const nlohmann::json& value) {
   return value.is_number() ? text.str() : "none";
 }
 
+/// What the backend says it ran on, where it does.
+std::string uses_line(const nlohmann::json& facts) {
+  return facts.is_object() && facts.contains("uses") ? "  uses       " + facts["uses"].get<std::string>() + "\n" : "";
+}
+
 void print_summary(const nlohmann::json& run, const RunConfig& config) {
   const nlohmann::json& summary = run["summary"];
   std::cout << run["workload"]["description"].get<std::string>() << ", " << config.training.algorithm << " on "
@@ -49,7 +54,7 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
             << "  accuracy   " << text_of(summary["accuracy"]) << "\n"
             << "  took       " << text_of(summary["simulated_s"]) << " s on the backend's clock, "
             << text_of(summary["wall_s"]) << " s to run\n"
-            << "  files      " << config.out.string() << "/\n";
+            << uses_line(run["backend"]) << "  files      " << config.out.string() << "/\n";
 }
 
 int run(const Arguments& arguments) {

@@ -6,6 +6,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "kernels/cuda/check.hpp"
@@ -45,24 +46,23 @@ int narrow(std::int64_t size) {
 class LoadedCublas final : public Cublas {
  public:
   LoadedCublas(void* library, cudaStream_t stream)
-      : destroy_(symbol<decltype(cublasDestroy_v2)>(library, "cublasDestroy_v2")),
+      : stream_(stream),
+        destroy_(symbol<decltype(cublasDestroy_v2)>(library, "cublasDestroy_v2")),
+        set_workspace_(symbol<decltype(cublasSetWorkspace_v2)>(library, "cublasSetWorkspace_v2")),
         sgemm_(symbol<decltype(cublasSgemm_v2)>(library, "cublasSgemm_v2")) {
     check_cublas(symbol<decltype(cublasCreate_v2)>(library, "cublasCreate_v2")(&handle_), "cublasCreate");
     check_cublas(symbol<decltype(cublasSetStream_v2)>(library, "cublasSetStream_v2")(handle_, stream),
                  "cublasSetStream");
-    check(cudaMallocAsync(&workspace_, workspace_bytes, stream), "cudaMallocAsync");
-    check_cublas(
-        symbol<decltype(cublasSetWorkspace_v2)>(library, "cublasSetWorkspace_v2")(handle_, workspace_, workspace_bytes),
-        "cublasSetWorkspace");
   }
   ~LoadedCublas() override {
     static_cast<void>(destroy_(handle_));
-    static_cast<void>(cudaFree(workspace_));
+    if (workspace_ != nullptr) static_cast<void>(cudaFreeAsync(workspace_, stream_));
   }
   LoadedCublas(const LoadedCublas&) = delete;
   LoadedCublas& operator=(const LoadedCublas&) = delete;
 
   void multiply(const GemmShape& shape, const float* a, const float* b, float* c) override {
+    if (workspace_ == nullptr) take_workspace();
     const int m = narrow(shape.m);
     const int n = narrow(shape.n);
     const int k = narrow(shape.k);
@@ -74,13 +74,33 @@ class LoadedCublas final : public Cublas {
   }
 
  private:
+  /// Most lanes multiply nothing, so at the first product: memory of the stream's pool makes nobody wait.
+  void take_workspace() {
+    check(cudaMallocAsync(&workspace_, workspace_bytes, stream_), "cudaMallocAsync");
+    check_cublas(set_workspace_(handle_, workspace_, workspace_bytes), "cublasSetWorkspace");
+  }
+
   /// What NVIDIA recommends for the largest GPUs.
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20U;
 
+  cudaStream_t stream_;
   decltype(cublasDestroy_v2)* destroy_;
+  decltype(cublasSetWorkspace_v2)* set_workspace_;
   decltype(cublasSgemm_v2)* sgemm_;
   cublasHandle_t handle_ = nullptr;
   void* workspace_ = nullptr;
+};
+
+/// Says why at the first product, since what multiplies nothing needs none.
+class BrokenCublas final : public Cublas {
+ public:
+  explicit BrokenCublas(std::string why) : why_(std::move(why)) {}
+  void multiply(const GemmShape&, const float*, const float*, float*) override {
+    throw BackendError("matrices cannot be multiplied: " + why_);
+  }
+
+ private:
+  std::string why_;
 };
 
 }  // namespace
@@ -88,7 +108,11 @@ class LoadedCublas final : public Cublas {
 std::unique_ptr<Cublas> Cublas::open(cudaStream_t stream) {
   static void* const library = open_library();
   if (library == nullptr) return nullptr;
-  return std::make_unique<LoadedCublas>(library, stream);
+  try {
+    return std::make_unique<LoadedCublas>(library, stream);
+  } catch (const BackendError& error) {
+    return std::make_unique<BrokenCublas>(error.what());
+  }
 }
 
 }  // namespace trigram::cuda

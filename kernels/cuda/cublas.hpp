@@ -9,10 +9,10 @@
 
 namespace trigram::cuda {
 
-/// A handle on one stream, with a workspace of its own.
+/// A handle on one stream, with a workspace of its own from its first product on.
 class Cublas {
  public:
-  /// Null where no libcublas of version 12 or 13 is found. Throws BackendError when one is found and fails.
+  /// Null where no libcublas of version 12 or 13 is found. Of one that is found and fails products throw BackendError.
   static std::unique_ptr<Cublas> open(cudaStream_t stream);
   virtual ~Cublas() = default;
   /// C = alpha op(A) op(B) + beta C in f32, row-major, without TF32; m, n and k are at least 1.

@@ -1,48 +1,69 @@
 #!/usr/bin/env bash
-# Checks everything that needs a GPU, within ten minutes, and prints one table at the end.
+# Checks everything that needs a GPU, within ten minutes; leaves a log of each row, a table and the figures in a folder.
 #
-#   tests/gpu/check.sh               builds with the preset `gpu` first
-#   tests/gpu/check.sh --build DIR   uses what was built in DIR, or packed into it
-#   tests/gpu/check.sh --pack DIR    packs what build/gpu has into the new folder DIR: for a machine with no more than a
-#                                    driver and NCCL, where DIR/check.sh --build DIR needs nothing else
+#   tests/gpu/check.sh [--out DIR]               builds with the preset `gpu` first, for the GPU that it finds
+#   tests/gpu/check.sh --build DIR [--out DIR]   uses what was built in DIR, or packed into it
+#   tests/gpu/check.sh --doubles --build DIR     the same rows, on doubles of CUDA and NCCL and on little data
+#   tests/gpu/check.sh --pack DIR                packs what build/gpu has into the new folder DIR: for a machine with no
+#                                                more than a driver and NCCL, where DIR/check.sh --build DIR needs nothing else
 #
-# Exit code: 0 if nothing failed, 1 if something did; without a GPU 2, after what needs none.
+# Without --out the folder is check-of-gpus here; table.txt and figures.txt there grow row by row. No row that fails ends
+# the others. Exit code: 0 if nothing failed, 1 if something did; without a GPU 2, after what needs none.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-build=
-case "${1:-}$#" in
-  0) ;;
-  --build2) build=$(cd "$2" && pwd) || exit 2 ;;
-  --pack2) exec "$here/pack.sh" "$2" ;;
-  *)
-    sed -n '2,10p' "${BASH_SOURCE[0]}"
-    exit 2
-    ;;
-esac
+
+usage() {
+  sed -n '2,11p' "${BASH_SOURCE[0]}"
+  exit 2
+}
+
+build='' out=check-of-gpus doubles=false
+while (($# > 0)); do
+  case $1 in
+    --doubles) doubles=true ;;
+    --build | --out | --pack)
+      (($# > 1)) || usage
+      [[ $1 == --pack ]] && exec "$here/pack.sh" "$2"
+      if [[ $1 == --out ]]; then out=$2; else build=$(cd "$2" && pwd) || exit 2; fi
+      shift
+      ;;
+    *) usage ;;
+  esac
+  shift
+done
+[[ $doubles == false || -n $build ]] || usage
 
 budget=590
-logs=$(mktemp -d)
-trap 'rm -rf "$logs"' EXIT
-rows=()
-failures=0
+rows=0 failures=0
+mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 2
+table=$out/table.txt figures=$out/figures.txt
+: >"$figures"
+printf '%-38s %-8s %7s  %s\n' check result seconds remark >"$table"
 
 seconds_left() { echo $((budget - SECONDS)); }
 
 # row CHECK RESULT SECONDS REMARK
 row() {
-  rows+=("$1|$2|$3|$4")
-  printf '%-34s %s (%s s) %s\n' "$1" "$2" "$3" "$4"
+  rows=$((rows + 1))
+  printf '%-38s %-8s %7s  %s\n' "$@" | tee -a "$table"
 }
 
+# figure NAME VALUE: one of those that the documentation promises.
+figure() { printf '%-38s %s\n' "$1" "$2" >>"$figures"; }
+
+# log_of CHECK: where its output is.
+log_of() { echo "$out/$(tr -cs 'a-z0-9\n' '-' <<<"${1,,}" | sed 's/-$//').log"; }
+
 # check NAME LIMIT REMARK_PATTERN COMMAND...: runs it for LIMIT seconds at most. The remark is the last line of its output
-# that matches the pattern.
+# that matches the pattern. Returns 1 where it failed or was skipped.
 check() {
-  local name=$1 limit=$2 pattern=$3 log=$logs/log begin=$SECONDS status left
+  local name=$1 limit=$2 pattern=$3 begin=$SECONDS status left log
   shift 3
+  log=$(log_of "$name")
   left=$(seconds_left)
   if ((left < 5)); then
     row "$name" skipped 0 "no time left of $budget s"
-    return
+    return 1
   fi
   timeout --kill-after=5 "$((limit < left ? limit : left))" "$@" >"$log" 2>&1
   status=$?
@@ -50,14 +71,15 @@ check() {
   remark=$(grep -aE "$pattern" "$log" | tail -n 1 | cut -c1-90)
   if ((status == 0)); then
     row "$name" passed $((SECONDS - begin)) "$remark"
-  else
-    failures=$((failures + 1))
-    ((status == 124 || status == 137)) && remark="more than $limit s; $remark"
-    row "$name" FAILED $((SECONDS - begin)) "exit code $status; $remark"
-    echo "--- the end of what $name said:"
-    tail -n 40 "$log"
-    echo "---"
+    return 0
   fi
+  failures=$((failures + 1))
+  ((status == 124 || status == 137)) && remark="more than $limit s; $remark"
+  row "$name" FAILED $((SECONDS - begin)) "exit code $status; $remark"
+  echo "--- the end of $log:"
+  tail -n 40 "$log"
+  echo "---"
+  return 1
 }
 
 # fails NAME LIMIT TEXT COMMAND...: the command must fail, within LIMIT seconds, saying TEXT.
@@ -76,25 +98,36 @@ fails() {
   ' fails "$limit" "$text" "$@"
 }
 
-# program NAME: where the build, or the pack, has it.
-program() {
-  local folder
-  for folder in bin tests/gpu tests experiments; do
-    [[ -x $build/$folder/$1 ]] && echo "$build/$folder/$1" && return
-  done
-  echo "$build/bin/$1" # which will not be found
+# sharded NAME LIMIT SHARDS COMMAND...: so many processes of one test executable side by side, each with its part.
+sharded() {
+  local name=$1 limit=$2 shards=$3
+  shift 3
+  # shellcheck disable=SC2016 # expanded by the inner shell
+  check "$name" "$limit" "$counts" bash -c '
+    shards=$1 part=$2; shift 2
+    for ((i = 0; i < shards; ++i)); do
+      GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i "$@" >"$part.$i" 2>&1 &
+      pids[i]=$!
+    done
+    status=0
+    for ((i = 0; i < shards; ++i)); do
+      wait "${pids[i]}" || status=$?
+      cat "$part.$i"; rm "$part.$i"
+    done
+    exit "$status"
+  ' sharded "$shards" "$(log_of "$name")" "$@"
 }
 
-print_table() {
-  echo
-  printf '%-36s %-8s %7s  %s\n' check result seconds remark
-  local entry name result seconds remark
-  for entry in "${rows[@]}"; do
-    IFS='|' read -r name result seconds remark <<<"$entry"
-    printf '%-36s %-8s %7s  %s\n' "$name" "$result" "$seconds" "$remark"
+# program NAME: where the build, or the pack, has it; its counterpart on doubles.
+program() {
+  local folder name=$1
+  if [[ $doubles == true && $name =~ ^(trigram|test_gpu|failing_gpu_job|test_kernels_cuda|benchmark_cuda_kernels)$ ]]; then
+    name+=_on_host
+  fi
+  for folder in bin tests/gpu tests experiments; do
+    [[ -x $build/$folder/$name ]] && echo "$build/$folder/$name" && return
   done
-  echo
-  echo "$failures failed, ${#rows[@]} rows, $SECONDS s"
+  echo "$build/bin/$name" # which will not be found
 }
 
 # find_nccl: the loader's own, or where pip puts it, whose folder the loader then gets. Says which.
@@ -114,11 +147,37 @@ find_nccl() {
   return 1
 }
 
-has_gpu=false
-if nvidia-smi -L 2>/dev/null | grep -q GPU; then
+end() {
+  echo
+  cat "$table"
+  echo
+  [[ -s $figures ]] && cat "$figures" && echo
+  echo "$failures failed, $rows rows, $SECONDS s; logs: $out/"
+  ((failures == 0)) || exit 1
+  exit "$1"
+}
+
+# What is tried, and on how much: doubles are slow, and other tests have tried all of it on them.
+if [[ $doubles == true ]]; then
+  shards=2
+  all_kernels='SameBits.*:Arithmetic.*:Beyond*' lanes='StreamOrder.*' some_host='Hosts*' sanitized='SameBits.Fill'
+  conformance() { echo "Everywhere/Exchange*timeout_60s_on_$1"; }
+  training='EveryAlgorithm/SameTraining*bytegrad*'
+  small=4099 large=8192 odd=4133
+  export LD_LIBRARY_PATH=$build/tests/gpu/nccl_on_host${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+else
+  shards=4
+  all_kernels='*' lanes='StreamOrder.*:Everywhere/Lanes*_on_2' some_host='*'
+  sanitized='SameBits*:SameFrames*'
+  conformance() { echo "Everywhere/*_on_$1"; }
+  training='EveryAlgorithm/SameTraining*:TrainingOnGpus*'
+  small=$((1 << 26)) large=$((1 << 28)) odd=67108861
+fi
+
+has_gpu=$doubles
+if [[ $doubles == false ]] && nvidia-smi -L 2>/dev/null | grep -q GPU; then
   has_gpu=true
-  nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
-elif [[ -z $build ]]; then
+elif [[ $has_gpu == false && -z $build ]]; then
   echo "skipped: no CUDA device (nvidia-smi names none)"
   exit 2
 fi
@@ -127,41 +186,59 @@ if [[ -z $build ]]; then
   root=$(cd "$here/../.." && pwd)
   build=$root/build/gpu
   begin=$SECONDS
-  if cd "$root" && cmake --preset gpu -DCMAKE_CUDA_ARCHITECTURES=native >"$logs/build" 2>&1 &&
-    cmake --build --preset gpu --parallel >>"$logs/build" 2>&1; then
+  if cd "$root" && cmake --preset gpu -DCMAKE_CUDA_ARCHITECTURES=native >"$out/build.log" 2>&1 &&
+    cmake --build --preset gpu --parallel >>"$out/build.log" 2>&1; then
     row build passed $((SECONDS - begin)) "$build"
   else
-    tail -n 40 "$logs/build"
-    row build FAILED $((SECONDS - begin)) "see above"
-    exit 1
+    tail -n 40 "$out/build.log"
+    failures=1
+    row build FAILED $((SECONDS - begin)) "see $out/build.log"
+    end 1
   fi
   budget=$((budget + SECONDS - begin)) # compiling is no checking
 fi
 
 launch=$here/launch.sh
 trigram=$(program trigram)
+test_kernels=$(program test_kernels_cuda)
+test_gpu=$(program test_gpu)
+benchmark=$(program benchmark_cuda_kernels)
+failing=$(program failing_gpu_job)
+one_gpu=(env CUDA_VISIBLE_DEVICES=0)
 counts='^\[  PASSED  \]|tests? ran'
+
+# What needs no GPU.
+# shellcheck disable=SC2016 # expanded by the inner shell
 check "programs start" 60 "." bash -c '
   for program; do
     "$program" --help >/dev/null 2>&1 </dev/null
     (($? < 126)) || { echo "$program does not start:"; "$program" --help; exit 1; }
   done
-  echo "$# of $#"' start "$trigram" "$(program test_gpu)" "$(program test_kernels_cuda)" "$(program benchmark_cuda_kernels)"
+  echo "$# of $#"' start "$trigram" "$test_gpu" "$test_kernels" "$benchmark"
 check "shipped files are found" 30 "two_by_four|bagua" "$trigram" list
-check "ranks meet" 120 "$counts" "$(program test_gpu_host)" --gtest_brief=1
+check "ranks meet" 120 "$counts" "$(program test_gpu_host)" --gtest_brief=1 "--gtest_filter=$some_host"
 check "a launched job meets" 60 "done" "$launch" 3 "$(program meeting_job)" 0.5
 if [[ $has_gpu == false ]]; then
   # Each says so by itself, and none hangs or crashes.
-  fails "the program says: no GPU" 20 "no CUDA device" "$trigram" run --backend gpu --ranks 2 --steps 2 --out "$logs/run"
-  check "the tests say: no GPU" 20 "skipped: no CUDA device" "$(program test_gpu)"
-  check "the kernels' tests say: no GPU" 60 "no CUDA device" "$(program test_kernels_cuda)"
-  fails "the benchmark says: no GPU" 20 "no CUDA device" "$(program benchmark_cuda_kernels)"
+  fails "the program says: no GPU" 20 "no CUDA device" "$trigram" run --backend gpu --ranks 2 --steps 2 --out "$out/run"
+  check "the tests say: no GPU" 20 "skipped: no CUDA device" "$test_gpu"
+  check "the kernels' tests say: no GPU" 60 "no CUDA device" "$test_kernels"
+  fails "the benchmark says: no GPU" 20 "no CUDA device" "$benchmark"
   row "everything else" skipped 0 "no CUDA device (nvidia-smi names none)"
-  print_table
-  ((failures == 0)) && exit 2
-  exit 1
+  end 2
 fi
 
+# The machine, and one launch.
+if [[ $doubles == true ]]; then
+  row "the machine" skipped 0 "doubles of CUDA and NCCL"
+else
+  # shellcheck disable=SC2016 # expanded by the inner shell
+  check "the machine" 30 "^GPU" bash -c '
+    nvidia-smi --query-gpu=name,driver_version,memory.total,compute_mode,clocks.max.sm,clocks.max.mem \
+      --format=csv,noheader | sed "s/^/GPU /"
+    nvidia-smi -q -d CLOCK,PERFORMANCE,ECC,COMPUTE | head -n 120
+    df -h /dev/shm; ulimit -a; uname -a; nproc; ldd "$1"; env | grep -E "^(NCCL|CUDA)_"; true' facts "$trigram"
+fi
 if nccl=$(find_nccl); then
   [[ $nccl == /* ]] && export LD_LIBRARY_PATH=$nccl${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   row "NCCL is found" passed 0 "$nccl"
@@ -169,45 +246,85 @@ else
   failures=$((failures + 1))
   row "NCCL is found" FAILED 0 "neither the loader nor Python's nvidia.nccl has libnccl.so.2"
 fi
+check "one launch" 60 "$counts" "$test_kernels" --gtest_brief=1 --gtest_filter=SameBits.Fill
 
-check "kernels and codecs" 120 "$counts" "$(program test_kernels_cuda)" --gtest_brief=1
-check "kernel benchmark" 120 "copy|GB/s|%" "$(program benchmark_cuda_kernels)"
-[[ -f $logs/log ]] && cp "$logs/log" "$logs/benchmark"
+# Kernels: right, then fast.
+sharded "kernels and codecs" 150 "$shards" "$test_kernels" --gtest_brief=1 "--gtest_filter=$all_kernels"
+for elements in "$small" "$large" "$odd"; do
+  name="kernel benchmark, $elements elements"
+  check "$name" 90 "copy|GB/s|%" "$benchmark" --elements "$elements" --repeats "$([[ $doubles == true ]] && echo 1 || echo 15)" || continue
+  figure "$elements elements: copy" "$(grep -aE '^copy' "$(log_of "$name")" | head -n 1 | tr -s ' ')"
+  figure "$elements elements: kernels below target" "$(grep -ac 'below target' "$(log_of "$name")")"
+done
+
+# An exchange, as DECISIONS wants it measured: whether calls of NCCL are asked after or waited in.
+for ranks in 2 4; do
+  for blocking in off on; do
+    name="an exchange, $ranks ranks, blocking=$blocking"
+    check "$name" 60 "^ *67108864 |^ *64 " "${one_gpu[@]}" NCCL_DEBUG=INFO "$trigram" bench --backend "gpu:blocking=$blocking" --ranks "$ranks" \
+      --op exchange --min-size 64 --max-size 64MiB --factor 1024 --iterations "$([[ $doubles == true ]] && echo 1 || echo 20)" || continue
+    for size in 64 65536 67108864; do
+      figure "$name, $size bytes" "$(awk -v size="$size" '$1 == size { print $4 " us, spread " $NF " %" }' "$(log_of "$name")")"
+    done
+  done
+done
+if [[ $doubles == true ]]; then
+  row "ranks of one GPU use sockets" skipped 0 "the double says nothing of its transports"
+else
+  check "ranks of one GPU use sockets" 10 "NET/Socket" grep -am1 "NET/Socket" "$(log_of "an exchange, 2 ranks, blocking=off")"
+fi
+
+# Lanes, every collective, every algorithm.
+check "streams and lanes, 2 ranks" 120 "$counts" "${one_gpu[@]}" "$launch" 2 "$test_gpu" --gtest_brief=1 "--gtest_filter=$lanes"
 for ranks in 1 2 4; do
-  check "conformance, $ranks ranks on one GPU" 150 "$counts" env CUDA_VISIBLE_DEVICES=0 \
-    "$launch" "$ranks" "$(program test_gpu)" --gtest_brief=1 "--gtest_filter=Everywhere/*_on_$ranks:StreamOrder.*"
+  check "conformance, $ranks ranks on one GPU" 150 "$counts" "${one_gpu[@]}" \
+    "$launch" "$ranks" "$test_gpu" --gtest_brief=1 "--gtest_filter=$(conformance "$ranks")"
 done
 for ranks in 1 2 4; do
-  check "training as on CPU, $ranks ranks" 90 "$counts" env CUDA_VISIBLE_DEVICES=0 \
-    "$launch" "$ranks" "$(program test_gpu)" --gtest_brief=1 "--gtest_filter=EveryAlgorithm/SameTraining*:TrainingOnGpus*"
+  check "training as on CPU, $ranks ranks" 90 "$counts" "${one_gpu[@]}" \
+    "$launch" "$ranks" "$test_gpu" --gtest_brief=1 "--gtest_filter=$training"
 done
-check "training, forked ranks" 40 "$counts" env CUDA_VISIBLE_DEVICES=0 \
-  "$(program test_gpu)" --gtest_brief=1 "--gtest_filter=TrainingOnGpus*"
-fails "a rank that throws ends the job" 30 "the flux of rank 1 is 7" \
-  env CUDA_VISIBLE_DEVICES=0 "$(program failing_gpu_job)" throws gpu 2
-fails "a rank that dies ends the job" 30 "rank 1 was ended by signal 9" \
-  env CUDA_VISIBLE_DEVICES=0 "$(program failing_gpu_job)" dies gpu 2
+check "training, forked ranks" 40 "$counts" "${one_gpu[@]}" "$test_gpu" --gtest_brief=1 "--gtest_filter=TrainingOnGpus*"
+name="program: run --backend gpu"
+if check "$name" 60 "accuracy|loss" "${one_gpu[@]}" \
+  "$trigram" run --backend gpu --ranks 2 --steps 20 --algorithm bytegrad --out "$out/run"; then
+  figure "an iteration of bytegrad, 2 ranks" "$(awk '/iteration/ { print $2 " s mean, " $5 " s median" }' "$(log_of "$name")")"
+  figure "it used" "$(sed -n 's/^  uses  *//p' "$(log_of "$name")")"
+fi
+
+# What goes wrong.
+fails "a rank that throws ends the job" 30 "the flux of rank 1 is 7" "${one_gpu[@]}" "$failing" throws gpu 2
+fails "a rank that dies ends the job" 30 "rank 1 was ended by signal 9" "${one_gpu[@]}" "$failing" dies gpu 2
 fails "a stuck exchange is reported" 40 "exchange number 1 has waited 3 s for: a receive of 24 bytes from rank 1" \
-  env CUDA_VISIBLE_DEVICES=0 "$(program failing_gpu_job)" never_answers gpu:timeout=3s 2
-check "program: run --backend gpu" 60 "accuracy|loss" env CUDA_VISIBLE_DEVICES=0 \
-  "$trigram" run --backend gpu --ranks 2 --steps 20 --algorithm bytegrad --out "$logs/run"
+  "${one_gpu[@]}" "$failing" never_answers gpu:timeout=3s 2
+fails "a stuck exchange that blocks, too" 40 "exchange number 1 has waited 3 s for: a receive of 24 bytes from rank 1" \
+  "${one_gpu[@]}" "$failing" never_answers gpu:timeout=3s,blocking=on 2
+
+# Kernels that count otherwise must be found by the suites that promise the CPU's bits.
+if [[ $doubles == true ]]; then
+  fails "suites find flushed subnormals" 60 "FAILED  \] SameBits" env CUDA_ON_HOST_MUTATION=flush_to_zero \
+    "$test_kernels" --gtest_brief=1 --gtest_filter=SameBits.Elementwise
+fi
+mutated=$(program test_kernels_cuda_fmad)
+if [[ -x $mutated ]]; then
+  fails "suites find fused multiply-adds" 90 "FAILED  \] SameBits" "$mutated" --gtest_brief=1 '--gtest_filter=SameBits*'
+else
+  row "suites find fused multiply-adds" skipped 0 "test_kernels_cuda_fmad is not built (-DTRIGRAM_GPU_MUTANTS=ON)"
+fi
 
 # The sanitizer may be there and be refused the device, which says nothing of our kernels.
-sanitize="compute-sanitizer --error-exitcode 9 --leak-check no"
-probe=$logs/probe
+sanitize=(compute-sanitizer --error-exitcode 9)
+probe=$out/probe-of-the-sanitizer.log
 if ! command -v compute-sanitizer >/dev/null; then
   row "compute-sanitizer on kernels" skipped 0 "compute-sanitizer is not installed"
-elif ! timeout --kill-after=5 60 $sanitize "$(program test_kernels_cuda)" --gtest_brief=1 \
+elif ! timeout --kill-after=5 60 "${sanitize[@]}" "$test_kernels" --gtest_brief=1 \
   --gtest_filter='Arithmetic.ProductsQuotientsAndRoots' >"$probe" 2>&1 && ! grep -q "ERROR SUMMARY" "$probe"; then
   row "compute-sanitizer on kernels" skipped 0 "it refuses: $(grep -avE '^ *$' "$probe" | grep -aiE 'error|not|denied|fail' | tail -n 1 | cut -c1-90)"
 else
-  check "compute-sanitizer on kernels" 150 "ERROR SUMMARY" compute-sanitizer --error-exitcode 9 --leak-check no \
-    "$(program test_kernels_cuda)" --gtest_brief=1
+  for tool in memcheck racecheck synccheck initcheck; do
+    check "compute-sanitizer, $tool" 150 "ERROR SUMMARY" "${sanitize[@]}" --tool "$tool" \
+      "$test_kernels" --gtest_brief=1 "--gtest_filter=$sanitized"
+  done
 fi
 
-if [[ -f $logs/benchmark ]]; then
-  echo
-  cat "$logs/benchmark"
-fi
-print_table
-((failures == 0))
+end 0

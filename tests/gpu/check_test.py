@@ -1,4 +1,4 @@
-"""check.sh on stand-ins for its programs and for the machine's tools: what it finds, skips and prints."""
+"""check.sh on stand-ins for its programs and for the machine's tools: what it finds, skips, prints and leaves."""
 import os
 import pathlib
 import subprocess
@@ -10,6 +10,14 @@ CHECK = pathlib.Path(__file__).resolve().parent / "check.sh"
 
 # Each program says what the row of a machine that is well says.
 STANDS_IN = """#!/bin/bash
+case $1 in
+  bench) echo "64  16 float  31.5 0.1 0.1 30 5 2.5"
+         echo "0: NET/Socket : Using"
+         echo "67108864 16777216 float 5000 13 13 1 2 3" ;;
+  run) echo "  iteration  0.0123 s mean, 0.0119 s median, 1e+04 samples/s"
+       echo "  uses       NVIDIA H200 for 2 ranks, driver 580.65.06 with CUDA 13.0, NCCL 2.28.9 of libnccl.so.2" ;;
+  --elements) echo "copy     1000 MB  1 ms  4300.0 GB/s"; echo "qsgd encode below target" ;;
+esac
 echo "[  PASSED  ] $LD_LIBRARY_PATH done bagua two_by_four accuracy copy"
 """
 FAILS = """#!/bin/bash
@@ -38,6 +46,8 @@ class Check(unittest.TestCase):
         self.write("built/bin/failing_gpu_job", FAILS)
         self.write("tools/nvidia-smi", "#!/bin/bash\necho 'GPU 0: a double'\n")
         self.write("tools/ldconfig", "#!/bin/bash\n")
+        for python in ("python3", "python"):
+            self.write(f"tools/{python}", "#!/bin/bash\nexit 1\n")
 
     def tearDown(self):
         self.folder.cleanup()
@@ -49,31 +59,60 @@ class Check(unittest.TestCase):
         path.chmod(0o755)
         return path
 
-    def rows(self):
-        environment = {**os.environ, "PATH": f"{self.root}/tools:{os.environ['PATH']}"}
-        environment.pop("LD_LIBRARY_PATH", None)
-        done = subprocess.run([CHECK, "--build", self.root / "built"], env=environment, capture_output=True, text=True)
-        table = done.stdout[done.stdout.rindex("check  "):].splitlines()
-        return done.returncode, {line[:36].strip(): line[36:].strip() for line in table if line[36:].strip()}
-
-    def test_nccl_is_found_where_pip_puts_it_and_a_sanitizer_that_is_refused_is_skipped(self):
+    def has_nccl(self):
         library = self.write("site/nvidia/nccl/lib/libnccl.so.2", "")
         self.write("tools/python3", f"#!/bin/bash\necho {library.parent}\n")
+        return library.parent
+
+    def checked(self):
+        """The exit status, and the rows of the table that was left."""
+        environment = {**os.environ, "PATH": f"{self.root}/tools:{os.environ['PATH']}"}
+        environment.pop("LD_LIBRARY_PATH", None)
+        done = subprocess.run([CHECK, "--build", self.root / "built", "--out", self.root / "out"], env=environment,
+                              capture_output=True, text=True)
+        table = (self.root / "out/table.txt").read_text().splitlines()[1:]
+        self.assertIn(f"{len(table)} rows", done.stdout)
+        return done.returncode, {line[:38].strip(): line[38:].strip() for line in table}
+
+    def test_nccl_is_found_where_pip_puts_it_and_a_sanitizer_that_is_refused_is_skipped(self):
+        folder = self.has_nccl()
         self.write("tools/compute-sanitizer", REFUSED)
-        status, rows = self.rows()
+        status, rows = self.checked()
         self.assertEqual(status, 0, rows)
-        self.assertRegex(rows["NCCL is found"], f"passed .*{library.parent}")
-        self.assertRegex(rows["kernels and codecs"], f"PASSED  . {library.parent}")
+        self.assertRegex(rows["NCCL is found"], f"passed .*{folder}")
+        self.assertRegex(rows["kernels and codecs"], f"PASSED  . {folder}")
         self.assertRegex(rows["compute-sanitizer on kernels"], "skipped .*it refuses: .*Target application terminated")
+        self.assertRegex(rows["suites find fused multiply-adds"], "skipped .*is not built")
 
     def test_nccl_that_is_nowhere_and_what_a_sanitizer_finds_fail(self):
-        for python in ("python3", "python"):
-            self.write(f"tools/{python}", "#!/bin/bash\nexit 1\n")
         self.write("tools/compute-sanitizer", "#!/bin/bash\necho '========= ERROR SUMMARY: 3 errors'\nexit 9\n")
-        status, rows = self.rows()
+        status, rows = self.checked()
         self.assertEqual(status, 1)
         self.assertRegex(rows["NCCL is found"], "FAILED .*neither the loader nor Python's nvidia.nccl")
-        self.assertRegex(rows["compute-sanitizer on kernels"], "FAILED .*ERROR SUMMARY: 3 errors")
+        for tool in ("memcheck", "racecheck", "synccheck", "initcheck"):
+            self.assertRegex(rows[f"compute-sanitizer, {tool}"], "FAILED .*ERROR SUMMARY: 3 errors")
+
+    def test_figures_are_left_and_each_row_has_its_log(self):
+        self.has_nccl()
+        self.write("tools/compute-sanitizer", REFUSED)
+        self.checked()
+        figures = (self.root / "out/figures.txt").read_text()
+        self.assertRegex(figures, "67108864 elements: copy +copy 1000 MB 1 ms 4300.0 GB/s")
+        self.assertRegex(figures, "67108864 elements: kernels below target +1")
+        self.assertRegex(figures, "an exchange, 2 ranks, blocking=off, 64 bytes +31.5 us, spread 2.5 %")
+        self.assertRegex(figures, "an iteration of bytegrad, 2 ranks +0.0123 s mean, 0.0119 s median")
+        self.assertRegex(figures, "it used +NVIDIA H200 for 2 ranks, driver 580.65.06")
+        self.assertIn("NET/Socket", (self.root / "out/an-exchange-2-ranks-blocking-off.log").read_text())
+
+    def test_a_row_that_fails_ends_no_other_and_a_mutant_that_passes_is_a_failure(self):
+        self.has_nccl()
+        self.write("built/bin/benchmark_cuda_kernels", "#!/bin/bash\n[[ $1 == --help ]] || exit 1\n")
+        self.write("built/bin/test_kernels_cuda_fmad", "#!/bin/bash\necho '[  PASSED  ] 9 tests'\n")
+        status, rows = self.checked()
+        self.assertEqual(status, 1)
+        self.assertRegex(rows["kernel benchmark, 67108864 elements"], "FAILED .*exit code 1")
+        self.assertRegex(rows["suites find fused multiply-adds"], "FAILED")
+        self.assertRegex(rows["a stuck exchange is reported"], "passed")
 
 
 if __name__ == "__main__":

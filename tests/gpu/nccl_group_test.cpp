@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 
 #include "core/error.hpp"
@@ -73,6 +76,97 @@ TEST(NcclGroup, APartThatComesInTimeIsWhole) {
   EXPECT_EQ(part->size(), 1);
   EXPECT_EQ(part->rank(), 0);
   EXPECT_THAT(part->finish(patient), IsEmpty());
+}
+
+TEST(NcclGroup, APartThatComesTooLateEndsWithItsParent) {
+  const int before = counted("ncclOnHostAlive");
+  const auto group = alone(patient);
+  group->use_timeout(impatient);
+  constexpr int late = 200;
+  const LatePeers peers(late);
+  split_in_vain(*group);
+  LatePeers::have_come(late);
+  EXPECT_EQ(counted("ncclOnHostAlive"), before + 2);
+  group->abandon();
+  EXPECT_EQ(counted("ncclOnHostAlive"), before);
+}
+
+/// Work of the group that its stream does not come to yet.
+class HeldWork {
+ public:
+  explicit HeldWork(NcclGroup& group) {
+    cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+    cudaMallocAsync(&memory_, 1, stream_);
+    cudaLaunchHostFunc(stream_, wait, &open_);
+    group.call("ncclBroadcast",
+               [&](ncclComm_t comm) { return nccl().broadcast(memory_, memory_, 1, ncclUint8, 0, comm, stream_); });
+  }
+  ~HeldWork() {
+    open_ = true;
+    cudaStreamSynchronize(stream_);
+    cudaStreamDestroy(stream_);
+  }
+  HeldWork(const HeldWork&) = delete;
+  HeldWork& operator=(const HeldWork&) = delete;
+
+ private:
+  /// Not for ever, so that who waits for it fails and does not hang.
+  static void wait(void* open) {
+    for (int naps = 0; naps < 3000 && !*static_cast<std::atomic<bool>*>(open); ++naps)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  std::atomic<bool> open_{false};
+  cudaStream_t stream_ = nullptr;
+  void* memory_ = nullptr;
+};
+
+TEST(NcclGroup, EndsInTimeWhetherItsCallsBlockOrNot) {
+  for (const Calls calls : {Calls::ask, Calls::block}) {
+    NcclGroup group("main lane, all ranks", make_unique_id(), 1, 0, patient, calls);
+    const HeldWork work(group);
+    EXPECT_THAT(group.finish(impatient), AllOf(HasSubstr("ncclCommFinalize: ncclInProgress"), HasSubstr("aborted")));
+  }
+}
+
+TEST(NcclDouble, RefusesInAGroupOfCallsWhatMayNotStandThere) {
+  const auto group = alone(patient);
+  const auto in_a_group = [&](const std::function<ncclResult_t(ncclComm_t)>& call) {
+    ncclResult_t result = ncclSuccess;
+    group->call("nothing", [&](ncclComm_t comm) {
+      GroupOfCalls calls;
+      calls.add(call(comm));
+      result = calls.close();
+      return ncclSuccess;
+    });
+    return result;
+  };
+  char byte = 0;
+  EXPECT_EQ(in_a_group([](ncclComm_t comm) { return nccl().comm_finalize(comm); }), ncclInvalidUsage);
+  EXPECT_EQ(in_a_group(
+                [&](ncclComm_t comm) { return nccl().all_reduce(&byte, &byte, 1, ncclUint8, ncclSum, comm, nullptr); }),
+            ncclInvalidUsage);
+  EXPECT_EQ(in_a_group([&](ncclComm_t comm) { return nccl().send(&byte, 1, ncclUint8, 5, comm, nullptr); }),
+            ncclInvalidArgument);
+  EXPECT_EQ(nccl().group_end(), ncclInvalidUsage);
+}
+
+TEST(NcclDouble, IsInProgressUntilItIsAsked) {
+  const auto group = alone(patient);
+  group->call("two calls", [](ncclComm_t comm) {
+    ncclComm_t part = nullptr;
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    EXPECT_EQ(nccl().comm_split(comm, 0, 0, &part, &config), ncclInProgress);
+    while (std::atomic_ref(part).load() == nullptr) std::this_thread::yield();
+    int rank = 0;
+    EXPECT_EQ(nccl().comm_user_rank(comm, &rank), ncclInvalidArgument) << "nobody has asked";
+    ncclResult_t state = ncclSuccess;
+    nccl().comm_get_async_error(comm, &state);
+    EXPECT_EQ(state, ncclInProgress);
+    while (state == ncclInProgress) nccl().comm_get_async_error(comm, &state);
+    EXPECT_EQ(nccl().comm_user_rank(comm, &rank), ncclSuccess);
+    return nccl().comm_abort(part);
+  });
 }
 
 TEST(NcclGroup, PartsShareWhatTheirParentHolds) {

@@ -57,6 +57,24 @@ TEST(GpuProcess, RefusesLanesStartedInDifferentOrders) {
   EXPECT_NO_THROW(start_lanes({3, 1})) << "the background lane";
 }
 
+TEST(GpuProcess, RefusesCollectivesOfTheMainLaneInDifferentPlacesAmongLanes) {
+  const auto reduce_beside_a_lane = [](bool alike) {
+    World world;
+    world.ranks = 2;
+    run_ranks<std::int64_t>("gpu:timeout=60s", world, [&](RankRuntime& runtime) {
+      const OwnedBuffer x = runtime.lane(0).device->allocate(Shape::of(8, DType::f32));
+      const bool first = alike || runtime.lane(0).comm->rank() == 0;
+      if (first) runtime.lane(0).comm->all_reduce(x, ReduceOp::sum);
+      runtime.launch(1, [] {}).wait();
+      if (!first) runtime.lane(0).comm->all_reduce(x, ReduceOp::sum);
+      return Longs{};
+    });
+  };
+  EXPECT_THAT([&] { reduce_beside_a_lane(false); },
+              ThrowsMessage<Error>(HasSubstr("ranks have started lanes in different orders")));
+  EXPECT_NO_THROW(reduce_beside_a_lane(true));
+}
+
 TEST(GpuProcess, TrainsAlikeWhereCallsBlock) {
   TrainingOptions options;
   options.algorithm = "bytegrad";

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <thread>
 
+#include "core/codec.hpp"
 #include "core/error.hpp"
 #include "core/worker.hpp"
 #include "kernels/cuda/kernels.hpp"
 #include "tests/gpu/job_size.hpp"
+#include "tests/gpu/meeting_kernels.hpp"
 #include "tests/support/run_ranks.hpp"
 
 namespace trigram::testing::stream_order_test {
@@ -160,6 +162,56 @@ TEST(StreamOrder, TheHostIsTwoStepsAheadAtMost) {
     return seen;
   });
   for (const Longs& result : results) EXPECT_EQ(result, (Longs{0, 0, 1, 2, 3, 4}));
+}
+
+cudaStream_t stream_of(RankRuntime& runtime, int lane) {
+  return dynamic_cast<CudaKernels&>(runtime.lane(lane).device->kernels()).stream();
+}
+
+TEST(StreamOrder, LanesRunAtTheSameTime) {
+  const auto results = run([](RankRuntime& runtime) {
+    MeetingKernels meeting;
+    Pending first = runtime.launch(1, [&] { meeting.order_wait(stream_of(runtime, 1)); });
+    Pending second = runtime.launch(2, [&] { meeting.order_raise(stream_of(runtime, 2)); });
+    first.wait();
+    second.wait();
+    runtime.lane(0).device->synchronize();
+    return Longs{meeting.met() ? 1 : 0};
+  });
+  for (const Longs& result : results) EXPECT_EQ(result, Longs{1}) << "the second lane ran when the first had ended";
+}
+
+/// What a step orders, on the main lane: nothing of it may wait for other lanes.
+void order_a_step(Device& device) {
+  constexpr std::int64_t count = 5003;
+  const OwnedBuffer x = on_device<float>(device, std::vector<float>(count, 0.5F));
+  const OwnedBuffer sum = device.allocate(Shape::of(1, DType::f32));
+  device.fill_normal(x, {.seed = 7});
+  device.scale(x, 2);
+  device.dot(x, x, sum);
+  for (const char* name : {"minmax_uint8", "qsgd", "one_bit", "fp16", "top_k", "random_k"}) {
+    const auto codec = device.make_codec(name);
+    const OwnedBuffer frame = device.allocate(codec->encoded_shape(x.view().shape()));
+    codec->encode(device, x, frame, {.seed = 7});
+    codec->decode(device, frame, x, {.seed = 7});
+  }
+  device.synchronize();
+  on_host<float>(device, sum);
+}
+
+TEST(StreamOrder, AStepOfOneLaneWaitsForNoOther) {
+  const auto results = run([](RankRuntime& runtime) {
+    Device& main = *runtime.lane(0).device;
+    order_a_step(main);  // what is loaded at its first use
+    MeetingKernels meeting;
+    Pending other = runtime.launch(1, [&] { meeting.order_wait(stream_of(runtime, 1)); });
+    order_a_step(main);
+    meeting.raise_now();
+    other.wait();
+    main.synchronize();
+    return Longs{meeting.met() ? 1 : 0};
+  });
+  for (const Longs& result : results) EXPECT_EQ(result, Longs{1}) << "something waited for the other lane to end";
 }
 
 TEST(StreamOrder, MessagesToOneselfAreCopies) {

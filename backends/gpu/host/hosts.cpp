@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "core/error.hpp"
 #include "core/quoted.hpp"
@@ -88,6 +89,27 @@ std::vector<std::string> shared_devices(const std::vector<Seat>& seats) {
     texts.push_back("ranks " + list + " share " + seat.device + " (" + seat.device_name + ") of " + seat.host);
   }
   return texts;
+}
+
+std::string devices_text(const std::vector<Seat>& seats) {
+  std::map<std::string, std::set<std::string>> devices;
+  std::size_t count = 0;
+  for (const Seat& seat : seats) count += devices[seat.device_name].insert(seat.boot + seat.device).second ? 1 : 0;
+  std::string text;
+  for (const auto& [name, ids] : devices) {
+    text += (text.empty() ? "" : ", ") + (ids.size() == 1 ? "" : std::to_string(ids.size()) + " x ") + name;
+  }
+  return text + (count < seats.size() ? " for " + std::to_string(seats.size()) + " ranks" : "");
+}
+
+std::string driver_in(const std::string& proc_text) {
+  std::istringstream words(proc_text);
+  for (std::string word; words >> word;) {
+    const bool version =
+        word.find_first_not_of("0123456789.") == std::string::npos && word.find('.') != std::string::npos;
+    if (version) return word;
+  }
+  return {};
 }
 
 Environment nccl_environment(const std::vector<Seat>& seats, int rank) {

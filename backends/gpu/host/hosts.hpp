@@ -34,6 +34,12 @@ int device_for(int place, int devices);
 /// For each group of ranks that share one GPU: "ranks 0, 1 share GPU-… (NVIDIA H200) of node0". Empty where none do.
 std::vector<std::string> shared_devices(const std::vector<Seat>& seats);
 
+/// The GPUs of all ranks, each once: "2 x NVIDIA H200", "NVIDIA H200 for 2 ranks".
+std::string devices_text(const std::vector<Seat>& seats);
+
+/// The version of NVIDIA's driver, as /proc/driver/nvidia/version has it: "580.65.06". Empty where there is none.
+std::string driver_in(const std::string& proc_text);
+
 /// The variables that NCCL must find before its first call in this process. With several ranks on one GPU each process
 /// claims to be a host of its own, since NCCL refuses two ranks of one host on one GPU; they then talk over sockets.
 Environment nccl_environment(const std::vector<Seat>& seats, int rank);

@@ -53,6 +53,20 @@ TEST(Devices, RanksThatShareOneAreNamed) {
   EXPECT_THAT(shared_devices({seats[0], seats[1]}), IsEmpty());
 }
 
+TEST(Devices, AreCountedForPeople) {
+  const auto seat = [](const char* device, const char* name) { return Seat{"node0", "boot", device, name}; };
+  EXPECT_EQ(devices_text({seat("GPU-1", "NVIDIA H200"), seat("GPU-2", "NVIDIA H200")}), "2 x NVIDIA H200");
+  EXPECT_EQ(devices_text({seat("GPU-1", "NVIDIA H200"), seat("GPU-1", "NVIDIA H200")}), "NVIDIA H200 for 2 ranks");
+  EXPECT_EQ(devices_text({seat("GPU-1", "NVIDIA L4"), seat("GPU-2", "NVIDIA H100")}), "NVIDIA H100, NVIDIA L4");
+}
+
+TEST(Driver, IsReadFromWhatTheKernelSays) {
+  EXPECT_EQ(driver_in("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build\n"
+                      "GCC version:  gcc version 12.2.0\n"),
+            "580.65.06");
+  EXPECT_EQ(driver_in(""), "");
+}
+
 TEST(NcclEnvironment, IsAlmostEmptyWithAGpuARank) {
   const Environment wanted = nccl_environment({seat("a", "1", "GPU-0"), seat("a", "1", "GPU-1")}, 1);
   EXPECT_EQ(wanted, (Environment{{"NCCL_LAUNCH_ORDER_IMPLICIT", "1"}}));

@@ -1,7 +1,9 @@
 // What a test sets and sees of the double (see cuda_runtime.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "tests/support/cuda_on_host/runtime_api.hpp"
 
@@ -15,6 +17,25 @@ void run_streams_later();
 
 /// From now on every call that touches a device answers `error`, as after a fault on a GPU; cudaSuccess ends it.
 void break_with(cudaError_t error);
+
+/// What was done wrong first, in words, and forgets it; empty: nothing was. A GPU would have gone on with wrong bytes,
+/// waited, or hung; the double says it on the error stream and breaks.
+std::string take_misuse();
+/// Notes a misuse.
+void misuse(const std::string& what);
+
+/// While one lives, no call may wait for the whole device: on a GPU that would wait for kernels that wait for peers.
+class NoDeviceWideCalls {
+ public:
+  NoDeviceWideCalls();
+  ~NoDeviceWideCalls();
+  NoDeviceWideCalls(const NoDeviceWideCalls&) = delete;
+  NoDeviceWideCalls& operator=(const NoDeviceWideCalls&) = delete;
+};
+
+/// Notes a misuse unless all of these bytes lie in one piece of device memory that has not been freed; `what` is for
+/// the words. To be called when they are used, not when that is ordered.
+void require_live(const void* address, std::size_t bytes, const char* what);
 
 /// What was allocated and not freed: device memory in bytes, and pinned memory, streams and events by number.
 struct Live {

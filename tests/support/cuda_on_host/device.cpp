@@ -1,7 +1,9 @@
 // Devices and errors of the double.
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
+#include "tests/support/cuda_on_host/allocations.hpp"
 #include "tests/support/cuda_on_host/cuda_runtime.h"
 #include "tests/support/cuda_on_host/state.hpp"
 #include "tests/support/cuda_on_host/worker.hpp"
@@ -65,11 +67,30 @@ cudaError_t usable() {
 void run_streams_later() { state().later = true; }
 void set_device_count(int count) { state().devices = count; }
 void break_with(cudaError_t error) { state().broken = error; }
+
+void misuse(const std::string& what) {
+  const std::lock_guard lock(state().misuse_mutex);
+  if (!state().misuse.empty()) return;
+  state().misuse = what;
+  std::fprintf(stderr, "the double of CUDA: %s\n", what.c_str());
+  break_with(cudaErrorIllegalAddress);
+}
+std::string take_misuse() {
+  require_untouched();
+  const std::lock_guard lock(state().misuse_mutex);
+  if (!state().misuse.empty()) break_with(cudaSuccess);
+  return std::exchange(state().misuse, {});
+}
+
+NoDeviceWideCalls::NoDeviceWideCalls() { ++state().quiet; }
+NoDeviceWideCalls::~NoDeviceWideCalls() { --state().quiet; }
+
 void note_cublas() { ++state().cublas_openings; }
 std::int64_t cublas_openings() { return state().cublas_openings; }
 std::int64_t launches() { return state().launches; }
 
-cudaError_t begin_launch(const dim3& grid, const dim3& block, cudaStream_t /*stream*/) {
+cudaError_t begin_launch(const dim3& grid, const dim3& block, cudaStream_t stream) {
+  if (stream == nullptr) wait_for_the_device("a kernel without a stream");
   const bool fits = grid.x > 0 && grid.y == 1 && grid.z == 1 && block.x > 0 && block.y == 1 && block.z == 1;
   if (!fits) return noted(cudaErrorInvalidConfiguration);
   ++state().launches;
@@ -110,7 +131,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {};
   std::snprintf(properties->name, sizeof properties->name, "host double %d", device);
   std::memset(properties->uuid.bytes, device, sizeof properties->uuid.bytes);
-  properties->totalGlobalMem = std::size_t{16} << 30U;
+  properties->totalGlobalMem = std::size_t{2} << 30U;
   properties->major = 9;
   properties->multiProcessorCount = 2;
   properties->l2CacheSize = 1 << 20;
@@ -152,10 +173,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize() {
-  cuda_on_host::drain_all();
-  return usable();
-}
+cudaError_t cudaDeviceSynchronize() { return cuda_on_host::wait_for_the_device("cudaDeviceSynchronize"); }
 cudaError_t cudaDeviceReset() { return usable(); }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;

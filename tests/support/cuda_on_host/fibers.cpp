@@ -1,11 +1,15 @@
 // The scheduler of one block: fibers pull threads that have not begun; a thread that waits keeps its fiber.
 #include "tests/support/cuda_on_host/fibers.hpp"
 
+#include <xmmintrin.h>
+
 #include <array>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tests/support/cuda_on_host/fiber.hpp"
@@ -63,6 +67,31 @@ Block& block() {
   static thread_local Block the;
   return the;
 }
+
+Mutation named_mutation() {
+  const char* name = std::getenv("CUDA_ON_HOST_MUTATION");
+  const std::string wanted = name == nullptr ? "" : name;
+  if (wanted.empty()) return Mutation::none;
+  if (wanted == "flush_to_zero") return Mutation::flush_to_zero;
+  if (wanted == "no_barriers") return Mutation::no_barriers;
+  if (wanted == "tree_order") return Mutation::tree_order;
+  throw std::logic_error("CUDA_ON_HOST_MUTATION=" + wanted + " is none of flush_to_zero, no_barriers, tree_order");
+}
+
+/// While it lives, this thread counts as the mutation says.
+class Arithmetic {
+ public:
+  Arithmetic() : before_(_mm_getcsr()) {
+    constexpr unsigned flush_results = 0x8000, flush_operands = 0x40;
+    if (mutation() == Mutation::flush_to_zero) _mm_setcsr(before_ | flush_results | flush_operands);
+  }
+  ~Arithmetic() { _mm_setcsr(before_); }
+  Arithmetic(const Arithmetic&) = delete;
+  Arithmetic& operator=(const Arithmetic&) = delete;
+
+ private:
+  unsigned before_;
+};
 
 void Block::run(unsigned threads, bool backwards, const std::function<void()>& thread) {
   threads_ = live_ = threads;
@@ -160,7 +189,13 @@ const std::array<std::uint64_t, lanes>& Block::meet(unsigned mask, WarpCall call
 
 }  // namespace
 
+Mutation mutation() {
+  static const Mutation the = named_mutation();
+  return the;
+}
+
 void run_grid(unsigned blocks, unsigned threads_a_block, const std::function<void()>& thread) {
+  const Arithmetic arithmetic;
   static thread_local unsigned launches = 0;
   if (threads_a_block == 0 || threads_a_block > 1024 || threads_a_block % lanes != 0) {
     throw std::logic_error("this double runs blocks of 32 to 1024 threads in whole warps");
@@ -174,7 +209,9 @@ void run_grid(unsigned blocks, unsigned threads_a_block, const std::function<voi
   }
 }
 
-void block_barrier() { block().block_barrier(); }
+void block_barrier() {
+  if (mutation() != Mutation::no_barriers) block().block_barrier();
+}
 void warp_barrier(unsigned mask, WarpCall call) { block().meet(mask, call, 0); }
 std::uint64_t warp_exchange(unsigned mask, WarpCall call, std::uint64_t value, unsigned lane) {
   return block().meet(mask, call, value)[lane];

@@ -9,6 +9,12 @@ namespace cuda_on_host {
 /// The calls in which the lanes of a warp meet; all must be in the same one.
 enum class WarpCall : std::uint8_t { none, sync, shuffle, shuffle_xor, shuffle_down, shuffle_up, ballot };
 
+/// What CUDA_ON_HOST_MUTATION makes wrong in every kernel, so that suites can be seen to find it: "flush_to_zero" takes
+/// subnormal numbers for 0, "no_barriers" lets threads of a block pass __syncthreads, "tree_order" reverses the order
+/// of the steps in which lanes of a warp combine values.
+enum class Mutation : std::uint8_t { none, flush_to_zero, no_barriers, tree_order };
+Mutation mutation();
+
 /// Runs `thread` once for each thread of each block, with threadIdx and its kin set. Rethrows what a thread throws.
 /// Throws std::logic_error when threads wait for each other forever, or lanes of a warp meet in different calls.
 void run_grid(unsigned blocks, unsigned threads_a_block, const std::function<void()>& thread);

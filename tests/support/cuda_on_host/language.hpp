@@ -1,6 +1,8 @@
 // The words that nvcc adds to C++, for one thread of one block at a time (see cuda_runtime.h).
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -66,6 +68,7 @@ inline constexpr int warpSize = 32;
 inline void __syncthreads() { cuda_on_host::block_barrier(); }
 inline void __syncwarp(unsigned mask = 0xffffffffU) { cuda_on_host::warp_barrier(mask, cuda_on_host::WarpCall::sync); }
 inline void __threadfence() {}
+inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 inline void __threadfence_block() {}
 
 namespace cuda_on_host {
@@ -83,6 +86,16 @@ T exchanged(unsigned mask, WarpCall call, T value, unsigned lane) {
 
 }  // namespace cuda_on_host
 
+namespace cuda_on_host {
+
+/// Of a shuffle among `width` lanes; the mutation makes 1, 2, 4, … of …, 4, 2, 1.
+inline unsigned distance(unsigned given, int width) {
+  const bool step = given > 0 && (given & (given - 1)) == 0 && given < static_cast<unsigned>(width);
+  return step && mutation() == Mutation::tree_order ? static_cast<unsigned>(width) / 2 / given : given;
+}
+
+}  // namespace cuda_on_host
+
 /// Lanes outside the segment of `width` give the caller's own value, as on a GPU.
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = warpSize) {
@@ -94,7 +107,7 @@ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize) {
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize) {
   const unsigned lane = cuda_on_host::lane_id();
-  const unsigned from = lane ^ static_cast<unsigned>(lane_mask);
+  const unsigned from = lane ^ cuda_on_host::distance(static_cast<unsigned>(lane_mask), width);
   const bool inside = (from | (static_cast<unsigned>(width) - 1U)) <= (lane | (static_cast<unsigned>(width) - 1U));
   return cuda_on_host::exchanged(mask, cuda_on_host::WarpCall::shuffle_xor, value, inside ? from : lane);
 }
@@ -102,6 +115,7 @@ template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize) {
   const unsigned lane = cuda_on_host::lane_id();
   const unsigned last = lane | (static_cast<unsigned>(width) - 1U);
+  delta = cuda_on_host::distance(delta, width);
   return cuda_on_host::exchanged(mask, cuda_on_host::WarpCall::shuffle_down, value,
                                  lane + delta <= last ? lane + delta : lane);
 }
@@ -115,6 +129,12 @@ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize) {
 inline unsigned __ballot_sync(unsigned mask, int predicate) { return cuda_on_host::warp_ballot(mask, predicate != 0); }
 inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0 ? 1 : 0; }
 inline int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) == 0xffffffffU ? 1 : 0; }
+
+/// Nanoseconds, where a GPU counts its own cycles.
+inline long long clock64() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }

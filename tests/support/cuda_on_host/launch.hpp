@@ -19,13 +19,25 @@ cudaError_t begin_launch(const dim3& grid, const dim3& block, cudaStream_t strea
 /// Runs `work` on the stream: now, or later (see control.hpp).
 void order(cudaStream_t stream, std::function<void()> work);
 
+/// Notes a misuse when this address lies in memory that was freed.
+void require_not_freed(const void* address, const char* what);
+
+/// Of a kernel, when it runs. Tables of addresses are not looked into.
+template <class Argument>
+void check_argument(const Argument& argument) {
+  if constexpr (std::is_pointer_v<Argument>)
+    require_not_freed(const_cast<const void*>(static_cast<const volatile void*>(argument)), "a kernel");
+}
+
 template <class... Parameters, std::size_t... index>
 void run_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& block, void** arguments,
                 cudaStream_t stream, std::index_sequence<index...> /*positions*/) {
   const std::tuple<std::remove_cv_t<Parameters>...> values(
       *static_cast<const std::remove_cv_t<Parameters>*>(arguments[index])...);
-  order(stream,
-        [kernel, grid, block, values] { run_grid(grid.x, block.x, [&] { kernel(std::get<index>(values)...); }); });
+  order(stream, [kernel, grid, block, values] {
+    (check_argument(std::get<index>(values)), ...);
+    run_grid(grid.x, block.x, [&] { kernel(std::get<index>(values)...); });
+  });
 }
 
 }  // namespace cuda_on_host

@@ -1,9 +1,9 @@
-// Memory of the double: the host's, of exactly the size asked for.
+// Memory and copies of the double.
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <vector>
 
+#include "tests/support/cuda_on_host/allocations.hpp"
 #include "tests/support/cuda_on_host/cuda_runtime.h"
 #include "tests/support/cuda_on_host/state.hpp"
 #include "tests/support/cuda_on_host/worker.hpp"
@@ -11,66 +11,74 @@
 using cuda_on_host::noted;
 using cuda_on_host::state;
 using cuda_on_host::usable;
+using cuda_on_host::wait_for_the_device;
 
 namespace cuda_on_host {
 
-Live live() {
-  const std::lock_guard lock(state().mutex);
-  return {state().device_bytes, state().pinned, state().streams, state().events};
-}
+Live live() { return {live_bytes(), state().pinned, state().streams, state().events}; }
 
 namespace {
 
-/// As CUDA aligns; what is read before it is written shows.
-void* fresh(std::size_t bytes) {
-  void* address = nullptr;
-  if (posix_memalign(&address, 256, bytes) != 0) return nullptr;
-  return std::memset(address, 0xCD, bytes);
-}
-
 cudaError_t allocate(void** address, std::size_t bytes) {
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  *address = nullptr;
-  if (bytes == 0) return cudaSuccess;
-  *address = fresh(bytes);
-  if (*address == nullptr) return noted(cudaErrorMemoryAllocation);
-  const std::lock_guard lock(state().mutex);
-  state().memory[*address] = bytes;
-  state().device_bytes += static_cast<std::int64_t>(bytes);
-  return cudaSuccess;
+  *address = bytes == 0 ? nullptr : allocate_memory(bytes);
+  return bytes > 0 && *address == nullptr ? noted(cudaErrorMemoryAllocation) : cudaSuccess;
 }
 
 cudaError_t release(void* address) {
-  if (address == nullptr) return usable();
-  {
-    const std::lock_guard lock(state().mutex);
-    const auto found = state().memory.find(address);
-    if (found == state().memory.end()) return noted(cudaErrorInvalidValue);
-    state().device_bytes -= static_cast<std::int64_t>(found->second);
-    state().memory.erase(found);
-  }
-  std::free(address);
+  if (address != nullptr && !free_memory(address)) return noted(cudaErrorInvalidValue);
   return usable();
 }
 
 bool is_pinned(const void* address) {
   const std::lock_guard lock(state().mutex);
-  const auto after = state().pinned_memory.upper_bound(const_cast<void*>(address));
+  const auto after = state().pinned_memory.upper_bound(address);
   if (after == state().pinned_memory.begin()) return false;
   const auto& [begin, bytes] = *std::prev(after);
   return static_cast<const std::byte*>(address) < static_cast<const std::byte*>(begin) + bytes;
 }
 
+/// FNV-1a, eight bytes at a time.
+std::uint64_t digest(const void* address, std::size_t bytes) {
+  constexpr std::uint64_t offset = 0xcbf29ce484222325, prime = 0x100000001b3;
+  const auto* begin = static_cast<const std::byte*>(address);
+  std::uint64_t sum = offset;
+  std::uint64_t word = 0;
+  for (; bytes >= sizeof word; bytes -= sizeof word, begin += sizeof word) {
+    std::memcpy(&word, begin, sizeof word);
+    sum = (sum ^ word) * prime;
+  }
+  for (; bytes > 0; --bytes, ++begin) sum = (sum ^ std::to_integer<std::uint64_t>(*begin)) * prime;
+  return sum;
+}
+
+void require_device_ends(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  if (kind != cudaMemcpyDeviceToHost) require_live(to, bytes, "a copy to the device");
+  if (kind != cudaMemcpyHostToDevice) require_live(from, bytes, "a copy from the device");
+}
+
 }  // namespace
 }  // namespace cuda_on_host
 
-cudaError_t cudaMalloc(void** address, std::size_t bytes) { return cuda_on_host::allocate(address, bytes); }
+cudaError_t cudaMalloc(void** address, std::size_t bytes) {
+  wait_for_the_device("cudaMalloc");
+  const cudaError_t status = cuda_on_host::allocate(address, bytes);
+  if (status == cudaSuccess && bytes > 0) cuda_on_host::fill_fresh(*address, bytes);
+  return status;
+}
 cudaError_t cudaFree(void* address) {
-  cuda_on_host::drain_all();
+  wait_for_the_device("cudaFree");
   return cuda_on_host::release(address);
 }
-cudaError_t cudaMallocAsync(void** address, std::size_t bytes, cudaStream_t) {
-  return cuda_on_host::allocate(address, bytes);
+/// Who uses it before the stream has come here loses what was written.
+cudaError_t cudaMallocAsync(void** address, std::size_t bytes, cudaStream_t stream) {
+  const cudaError_t status = cuda_on_host::allocate(address, bytes);
+  if (status != cudaSuccess || bytes == 0) return status;
+  cuda_on_host::order(stream, [begin = *address, bytes] {
+    cuda_on_host::require_live(begin, bytes, "cudaMallocAsync");
+    if (usable() == cudaSuccess) cuda_on_host::fill_fresh(begin, bytes);
+  });
+  return cudaSuccess;
 }
 cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
@@ -84,9 +92,10 @@ cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
 }
 
 cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned) {
-  if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  *address = cuda_on_host::fresh(bytes);
-  if (*address == nullptr) return noted(cudaErrorMemoryAllocation);
+  if (const cudaError_t status = wait_for_the_device("cudaHostAlloc"); status != cudaSuccess) return status;
+  *address = nullptr;
+  if (posix_memalign(address, 256, bytes) != 0) return noted(cudaErrorMemoryAllocation);
+  cuda_on_host::fill_fresh(*address, bytes);
   ++state().pinned;
   const std::lock_guard lock(state().mutex);
   state().pinned_memory[*address] = bytes;
@@ -96,7 +105,7 @@ cudaError_t cudaMallocHost(void** address, std::size_t bytes, unsigned flags) {
   return cudaHostAlloc(address, bytes, flags);
 }
 cudaError_t cudaFreeHost(void* address) {
-  cuda_on_host::drain_all();
+  wait_for_the_device("cudaFreeHost");
   if (address != nullptr) --state().pinned;
   {
     const std::lock_guard lock(state().mutex);
@@ -133,28 +142,36 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 }
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return usable(); }
 
+/// Host memory is read when the stream comes here, also where it is not pinned: whoever ends or changes it before is
+/// found. A GPU may have read it earlier, or not.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
   if (bytes == 0) return cudaSuccess;
-  if (kind == cudaMemcpyHostToDevice && !cuda_on_host::is_pinned(from)) {
-    // As CUDA does, what is in ordinary memory is taken before the call returns.
-    const auto* begin = static_cast<const std::byte*>(from);
-    cuda_on_host::order(stream, [to, taken = std::vector<std::byte>(begin, begin + bytes)] {
-      std::memcpy(to, taken.data(), taken.size());
-    });
-    return cudaSuccess;
-  }
-  cuda_on_host::order(stream, [=] { std::memcpy(to, from, bytes); });
-  const bool waits = kind == cudaMemcpyDeviceToHost && !cuda_on_host::is_pinned(to);
-  return waits ? cudaStreamSynchronize(stream) : cudaSuccess;
+  if (stream == nullptr) wait_for_the_device("a copy without a stream");
+  const bool from_host = kind == cudaMemcpyHostToDevice, to_host = kind == cudaMemcpyDeviceToHost;
+  const bool pageable = (from_host && !cuda_on_host::is_pinned(from)) || (to_host && !cuda_on_host::is_pinned(to));
+  if (pageable && state().quiet > 0) wait_for_the_device("a copy of host memory that is not pinned");
+  const std::uint64_t ordered = from_host ? cuda_on_host::digest(from, bytes) : 0;
+  cuda_on_host::order(stream, [=] {
+    cuda_on_host::require_device_ends(to, from, bytes, kind);
+    if (from_host && cuda_on_host::digest(from, bytes) != ordered)
+      cuda_on_host::misuse("host memory had ended or changed before the copy from it ran");
+    if (usable() == cudaSuccess) std::memcpy(to, from, bytes);
+  });
+  return pageable && to_host ? cudaStreamSynchronize(stream) : cudaSuccess;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  cuda_on_host::drain_all();
+  wait_for_the_device("cudaMemcpy");
   return cudaMemcpyAsync(to, from, bytes, kind);
 }
 cudaError_t cudaMemsetAsync(void* address, int value, std::size_t bytes, cudaStream_t stream) {
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  if (bytes > 0) cuda_on_host::order(stream, [=] { std::memset(address, value, bytes); });
+  if (stream == nullptr) wait_for_the_device("cudaMemset");
+  if (bytes == 0) return cudaSuccess;
+  cuda_on_host::order(stream, [=] {
+    cuda_on_host::require_live(address, bytes, "cudaMemsetAsync");
+    if (usable() == cudaSuccess) std::memset(address, value, bytes);
+  });
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void* address, int value, std::size_t bytes) { return cudaMemsetAsync(address, value, bytes); }

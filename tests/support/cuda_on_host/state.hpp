@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 
 #include "tests/support/cuda_on_host/control.hpp"
 
@@ -33,10 +34,12 @@ struct State {
   std::atomic<cudaError_t> broken{cudaSuccess};
   std::atomic<std::int64_t> launches{0}, cublas_openings{0}, pinned{0}, streams{0}, events{0};
   std::atomic<bool> later{false};  ///< streams that are made from now on have threads
+  std::atomic<int> quiet{0};       ///< while above 0, no call may wait for the whole device
+  std::mutex misuse_mutex;         ///< guards `misuse`
+  std::string misuse;              ///< the first
   std::mutex mutex;                ///< guards what follows
-  std::map<void*, std::size_t> memory, pinned_memory;
+  std::map<const void*, std::size_t> pinned_memory;
   std::set<CUstream_st*> all_streams;
-  std::int64_t device_bytes = 0;
   CUmemPoolHandle_st pool;
 };
 State& state();
@@ -45,5 +48,7 @@ State& state();
 cudaError_t usable();
 /// Keeps an error for cudaGetLastError and returns it.
 cudaError_t noted(cudaError_t error);
+/// Waits for all streams, as `call` does; a misuse where that is not allowed.
+cudaError_t wait_for_the_device(const char* call);
 
 }  // namespace cuda_on_host

@@ -21,7 +21,8 @@ void order(cudaStream_t stream, std::function<void()> work) {
   }
 }
 
-void drain_all() {
+cudaError_t wait_for_the_device(const char* call) {
+  if (state().quiet > 0) misuse(std::string(call) + " waits for the whole device, where nothing may");
   std::vector<std::shared_ptr<Worker>> workers;
   {
     const std::lock_guard lock(state().mutex);
@@ -30,6 +31,7 @@ void drain_all() {
     }
   }
   for (const auto& worker : workers) worker->drain();
+  return usable();
 }
 
 }  // namespace cuda_on_host

@@ -53,7 +53,5 @@ class Moment {
 };
 
 bool runs_later(cudaStream_t stream);
-/// Waits for all streams, as calls that touch the whole device do.
-void drain_all();
 
 }  // namespace cuda_on_host

@@ -57,6 +57,7 @@ Type type_of(ncclDataType_t type) {
 /// Everybody brings `brought` elements; `take` gets them on the stream.
 template <class Take>
 ncclResult_t collective(ncclComm_t comm, cudaStream_t stream, const void* from, std::size_t bytes, Take take) {
+  if (!nccl_on_host::outside_of_groups()) return ncclInvalidUsage;
   return comm->order({{stream, [=](Mesh& mesh) { take(comm->all_gather(mesh, from, bytes)); }}});
 }
 

@@ -25,8 +25,11 @@ void write(ncclComm_t* slot, ncclComm_t comm) { std::atomic_ref(*slot).store(com
 
 }  // namespace
 
+std::atomic<int> ncclComm::alive{0};
+
 ncclComm::ncclComm(int rank, int ranks, const ncclConfig_t& config)
     : rank_(rank), ranks_(ranks), blocking_(config.blocking != 0), shares_with_parts_(config.splitShare == 1) {
+  ++alive;
   thread_ = std::thread([this] { run(); });
 }
 
@@ -42,19 +45,29 @@ ncclComm::~ncclComm() {
 
 void ncclComm::abort() {
   const std::lock_guard lock(mutex_);
-  aborted_ = true;
-  if (unborn_ != nullptr) unborn_->aborted_ = true;
+  if (!aborted_.exchange(true)) --alive;
+  if (unborn_ != nullptr && !unborn_->aborted_.exchange(true)) --alive;
 }
 
 ncclResult_t ncclComm::ready() const {
   const ncclResult_t state = state_;
-  return state == ncclInProgress ? ncclInvalidArgument : state;
+  return state == ncclInProgress || (state == ncclSuccess && unasked_ > 0) ? ncclInvalidArgument : state;
+}
+
+ncclResult_t ncclComm::asked() {
+  const ncclResult_t state = state_;
+  if (state != ncclSuccess || unasked_ == 0) return state;
+  --unasked_;
+  return ncclInProgress;
 }
 
 /// One job at a time. A blocking group's caller waits for it.
 ncclResult_t ncclComm::begin(std::function<void()> job) {
+  constexpr int times = 2;
+  if (const ncclResult_t able = ready(); able != ncclSuccess) return able;
   ncclResult_t free = ncclSuccess;
   if (!state_.compare_exchange_strong(free, ncclInProgress)) return ready();
+  unasked_ = blocking_ ? 0 : times;
   std::unique_lock lock(mutex_);
   job_ = std::move(job);
   changed_.notify_all();
@@ -113,7 +126,7 @@ ncclResult_t ncclComm::split(int color, int key, ncclComm_t* slot, const ncclCon
     {
       const std::lock_guard lock(mutex_);
       unborn_ = part;
-      part->aborted_ = aborted_.load();
+      if (aborted_ && !part->aborted_.exchange(true)) --alive;
     }
     std::exception_ptr failed;
     try {
@@ -126,6 +139,7 @@ ncclResult_t ncclComm::split(int color, int key, ncclComm_t* slot, const ncclCon
       unborn_ = nullptr;
     }
     be_late();
+    if (failed != nullptr) delete part;
     write(slot, failed == nullptr ? part : nullptr);
     if (failed != nullptr) std::rethrow_exception(failed);
   });
@@ -156,8 +170,15 @@ ncclResult_t ncclComm::finalize() {
 }
 
 void ncclComm::fail(ncclResult_t result, const std::string& why) {
+  const std::lock_guard lock(error_mutex_);
+  if (!last_error_.empty()) return;
   last_error_ = why;
   state_ = result;
+}
+
+const char* ncclComm::last_error() {
+  const std::lock_guard lock(error_mutex_);
+  return last_error_.c_str();
 }
 
 ncclResult_t ncclComm::order(std::vector<std::pair<cudaStream_t, Work>> works) {

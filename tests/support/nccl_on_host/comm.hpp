@@ -12,6 +12,14 @@
 #include "tests/support/nccl_on_host/mesh.hpp"
 #include "tests/support/nccl_on_host/nccl.h"
 
+namespace nccl_on_host {
+
+/// Whether this thread is between no ncclGroupStart and its end. Calls other than messages must be there: NCCL begins
+/// them at the end of the group, and their callers would take them for done.
+bool outside_of_groups();
+
+}  // namespace nccl_on_host
+
 /// What the host asks for is done by a thread of the group's own: until then its state is ncclInProgress, and it takes
 /// no other call.
 struct ncclComm {
@@ -20,6 +28,9 @@ struct ncclComm {
 
   ncclComm(int rank, int ranks, const ncclConfig_t& config);
   ~ncclComm();
+
+  /// Those of this process that were made, and neither destroyed nor aborted.
+  static std::atomic<int> alive;
 
   /// Meets the others of the group `name`; `slot` is written at the end, by the group's thread.
   ncclResult_t connect(const std::string& name, ncclComm_t* slot);
@@ -35,10 +46,12 @@ struct ncclComm {
   bool blocking() const { return blocking_; }
   /// Whether its parts take nothing of their own: NCCL asks the parent, not the configuration of the part.
   bool shares_with_parts() const { return shares_with_parts_; }
-  ncclResult_t state() const { return state_; }
+  /// As ncclCommGetAsyncError has it: what has ended is still in progress for those who ask the first times.
+  ncclResult_t asked();
   /// What a call answers where the group is not ready for it.
   ncclResult_t ready() const;
-  const char* last_error() const { return last_error_.c_str(); }
+  /// Of the first failure, which stays as it is.
+  const char* last_error();
   /// Everybody's bytes, in rank order, to be called from inside `work` or while the stream is idle.
   std::vector<std::vector<std::byte>> all_gather(nccl_on_host::Mesh& mesh, const void* own, std::size_t bytes) const;
   void abort();
@@ -61,7 +74,9 @@ struct ncclComm {
   std::atomic<bool> aborted_{false};
   std::atomic<int> on_streams_{0};
   std::atomic<ncclResult_t> state_{ncclSuccess};
-  std::string last_error_;  ///< written before the state that it explains
+  std::atomic<int> unasked_{0};  ///< how often a caller that does not block has to ask yet
+  std::mutex error_mutex_;       ///< guards what follows: streams and the group's thread may both fail
+  std::string last_error_;       ///< written before the state that it explains
   std::unique_ptr<nccl_on_host::Mesh> mesh_;
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;

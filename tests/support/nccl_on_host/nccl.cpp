@@ -11,6 +11,7 @@
 #include <memory>
 #include <random>
 
+#include "tests/support/cuda_on_host/control.hpp"
 #include "tests/support/nccl_on_host/comm.hpp"
 
 using nccl_on_host::Message;
@@ -20,6 +21,7 @@ namespace {
 /// What one thread has said since ncclGroupStart, by group and stream.
 struct OpenGroup {
   int depth = 0;
+  bool in_progress = false;  ///< a group that does not block was aborted inside
   std::map<ncclComm_t, std::map<cudaStream_t, std::vector<Message>>> messages;
   ncclResult_t failed = ncclSuccess;  ///< the first call inside that did
 };
@@ -55,7 +57,11 @@ ncclResult_t order_all(const OpenGroup& group) {
   for (const auto& [comm, by_stream] : group.messages) {
     std::vector<std::pair<cudaStream_t, ncclComm::Work>> works;
     for (const auto& [stream, messages] : by_stream) {
-      works.emplace_back(stream, [messages](nccl_on_host::Mesh& mesh) { mesh.move(messages); });
+      works.emplace_back(stream, [messages](nccl_on_host::Mesh& mesh) {
+        for (const Message& message : messages)
+          cuda_on_host::require_live(message.address, message.bytes, message.receive ? "ncclRecv" : "ncclSend");
+        mesh.move(messages);
+      });
     }
     const ncclResult_t ordered = comm->order(std::move(works));
     if (result == ncclSuccess || result == ncclInProgress) result = ordered;
@@ -70,6 +76,9 @@ std::atomic<int> own_resources{0};
 std::atomic<int> aborted{0};
 
 }  // namespace
+
+bool nccl_on_host::outside_of_groups() { return open_group.depth == 0; }
+using nccl_on_host::outside_of_groups;
 
 ncclResult_t ncclGetVersion(int* version) {
   const char* wanted = std::getenv("NCCL_ON_HOST_VERSION");
@@ -89,6 +98,7 @@ const char* ncclGetErrorString(ncclResult_t) { return "an error of the double"; 
 const char* ncclGetLastError(ncclComm_t comm) { return comm == nullptr ? "" : comm->last_error(); }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config) {
+  if (!outside_of_groups()) return noted(ncclInvalidUsage);
   auto* made = new ncclComm(rank, ranks, *config);
   *comm = made;
   ++own_resources;
@@ -96,12 +106,14 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id
 }
 
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, ncclConfig_t* config) {
+  if (!outside_of_groups()) return noted(ncclInvalidUsage);
   if (!comm->shares_with_parts()) ++own_resources;
   return comm->split(color, key, part, *config);
 }
 
 int ncclOnHostOwnResources() { return own_resources; }
 int ncclOnHostAborted() { return aborted; }
+int ncclOnHostAlive() { return ncclComm::alive; }
 
 ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
   *rank = comm->rank();
@@ -112,11 +124,15 @@ ncclResult_t ncclCommCount(ncclComm_t comm, int* ranks) {
   return comm->ready();
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
-  *state = comm->state();
+  *state = comm->asked();
   return ncclSuccess;
 }
-ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm == nullptr ? ncclInvalidArgument : comm->finalize(); }
+ncclResult_t ncclCommFinalize(ncclComm_t comm) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  return outside_of_groups() ? comm->finalize() : noted(ncclInvalidUsage);
+}
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  if (!outside_of_groups()) return noted(ncclInvalidUsage);
   const bool blocking = comm->blocking();
   delete comm;
   return begun(blocking);
@@ -124,6 +140,8 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   const bool blocking = comm->blocking();
   ++aborted;
+  if (open_group.messages.contains(comm)) return noted(ncclInvalidUsage);
+  if (!outside_of_groups()) open_group.in_progress = open_group.in_progress || !blocking;
   comm->abort();  // not deleted: work that is still on a stream may look at it
   return begun(blocking);
 }
@@ -137,7 +155,9 @@ ncclResult_t ncclGroupEnd() {
   if (open_group.depth == 0) return ncclInvalidUsage;
   if (--open_group.depth > 0) return ncclSuccess;
   const OpenGroup group = std::exchange(open_group, {});
-  return group.failed == ncclSuccess ? order_all(group) : group.failed;
+  if (group.failed != ncclSuccess) return group.failed;
+  const ncclResult_t ordered = order_all(group);
+  return ordered == ncclSuccess && group.in_progress ? ncclInProgress : ordered;
 }
 
 ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,

@@ -3,7 +3,9 @@
 // cope with: calls that are in progress when they return, groups that take no call meanwhile, communicators that are
 // written where the caller said by another thread and as late as the last peer comes, also when the call failed; errors
 // that only ncclCommGetAsyncError tells, no comparison of sizes, and the refusal of two ranks of one host on one GPU.
-// NCCL_ON_HOST_LATE_MS makes peers late. Small and slow; found before the real header by tests only.
+// What it does not take in a group of calls it refuses there, as NCCL refuses groups whose members block and do not. A
+// call on a group that does not block is in progress until its caller has asked often enough. NCCL_ON_HOST_LATE_MS
+// makes peers late. Small and slow; found before the real header by tests only.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -79,4 +81,6 @@ ncclResult_t ncclReduce(const void* from, void* to, std::size_t count, ncclDataT
 int ncclOnHostOwnResources();
 /// Of the double only: how many have been aborted.
 int ncclOnHostAborted();
+/// Of the double only: how many are neither destroyed nor aborted, nor failed to be made.
+int ncclOnHostAlive();
 }
