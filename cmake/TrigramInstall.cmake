@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trigram)
 
 # In the order of their dependencies; the config file includes those that are installed.
-set(parts core processes kernels_cpu sim mpi algorithms workloads)
+set(parts core processes meeting kernels_cpu kernels_cuda gpu_host gpu sim mpi algorithms workloads)
 foreach(part IN LISTS parts)
   if(TARGET trigram_${part})
     set(targets trigram_${part} trigram_${part}_linked)
@@ -29,5 +29,5 @@ install(DIRECTORY experiments/workloads/profiles DESTINATION ${CMAKE_INSTALL_DAT
 configure_package_config_file(cmake/trigram-config.cmake.in trigram-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(trigram-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/trigram-config.cmake ${PROJECT_BINARY_DIR}/trigram-config-version.cmake
-              cmake/FindSimGrid.cmake
+              cmake/FindSimGrid.cmake cmake/FindNettle.cmake
         DESTINATION ${package_dir})

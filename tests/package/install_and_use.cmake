@@ -38,11 +38,18 @@ foreach(product "algorithm shortened_average" "codec upper_bits")
 endforeach()
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
     -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_PREFIX_PATH=${WORK}/prefix
-    -DPRODUCTS=${WORK}/products)
+    -DPRODUCTS=${WORK}/products -DHAS_GPU=${HAS_GPU})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/downstream)
 if(NOT output MATCHES "^4 ranks, [0-9.]+ simulated seconds, half the step\n2 trials hold, and 7 sizes of the codec\n$" OR output MATCHES " 0\\.0* simulated")
   message(FATAL_ERROR "downstream said: ${output}")
+endif()
+
+if(HAS_GPU)
+  run(${WORK}/build/downstream_gpu)
+  if(NOT output STREQUAL "gpu\n")
+    message(FATAL_ERROR "backends linked: ${output}")
+  endif()
 endif()
 
 run(${WORK}/prefix/bin/trigram --version)

@@ -1,0 +1,8 @@
+// The backends that this program was linked with.
+#include <iostream>
+
+#include "core/backend.hpp"
+
+int main() {
+  for (const std::string& name : trigram::Backends::names()) std::cout << name << "\n";
+}
