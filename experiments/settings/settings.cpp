@@ -60,7 +60,7 @@ std::string with_parameter(const std::string& text, const std::string& key, cons
 }
 
 Settings resolved(const Settings& settings, const Settings& defaults) {
-  Settings whole = defaults;
+  Settings whole;
   for (const auto& [key, value] : settings) {
     if (key.find('.') == std::string::npos) whole[key] = value;
   }
@@ -68,6 +68,7 @@ Settings resolved(const Settings& settings, const Settings& defaults) {
     const std::size_t dot = key.find('.');
     if (dot == std::string::npos) continue;
     const std::string flag = key.substr(0, dot);
+    if (const auto fallback = defaults.find(flag); fallback != defaults.end()) whole.insert(*fallback);
     require(whole.contains(flag) && !whole[flag].empty(), Quoted(key), " sets a parameter of --", shown(flag),
             ", which is no flag or has no value");
     whole[flag] = with_parameter(whole[flag], key.substr(dot + 1), value);

@@ -60,9 +60,11 @@ TEST(Settings, DottedKeysWinOverTheSpecWhateverTheLayer) {
   const Settings whole = resolved({{"cluster.nic_bandwidth", "1Gbps"}, {"cluster", "big:nic_bandwidth=2Gbps"}},
                                   {{"cluster", "small"}, {"lr", "1"}});
   EXPECT_EQ(whole.at("cluster"), "big:nic_bandwidth=1Gbps");
-  EXPECT_EQ(whole.at("lr"), "1");
-  EXPECT_EQ(whole.size(), 2U);
+  EXPECT_EQ(whole.size(), 1U);
   EXPECT_THROW(resolved({{"nothing.x", "1"}}, {}), UsageError);
+  // A cluster that is given is refused by backends that model none.
+  EXPECT_EQ(resolved({{"backend", "mpi"}}, {{"backend", "sim"}, {"cluster", "two_by_four"}}),
+            (Settings{{"backend", "mpi"}}));
 }
 
 TEST(PlaceFlags, AreTheParametersThatBackendsDeclareAsFlags) {

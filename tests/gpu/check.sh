@@ -253,7 +253,7 @@ sharded "kernels and codecs" 150 "$shards" "$test_kernels" --gtest_brief=1 "--gt
 for elements in "$small" "$large" "$odd"; do
   name="kernel benchmark, $elements elements"
   check "$name" 90 "copy|GB/s|%" "$benchmark" --elements "$elements" --repeats "$([[ $doubles == true ]] && echo 1 || echo 15)" || continue
-  figure "$elements elements: copy" "$(grep -aE '^copy' "$(log_of "$name")" | head -n 1 | tr -s ' ')"
+  figure "$elements elements" "$(grep -aom 1 'copy on the device:.*' "$(log_of "$name")")"
   figure "$elements elements: kernels below target" "$(grep -ac 'below target' "$(log_of "$name")")"
 done
 
