@@ -115,6 +115,28 @@ TRIGRAM_SURFACE int trigram_share(Session* session, std::uint64_t bytes, std::in
   });
 }
 
+/// `count` f32 numbers.
+TRIGRAM_SURFACE int trigram_sum(Session* session, std::uint64_t numbers, std::int64_t count) {
+  return trigram::answer([&] {
+    session->sum({trigram::address(numbers), trigram::Shape::of(count, trigram::DType::f32)});
+  });
+}
+
+/// Bytes that are there until the next call on this thread.
+TRIGRAM_SURFACE int trigram_state(Session* session, const char** bytes, std::int64_t* count) {
+  return trigram::answer([&] {
+    const std::vector<std::byte> state = session->state();
+    trigram::last_reply.assign(reinterpret_cast<const char*>(state.data()), state.size());
+    *bytes = trigram::last_reply.data();
+    *count = static_cast<std::int64_t>(state.size());
+  });
+}
+
+TRIGRAM_SURFACE int trigram_go_on_from(Session* session, const char* bytes, std::int64_t count) {
+  return trigram::answer(
+      [&] { session->go_on_from(std::as_bytes(std::span(bytes, static_cast<std::size_t>(count)))); });
+}
+
 TRIGRAM_SURFACE int trigram_begin(Session* session, double learning_rate) {
   return trigram::answer([&] { session->begin(learning_rate); });
 }

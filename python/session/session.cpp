@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/packing.hpp"
 #include "core/training.hpp"
 
 namespace trigram {
@@ -105,6 +106,39 @@ void Session::adopt(std::vector<ParameterView> memory) {
 
 void Session::share(const Buffer& bytes) {
   moment([&] { worker_->comm.broadcast(bytes, 0); });
+}
+
+void Session::sum(const Buffer& numbers) {
+  moment([&] { worker_->comm.all_reduce(numbers, ReduceOp::sum); });
+}
+
+void Session::list_state(State& state) {
+  state.value("steps", steps_);
+  step_->list_state(state);
+}
+
+std::vector<std::byte> Session::state() {
+  Packer packer;
+  moment([&] {
+    step_->quiesce();
+    packer.put_text(options_.algorithm);
+    StateWriter writer(worker_->device, packer);
+    list_state(writer);
+    worker_->runtime().meet();
+  });
+  return std::move(packer).bytes();
+}
+
+void Session::go_on_from(std::span<const std::byte> state) {
+  Unpacker unpacker(state);
+  const std::string algorithm = unpacker.take_text();
+  require(algorithm == options_.algorithm, "the state is of algorithm '", algorithm, "', and this session's is '",
+          options_.algorithm, "'; go on with the same one");
+  moment([&] {
+    StateReader reader(worker_->device, unpacker);
+    list_state(reader);
+    worker_->runtime().meet();
+  });
 }
 
 void Session::begin(double learning_rate) {

@@ -1,15 +1,18 @@
 // One rank whose loop is not ours, and whose model lies in memory of its own: what Python drives.
 #pragma once
 
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/backend.hpp"
 #include "core/params.hpp"
 #include "core/rank_report.hpp"
+#include "core/state.hpp"
 #include "core/training_options.hpp"
 #include "core/training_step.hpp"
 
@@ -36,6 +39,8 @@ class Session {
   void adopt(std::vector<ParameterView> memory);
   /// Rank 0's bytes on every rank, outside of steps or between `begin` and the first gradient. Collective.
   void share(const Buffer& bytes);
+  /// The sum over ranks on every rank, of f32, on the main lane at any moment that all ranks have alike. Collective.
+  void sum(const Buffer& numbers);
 
   void begin(double learning_rate);
   void tensor_ready(int parameter);
@@ -45,6 +50,10 @@ class Session {
   void end();
   /// After the last step. Collective.
   void finish();
+  /// Between two steps: what this rank keeps beside weights and the loop's optimizers. Collective.
+  std::vector<std::byte> state();
+  /// Training goes on from there, before the first step. Collective. Throws UsageError for a state of something else.
+  void go_on_from(std::span<const std::byte> state);
   /// The loop leaves with an error of its own.
   void fail(const std::string& reason) noexcept;
 
@@ -62,6 +71,7 @@ class Session {
   template <class Body>
   void moment(const Body& body);
   void end_with(std::exception_ptr error) noexcept;
+  void list_state(State& state);
   Sums sums();
   void add_row();
 

@@ -32,7 +32,8 @@ class Job:
     """Of an algorithm that steps the weights by itself; else that of the first optimizer's first group is used."""
 
     def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: str,
-                 broadcast_buffers: bool, learning_rate: Optional[float], flags: dict[str, object]) -> None:
+                 broadcast_buffers: bool, find_unused_parameters: bool, learning_rate: Optional[float],
+                 flags: dict[str, object]) -> None:
         named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
         self._parameters = [one for _, one in named]
         self._names = [name for name, _ in named]
@@ -47,6 +48,7 @@ class Job:
         self.rank, self.ranks = self._session.rank, self._session.ranks
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
         self._buffers = [one for one in model.buffers()] if broadcast_buffers else []
+        self._used = torch.zeros(len(named)) if find_unused_parameters else None
         self._moment = BETWEEN
         self._synchronizes = True
         self._told: set[int] = set()
@@ -90,12 +92,26 @@ class Job:
         self._require_gradients("job.skip_step()")
         self._end_step()
 
+    def state_dict(self) -> dict[str, Any]:
+        """What this rank keeps beside model and optimizers, as residuals of codecs, for torch.save; each rank has its own.
+        Collective, between two steps: asynchronous methods come to rest."""
+        self._require_between("job.state_dict()")
+        return {"ranks": self.ranks, "rank": self.rank, "state": self._session.state()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on from `state_dict()` of the same rank, beside those of model and optimizers, as if it had never stopped.
+        Collective, before the first step. Raises ValueError for the state of another rank or algorithm."""
+        self._require_between("job.load_state_dict()")
+        if (state["rank"], state["ranks"]) != (self.rank, self.ranks):
+            raise ValueError(f"the state is that of rank {state['rank']} of {state['ranks']}, and this is rank {self.rank} of "
+                             f"{self.ranks}; give each rank its own")
+        self._session.go_on_from(state["state"])
+
     def finish(self) -> None:
         """After the last step, on all ranks: weights are final. Raises RuntimeError within a step."""
         if self._finished:
             return
-        if self._moment != BETWEEN:
-            raise RuntimeError(f"job.finish() came within a step, {self._moment}; take the step first")
+        self._require_between("job.finish()")
         self._session.finish()
         self._leave()
 
@@ -179,6 +195,8 @@ class Job:
         groups = self._optimizers[0].param_groups if self._optimizers else [{"lr": self.learning_rate}]
         self._session.begin(float(groups[0]["lr"]))
         self._share(self._buffers)
+        if self._used is not None:
+            self._used.zero_()
         self._told.clear()
         self._stepped.clear()
         self._moment = BEGUN
@@ -201,6 +219,8 @@ class Job:
             with torch.no_grad():
                 view.copy_(parameter.grad)
             parameter.grad = view
+        if self._used is not None:
+            self._used[index] = 1
         if not self._synchronizes:
             return
         if not self._told:
@@ -210,7 +230,16 @@ class Job:
 
     def _end_backward(self) -> None:
         self._session.gradients_end()
+        if self._used is not None:
+            self._session.sum(self._used.data_ptr(), self._used.numel())
+            for parameter, ranks in zip(self._parameters, self._used.tolist()):
+                if ranks == 0:
+                    parameter.grad = None  # the optimizer leaves it as it is
         self._moment = READY
+
+    def _require_between(self, came: str) -> None:
+        if self._moment != BETWEEN:
+            raise RuntimeError(f"{came} came within a step, {self._moment}; take the step first")
 
     def _require_gradients(self, came: str) -> None:
         if self._moment != READY:

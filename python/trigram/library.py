@@ -35,7 +35,9 @@ def library() -> ctypes.CDLL:
     addresses, counts = ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number)
     loaded = ctypes.CDLL(str(path()))
     arguments = {"open": [text, ctypes.POINTER(Handle)], "adopt": [Handle, addresses, addresses, counts, ctypes.c_int],
-                 "share": [Handle, ctypes.c_uint64, number], "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
+                 "share": [Handle, ctypes.c_uint64, number], "sum": [Handle, ctypes.c_uint64, number],
+                 "state": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "go_on_from": [Handle, text, number],
+                 "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "fail": [Handle, text],
                  "close": [Handle]}
     for name, types in arguments.items():
@@ -75,6 +77,17 @@ class Session:
 
     def share(self, address: int, count: int) -> None:
         check(self._library.trigram_share(self._handle, address, count))
+
+    def sum(self, address: int, count: int) -> None:
+        check(self._library.trigram_sum(self._handle, address, count))
+
+    def state(self) -> bytes:
+        place, count = ctypes.c_void_p(), ctypes.c_int64()
+        check(self._library.trigram_state(self._handle, ctypes.byref(place), ctypes.byref(count)))
+        return ctypes.string_at(place, count.value)
+
+    def go_on_from(self, state: bytes) -> None:
+        check(self._library.trigram_go_on_from(self._handle, state, len(state)))
 
     def begin(self, learning_rate: float) -> None:
         check(self._library.trigram_begin(self._handle, learning_rate))

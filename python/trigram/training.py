@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 
 def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]", algorithm: str = "all_reduce", *,
-                 broadcast_buffers: bool = True, learning_rate: Optional[float] = None, **flags: object) -> "Model":
+                 broadcast_buffers: bool = True, find_unused_parameters: bool = False, learning_rate: Optional[float] = None,
+                 **flags: object) -> "Model":
     """Trains `model` together with those of the other processes of a job, by any algorithm of `products("algorithms")`.
 
         model = Net()                                                     # mpirun -n 4 python train.py
@@ -24,13 +25,15 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]", 
 
     All processes call it, with rank 0's weights to begin with. Parameters move into buckets, which `p.data` and `p.grad`
     are views of; gradients begin every step at 0. `model.trigram` is the Job: its `rank` and `ranks`, `no_sync()` for
-    accumulation, `steps()`, `finish()`.
+    accumulation, `steps()`, `state_dict()` and `load_state_dict()` for checkpoints, `finish()`.
 
     `broadcast_buffers`: at the begin of each step all ranks take rank 0's buffers, as those of batch norm.
+    `find_unused_parameters`: those that no rank has used in a step get gradient None, as in DistributedDataParallel, at the
+    price of a small exchange; else 0, which momentum and weight decay step along.
     An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, and
     `model.trigram.step()` takes the place of `optimizer.step()`.
     `flags` are those of `trigram run`: lanes, overlap, hierarchy, all_reduce, bucket_size, seed, and backend, as
     "mpi:timeout=60s". Returns the model. Raises ValueError for what cannot be trained so, with the reason."""
     from .job import Job
-    model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, learning_rate, flags)
+    model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, find_unused_parameters, learning_rate, flags)
     return model

@@ -2,6 +2,7 @@
 and of plain loops. with_trigram_job.py FOLDER CASE…; rank 0 prints each case that held."""
 
 import copy
+import io
 import math
 import os
 import sys
@@ -83,7 +84,7 @@ class Cases:
         """Trains the same model both ways: `step(model, optimizer, number, no_sync)`."""
         ours, theirs = seeded(make), DistributedDataParallel(seeded(make), find_unused_parameters=find_unused)
         optimizers = make_optimizer(ours), make_optimizer(theirs)
-        wrapped(ours, [optimizers[0]], **options)
+        wrapped(ours, [optimizers[0]], find_unused_parameters=find_unused, **options)
         assert (ours.trigram.rank, ours.trigram.ranks) == (self.rank, self.ranks)
         for number in range(STEPS):
             step(ours, optimizers[0], number, ours.trigram.no_sync)
@@ -142,7 +143,15 @@ class Cases:
             optimizer.zero_grad()
             loss_of(model, self.rank, number, branch=self.rank == 0).backward()
             optimizer.step()
-        self.beside_ddp(plain, step, find_unused=True)
+        self.beside_ddp(momentum, step, find_unused=True)
+
+    def case_ddp_branch_of_no_rank(self):
+        """In steps 2 and 3: momentum and weight decay leave it alone there."""
+        def step(model, optimizer, number, _):
+            optimizer.zero_grad(set_to_none=True)
+            loss_of(model, self.rank, number, branch=number not in (2, 3)).backward()
+            optimizer.step()
+        self.beside_ddp(momentum, step, find_unused=True)
 
     def case_ddp_tied(self):
         self.beside_ddp(momentum, self.one, make=lambda: Net(tied=True))
@@ -269,6 +278,44 @@ class Cases:
         assert abs(sent.mean() - 8 * elements * (self.ranks - 1) / self.ranks) < 8 * 16, sent
         spent = steps.steps()[["compute_s", "exposed_s"]].sum(axis=1)
         assert (spent > 0).all() and (spent.sum() <= steps.steps()["time_s"].iloc[-1])
+
+    def case_resumed_is_never_stopped(self):
+        for algorithm in ("bytegrad:error_feedback=on", "decentralized", "local_sgd:every=3", "power_sgd"):
+            whole = self.train(algorithm)
+            whole.trigram.finish()
+            saved = None
+            for numbers in (range(2), range(2, STEPS)):
+                model = seeded(Net, seed=3 if saved is None else 4 + self.rank)
+                optimizer = momentum(model)
+                wrapped(model, [optimizer], algorithm)
+                if saved is not None:
+                    stream = io.BytesIO(saved)
+                    of_model, of_optimizer, of_job = torch.load(stream)
+                    model.load_state_dict(of_model)
+                    optimizer.load_state_dict(of_optimizer)
+                    model.trigram.load_state_dict(of_job)
+                for number in numbers:
+                    self.one(model, optimizer, number, None)
+                stream = io.BytesIO()
+                torch.save((model.state_dict(), optimizer.state_dict(), model.trigram.state_dict()), stream)
+                saved = stream.getvalue()
+                model.trigram.finish()
+            assert differences(model, whole) == 0, (algorithm, differences(model, whole))
+
+    def case_states_of_others_are_refused(self):
+        model, other = seeded(Net), seeded(Net)
+        wrapped(model, [plain(model)], "bytegrad")
+        state = model.trigram.state_dict()
+        model.trigram.finish()
+        wrapped(other, [plain(other)], "qsgd")
+        for wrong, text in ((state | {"rank": self.rank + 1}, "give each rank its own"), (state, "is of algorithm 'bytegrad'")):
+            try:
+                other.trigram.load_state_dict(wrong)
+            except ValueError as error:
+                assert text in str(error), str(error)
+            else:
+                raise AssertionError(text)
+        other.trigram.finish()
 
     def case_own_update(self):
         model = seeded(Net)
