@@ -167,6 +167,11 @@ TRIGRAM_SURFACE int trigram_rows(Session* session) {
   });
 }
 
+/// Whether the algorithm can do with gradients alone.
+TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm) {
+  return trigram::answer([&] { Session::require_gradients_only(algorithm); });
+}
+
 TRIGRAM_SURFACE void trigram_fail(Session* session, const char* reason) { session->fail(reason); }
 
 /// Of a session that has not finished, others take it for a failure.

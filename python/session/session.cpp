@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/bucketwise.hpp"
 #include "core/error.hpp"
 #include "core/packing.hpp"
 #include "core/training.hpp"
@@ -175,6 +176,12 @@ void Session::finish() {
     worker_.reset();
     entered_.reset();
   });
+}
+
+void Session::require_gradients_only(const std::string& algorithm) {
+  const auto made = Algorithms::make(algorithm);
+  require(made->uses_optimizer() && dynamic_cast<const GradientMethod*>(made.get()) != nullptr, "algorithm '",
+          algorithm, "' works on more than gradients, which is all that a hook sees; use with_trigram");
 }
 
 Session::Sums Session::sums() {

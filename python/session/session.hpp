@@ -50,6 +50,8 @@ class Session {
   void end();
   /// After the last step. Collective.
   void finish();
+  /// Throws UsageError for an algorithm that needs to see more than gradients.
+  static void require_gradients_only(const std::string& algorithm);
   /// Between two steps: what this rank keeps beside weights and the loop's optimizers. Collective.
   std::vector<std::byte> state();
   /// Training goes on from there, before the first step. Collective. Throws UsageError for a state of something else.

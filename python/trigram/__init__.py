@@ -24,7 +24,7 @@ program too. What was finished by then stays in its folder: a study goes on from
 from .commands import bench, calibrate, products, run, study
 from .pictures import Pictures
 from .results import Bench, Calibration, Product, Products, Run, Study, load
-from .training import with_trigram
+from .training import ddp_hook, with_trigram
 
-__all__ = ["run", "study", "bench", "calibrate", "products", "load", "with_trigram",
+__all__ = ["run", "study", "bench", "calibrate", "products", "load", "with_trigram", "ddp_hook",
            "Run", "Study", "Bench", "Calibration", "Product", "Products", "Pictures"]

@@ -21,47 +21,28 @@ BETWEEN, BEGUN, READY = "between two steps", "waiting for gradients", "waiting f
 COLUMNS = ["step", "rank", "time_s", "loss", "bytes_sent", "compute_s", "encode_s", "wire_s", "decode_s", "exposed_s"]
 
 
-class Job:
-    """This process as a rank of the job, as `with_trigram` leaves it in `model.trigram`."""
+class Rank:
+    """A session of this process: what it has told, and its end."""
 
     rank: int
     """Of this process."""
     ranks: int
     """How many there are."""
-    learning_rate: float
-    """Of an algorithm that steps the weights by itself; else that of the first optimizer's first group is used."""
+    _session: Session
 
-    def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: str,
-                 broadcast_buffers: bool, find_unused_parameters: bool, learning_rate: Optional[float],
-                 flags: dict[str, object]) -> None:
-        named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
-        self._parameters = [one for _, one in named]
-        self._names = [name for name, _ in named]
-        self._optimizers = list(optimizers)
-        check_launcher()
-        check_model(model, named)
-        check_optimizers(named, self._optimizers)
-        texts = {key.replace("_", "-"): program.text_of(value) for key, value in flags.items() if value is not None}
-        self._session = Session(texts | {"algorithm": algorithm},
-                                [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
-                                loop_updates=bool(self._optimizers))
-        self.rank, self.ranks = self._session.rank, self._session.ranks
-        self.learning_rate = 0.0 if learning_rate is None else learning_rate
-        self._buffers = [one for one in model.buffers()] if broadcast_buffers else []
-        self._used = torch.zeros(len(named)) if find_unused_parameters else None
-        self._moment = BETWEEN
-        self._synchronizes = True
-        self._told: set[int] = set()
-        self._stepped: set[int] = set()
+    def __init__(self) -> None:
         self._finished = False
-        self._lay_out()
-        self._session.adopt(self._places, [one.data_ptr() for one in self._gradients], [one.numel() for one in self._parameters])
-        self._share([one for one in model.buffers()])
-        self._hooks = [model.register_forward_pre_hook(self._before_forward)]
-        for index, parameter in enumerate(self._parameters):
-            self._listen(index, parameter)
-        for optimizer in self._optimizers:
-            self._watch(optimizer)
+        self._hooks: list[Any] = []
+
+    @staticmethod
+    def settings(algorithm: str, flags: dict[str, object]) -> dict[str, str]:
+        """Of the library, which knows them as the program's flags."""
+        texts = {key.replace("_", "-"): program.text_of(value) for key, value in flags.items() if value is not None}
+        return texts | {"algorithm": algorithm}
+
+    def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool) -> None:
+        self._session = Session(settings, parameters, loop_updates)
+        self.rank, self.ranks = self._session.rank, self._session.ranks
         live.add(self)
 
     def steps(self) -> "pandas.DataFrame":
@@ -70,6 +51,62 @@ class Job:
         rows = [{"loss": float("nan")} | row for row in self._session.rows()]
         recorded = sorted({column for row in rows for column in row} - set(COLUMNS))
         return tables.pandas_module().DataFrame(rows, columns=COLUMNS + recorded)
+
+    def finish(self) -> None:
+        """After the last step, on all ranks."""
+        raise NotImplementedError
+
+    @property
+    def finished(self) -> bool:
+        """Whether the session has ended, well or not."""
+        return self._finished
+
+    def _leave(self) -> None:
+        self._finished = True
+        for hook in self._hooks:
+            hook.remove()
+        live.discard(self)
+
+    def _fail(self, reason: str) -> None:
+        self._session.fail(reason)
+        self._leave()
+
+
+class Job(Rank):
+    """This process as a rank of the job, as `with_trigram` leaves it in `model.trigram`."""
+
+    learning_rate: float
+    """Of an algorithm that steps the weights by itself; else that of the first optimizer's first group is used."""
+
+    def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: str,
+                 broadcast_buffers: bool, find_unused_parameters: bool, learning_rate: Optional[float],
+                 flags: dict[str, object]) -> None:
+        super().__init__()
+        named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+        self._parameters = [one for _, one in named]
+        self._names = [name for name, _ in named]
+        self._optimizers = list(optimizers)
+        check_launcher()
+        check_model(model, named)
+        check_optimizers(named, self._optimizers)
+        self._open_session(self.settings(algorithm, flags),
+                           [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
+                           loop_updates=bool(self._optimizers))
+        self.learning_rate = 0.0 if learning_rate is None else learning_rate
+        self._buffers = [one for one in model.buffers()] if broadcast_buffers else []
+        self._used = torch.zeros(len(named)) if find_unused_parameters else None
+        self._moment = BETWEEN
+        self._synchronizes = True
+        self._told: set[int] = set()
+        self._stepped: set[int] = set()
+        self._lay_out()
+        self._session.adopt(self._places, [one.data_ptr() for one in self._gradients], [one.numel() for one in self._parameters])
+        self._share([one for one in model.buffers()])
+        self._hooks = [model.register_forward_pre_hook(self._before_forward)]
+        for index, parameter in enumerate(self._parameters):
+            self._listen(index, parameter)
+        for optimizer in self._optimizers:
+            self._watch(optimizer)
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -113,21 +150,6 @@ class Job:
             return
         self._require_between("job.finish()")
         self._session.finish()
-        self._leave()
-
-    @property
-    def finished(self) -> bool:
-        """Whether the session has ended, well or not."""
-        return self._finished
-
-    def _leave(self) -> None:
-        self._finished = True
-        for hook in self._hooks:
-            hook.remove()
-        live.discard(self)
-
-    def _fail(self, reason: str) -> None:
-        self._session.fail(reason)
         self._leave()
 
     def _lay_out(self) -> None:
@@ -250,7 +272,7 @@ class Job:
         self._moment = BETWEEN
 
 
-live: set[Job] = set()
+live: set[Rank] = set()
 
 
 @atexit.register

@@ -38,7 +38,7 @@ def library() -> ctypes.CDLL:
                  "share": [Handle, ctypes.c_uint64, number], "sum": [Handle, ctypes.c_uint64, number],
                  "state": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "go_on_from": [Handle, text, number],
                  "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
-                 "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "fail": [Handle, text],
+                 "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "fail": [Handle, text], "require_gradients_only": [text],
                  "close": [Handle]}
     for name, types in arguments.items():
         getattr(loaded, f"trigram_{name}").argtypes = types
@@ -56,6 +56,11 @@ def check(status: int) -> None:
     """Raises ValueError for what the user can fix, else RuntimeError, with the library's text."""
     if status != 0:
         raise (ValueError if status == USAGE else RuntimeError)(reply())
+
+
+def require_gradients_only(algorithm: str) -> None:
+    """Raises ValueError for an algorithm that works on more than gradients."""
+    check(library().trigram_require_gradients_only(algorithm.encode()))
 
 
 class Session:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Optional, TypeVar
 if TYPE_CHECKING:
     import torch
 
+    from .hook import Hook
+
     Model = TypeVar("Model", bound=torch.nn.Module)
 
 
@@ -37,3 +39,20 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]", 
     from .job import Job
     model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, find_unused_parameters, learning_rate, flags)
     return model
+
+
+def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str = "bytegrad", *,
+             optimizer: "Optional[torch.optim.Optimizer]" = None, **flags: object) -> "Hook":
+    """Lets a model that DistributedDataParallel has wrapped average its gradients by a gradient method of Trigram, as
+    bytegrad, qsgd or power_sgd; the first two steps average plainly, while DDP finds its buckets.
+
+        model = DistributedDataParallel(Net())                            # mpirun -n 4, and init_process_group
+        hook = trigram.ddp_hook(model, "bytegrad:error_feedback=on", optimizer=optimizer)
+        …                                                                 # train as before
+        hook.finish()
+
+    `optimizer` tells the learning rate, which residuals of codecs follow where it changes. `flags` as in `with_trigram`.
+    Returns the Hook: its `steps()` and `finish()`. Raises ValueError for other
+    methods."""
+    from .hook import Hook
+    return Hook(model, algorithm, optimizer, flags)

@@ -317,6 +317,36 @@ class Cases:
                 raise AssertionError(text)
         other.trigram.finish()
 
+    def case_hooks_of_ddp(self):
+        """Buckets of DDP's own, which it makes anew after the first step."""
+        def train(algorithm):
+            model = DistributedDataParallel(seeded(Net), bucket_cap_mb=0.0003)
+            optimizer = momentum(model)
+            hook = algorithm and trigram.ddp_hook(model, algorithm, optimizer=optimizer, backend=BACKEND)
+            for number in range(STEPS):
+                self.one(model, optimizer, number, None)
+            if hook:
+                rows = hook.steps()
+                hook.finish()
+                assert len(rows) == STEPS - 2 and (rows["bytes_sent"] > 0).all(), rows
+            return model.module
+
+        plainly = train(None)
+        self.near(train("all_reduce"), plainly)
+        in_bytes = train("bytegrad")
+        assert 0 < differences(in_bytes, plainly) < 0.05
+        equal = [torch.zeros_like(p) for p in in_bytes.parameters()]
+        for mine, theirs in zip(in_bytes.parameters(), equal):
+            theirs.copy_(mine.data)
+            dist.broadcast(theirs, 0)
+            assert torch.equal(mine.data, theirs)
+        try:
+            train("local_sgd")
+        except ValueError as error:
+            assert "works on more than gradients" in str(error)
+        else:
+            raise AssertionError("local_sgd is no hook")
+
     def case_own_update(self):
         model = seeded(Net)
         wrapped(model, [], "one_bit_adam:warmup=2", learning_rate=0.01)

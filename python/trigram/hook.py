@@ -1,0 +1,77 @@
+"""A gradient method below DistributedDataParallel, as its communication hook."""
+
+from typing import Any, Optional
+
+import torch
+import torch.distributed as dist
+
+from .job import Rank
+from .library import require_gradients_only
+from .model import check_launcher
+
+PLAIN = 2
+"""Iterations until the sizes and places of DDP's buckets stay: it makes them anew after the first one."""
+
+
+class Hook(Rank):
+    """What DDP calls for each bucket, in their order."""
+
+    def __init__(self, model: torch.nn.parallel.DistributedDataParallel, algorithm: str,
+                 optimizer: Optional[torch.optim.Optimizer], flags: dict[str, object]) -> None:
+        super().__init__()
+        check_launcher()
+        require_gradients_only(algorithm)
+        self._settings = self.settings(algorithm, flags | {"bucket_size": 0})
+        self._optimizer = optimizer
+        self._iteration = 0
+        self._seen: list[torch.Tensor] = []
+        self._waiting: list[tuple["torch.futures.Future[torch.Tensor]", torch.Tensor]] = []
+        self._places: list[int] = []
+        # Without annotations, of which DDP would allow none but its own.
+        model.register_comm_hook(self, lambda hook, bucket: hook._exchange(bucket))
+
+    def _exchange(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
+        return self._average(bucket) if self._iteration < PLAIN else self._by_the_algorithm(bucket)
+
+    def _average(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
+        self._seen.append(bucket.buffer())
+        if bucket.is_last():
+            self._iteration += 1
+            if self._iteration == PLAIN:
+                self._open()
+            self._seen.clear()
+        sums = dist.all_reduce(bucket.buffer(), async_op=True).get_future()
+        return sums.then(lambda done: done.value()[0].div_(dist.get_world_size()))
+
+    def _open(self) -> None:
+        """Of one tensor a bucket, and weights that no gradient method looks at. The plan has the last tensor first."""
+        backwards = self._seen[::-1]
+        self._open_session(self._settings, [{"name": f"bucket {len(backwards) - 1 - index}", "count": one.numel(), "dimensions": [one.numel()]}
+                                            for index, one in enumerate(backwards)], loop_updates=True)
+        self._places = [one.data_ptr() for one in self._seen]
+        self._weights = [torch.zeros(one.numel()) for one in backwards]
+        self._session.adopt([one.data_ptr() for one in self._weights], self._places[::-1], [one.numel() for one in backwards])
+
+    def _by_the_algorithm(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
+        index, gradients = bucket.index(), bucket.buffer()
+        if index >= len(self._places) or gradients.data_ptr() != self._places[index]:
+            raise RuntimeError(f"DistributedDataParallel has moved its bucket {index}; give it static_graph=True, or a model whose "
+                               "parameters are used alike in all steps")
+        if index == 0:
+            self._session.begin(float(self._optimizer.param_groups[0]["lr"]) if self._optimizer is not None else 1.0)
+        self._session.tensor_ready(len(self._places) - 1 - index)
+        future: "torch.futures.Future[torch.Tensor]" = torch.futures.Future()
+        self._waiting.append((future, gradients))
+        if bucket.is_last():
+            self._session.gradients_end()
+            self._session.end()
+            for waiting, whole in self._waiting:
+                waiting.set_result(whole)
+            self._waiting.clear()
+        return future
+
+    def finish(self) -> None:
+        """After the last step, on all ranks."""
+        if not self._finished and self._iteration == PLAIN:
+            self._session.finish()
+        self._leave()
