@@ -153,6 +153,20 @@ class Cases:
             optimizer.step()
         self.beside_ddp(momentum, step, find_unused=True)
 
+    def case_ddp_compiled(self):
+        """Hooks then fire at the end, and in another order. Torch before 2 compiles nothing."""
+        if not hasattr(torch, "compile"):
+            return
+        ours, theirs = seeded(Net), DistributedDataParallel(seeded(Net))
+        optimizers = momentum(ours), momentum(theirs)
+        wrapped(ours, [optimizers[0]])
+        compiled = torch.compile(ours, backend="aot_eager")
+        for number in range(STEPS):
+            self.one(compiled, optimizers[0], number, None)
+            self.one(theirs, optimizers[1], number, None)
+        ours.trigram.finish()
+        assert differences(ours, theirs.module) < 1e-6
+
     def case_ddp_tied(self):
         self.beside_ddp(momentum, self.one, make=lambda: Net(tied=True))
 
