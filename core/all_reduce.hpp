@@ -1,11 +1,36 @@
 // The ways to all-reduce on top of exchange: each is one file in core/collectives, chosen by name.
 #pragma once
 
+#include <functional>
+#include <span>
+#include <vector>
+
 #include "core/communicator.hpp"
 #include "core/cost.hpp"
 #include "core/registry.hpp"
 
 namespace trigram {
+
+/// An all-reduce whose chunks follow each other without waiting for whole rounds, as a model of time sees it: all
+/// streams flow at once, and what is pipelined away is paid once, by the chunk that goes the longest way.
+struct Pipeline {
+  /// All that one rank sends another.
+  struct Stream {
+    int from, to;
+    std::int64_t bytes;
+    int messages = 1;  ///< chunks that the sender's host posts
+  };
+  std::vector<Stream> streams;  ///< in the order of senders
+  double latency = 0;           ///< seconds: the sum over the hops of the longest way
+  bool alike = false;           ///< where nodes are alike and their ranks equal, each sends what the first one does
+};
+
+/// Where the ranks of a group stand, for who chooses a pipeline.
+struct Neighbourhood {
+  std::span<const int> node_of;                 ///< by rank of the group, the nodes counted from 0
+  bool nic_per_rank = false;                    ///< else the ranks of a node share one
+  std::function<double(int from, int to)> hop;  ///< seconds before the first byte of a message arrives
+};
 
 /// One all-reduce algorithm, without state.
 class AllReduce {
@@ -16,6 +41,15 @@ class AllReduce {
   virtual void run(Communicator& comm, Buffer x, ReduceOp op) const = 0;
   /// What `rank` of a group of `ranks` sends for `count` elements of `element_bytes`.
   virtual Cost cost(int ranks, int rank, std::int64_t count, std::int64_t element_bytes) const = 0;
+
+  /// Whether chunks follow each other, so that a model of time may ask for the two below.
+  virtual bool pipelined() const { return false; }
+  /// Of a group of two ranks or more, for vectors like x.
+  virtual Pipeline pipeline(const Neighbourhood&, Buffer /*x*/) const { return {}; }
+  /// What `run` adds, in its order, where one memory holds the vectors of all ranks: `add(from, to)` is to = to ∘ from.
+  /// The parts of the result, one behind the other, where they were added up.
+  using Add = std::function<void(Buffer from, Buffer to)>;
+  virtual std::vector<Buffer> reduce_in_memory(std::span<const Buffer> /*of_ranks*/, const Add&) const { return {}; }
 };
 
 using AllReduces = Registry<AllReduce>;

@@ -25,34 +25,34 @@ void check(const Codec& codec, const char* operation, const Buffer& vector, cons
 void Codec::encode(Device& device, Buffer in, Buffer out, const Key& key) const {
   check(*this, "encode", in, out);
   const Timeline::Scope scope(device.timeline(), Activity::encode, "encode");
-  device.charge({0, traffic(in.modelled_count()).encode});
+  charge(device, CodecStep::encode, in.modelled_count());
   if (!in.is_phantom() && in.count() > 0) encode_frame(device.kernels(), in, out, key);
 }
 
 void Codec::decode(Device& device, Buffer in, Buffer out, const Key& key) const {
   check(*this, "decode", out, in);
   const Timeline::Scope scope(device.timeline(), Activity::decode, "decode");
-  device.charge({0, traffic(out.modelled_count()).decode});
+  charge(device, CodecStep::decode, out.modelled_count());
   if (!in.is_phantom() && out.count() > 0) decode_frame(device.kernels(), in, out, key);
 }
 
 void Codec::decode_add(Device& device, Buffer in, float weight, Buffer out, const Key& key) const {
   check(*this, "decode_add", out, in);
   const Timeline::Scope scope(device.timeline(), Activity::decode, "decode_add");
-  device.charge({0, traffic(out.modelled_count()).decode_add});
+  charge(device, CodecStep::decode_add, out.modelled_count());
   if (!in.is_phantom() && out.count() > 0) decode_add_frame(device.kernels(), in, weight, out, key);
 }
 
 namespace {
 
 /// Checks and charges all parts; those with something to compute.
-std::vector<CodecPart> to_compute(const Codec& codec, const char* operation, double CodecTraffic::*touched,
-                                  Device& device, std::span<const CodecPart> parts) {
+std::vector<CodecPart> to_compute(const Codec& codec, const char* operation, CodecStep step, Device& device,
+                                  std::span<const CodecPart> parts) {
   std::vector<CodecPart> real;
   real.reserve(parts.size());
   for (const CodecPart& part : parts) {
     check(codec, operation, part.vector, part.frame);
-    device.charge({0, codec.traffic(part.vector.modelled_count()).*touched});
+    codec.charge(device, step, part.vector.modelled_count());
     if (!part.vector.is_phantom() && part.vector.count() > 0) real.push_back(part);
   }
   return real;
@@ -62,18 +62,17 @@ std::vector<CodecPart> to_compute(const Codec& codec, const char* operation, dou
 
 void Codec::encode_all(Device& device, std::span<const CodecPart> parts) const {
   const Timeline::Scope scope(device.timeline(), Activity::encode, "encode");
-  encode_frames(device.kernels(), to_compute(*this, "encode", &CodecTraffic::encode, device, parts));
+  encode_frames(device.kernels(), to_compute(*this, "encode", CodecStep::encode, device, parts));
 }
 
 void Codec::decode_all(Device& device, std::span<const CodecPart> parts) const {
   const Timeline::Scope scope(device.timeline(), Activity::decode, "decode");
-  decode_frames(device.kernels(), to_compute(*this, "decode", &CodecTraffic::decode, device, parts));
+  decode_frames(device.kernels(), to_compute(*this, "decode", CodecStep::decode, device, parts));
 }
 
 void Codec::decode_add_all(Device& device, std::span<const CodecPart> parts, float weight) const {
   const Timeline::Scope scope(device.timeline(), Activity::decode, "decode_add");
-  decode_add_frames(device.kernels(), to_compute(*this, "decode_add", &CodecTraffic::decode_add, device, parts),
-                    weight);
+  decode_add_frames(device.kernels(), to_compute(*this, "decode_add", CodecStep::decode_add, device, parts), weight);
 }
 
 void Codec::encode_frames(Kernels& kernels, std::span<const CodecPart> parts) const {
@@ -91,23 +90,24 @@ void Codec::decode_add_frames(Kernels& kernels, std::span<const CodecPart> parts
 void Codec::decode_reduce_encode(Device& device, std::span<const KeyedFrame> frames, float scale, Buffer sum,
                                  Buffer out, const Key& key) const {
   check(*this, "decode_reduce_encode", sum, out);
-  const CodecTraffic touched = traffic(sum.modelled_count());
+  const std::int64_t count = sum.modelled_count();
   double decoded = 3 * static_cast<double>(sum.modelled_bytes());  // filled with zeros, and scaled
+  const double added = traffic(count).decode_add;
   for (const KeyedFrame& part : frames) {
     const bool like_out = part.frame.count() == out.count() && part.frame.modelled_count() == out.modelled_count() &&
                           part.frame.dtype() == out.dtype();
     if (!like_out) check(*this, "decode_reduce_encode", sum, part.frame);
-    decoded += touched.decode_add;
+    decoded += added;
   }
   {
     const Timeline::Scope scope(device.timeline(), Activity::decode, "decode_reduce");
-    device.charge({0, decoded});
+    device.charge({0, decoded}, {name_, CodecStep::decode_add, static_cast<std::int64_t>(frames.size()) * count});
     if (!sum.is_phantom() && sum.count() > 0) {
       decode_reduce_encode_frame(device.kernels(), frames, scale, sum, out, key);
     }
   }
   const Timeline::Scope scope(device.timeline(), Activity::encode, "encode_server");
-  device.charge({0, touched.encode});
+  charge(device, CodecStep::encode, count);
 }
 
 void Codec::decode_reduce_encode_frame(Kernels& kernels, std::span<const KeyedFrame> frames, float scale, Buffer sum,
@@ -133,6 +133,10 @@ void require_stable_under_feedback(const Codec& codec, const std::string& spec, 
 }
 
 // Here, since a device knows of no codec.
-std::unique_ptr<Codec> Device::make_codec(std::string_view spec) { return make_on<Codec>(kind(), spec); }
+std::unique_ptr<Codec> Device::make_codec(std::string_view spec) {
+  std::unique_ptr<Codec> codec = make_on<Codec>(kind(), spec);
+  codec->name_ = Spec::parse(spec).name;
+  return codec;
+}
 
 }  // namespace trigram

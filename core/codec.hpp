@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "core/buffer.hpp"
 #include "core/device.hpp"
@@ -26,6 +27,9 @@ struct CodecTraffic {
   double decode = 0;
   double decode_add = 0;
 
+  double of(CodecStep step) const {
+    return step == CodecStep::encode ? encode : step == CodecStep::decode ? decode : decode_add;
+  }
   /// Of a codec that decodes every element: it reads a frame of so many bytes and writes the vector, or adds to it.
   static CodecTraffic dense(std::int64_t encode, std::int64_t frame, std::int64_t count) {
     return {static_cast<double>(encode), static_cast<double>(frame + 4 * count),
@@ -58,6 +62,13 @@ class Codec {
   virtual CodecProperties properties(std::int64_t count) const = 0;
   virtual CodecTraffic traffic(std::int64_t count) const = 0;
 
+  /// The name by which Device::make_codec found it; empty of one that was made otherwise.
+  const std::string& name() const { return name_; }
+  /// Spends what `step` on a vector of so many elements costs on `device`.
+  void charge(Device& device, CodecStep step, std::int64_t count) const {
+    device.charge({0, traffic(count).of(step)}, {name_, step, count});
+  }
+
   /// The u8 shape of a frame for a vector of that shape, its modelled size from the vector's modelled count.
   Shape encoded_shape(const Shape& vector) const;
 
@@ -88,6 +99,10 @@ class Codec {
   /// To be overridden where one pass does it all with the same bits.
   virtual void decode_reduce_encode_frame(Kernels& kernels, std::span<const KeyedFrame> frames, float scale, Buffer sum,
                                           Buffer out, const Key& key) const;
+
+ private:
+  friend class Device;
+  std::string name_;
 };
 
 using Codecs = Registry<Codec>;

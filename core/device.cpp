@@ -105,8 +105,8 @@ void Device::download(Buffer from, std::span<std::byte> to) {
 void Device::fused(Activity activity, const char* name, const std::function<void()>& operations) {
   if (fused_ != nullptr) Check(name, timeline_).fail("fused kernels do not nest");
   const Timeline::Scope scope(timeline_, activity, name);
-  KernelCost cost;
-  fused_ = &cost;
+  Fused all;
+  fused_ = &all;
   try {
     operations();
   } catch (...) {
@@ -114,7 +114,16 @@ void Device::fused(Activity activity, const char* name, const std::function<void
     throw;
   }
   fused_ = nullptr;
-  charge(cost);
+  charge(all.cost);
+}
+
+void Device::charge(const KernelCost& cost, const CodecWork& work) {
+  const std::optional<CodecRate> rate = uncharged_ ? std::nullopt : rate_of(work);
+  if (!rate) return charge(cost);
+  const unsigned step = 1U << static_cast<unsigned>(work.step);
+  const bool called = fused_ != nullptr && (fused_->calls & step) != 0;
+  if (fused_ != nullptr) fused_->calls |= step;
+  charge({.seconds = (called ? 0 : rate->call) + static_cast<double>(work.elements) * rate->element});
 }
 
 void Device::copy(Buffer from, Buffer to) {

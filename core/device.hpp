@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -15,10 +16,33 @@ namespace trigram {
 class Codec;
 class Operation;
 
-/// What one kernel launch costs on the modelled GPU: launch + max(flops / peak, bytes / bandwidth).
+/// What one kernel launch costs on the modelled GPU: launch + max(flops / peak, bytes / bandwidth), and what is known
+/// in seconds, which needs no launch.
 struct KernelCost {
   double flops = 0;
   double bytes = 0;
+  double seconds = 0;
+};
+
+/// What the host of a rank does beside starting kernels, while the lane that needs it stands still.
+enum class HostWork : std::uint8_t {
+  call,  ///< hands a collective, or an exchange that belongs to none, to what sends
+  step   ///< whatever it does once in a training step
+};
+
+enum class CodecStep : std::uint8_t { encode, decode, decode_add };
+
+/// One operation of a codec, known by its name, on so many elements.
+struct CodecWork {
+  std::string_view codec;
+  CodecStep step;
+  std::int64_t elements;
+};
+
+/// The speed of an operation of a codec, as measured: seconds = call + elements · element.
+struct CodecRate {
+  double call = 0;
+  double element = 0;
 };
 
 /// Owns the memory behind a Buffer; convertible to the view.
@@ -106,8 +130,16 @@ class Device {
   void charge(const KernelCost& cost) {
     if (uncharged_) return;
     if (fused_ == nullptr) return spend(cost);
-    fused_->flops += cost.flops;
-    fused_->bytes += cost.bytes;
+    fused_->cost.flops += cost.flops;
+    fused_->cost.bytes += cost.bytes;
+    fused_->cost.seconds += cost.seconds;
+  }
+  /// The same of a codec's operation: by its own speed where this device knows that, else by `cost`. Inside `fused`,
+  /// all operations of one step are one call.
+  void charge(const KernelCost& cost, const CodecWork& work);
+  /// Spends the simulated time that the host needs. A real host takes its time by itself.
+  void charge_host(HostWork work) {
+    if (!uncharged_) spend_host(work);
   }
   void charge_seconds(double seconds) {
     if (!uncharged_) spend_seconds(seconds);
@@ -134,8 +166,16 @@ class Device {
  protected:
   virtual void spend(const KernelCost&) {}
   virtual void spend_seconds(double /*seconds*/) {}
+  virtual void spend_host(HostWork) {}
+  virtual std::optional<CodecRate> rate_of(const CodecWork&) const { return std::nullopt; }
 
  private:
+  /// What adds up while `fused` runs.
+  struct Fused {
+    KernelCost cost;
+    unsigned calls = 0;  ///< a bit for each CodecStep that was called
+  };
+
   /// Checks and charges y = x ∘ y; whether there is anything to compute.
   bool combines(const char* operation, Buffer x, Buffer y);
   OwnedBuffer allocated(const Shape& shape, void* (Kernels::*how)(std::size_t));
@@ -143,7 +183,7 @@ class Device {
   std::shared_ptr<Kernels> kernels_;
   Timeline& timeline_;
   bool uncharged_ = false;
-  KernelCost* fused_ = nullptr;  ///< where costs add up while `fused` runs
+  Fused* fused_ = nullptr;
 };
 
 }  // namespace trigram

@@ -45,6 +45,7 @@ class Metered final : public Communicator {
     require_disjoint(transfers);
     const Cost cost = cost_of(transfers);
     if (cost.rounds == 0) return inner_->exchange(transfers);
+    if (running_ == no_collective) inner_->device().charge_host(HostWork::call);
     meter_.add(cost);
     const Timeline::Scope wire(timeline_, Activity::wire, running_, cost.bytes);
     inner_->exchange(transfers);
@@ -143,6 +144,7 @@ class Metered final : public Communicator {
   /// themselves.
   template <class DeclaredCost, class Performed, class DefaultBody>
   void run(Collective collective, DeclaredCost declared, Performed performed, DefaultBody default_body) {
+    if (running_ == no_collective && size() > 1) inner_->device().charge_host(HostWork::call);
     const Naming naming(running_, name_of(collective));
     Communicator& inner = in_step();
     if (!inner.performs(collective)) return default_body();

@@ -136,6 +136,7 @@ void TrainingStep::end() {
   worker_.runtime().take_turn();
   order_.enter(Moment::end);
   algorithm_->after_step(worker_);
+  worker_.device.charge_host(HostWork::step);
   worker_.runtime().step_ends();
   in_step_.reset();
   leave();

@@ -49,6 +49,7 @@ Cluster::Cluster(Params& params) : owner_(params.owner()) {
   read_run(params);
   read_nodes(params);
   read_links(params);
+  read_host(params);
   read_topology(params);
   read_gpu(params);
   read_events(params);
@@ -111,18 +112,43 @@ void Cluster::read_links(Params& params) {
   require(nic_handshake == 0 || !fluid, owner_,
           ": 'nic_handshake' tells messages by their size ('handshake_size'), which fidelity=fluid does not know; use "
           "fidelity=exact, or nic_handshake=0");
+  read_connections(params);
   nic_per_gpu =
       choose(params, params.get("nic", "node", "node: the GPUs of a node share one NIC; gpu: each has its own"), "nic",
              "node", "gpu");
   node_bandwidth =
       params.get("node_bandwidth", "150GB/s", Unit::bytes_per_second, "of a GPU inside its node, one way", rates);
   node_latency = params.get("node_latency", "3us", Unit::seconds, "of a message inside a node, end to end");
-  given_nic_keys_ = given(
-      params, {"nic_bandwidth", "nic_efficiency", "nic_cap", "nic_latency", "nic_handshake", "handshake_size", "nic"});
+  given_nic_keys_ = given(params, {"nic_bandwidth", "nic_efficiency", "nic_cap", "nic_latency", "nic_handshake",
+                                   "handshake_size", "nic_window", "connection_cap", "connections", "nic"});
   given_node_keys_ = given(params, {"node_bandwidth", "node_latency"});
   if (platform.empty()) return;
   refuse(given_nic_keys_, "a platform file");
   refuse(given_node_keys_, "a platform file");
+}
+
+void Cluster::read_connections(Params& params) {
+  connections.window = params.get(
+      "nic_window", "0", Unit::bytes,
+      "bytes that one connection between nodes has in flight before it waits an acknowledgement, which takes "
+      "twice nic_latency; 0: no limit");
+  connections.cap = params.get("connection_cap", "0", Unit::bytes_per_second,
+                               "most that one connection between nodes reaches; 0: no cap");
+  connections.count =
+      params.get("connections", 1, "connections over which two ranks of different nodes spread a message", {1, 1024});
+  require(connections.window == 0 || connections.window >= 1, place_of(params, "nic_window"), connections.window,
+          " bytes let nothing through; give at least 1B, or 0 for no limit");
+  require(connections.cap == 0 || rates.contains(connections.cap), place_of(params, "connection_cap"), connections.cap,
+          " bytes/s let no time pass; give at least 1bps, or 0 for no cap");
+  if (!connections.limit()) refuse(given(params, {"connections"}), "a cluster without nic_window and connection_cap");
+}
+
+void Cluster::read_host(Params& params) {
+  message_overhead = params.get("message_overhead", "0", Unit::seconds,
+                                "time of the sender's host for each message to another node, one after the other");
+  call_overhead = params.get("call_overhead", "0", Unit::seconds,
+                             "time of a rank's host for each collective, before its first message");
+  step_overhead = params.get("step_overhead", "0", Unit::seconds, "time of a rank's host in each training step");
 }
 
 void Cluster::read_topology(Params& params) {
@@ -145,6 +171,11 @@ void Cluster::read_gpu(Params& params) {
   gpu_memory_bandwidth =
       params.get("gpu_memory_bandwidth", "900GB/s", Unit::bytes_per_second, "of a GPU's memory", rates);
   kernel_launch = params.get("kernel_launch", "5us", Unit::seconds, "time to start a kernel");
+  codec_rates = located(place_of(params, "codec_rates"), [&] {
+    return CodecRates(params.get("codec_rates", "",
+                                 "speeds of codecs as measured: codec/step/call/element … with encode, decode, "
+                                 "decode_add, as top_k/encode/80us/12ns; what is not named costs what its bytes do"));
+  });
 }
 
 void Cluster::read_events(Params& params) {

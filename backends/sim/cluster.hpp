@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/sim/codec_rates.hpp"
+#include "backends/sim/connections.hpp"
 #include "backends/sim/events.hpp"
 #include "core/params.hpp"
 
@@ -20,6 +22,10 @@ struct Cluster {
   double nic_latency = 0;       ///< of a message between two nodes, end to end
   double nic_handshake = 0;     ///< added where the message is larger than handshake_size
   double handshake_size = 0;    ///< bytes
+  Connections connections;      ///< between ranks of different nodes
+  double message_overhead = 0;  ///< of the sender's host, for each message to another node
+  double call_overhead = 0;     ///< of a rank's host, for each collective
+  double step_overhead = 0;     ///< of a rank's host, for each training step
   double node_bandwidth = 0;    ///< of a GPU inside its node
   double node_latency = 0;      ///< of a message inside a node, end to end
   bool fat_tree = false;        ///< leaf switches under a core, else one switch that never limits
@@ -29,6 +35,7 @@ struct Cluster {
   double gpu_flops = 0;
   double gpu_memory_bandwidth = 0;
   double kernel_launch = 0;
+  CodecRates codec_rates;  ///< measured speeds of codecs; the others have those of the GPU
   std::vector<Slow> slow;
   std::vector<Change> changes;
   std::vector<Fault> faults;
@@ -52,6 +59,8 @@ struct Cluster {
  private:
   void read_nodes(Params& params);
   void read_links(Params& params);
+  void read_connections(Params& params);
+  void read_host(Params& params);
   void read_topology(Params& params);
   void read_gpu(Params& params);
   void read_events(Params& params);

@@ -1,18 +1,21 @@
 // Messages between simulated ranks: every one is a flow of SimGrid, or a collective is one flow a rank at most.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "backends/sim/group.hpp"
 #include "backends/sim/simulation.hpp"
+#include "core/all_reduce.hpp"
 #include "core/communicator.hpp"
 
 namespace trigram::sim {
 
-/// One rank of a group. With `fluid`, ring all-reduce, reduce-scatter, all-gather of equal parts and all-to-all, and
-/// inside a node broadcast and reduce, are sets of concurrent flows with the volume and latency of all their rounds;
-/// their numbers are those of the rounds. Where the group is symmetric, the flows of one node stand for those of all.
+/// One rank of a group. All-reduces that are pipelines are streams side by side. With `fluid`, ring all-reduce,
+/// reduce-scatter, all-gather of equal parts and all-to-all, and inside a node broadcast and reduce, are sets of
+/// concurrent flows with the volume and latency of all their rounds; their numbers are those of the rounds. Where the
+/// group is symmetric, the flows of one node stand for those of all.
 class SimCommunicator final : public Communicator {
  public:
   SimCommunicator(std::shared_ptr<Group> group, int rank, Device& device, bool fluid);
@@ -41,9 +44,17 @@ class SimCommunicator final : public Communicator {
   };
   class Outstanding;
 
+  /// What one flow stands for, so that connections limit it as they limit the messages.
+  struct Messages {
+    int rounds = 1;    ///< one after the other
+    int together = 1;  ///< each to a rank of its own
+    double rate(const Platform& platform, int from, int to, std::int64_t bytes) const;
+  };
+
   void check(std::span<const Transfer> transfers) const;
-  void post_all(std::span<const Transfer> transfers, Outstanding& outstanding);
-  void post(const Transfer& transfer, Outstanding& outstanding);
+  void post_all(std::span<const Transfer> transfers, Outstanding& outstanding, const Messages& messages);
+  void start_together(std::span<const Transfer> transfers, Outstanding& outstanding, const Messages& messages);
+  void post(const Transfer& transfer, Outstanding& outstanding, const Messages& messages);
   void match(Channel& channel, const Transfer& transfer);
   void deliver(Buffer from, Buffer to, int sender, int receiver) const;
   void finish(Posted& posted);
@@ -62,14 +73,25 @@ class SimCommunicator final : public Communicator {
   void gather_chunks();
   void deliver_all() const;
   void flows_to_nodes();
+  void flows_to_ranks();
+
+  void all_reduce_pipelined(const AllReduce& how, Buffer x, ReduceOp op);
+  Pipeline pipeline_of(const AllReduce& how, Buffer x) const;
+  void add_in_memory(const AllReduce& how, ReduceOp op);
+  void carry(const Pipeline& pipeline);
 
   /// A flow that stands for those of other ranks too.
   struct StandIn {
     int from, to;
     std::int64_t bytes;
+    int together = 1;  ///< messages that it stands for, each to a rank of its own
+    int posted = 1;    ///< messages that its sender's host posts one after the other
   };
+  /// Starts them together, and says of each when it ended.
+  void flow(const std::vector<StandIn>& flows, const std::function<void(const StandIn&, double finish)>& ended) const;
   /// The last rank to come to a meeting carries the flows, and what rounds beyond the first pay in latency.
   void carry(const std::vector<StandIn>& flows, int rounds) const;
+  double time_of(const StandIn& flow, int rounds, double begin, double finish) const;
   std::vector<StandIn> ring_of_first_node(std::int64_t bytes) const;
   std::vector<StandIn> all_to_all_of_first_node() const;
   enum class Reach : std::uint8_t { own_node, other_nodes };

@@ -20,8 +20,19 @@ class SimDevice final : public Device {
  protected:
   // seconds = launch + max(flops / peak, bytes / bandwidth)
   void spend(const KernelCost& cost) override {
-    spend_seconds(cluster_.kernel_launch +
-                  std::max(cost.flops / cluster_.gpu_flops, cost.bytes / cluster_.gpu_memory_bandwidth));
+    const bool known = cost.seconds > 0 && cost.flops == 0 && cost.bytes == 0;
+    const double modelled = known ? 0
+                                  : cluster_.kernel_launch + std::max(cost.flops / cluster_.gpu_flops,
+                                                                      cost.bytes / cluster_.gpu_memory_bandwidth);
+    spend_seconds(modelled + cost.seconds);
+  }
+
+  std::optional<CodecRate> rate_of(const CodecWork& work) const override { return cluster_.codec_rates.of(work); }
+
+  // The host is another processor than the GPU: it is neither slow with it nor shared with its kernels.
+  void spend_host(HostWork work) override {
+    const double seconds = work == HostWork::call ? cluster_.call_overhead : cluster_.step_overhead;
+    if (seconds > 0) blocking([seconds] { simgrid::s4u::this_actor::sleep_for(seconds); });
   }
 
   void spend_seconds(double seconds) override {

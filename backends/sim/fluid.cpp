@@ -23,7 +23,7 @@ std::int64_t without_chunk(Buffer x, int chunk, int n) {
 bool has_fluid_form(Collective collective, const std::string& all_reduce, Symmetry symmetry) {
   switch (collective) {
     case Collective::all_reduce:
-      return all_reduce == "ring";
+      return all_reduce == "ring" || all_reduce_named(all_reduce).pipelined();
     case Collective::reduce_scatter:
     case Collective::all_gather:
     case Collective::all_to_all:
@@ -42,7 +42,8 @@ bool has_fluid_form(Collective collective, const std::string& all_reduce, Symmet
 bool SimCommunicator::performs(Collective collective) const {
   const bool fluid = fluid_ && size() > 1 && has_fluid_form(collective, all_reduce_name(), group_->symmetry());
   simulation_.note(collective, fluid);
-  return fluid;
+  return fluid ||
+         (collective == Collective::all_reduce && size() > 1 && all_reduce_named(all_reduce_name()).pipelined());
 }
 
 void SimCommunicator::enter() {
@@ -83,6 +84,8 @@ void SimCommunicator::ring(const char* name, int rounds, const Volume& volume, c
 
 void SimCommunicator::all_reduce(Buffer x, ReduceOp op) {
   if (!performs(Collective::all_reduce)) return Communicator::all_reduce(x, op);
+  const AllReduce& how = all_reduce_named(all_reduce_name());
+  if (how.pipelined()) return all_reduce_pipelined(how, x, op);
   enter();
   group_->meeting().buffers[at(rank_)] = x;
   const int n = size();
@@ -158,7 +161,7 @@ void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const B
       if (meeting.even) carry(all_to_all_of_first_node(), 1);
     });
   });
-  if (!meeting.even) return flows_to_nodes();
+  if (!meeting.even) return simulation_.platform().limits_messages() ? flows_to_ranks() : flows_to_nodes();
   const int like = (rank_ + static_cast<int>(group_->by_node().front().size())) % n;
   simulation_.count(group_->member(rank_), group_->member(like), bytes_between(rank_, Reach::other_nodes));
 }
@@ -194,6 +197,21 @@ void SimCommunicator::flows_to_nodes() {
   blocking([&] { group_->meet(rank_, [] {}); });
 }
 
+// Where connections and hosts limit single messages, a flow cannot stand for several: it would share links as one does.
+void SimCommunicator::flows_to_ranks() {
+  const Meeting& meeting = group_->meeting();
+  const auto bytes = [&](int from, int to) { return flow_of(meeting.send[at(from)][at(to)].modelled_bytes()); };
+  const int n = size();
+  std::vector<Transfer> transfers;
+  for (int distance = 1; distance < n; ++distance) {
+    const int to = (rank_ + distance) % n, from = (rank_ + n - distance) % n;
+    transfers.push_back(Transfer::send_to(to, bytes(rank_, to)));
+    transfers.push_back(Transfer::receive_from(from, bytes(from, rank_)));
+  }
+  exchange(transfers);
+  blocking([&] { group_->meet(rank_, [] {}); });
+}
+
 // Its messages are empty, so that nobody is in another's way: the rounds are sums of latencies.
 void SimCommunicator::barrier() {
   if (!performs(Collective::barrier)) return Communicator::barrier();
@@ -214,8 +232,10 @@ std::vector<double> SimCommunicator::barrier_waits() const {
     const std::vector<double> before = waits;
     for (int from = 0; from < n; ++from) {
       const int to = (from + distance) % n;
+      const int sender = group_->member(from), receiver = group_->member(to);
       const double arrived = std::max(before[at(from)], before[at(to)]) +
-                             simulation_.platform().latency(group_->member(from), group_->member(to));
+                             simulation_.platform().message_overhead(sender, receiver) +
+                             simulation_.platform().latency(sender, receiver);
       waits[at(from)] = std::max(waits[at(from)], arrived);
       waits[at(to)] = std::max(waits[at(to)], arrived);
     }
@@ -233,12 +253,16 @@ void SimCommunicator::ring_flow(std::int64_t sent, std::int64_t received, int ro
   Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "a ring", *group_,
                   transfers);
   blocking([&] {
-    const double latency = simulation_.platform().latency(group_->member(rank_), group_->member(next));
+    const Platform& platform = simulation_.platform();
+    const int from = group_->member(rank_), to = group_->member(next);
+    const double overhead = platform.message_overhead(from, to);
+    const double before_a_round = platform.latency(from, to) + overhead;
     Outstanding outstanding(*this, blocked);
-    post_all(transfers, outstanding);
+    if (overhead > 0) simgrid::s4u::this_actor::sleep_for(overhead);
+    start_together(transfers, outstanding, {.rounds = rounds});  // whose oldest is the one that is sent
     while (outstanding.size() > 0) {
       outstanding.finish_oldest();
-      if (rounds > 1 && outstanding.size() == 1) simgrid::s4u::this_actor::sleep_for((rounds - 1) * latency);
+      if (rounds > 1 && outstanding.size() == 1) simgrid::s4u::this_actor::sleep_for((rounds - 1) * before_a_round);
     }
     outstanding.complete();
     blocked.awaits_all();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/parts.hpp"
@@ -20,12 +21,23 @@ OwnedBuffer copy_of(Device& device, const Buffer& buffer) {
   return copy;
 }
 
-/// Counts a message and lets it start.
-sg::CommPtr flow(Simulation& simulation, int from, int to, const Buffer& buffer) {
-  const auto& hosts = simulation.platform().hosts;
+/// Counts a message and lets it start; `through` is when connections are done with it at the earliest.
+sg::CommPtr flow(Simulation& simulation, int from, int to, const Buffer& buffer, double& through) {
+  const Platform& platform = simulation.platform();
+  const auto& hosts = platform.hosts;
+  const double overhead = platform.message_overhead(from, to);
+  if (overhead > 0) sg::this_actor::sleep_for(overhead);
   simulation.count(from, to, buffer.modelled_bytes());
+  const auto bytes = static_cast<double>(buffer.modelled_bytes());
+  const double rate = platform.connection_rate(from, to, bytes);
+  const bool limited = rate < std::numeric_limits<double>::infinity();
+  through = limited ? simulation.now() + platform.latency(from, to) + bytes / rate : 0;
   return sg::Comm::sendto_async(hosts[static_cast<std::size_t>(from)], hosts[static_cast<std::size_t>(to)],
                                 static_cast<std::uint64_t>(buffer.modelled_bytes()));
+}
+
+void sleep_until(Simulation& simulation, double moment) {
+  if (moment > simulation.now()) sg::this_actor::sleep_until(moment);
 }
 
 class SimRequest final : public Request {
@@ -45,7 +57,7 @@ class SimRequest final : public Request {
         " expects ", [&] { return size_text(to); }, "; both ends of a message must agree");
     copy_bytes(with, to);
     blocking([&] {
-      sent_->reply = flow(simulation_, rank_, asker, with);
+      sent_->reply = flow(simulation_, rank_, asker, with, sent_->reply_through);
       sent_->replied->release();
     });
   }
@@ -85,7 +97,9 @@ class SimRequests::Asking {
   void send() {
     Blocked blocked(simulation_, station_, "ask", simulation_.everybody(), requests_);
     std::vector<std::shared_ptr<Sent>> under_way = sent_;
-    for (const auto& one : under_way) flows_.push_back(flow(simulation_, rank_, one->ask->peer, one->ask->request));
+    for (const auto& one : under_way) {
+      flows_.push_back(flow(simulation_, rank_, one->ask->peer, one->ask->request, one->request_through));
+    }
     while (!flows_.empty()) {
       const Ask& oldest = *under_way.front()->ask;
       blocked.awaits(Transfer::send_to(oldest.peer, oldest.request), flows_.size() - 1);
@@ -93,6 +107,7 @@ class SimRequests::Asking {
       const std::shared_ptr<Sent> there = under_way[first];
       flows_.erase(flows_.begin() + static_cast<std::ptrdiff_t>(first));
       under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(first));
+      sleep_until(simulation_, there->request_through);
       ends_[static_cast<std::size_t>(there->ask->peer)]->arrive(there);
     }
   }
@@ -109,6 +124,7 @@ class SimRequests::Asking {
       blocked.awaits(Transfer::receive_from(one->ask->peer, one->ask->reply), 0);
       try {
         one->reply->wait();
+        sleep_until(simulation_, one->reply_through);
       } catch (const simgrid::Exception& error) {
         throw_lost(one->ask->peer, error);
       }

@@ -23,6 +23,8 @@ struct Sent {
   OwnedBuffer content;
   simgrid::s4u::SemaphorePtr replied;  ///< released with each reply of one call
   simgrid::s4u::CommPtr reply;         ///< the reply's flow, once there is one
+  double request_through = 0;          ///< when connections let it through at the earliest
+  double reply_through = 0;            ///< likewise
 };
 
 /// One rank's end. A request is there when its flow has ended, and its bytes travel with it; flows of several askers

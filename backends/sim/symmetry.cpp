@@ -2,6 +2,7 @@
 // node lasts as long as one link that carries all its rounds.
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/communicator.hpp"
@@ -45,22 +46,44 @@ void require_root(int root, int n) {
 
 }  // namespace
 
-void SimCommunicator::carry(const std::vector<StandIn>& flows, int rounds) const {
-  Platform& platform = simulation_.platform();
+void SimCommunicator::flow(const std::vector<StandIn>& flows,
+                           const std::function<void(const StandIn&, double)>& ended) const {
+  const Platform& platform = simulation_.platform();
   // All have come: what a timeout allows is counted from here for the flows, as for messages that are sent one by one.
   for (int rank = 0; rank < size(); ++rank)
     simulation_.station(group_->member(rank), group_->lane()).since = simulation_.now();
   Flows under_way;
-  for (const StandIn& flow : flows)
-    under_way.start(platform.hosts[at(group_->member(flow.from))], platform.hosts[at(group_->member(flow.to))],
-                    flow.bytes);
-  double end = 0;
-  for (const StandIn& flow : flows) {
-    const double later_rounds =
-        rounds > 1 ? (rounds - 1) * platform.latency(group_->member(flow.from), group_->member(flow.to)) : 0;
-    end = std::max(end, under_way.finish_next() + later_rounds);
-  }
+  for (const StandIn& one : flows)
+    under_way.start(platform.hosts[at(group_->member(one.from))], platform.hosts[at(group_->member(one.to))],
+                    one.bytes);
+  for (const StandIn& one : flows) ended(one, under_way.finish_next());
+}
+
+void SimCommunicator::carry(const std::vector<StandIn>& flows, int rounds) const {
+  const double begin = simulation_.now();
+  double end = begin;
+  flow(flows, [&](const StandIn& one, double finish) { end = std::max(end, time_of(one, rounds, begin, finish)); });
   if (end > simulation_.now()) sg::this_actor::sleep_until(end);
+}
+
+// `finish` is when links alone would be done with all bytes. Connections take their own time for them, and the host
+// delays each round by a message, or the last of the messages of one round by all others.
+double SimCommunicator::time_of(const StandIn& flow, int rounds, double begin, double finish) const {
+  const Platform& platform = simulation_.platform();
+  const int from = group_->member(flow.from), to = group_->member(flow.to);
+  const double overhead = platform.message_overhead(from, to);
+  const double rate = Messages{rounds, flow.together}.rate(platform, from, to, flow.bytes);
+  const bool limited = rate < std::numeric_limits<double>::infinity();
+  if (rounds == 1 && overhead == 0 && !limited) return finish;
+  const double latency = platform.latency(from, to);
+  const double alone = limited ? static_cast<double>(flow.bytes) / rate : 0;
+  double end = limited ? std::max(finish, begin + latency + alone) : finish;
+  if (overhead > 0) {
+    const int posted = std::max(flow.together, flow.posted);
+    const double last = std::max(alone * flow.together, finish - begin - latency) / posted;
+    end = std::max(end + overhead, begin + posted * overhead + latency + last);
+  }
+  return end + (rounds - 1) * (latency + overhead);
 }
 
 std::vector<SimCommunicator::StandIn> SimCommunicator::ring_of_first_node(std::int64_t bytes) const {
@@ -76,7 +99,8 @@ std::vector<SimCommunicator::StandIn> SimCommunicator::all_to_all_of_first_node(
   std::vector<StandIn> flows;
   for (const int sender : group_->by_node().front()) {
     if (of_node > 1) flows.push_back({sender, (sender + 1) % of_node, bytes_between(sender, Reach::own_node)});
-    if (of_node < size()) flows.push_back({sender, sender + of_node, bytes_between(sender, Reach::other_nodes)});
+    if (of_node < size())
+      flows.push_back({sender, sender + of_node, bytes_between(sender, Reach::other_nodes), size() - of_node});
   }
   return flows;
 }

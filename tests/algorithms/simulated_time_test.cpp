@@ -71,6 +71,15 @@ TEST_P(SimulatedTime, EvaluationsCostNone) {
   EXPECT_EQ(with.ranks[0].training_seconds, without.ranks[0].training_seconds);
 }
 
+// Nothing hides what the host does in a step.
+TEST(StepOverhead, IsPaidInEveryStep) {
+  if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  const TrainingOptions options = timed("all_reduce", false);
+  const double without = train_on(simulator(2), 4, options).ranks[0].training_seconds;
+  const double with = train_on(simulator(2) + ",step_overhead=3ms", 4, options).ranks[0].training_seconds;
+  EXPECT_NEAR(with - without, steps * 3e-3, 1e-9);
+}
+
 /// A whole step takes 1 s of the profile, its update included.
 Training on_a_measured_step(const std::string& algorithm, int ranks, Hierarchy hierarchy = Hierarchy::none) {
   TrainingOptions options = scripted(algorithm, steps);

@@ -1,0 +1,80 @@
+// All-reduces whose chunks flow: their streams are flows side by side, at either fidelity, and the way of the chunk
+// that goes farthest is paid once.
+#include <algorithm>
+
+#include "backends/sim/blocking.hpp"
+#include "backends/sim/communicator.hpp"
+#include "backends/sim/parts.hpp"
+#include "core/all_reduce.hpp"
+#include "core/collectives/reduction.hpp"
+#include "core/error.hpp"
+
+namespace trigram::sim {
+
+void SimCommunicator::all_reduce_pipelined(const AllReduce& how, Buffer x, ReduceOp op) {
+  enter();
+  group_->meeting().buffers[at(rank_)] = x;
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_reduce", *group_);
+  blocking([&] {
+    group_->meet(rank_, [&] {
+      check_same_sizes();
+      add_in_memory(how, op);
+      carry(pipeline_of(how, x));
+    });
+  });
+}
+
+Pipeline SimCommunicator::pipeline_of(const AllReduce& how, Buffer x) const {
+  std::vector<int> node_of(at(size()));
+  for (int rank = 0; rank < size(); ++rank) node_of[at(rank)] = group_->node_of(rank);
+  const Platform& platform = simulation_.platform();
+  const auto hop = [&](int from, int to) {
+    const int a = group_->member(from), b = group_->member(to);
+    return platform.latency(a, b) + platform.message_overhead(a, b);
+  };
+  const bool nic_per_rank = simulation_.cluster().nic_per_gpu || simulation_.cluster().ranks_per_node == 1;
+  return how.pipeline({node_of, nic_per_rank, hop}, x);
+}
+
+void SimCommunicator::add_in_memory(const AllReduce& how, ReduceOp op) {
+  const std::vector<Buffer>& all = group_->meeting().buffers;
+  if (all.front().is_phantom() || all.front().count() == 0) return;
+  const ReduceOp sum_or_op = op == ReduceOp::mean ? ReduceOp::sum : op;
+  const std::vector<Buffer> parts = how.reduce_in_memory(all, [&](Buffer from, Buffer to) {
+    if (to.count() > 0) device_.kernels().reduce(sum_or_op, from, to);
+  });
+  std::int64_t place = 0;
+  for (const Buffer& part : parts) {
+    finish_mean(*this, op, part);
+    for (const Buffer& one : all) copy_bytes(part, one.slice(place, part.count()));
+    place += part.count();
+  }
+}
+
+// A stream's own latency is on the longest way already.
+void SimCommunicator::carry(const Pipeline& pipeline) {
+  const Platform& platform = simulation_.platform();
+  const bool few = fluid_ && pipeline.alike && group_->symmetry() == Symmetry::nodes;
+  std::vector<StandIn> flows;
+  for (const Pipeline::Stream& stream : pipeline.streams) {
+    simulation_.count(group_->member(stream.from), group_->member(stream.to), stream.bytes);
+    if (!few || group_->node_of(stream.from) == 0)
+      flows.push_back({stream.from, stream.to, stream.bytes, 1, stream.messages});
+  }
+  const double begin = simulation_.now();
+  double end = begin;
+  try {
+    flow(flows, [&](const StandIn& one, double finish) {
+      const int from = group_->member(one.from), to = group_->member(one.to);
+      end = std::max(end,
+                     time_of(one, 1, begin, finish) - platform.latency(from, to) - platform.message_overhead(from, to));
+    });
+  } catch (const simgrid::NetworkFailureException&) {
+    throw BackendError(simulation_.lost(group_->member(rank_), group_->member((rank_ + 1) % size()),
+                                        "a link between ranks of its group failed"));
+  }
+  end += pipeline.latency;
+  if (end > simulation_.now()) simgrid::s4u::this_actor::sleep_until(end);
+}
+
+}  // namespace trigram::sim

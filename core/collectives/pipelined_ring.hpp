@@ -1,0 +1,24 @@
+// Rings whose chunks flow: the messages, bytes and bits of the ring, without waiting for rounds.
+#pragma once
+
+#include <vector>
+
+#include "core/all_reduce.hpp"
+
+namespace trigram {
+
+/// What rings of all ranks have in common. Where a backend does not pipeline by itself, rounds wait for each other as
+/// those of `ring` do.
+class PipelinedRing : public AllReduce {
+ public:
+  void run(Communicator& comm, Buffer x, ReduceOp op) const override;
+  Cost cost(int ranks, int rank, std::int64_t count, std::int64_t element_bytes) const override;
+  bool pipelined() const override { return true; }
+  std::vector<Buffer> reduce_in_memory(std::span<const Buffer> of_ranks, const Add& add) const override;
+};
+
+/// One ring through all ranks in `order`, which carries `part` of a vector: adds its streams, and its latency where
+/// that is longer.
+void add_ring(const std::vector<int>& order, Buffer part, const std::function<double(int, int)>& hop, Pipeline& to);
+
+}  // namespace trigram

@@ -1,0 +1,128 @@
+// What windows and caps of connections let through, against an acknowledged stream of segments.
+#include "backends/sim/connections.hpp"
+
+#include <deque>
+
+#include "tests/sim/rig.hpp"
+
+namespace trigram::testing::connections_test {
+namespace {
+
+constexpr double latency = 1e-3;    ///< of `far`
+constexpr double window = 1 << 20;  ///< bytes
+
+/// Nodes of one GPU, 100 Gbps and a millisecond apart.
+std::string far(int ranks, const std::string& more) {
+  return "sim:gpus_per_node=1,nic_bandwidth=100Gbps,nic_latency=1ms,nodes=" + std::to_string(ranks) + "," + more;
+}
+
+/// A sender of 1 KiB segments on a wire of bandwidth 1/beta, with at most `window` bytes not acknowledged: seconds
+/// until the last byte arrives.
+double acknowledged_stream(std::int64_t bytes) {
+  constexpr double segment = 1024;
+  std::deque<double> acknowledged;  // of segments in flight
+  double now = 0;
+  for (double sent = 0; sent < static_cast<double>(bytes); sent += segment) {
+    if (static_cast<double>(acknowledged.size() + 1) * segment > window) {
+      now = std::max(now, acknowledged.front());
+      acknowledged.pop_front();
+    }
+    now += segment * beta;
+    acknowledged.push_back(now + 2 * latency);
+  }
+  return now + latency;
+}
+
+Operation swap(std::int64_t bytes) {
+  return [bytes](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const int peer = 1 - comm.rank();
+    comm.exchange({Transfer::send_to(peer, phantom(bytes)), Transfer::receive_from(peer, phantom(bytes))});
+  };
+}
+
+TEST(Connections, SendWhatAWindowOfUnacknowledgedBytesAllows) {
+  for (const std::int64_t bytes : {1 << 16, 1 << 20, 3 << 20, 1 << 24, 1 << 28}) {
+    expect_relative(duration(far(2, "nic_window=1MiB"), 2, swap(bytes)), acknowledged_stream(bytes), 0.01,
+                    std::to_string(bytes));
+  }
+}
+
+// α + M·2α/W for what is long, and as if windows were as large as all of them together where there are several
+TEST(Connections, OfAPairShareItsMessages) {
+  constexpr std::int64_t bytes = 1 << 30;
+  const double one = latency + bytes * 2 * latency / window;
+  expect_relative(duration(far(2, "nic_window=1MiB"), 2, swap(bytes)), one, 1e-2);
+  expect_relative(duration(far(2, "nic_window=1MiB,connections=4"), 2, swap(bytes)), one / 4, 1e-2);
+  expect_relative(duration(far(2, "nic_window=256KiB,connections=4"), 2, swap(bytes)), one, 1e-2);
+}
+
+// α + M/(k·cap), and never beyond the NIC
+TEST(Connections, ReachTheirCap) {
+  const auto seconds = [](const std::string& more) { return duration(flat(2, more), 2, swap(25'000'000)); };
+  expect_relative(seconds("connection_cap=10Gbps"), alpha + 25e6 * 10 * beta, 1e-9);
+  expect_relative(seconds("connection_cap=10Gbps,connections=4"), alpha + 25e6 * 2.5 * beta, 1e-9);
+  expect_relative(seconds("connection_cap=10Gbps,connections=40"), alpha + 25e6 * beta, 1e-9);
+}
+
+// Eight GPUs share a NIC of 100 Gbps: caps of 50 Gbps do not show, caps of 5 do.
+TEST(Connections, LimitEachPairByItself) {
+  const auto shift_node = [](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const int peer = (comm.rank() + 8) % 16;
+    comm.exchange({Transfer::send_to(peer, phantom(10'000'000)), Transfer::receive_from(peer, phantom(10'000'000))});
+  };
+  const std::string cluster = "sim:nodes=2,gpus_per_node=8,nic_bandwidth=100Gbps,nic_latency=5us,connection_cap=";
+  expect_relative(duration(cluster + "50Gbps", 16, shift_node), alpha + 8e7 * beta, 1e-9);
+  expect_relative(duration(cluster + "5Gbps", 16, shift_node), alpha + 1e7 * 20 * beta, 1e-9);
+}
+
+TEST(Connections, DoNotConcernMessagesInsideANode) {
+  const std::string node = "sim:nodes=1,gpus_per_node=2,node_bandwidth=100GB/s,node_latency=2us";
+  expect_relative(duration(node + ",connection_cap=1Gbps,nic_window=1KiB", 2, swap(10'000'000)), 2e-6 + 1e7 / 100e9,
+                  1e-9);
+}
+
+// Rings round by round: 2(n−1)·(α + max(c·β, (c/W − 1)·2α + W·β))
+TEST(Connections, SlowEveryRoundOfARing) {
+  constexpr double chunk = 8 * window;
+  const double round = latency + 7 * 2 * latency + window * beta;
+  for (const char* fidelity : {"exact", "fluid"}) {
+    const std::string cluster = far(4, std::string("nic_window=1MiB,fidelity=") + fidelity);
+    expect_relative(duration(cluster, 4, all_reduce_of(4 * static_cast<std::int64_t>(chunk))), 6 * round, 1e-6);
+  }
+}
+
+TEST(Connections, LimitFluidCollectivesAsTheyLimitMessages) {
+  const auto all_to_all = [](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const std::vector<Buffer> parts(static_cast<std::size_t>(comm.size()), phantom(4'000'000));
+    comm.all_to_all(parts, parts);
+  };
+  const auto by_leader = [](RankRuntime& runtime) {
+    Lane& lane = runtime.lane(0);
+    lane.node->reduce(phantom(30'240'000), ReduceOp::sum, 0);
+    if (lane.node->rank() == 0) lane.leaders->all_reduce(phantom(30'240'000), ReduceOp::sum);
+    lane.node->broadcast(phantom(30'240'000), 0);
+  };
+  for (const char* nodes : {"nodes=4,gpus_per_node=4", "gpus_per_node=2 4 3"}) {
+    for (const char* limit : {"nic_window=512KiB", "connection_cap=1Gbps", "nic_window=128KiB,connections=3",
+                              "message_overhead=300us", "nic_window=512KiB,message_overhead=1ms"}) {
+      const std::string cluster = std::string("sim:nic_bandwidth=25Gbps,nic_latency=1ms,") + nodes + "," + limit;
+      const int ranks = Backends::make(cluster)->default_ranks();
+      for (const Operation& operation : {Operation(all_to_all), Operation(by_leader), all_reduce_of(90'000'000)}) {
+        const double exact = duration(cluster + ",fidelity=exact", ranks, operation);
+        expect_relative(duration(cluster + ",fidelity=fluid", ranks, operation), exact, 0.02, cluster);
+      }
+    }
+  }
+}
+
+TEST(Connections, AreRefusedWhereTheyLimitNothing) {
+  EXPECT_THROW(Backends::make(flat(2, "connections=4")), UsageError);
+  EXPECT_THROW(Backends::make(flat(2, "nic_window=1MiB,connections=0")), UsageError);
+  EXPECT_THROW(Backends::make(flat(2, "connection_cap=10")), UsageError);
+}
+
+}  // namespace
+}  // namespace trigram::testing::connections_test
