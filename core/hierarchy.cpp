@@ -1,5 +1,7 @@
 #include "core/hierarchy.hpp"
 
+#include <string>
+
 #include "core/error.hpp"
 
 namespace trigram {
@@ -37,6 +39,17 @@ void by_all_nics(Worker& worker, std::span<const Buffer> all, NodeValue value, c
 }
 
 }  // namespace
+
+void require_equal_nodes(const std::vector<int>& nodes, const char* where) {
+  const Placement first = placement(nodes, 0);
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    const Placement place = placement(nodes, static_cast<int>(rank));
+    require(place.node_size == first.node_size, "hierarchy all_nics needs equal nodes" + std::string(where) +
+                                                    ", but node 0 has " + std::to_string(first.node_size) +
+                                                    " ranks and node " + std::to_string(place.node) + " has " +
+                                                    std::to_string(place.node_size) + "; use leader");
+  }
+}
 
 PrimitiveGroup primitive_group(Worker& worker, Buffer x) {
   switch (worker.relaxation.hierarchy) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "core/communicator.hpp"
 #include "core/cost.hpp"
@@ -29,6 +30,9 @@ PrimitiveGroup primitive_group(Worker& worker, Buffer x);
 
 /// What the primitive connects: ranks on their nodes, or nodes.
 Vertices vertices(const Worker& worker);
+
+/// Throws UsageError where `all_nics` is no hierarchy of these nodes, by rank; `where` they are is for the message.
+void require_equal_nodes(const std::vector<int>& nodes, const char* where);
 
 /// Runs `primitive` on this rank's part of `x` inside the worker's hierarchy and leaves the result in x on all ranks.
 void hierarchical(Worker& worker, Buffer x, NodeValue value,

@@ -7,6 +7,7 @@
 #include "core/algorithm.hpp"
 #include "core/all_reduce.hpp"
 #include "core/error.hpp"
+#include "core/hierarchy.hpp"
 #include "core/memory.hpp"
 #include "core/optimizer.hpp"
 #include "core/quoted.hpp"
@@ -32,17 +33,6 @@ void check_numbers(const TrainingOptions& options, const World& world) {
   require(
       std::isfinite(options.learning_rate) && options.learning_rate >= 0,
       "a learning rate of " + number_text(options.learning_rate) + " cannot be used; give a finite one of 0 or more");
-}
-
-void require_equal_nodes(const std::vector<int>& nodes, const char* where) {
-  const Placement first = placement(nodes, 0);
-  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
-    const Placement place = placement(nodes, static_cast<int>(rank));
-    require(place.node_size == first.node_size, "hierarchy all_nics needs equal nodes" + std::string(where) +
-                                                    ", but node 0 has " + std::to_string(first.node_size) +
-                                                    " ranks and node " + std::to_string(place.node) + " has " +
-                                                    std::to_string(place.node_size) + "; use leader");
-  }
 }
 
 /// The nodes of the ranks of each data line; where lines are alike, once.

@@ -47,11 +47,23 @@ struct AllReduceForm {
   double (*seconds)(const BenchGroup&, const MessageTime&, double);
 };
 
+double ring(const BenchGroup& g, const MessageTime& m, double bytes) { return 2 * ring_phase(g, m, bytes); }
+
+/// Chunks that flow pay for bytes on average, and no rounding of chunks.
+double pipelined_ring(const BenchGroup& g, const MessageTime& m, double bytes) {
+  return 2 * (g.ranks - 1) * m.alpha + twice_share(g.ranks) * bytes * m.beta;
+}
+double double_binary_tree(const BenchGroup& g, const MessageTime& m, double bytes) {
+  return g.ranks < 4 ? std::numeric_limits<double>::quiet_NaN()
+                     : 2 * log2_rounds(g.ranks) * m.alpha + 2 * bytes * m.beta;
+}
+
 const std::map<std::string, AllReduceForm>& all_reduce_forms() {
   static const std::map<std::string, AllReduceForm> forms = {
-      {"ring",
-       {"2(p-1) alpha + 2(p-1)/p M beta",
-        [](const BenchGroup& g, const MessageTime& m, double b) { return 2 * ring_phase(g, m, b); }}},
+      {"ring", {"2(p-1) alpha + 2(p-1)/p M beta", ring}},
+      {"pipelined_ring", {"2(p-1) alpha + 2(p-1)/p M beta", pipelined_ring}},
+      {"multi_rail_ring", {"2(p-1) alpha + 2(p-1)/p M beta", pipelined_ring}},
+      {"double_binary_tree", {"2 lg p alpha + 2 M beta, p a power of two from 4", power_of_two<double_binary_tree>}},
       {"recursive_doubling", {"lg p (alpha + M beta), p a power of two", power_of_two<tree>}},
       {"rabenseifner", {"2 lg p alpha + 2(p-1)/p M beta, p a power of two", power_of_two<rabenseifner>}},
       {"binomial", {"2 ceil(lg p) (alpha + M beta)", [](const BenchGroup& g, const MessageTime& m, double b) {

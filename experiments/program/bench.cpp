@@ -8,6 +8,7 @@
 #include "core/all_reduce.hpp"
 #include "core/backend.hpp"
 #include "core/error.hpp"
+#include "core/hierarchy.hpp"
 #include "core/packing.hpp"
 #include "experiments/measure/bench_op.hpp"
 #include "experiments/measure/median.hpp"
@@ -31,6 +32,7 @@ struct BenchFlags {
   std::string system;  ///< whose defaults other flags have
   std::string op;
   World world;
+  Hierarchy hierarchy = Hierarchy::none;
   std::vector<std::int64_t> sizes;
   int iterations = 1;
   std::string out;
@@ -53,6 +55,9 @@ BenchFlags::BenchFlags(Params& flags) : place(flags) {
       "op", "all_reduce",
       "all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, reduce, gather, scatter, barrier or exchange");
   world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce");
+  hierarchy = parse_hierarchy(flags.get(
+      "hierarchy", "none", "how all_reduce is spread over nodes: none, leader or all_nics; other operations are flat"));
+  if (op != "all_reduce") hierarchy = Hierarchy::none;
   const double low =
       flags.get("min-size", "4KiB", Unit::message_bytes, "first size; as nccl-tests has it, 8 is 8B and 8M is 8MiB");
   const double high = flags.get("max-size", "64MiB", Unit::message_bytes, "last size");
@@ -78,6 +83,14 @@ std::vector<std::byte> pack(const std::vector<Number>& numbers) {
   return std::move(packer).bytes();
 }
 
+/// The operation, spread over nodes where that is asked for.
+void perform(RankRuntime& runtime, const BenchFlags& config, const BenchOp& op, Buffer x, Buffer spare) {
+  if (config.hierarchy == Hierarchy::none) return op.run(*runtime.lane(0).comm, x, spare);
+  Worker worker(runtime, 0, {.hierarchy = config.hierarchy});
+  hierarchical(worker, x, NodeValue::weighted_mean,
+               [&](Communicator& group, Buffer part) { op.run(group, part, spare); });
+}
+
 /// Models of time need sizes only; real ranks send real bytes, and their first iteration, which opens connections, is
 /// not counted.
 Seconds measure(RankRuntime& runtime, const BenchFlags& config, const BenchOp& op, bool simulated) {
@@ -91,7 +104,7 @@ Seconds measure(RankRuntime& runtime, const BenchFlags& config, const BenchOp& o
       comm.barrier();
       comm.device().synchronize();
       const double begin = runtime.now();
-      op.run(comm, memory.view().slice(0, size / 4), spare.view().slice(0, size / 4));
+      perform(runtime, config, op, memory.view().slice(0, size / 4), spare.view().slice(0, size / 4));
       comm.device().synchronize();
       if (i >= 0) measured.push_back(runtime.now() - begin);
     }
@@ -141,6 +154,7 @@ std::string header(const BenchFlags& config, const BenchOp& op, const std::optio
                      config.place.where() + ", backend " + config.place.backend + "\n";
   const std::string formula = formula_of(op, {config.world.ranks, config.world.all_reduce});
   if (!simulated) return text + "# medians of " + std::to_string(config.iterations) + " iterations\n";
+  if (config.hierarchy != Hierarchy::none) return text + "# no closed form: a hierarchy has phases of its own\n";
   if (!message) return text + "# no closed form: messages between different ranks take different times\n";
   return text + "# closed form: " + formula + "; alpha " + short_number(message->alpha * microseconds) +
          " us, 1/beta " + short_number(1 / message->beta / giga) + " GB/s, from single messages between ranks\n";
@@ -179,7 +193,8 @@ int bench(const Arguments& arguments) {
   const auto backend = place.make();
   require_ranks_of(*backend, "trigram bench", place);
   config.world.ranks = place.ranks_on(*backend);
-  backend->nodes(config.world.ranks);
+  const std::vector<int> nodes = backend->nodes(config.world.ranks);
+  if (config.hierarchy == Hierarchy::all_nics) require_equal_nodes(nodes, "");
   config.world.configuration = same_on_all_ranks("bench", with_defaults(flags), place);
   const bool reports = backend->process_rank() == 0;
   if (reports && !config.out.empty()) require_writable_file(config.out);
@@ -190,7 +205,8 @@ int bench(const Arguments& arguments) {
 
   std::vector<Seconds> ranks;
   for (const auto& bytes : outcome.results) ranks.push_back(Unpacker(bytes).take_all<double>());
-  const std::optional<MessageTime> message = simulated ? time_of_messages(*backend, config.world) : std::nullopt;
+  const bool has_form = simulated && config.hierarchy == Hierarchy::none;
+  const std::optional<MessageTime> message = has_form ? time_of_messages(*backend, config.world) : std::nullopt;
   print_warnings(warnings_of(nlohmann::json::parse(outcome.facts)));
   const Cells rows = table(config, op, ranks, message);
   std::cout << header(config, op, message, simulated) << aligned(rows);
