@@ -12,7 +12,10 @@ class ByteGrad final : public LowPrecisionGradients {
   explicit ByteGrad(Params& params)
       : LowPrecisionGradients(params, params.get("codec", "minmax_uint8", "how chunks are encoded")) {}
 
-  std::vector<std::string> trials() const override { return {"", "codec=bf16", "codec=one_bit,error_feedback=on"}; }
+  std::vector<std::string> trials() const override {
+    return {"", "codec=bf16,exchange=scatter_reduce_ring", "codec=one_bit,error_feedback=on", "exchange=all_gather",
+            "codec=one_bit,error_feedback=on,exchange=all_gather"};
+  }
 };
 
 const Algorithms::Registration registration("bytegrad",

@@ -29,6 +29,7 @@ class OneBitAdam final : public GradientMethod {
         codec_(params.get("codec", "one_bit", "how first moments are encoded")),
         model_(make_codec_model(codec_)),
         error_feedback_(params.get("error_feedback", true, "keep worker and server residuals")),
+        exchange_(read_frame_exchange(params)),
         beta1_(static_cast<float>(params.get("beta1", 0.9, "share of the first moment that is kept"))),
         beta2_(static_cast<float>(params.get("beta2", 0.999, "share of the second moment that is kept"))),
         epsilon_(static_cast<float>(params.get("epsilon", 1e-8, "added to the root of the second moment"))),
@@ -40,23 +41,24 @@ class OneBitAdam final : public GradientMethod {
   }
   bool uses_optimizer() const override { return false; }
   std::vector<std::string> trials() const override {
-    return {"", "warmup=3", "warmup=2,codec=minmax_uint8,error_feedback=off,beta1=0.8,beta2=0.99,epsilon=1e-6"};
+    return {"", "warmup=3,exchange=scatter_reduce_ring",
+            "warmup=2,codec=minmax_uint8,error_feedback=off,beta1=0.8,beta2=0.99,epsilon=1e-6"};
   }
 
   Cost cost(const CostQuery& query) const override {
     return sum_over_buckets(query, [&](const Shape& bucket) {
       return query.step < warmup_ ? centralized_full_precision_cost(query, bucket)
-                                  : centralized_low_precision_cost(query, bucket, *model_);
+                                  : centralized_low_precision_cost(query, bucket, *model_, exchange_);
     });
   }
   void check(const CostQuery& query) const override {
-    if (error_feedback_) require_stable_scatter_reduce(query, *model_, codec_);
+    if (error_feedback_) require_stable_scatter_reduce(query, *model_, codec_, exchange_);
   }
 
   void setup(Worker& worker, std::span<Bucket> buckets) override {
     adam_->setup(worker, buckets);
     const std::shared_ptr<const Codec> codec = worker.device.make_codec(codec_);
-    for (const Bucket& bucket : buckets) averages_.emplace_back(worker, bucket, codec, error_feedback_);
+    for (const Bucket& bucket : buckets) averages_.emplace_back(worker, bucket, codec, error_feedback_, exchange_);
   }
 
   void update(Worker& worker, Bucket& bucket) override {
@@ -106,6 +108,7 @@ class OneBitAdam final : public GradientMethod {
   std::string codec_;
   std::unique_ptr<const Codec> model_;
   bool error_feedback_;
+  FrameExchange exchange_;
   float beta1_, beta2_, epsilon_;  ///< as Adam keeps them
   std::unique_ptr<Optimizer> adam_;
   std::vector<CentralizedLowPrecision> averages_;

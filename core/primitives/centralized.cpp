@@ -4,7 +4,10 @@
 #include <vector>
 
 #include "core/all_reduce.hpp"
+#include "core/error.hpp"
+#include "core/primitives/compressed_all_gather.hpp"
 #include "core/primitives/frames.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 namespace {
@@ -25,19 +28,19 @@ Key chunk_key(const Worker& lane, const Communicator& group, int bucket, int chu
   return key;
 }
 
-/// What one operation of a codec on every chunk of x costs, where there is nothing to compute: few chunks differ in
-/// size from the one before.
-KernelCost cost_of_chunks(const Codec& codec, Buffer x, int n, double CodecTraffic::*operation) {
-  KernelCost all;
+/// Spends what one operation of a codec on every chunk of x costs, where there is nothing to compute: few chunks differ
+/// in size from the one before.
+void charge_chunks(Device& device, const Codec& codec, Buffer x, int n, CodecStep step) {
+  double bytes = 0;
   std::int64_t before = -1;
   double of_chunk = 0;
   for (int chunk = 0; chunk < n; ++chunk) {
     const std::int64_t count = chunk_count(x.modelled_count(), n, chunk);
-    if (count != before) of_chunk = codec.traffic(count).*operation;
+    if (count != before) of_chunk = codec.traffic(count).of(step);
     before = count;
-    all.bytes += of_chunk;
+    bytes += of_chunk;
   }
-  return all;
+  device.charge({0, bytes}, {codec.name(), step, x.modelled_count()});
 }
 
 std::vector<CodecPart> with_vectors(std::vector<CodecPart> parts, Buffer x) {
@@ -67,12 +70,26 @@ Cost centralized_full_precision_cost(const CostQuery& query, const Shape& bucket
       [&](int ranks, int rank, std::int64_t count) { return all_reduce->cost(ranks, rank, count, element); });
 }
 
+FrameExchange read_frame_exchange(Params& params) {
+  const std::string text =
+      params.get(frame_exchange_key, "scatter_reduce",
+                 "scatter_reduce: chunks to servers, means to everybody at once; scatter_reduce_ring: means around a "
+                 "ring; all_gather: whole frames to everybody, who decodes all of them");
+  if (text == "scatter_reduce") return FrameExchange::scatter_reduce;
+  if (text == "scatter_reduce_ring") return FrameExchange::scatter_reduce_ring;
+  require(text == "all_gather", params.owner(), ": 'exchange': ", Quoted(text),
+          " is none of scatter_reduce, scatter_reduce_ring, all_gather");
+  return FrameExchange::all_gather;
+}
+
 CentralizedLowPrecision::CentralizedLowPrecision(Worker& worker, const Bucket& bucket,
-                                                 std::shared_ptr<const Codec> codec, bool error_feedback)
-    : codec_(std::move(codec)), bucket_(bucket.index), error_feedback_(error_feedback) {
+                                                 std::shared_ptr<const Codec> codec, bool error_feedback,
+                                                 FrameExchange exchange)
+    : codec_(std::move(codec)), bucket_(bucket.index), error_feedback_(error_feedback), exchange_(exchange) {
   const PrimitiveGroup group = primitive_group(worker, bucket.gradients);
   if (!error_feedback_ || group.comm == nullptr || group.comm->size() == 1) return;
   worker_residual_ = worker.device.allocate(group.part.shape());
+  if (exchange_ == FrameExchange::all_gather) return;
   server_residual_ = worker.device.allocate(group.part.chunk(group.comm->rank(), group.comm->size()).shape());
 }
 
@@ -81,7 +98,9 @@ void CentralizedLowPrecision::average(Worker& lane, Buffer x) {
   residual_weight_ = comparable ? static_cast<float>(learning_rate_ / lane.learning_rate) : 1.0F;
   learning_rate_ = lane.learning_rate;
   hierarchical(lane, x, NodeValue::weighted_mean, [&](Communicator& group, Buffer part) {
-    if (group.size() > 1) scatter_reduce(lane, group, part);
+    if (group.size() == 1) return;
+    if (exchange_ == FrameExchange::all_gather) return gather_whole_frames(lane, group, part);
+    scatter_reduce(lane, group, part);
   });
 }
 
@@ -89,6 +108,11 @@ void CentralizedLowPrecision::list_state(State& state) {
   state.buffer("worker residual", worker_residual_);
   state.buffer("server residual", server_residual_);
   state.value("learning rate", learning_rate_);
+}
+
+void CentralizedLowPrecision::gather_whole_frames(Worker& lane, Communicator& group, Buffer x) {
+  if (error_feedback_) lane.device.axpby(residual_weight_, worker_residual_, 1.0F, x);
+  compressed_all_gather(lane, group, x, *codec_, chunk_key(lane, group, bucket_, 0, Phase::worker), worker_residual_);
 }
 
 void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, Buffer x) {
@@ -104,10 +128,14 @@ void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, 
   group.all_to_all(sent.all(), received.all());
 
   serve(lane, group, received, x.chunk(self, n), gathered[self]);
-  // Every server sends its frame to everyone at once: one round, where a ring would take n − 1 latencies.
-  group.all_to_all(std::vector<Buffer>(static_cast<std::size_t>(n), gathered[self]), gathered.all());
+  if (exchange_ == FrameExchange::scatter_reduce_ring) {
+    group.all_gather(gathered.all());
+  } else {
+    // Every server sends its frame to everyone at once: one round, where a ring takes n − 1 latencies.
+    group.all_to_all(std::vector<Buffer>(static_cast<std::size_t>(n), gathered[self]), gathered.all());
+  }
   lane.device.fused(Activity::decode, "decode", [&] {
-    if (x.is_phantom()) return lane.device.charge(cost_of_chunks(*codec_, x, n, &CodecTraffic::decode));
+    if (x.is_phantom()) return charge_chunks(lane.device, *codec_, x, n, CodecStep::decode);
     std::vector<CodecPart> parts;
     for (int server = 0; server < n; ++server) {
       Key key = chunk_key(lane, group, bucket_, server, Phase::server);
@@ -120,8 +148,7 @@ void CentralizedLowPrecision::scatter_reduce(Worker& lane, Communicator& group, 
 
 void CentralizedLowPrecision::encode_worker(Worker& lane, Communicator& group, Buffer x, const Frames& frames) {
   const int n = group.size();
-  if (x.is_phantom() && !error_feedback_)
-    return lane.device.charge(cost_of_chunks(*codec_, x, n, &CodecTraffic::encode));
+  if (x.is_phantom() && !error_feedback_) return charge_chunks(lane.device, *codec_, x, n, CodecStep::encode);
   if (error_feedback_) lane.device.axpby(residual_weight_, worker_residual_, 1.0F, x);
   std::vector<CodecPart> parts;
   for (int chunk = 0; chunk < n; ++chunk) {
@@ -168,25 +195,37 @@ void CentralizedLowPrecision::serve_with_feedback(Worker& lane, std::span<const 
   });
 }
 
-Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket, const Codec& codec) {
-  const auto scatter_reduce = [&](int ranks, int rank, std::int64_t count) {
+Cost centralized_low_precision_cost(const CostQuery& query, const Shape& bucket, const Codec& codec,
+                                    FrameExchange exchange) {
+  const auto of_frames = [&](int ranks, int rank, std::int64_t count) {
     Cost cost;
     if (ranks == 1) return cost;
+    if (exchange == FrameExchange::all_gather) return compressed_all_gather_cost(ranks, count, codec);
     // Every other rank's chunk goes to its server; the own chunk, reduced, goes to every other rank.
     for (int chunk = 0; chunk < ranks; ++chunk) {
       if (chunk != rank) cost.bytes += codec.encoded_bytes(chunk_count(count, ranks, chunk));
     }
+    cost.rounds = 1;
+    if (exchange == FrameExchange::scatter_reduce_ring) {
+      // All frames of means but the successor's pass this rank.
+      for (int chunk = 0; chunk < ranks; ++chunk) {
+        if (chunk != (rank + 1) % ranks) cost.bytes += codec.encoded_bytes(chunk_count(count, ranks, chunk));
+      }
+      cost.rounds += ranks - 1;
+      return cost;
+    }
     cost.bytes += (ranks - 1) * codec.encoded_bytes(chunk_count(count, ranks, rank));
-    cost.rounds = 2;
+    cost.rounds += 1;
     return cost;
   };
-  return hierarchical_cost(query.hierarchy, query.place, bucket.modelled_count, size_of(bucket.dtype), scatter_reduce);
+  return hierarchical_cost(query.hierarchy, query.place, bucket.modelled_count, size_of(bucket.dtype), of_frames);
 }
 
-void require_stable_scatter_reduce(const CostQuery& query, const Codec& codec, const std::string& spec) {
+void require_stable_scatter_reduce(const CostQuery& query, const Codec& codec, const std::string& spec,
+                                   FrameExchange exchange) {
+  const int parts = exchange == FrameExchange::all_gather ? 1 : vertices(query.hierarchy, query.place);
   for (const BucketLayout& bucket : query.buckets) {
-    require_stable_under_feedback(codec, spec,
-                                  chunk_count(bucket.shape.modelled_count, vertices(query.hierarchy, query.place), 0));
+    require_stable_under_feedback(codec, spec, chunk_count(bucket.shape.modelled_count, parts, 0));
   }
 }
 

@@ -18,7 +18,8 @@ class LowPrecisionGradients : public GradientMethod {
     std::string name;
   };
 
-  /// Reads error_feedback (off unless asked for). `codec` is a spec. Throws UsageError when there is no such codec.
+  /// Reads error_feedback (off unless asked for) and exchange. `codec` is a spec. Throws UsageError when there is no
+  /// such codec.
   LowPrecisionGradients(Params& params, std::string codec);
   /// The same, and reads what the codec reads: as the first one does with "name:key=value" of the keys that were given.
   LowPrecisionGradients(Params& params, const CodecOfName& codec);
@@ -36,6 +37,7 @@ class LowPrecisionGradients : public GradientMethod {
   void exchange(Worker& lane, Bucket& bucket) override;
 
   bool error_feedback_;
+  FrameExchange exchange_;
   std::string codec_;
   std::unique_ptr<const Codec> model_;
   std::vector<CentralizedLowPrecision> averages_;

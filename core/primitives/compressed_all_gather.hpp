@@ -1,0 +1,21 @@
+// Everybody's frames to everybody, as systems without servers exchange compressed gradients (GRACE: Xu et al., ICDCS
+// 2021, doi:10.1109/ICDCS51616.2021.00060).
+#pragma once
+
+#include "core/codec.hpp"
+#include "core/communicator.hpp"
+#include "core/cost.hpp"
+#include "core/worker.hpp"
+
+namespace trigram {
+
+/// x ← mean over the group of Q(x_j), which every rank encodes whole and all decode, in rank order, n frames each.
+/// `own` is this rank's key; that of rank j differs in its rank. With `error`, which has the shape of x, it becomes
+/// x − Q(x). Replicas stay identical.
+void compressed_all_gather(Worker& lane, Communicator& group, Buffer x, const Codec& codec, const Key& own,
+                           Buffer error = {});
+
+/// Rounds and bytes of one such call around the ring: every frame but the successor's passes each rank.
+Cost compressed_all_gather_cost(int ranks, std::int64_t count, const Codec& codec);
+
+}  // namespace trigram
