@@ -24,8 +24,13 @@ struct PartSizes {
   void add(std::span<const Buffer> parts) {
     for (const Buffer& part : parts) add({part.modelled_bytes(), part.modelled_bytes(), part.is_phantom()});
   }
-  /// Whether one flow may stand for flows of all.
-  bool nearly_equal() const { return most - least <= most / 1000 + size_of(DType::i64); }
+  /// Whether one flow may stand for flows of all: those of chunks, encoded or not, whose last is shorter than the first
+  /// by less than two grains.
+  bool nearly_equal() const {
+    const std::int64_t two_grains =
+        std::min(2 * chunk_grain * size_of(DType::f32), most * 2 * chunk_grain / long_chunk);
+    return most - least <= std::max(most / 1000, two_grains) + size_of(DType::i64);
+  }
   /// Whether there is nothing to move, and no two differ.
   bool equal_phantoms() const { return phantom && least == most; }
 };

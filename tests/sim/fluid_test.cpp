@@ -1,6 +1,7 @@
 // fluid against exact: time within the stated bounds, numbers to the bit.
 #include <nlohmann/json.hpp>
 
+#include "backends/sim/parts.hpp"
 #include "core/random.hpp"
 #include "tests/sim/rig.hpp"
 
@@ -42,6 +43,22 @@ TEST(Fluid, IsExactOnHomogeneousLinks) {
   }
   expect_fluid_near_exact(nodes_of_eight, 32, all_reduce_of(100'000'000), 1e-3);
   expect_fluid_near_exact(nodes_of_eight, 32, all_to_all_of(1'000'000), 1e-3);
+}
+
+/// Else each rank of a large cluster has a flow to each node.
+TEST(Fluid, ChunksOfAnyVectorAreNearlyEqual) {
+  const auto nearly_equal_chunks = [](std::int64_t count, DType dtype, int parts) {
+    sim::PartSizes sizes;
+    for (int part = 0; part < parts; ++part) {
+      const Buffer chunk = Buffer(nullptr, Shape{0, dtype, count, true}).chunk(part, parts);
+      sizes.add(std::span(&chunk, 1));
+    }
+    return sizes.nearly_equal();
+  };
+  for (const DType dtype : {DType::u8, DType::f32}) {
+    for (const std::int64_t count : {1000, 64 * 4096 - 1, 64 * 4096 + 1, 2'621'440 + 63})
+      EXPECT_TRUE(nearly_equal_chunks(count, dtype, 64)) << count;
+  }
 }
 
 TEST(Fluid, IsExactOnUnequalLinks) {
