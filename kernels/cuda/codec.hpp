@@ -22,11 +22,18 @@ struct AddWeighted {
   __device__ __forceinline__ float of(float value, float before) const { return before + weight * value; }
 };
 
-/// Decodes by groups. `Frame` has width, Codes<N>, load(first element, codes) and decode(first element, codes, values);
-/// it may have prepared().
+/// Decodes by groups. `Frame` has Codes<N>, load(first element, codes) and decode(first element, codes, values) for N
+/// of 1 and 4; it may be prepared, and say how many groups are in flight.
 template <class Frame, class Sink>
 struct Decode {
-  static constexpr int width = Frame::width;
+  static constexpr int width = 4;  ///< what a thread writes at once, so that a warp writes 512 bytes in one piece
+  static constexpr int groups = [] {
+    if constexpr (requires { Frame::groups; }) {
+      return Frame::groups;
+    } else {
+      return Sink::reads ? groups_in_flight : 2 * groups_in_flight;
+    }
+  }();
   Frame frame;
   float* values;
   Sink sink;
@@ -36,9 +43,11 @@ struct Decode {
     typename Frame::template Codes<N> codes;
     float values[N];
   };
-  __device__ auto prepared() const {
-    const auto ready = cuda::prepared(frame);
-    return Decode<std::remove_const_t<decltype(ready)>, Sink>{ready, values, sink};
+  template <class Body>
+  __device__ __forceinline__ void with_prepared(const Body& body) const {
+    cuda::with_prepared(frame, [&]<class Ready>(const Ready& ready) {
+      body(Decode<Ready, Sink>{ready, values, sink});
+    });
   }
   template <int N>
   __device__ void load(std::int64_t i, Held<N>& held) const {
@@ -64,12 +73,13 @@ struct VectorFrame {
 };
 using VectorFrames = std::span<const VectorFrame>;
 
-/// Whether that of all of them allows 16-byte accesses.
+/// Whether values of all of them allow 16-byte accesses.
 inline bool wide_values(VectorFrames all) {
   return std::ranges::all_of(all, [](const VectorFrame& one) { return all_wide(one.values); });
 }
-inline bool wide_frames(VectorFrames all) {
-  return std::ranges::all_of(all, [](const VectorFrame& one) { return all_wide(one.frame); });
+/// Whether frames of all of them lie at multiples of so many bytes.
+inline bool aligned_frames(VectorFrames all, std::size_t bytes) {
+  return std::ranges::all_of(all, [=](const VectorFrame& one) { return is_aligned(one.frame, bytes); });
 }
 
 /// Decodes all in one launch, each as the Frame that make(vector) gives.
@@ -91,11 +101,23 @@ struct FrameTable {
   explicit FrameTable(std::span<const KeyedFrame> all) {
     for (const KeyedFrame& one : all) frames[count++] = one.frame.data<std::uint8_t>();
   }
-  /// Whether byte `offset` of every frame allows 16-byte accesses.
-  bool wide_at(std::int64_t offset) const {
-    return std::all_of(frames, frames + count, [&](const std::uint8_t* frame) { return all_wide(frame + offset); });
+  /// Whether byte `offset` of every frame lies at a multiple of so many bytes.
+  bool aligned_at(std::int64_t offset, std::size_t bytes) const {
+    return std::all_of(frames, frames + count,
+                       [&](const std::uint8_t* frame) { return is_aligned(frame + offset, bytes); });
   }
 };
+
+/// Calls body(std::integral_constant<int, n>(), f) for frames f … f + n − 1 of `count`: n is `at_once`, whose loads are
+/// then in flight together, and 1 for what is left.
+template <int at_once, class Body>
+__device__ __forceinline__ void for_frames(int count, const Body& body) {
+  int f = 0;
+#pragma unroll 1
+  for (; f + at_once <= count; f += at_once) body(std::integral_constant<int, at_once>(), f);
+#pragma unroll 1
+  for (; f < count; ++f) body(std::integral_constant<int, 1>(), f);
+}
 
 /// `Model` brings parameters and sizes. `Derived` brings either encode_all_of(kernels, vectors) and
 /// decode_all_of(kernels, vectors, sink), or, for one at a time, encode_values(kernels, values, frame, count, key) and

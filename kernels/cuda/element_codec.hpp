@@ -8,7 +8,6 @@ namespace trigram::cuda {
 
 template <class T>
 struct ElementsFrame {
-  static constexpr int width = Pack<T>::count;
   const std::uint8_t* frame;
 
   template <int N>
@@ -32,10 +31,7 @@ struct ElementsFrame {
 };
 
 template <int N, class T>
-__device__ __forceinline__ void write_elements(const float (&values)[N], std::uint8_t* frame, std::int64_t i) {
-  T elements[N];
-#pragma unroll
-  for (int j = 0; j < N; ++j) scalar::store(values[j], elements[j]);
+__device__ __forceinline__ void write_elements(const T (&elements)[N], std::uint8_t* frame, std::int64_t i) {
   std::uint8_t* to = frame + i * static_cast<std::int64_t>(sizeof(T));
   if constexpr (N == 1) {
     put(to, elements[0]);
@@ -46,7 +42,7 @@ __device__ __forceinline__ void write_elements(const float (&values)[N], std::ui
 
 template <class T>
 struct EncodeElements {
-  static constexpr int width = Pack<T>::count;
+  static constexpr int width = 4;  ///< what a thread reads at once, so that a warp reads 512 bytes in one piece
   const float* values;
   std::uint8_t* frame;
 
@@ -60,33 +56,75 @@ struct EncodeElements {
   }
   template <int N>
   __device__ void finish(std::int64_t i, Held<N>& held) const {
-    write_elements<N, T>(held.values, frame, i);
+    T elements[N];
+#pragma unroll
+    for (int j = 0; j < N; ++j) scalar::store(held.values[j], elements[j]);
+    write_elements(elements, frame, i);
   }
 };
 
+/// As to_f32, where a NaN's bits do not matter because a sum follows.
+template <class T>
+__device__ __forceinline__ float term_of(T x) {
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<T, scalar::F16>) {
+    float wide;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(x.bits));
+    return wide;
+  }
+#endif
+  return scalar::to_f32(x);
+}
+/// As store, of what an operation gave: the NaN of a GPU's operations becomes the same by the processor's conversion.
+template <class T>
+__device__ __forceinline__ T rounded(float x) {
+  T element;
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<T, scalar::F16>) {
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(element.bits) : "f"(x));
+    return element;
+  }
+#endif
+  scalar::store(x, element);
+  return element;
+}
+
 /// The frame of scale·Σ frames.
+template <class T>
+struct ReduceElements {
+  static constexpr int frames_in_flight = 4;
+  const FrameTable& table;
+  float scale;
+  std::uint8_t* out;
+
+  template <int N>
+  __device__ __forceinline__ void reduce(std::int64_t i) const {
+    float sums[N] = {};
+    for_frames<frames_in_flight>(table.count, [&]<int n>(std::integral_constant<int, n>, int first) {
+      typename ElementsFrame<T>::template Codes<N> codes[n];
+#pragma unroll
+      for (int f = 0; f < n; ++f) ElementsFrame<T>{table.frames[first + f]}.load(i, codes[f]);
+#pragma unroll
+      for (int f = 0; f < n; ++f) {
+#pragma unroll
+        for (int j = 0; j < N; ++j) sums[j] += term_of(codes[f].elements[j]);
+      }
+    });
+    T elements[N];
+#pragma unroll
+    for (int j = 0; j < N; ++j) elements[j] = rounded<T>(scale * sums[j]);
+    write_elements(elements, out, i);
+  }
+};
+
 template <int N, class T>
 __global__ void __launch_bounds__(block_threads)
-    reduce_elements(const __grid_constant__ FrameTable table, float scale, std::uint8_t* out, std::int64_t begin,
-                    std::int64_t count) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x * N;
-  for (std::int64_t i = begin + (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * N; i < count;
-       i += stride) {
-    float sums[N] = {};
-#pragma unroll 4
-    for (int f = 0; f < table.count; ++f) {
-      const ElementsFrame<T> frame{table.frames[f]};
-      typename ElementsFrame<T>::template Codes<N> codes;
-      float values[N];
-      frame.load(i, codes);
-      frame.decode(i, codes, values);
-#pragma unroll
-      for (int j = 0; j < N; ++j) sums[j] += values[j];
-    }
-#pragma unroll
-    for (int j = 0; j < N; ++j) sums[j] = scale * sums[j];
-    write_elements<N, T>(sums, out, i);
-  }
+    reduce_elements(const __grid_constant__ FrameTable table, float scale, std::uint8_t* out, std::int64_t count) {
+  const ReduceElements<T> rule{table, scale, out};
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * block_threads;
+  for (std::int64_t group = first; group < count / N; group += stride) rule.template reduce<N>(group * N);
+  if (const std::int64_t last = count / N * N + first; N > 1 && last < count) rule.template reduce<1>(last);
 }
 
 /// `T` is scalar::F16, scalar::BF16 or float.
@@ -96,31 +134,24 @@ class ElementCodec final : public CudaCodec<ElementCodec<T>, ElementsModel<T>> {
   using CudaCodec<ElementCodec<T>, ElementsModel<T>>::CudaCodec;
 
   void encode_all_of(const CudaKernels& kernels, VectorFrames all) const {
-    run_over_parts("encode", kernels, all, wide_values(all) && wide_frames(all), [](const VectorFrame& one) {
-      return EncodeElements<T>{one.values, one.frame};
-    });
+    run_over_parts("encode", kernels, all, wide_values(all) && aligned_frames(all, 4 * sizeof(T)),
+                   [](const VectorFrame& one) {
+                     return EncodeElements<T>{one.values, one.frame};
+                   });
   }
 
   template <class Sink>
   void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
-    decode_groups(kernels, all, sink, wide_frames(all),
+    decode_groups(kernels, all, sink, aligned_frames(all, 4 * sizeof(T)),
                   [](const VectorFrame& one) { return ElementsFrame<T>{one.frame}; });
   }
 
   bool reduce_values(const CudaKernels& kernels, const FrameTable& table, float scale, const VectorFrame& own) const {
-    std::uint8_t* const out = own.frame;
-    const std::int64_t count = own.count;
     constexpr int width = Pack<T>::count;
-    const bool wide = table.wide_at(0) && all_wide(out);
-    const std::int64_t whole = wide ? count - count % width : 0;
-    if (whole > 0) {
-      launch("decode_reduce_encode", kernels, reduce_elements<width, T>,
-             blocks_for(kernels, whole / width, block_threads), block_threads, table, scale, out, 0, whole);
-    }
-    if (whole < count) {
-      launch("decode_reduce_encode", kernels, reduce_elements<1, T>, blocks_for(kernels, count - whole, block_threads),
-             block_threads, table, scale, out, whole, count);
-    }
+    const bool wide = table.aligned_at(0, 16) && all_wide(own.frame);
+    launch("decode_reduce_encode", kernels, wide ? reduce_elements<width, T> : reduce_elements<1, T>,
+           blocks_for(kernels, own.count / (wide ? width : 1), block_threads), block_threads, table, scale, own.frame,
+           own.count);
     return true;
   }
 };

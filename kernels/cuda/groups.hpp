@@ -9,23 +9,35 @@
 
 namespace trigram::cuda {
 
-/// What one 16-byte access holds.
+/// What one access of 16 bytes holds.
 template <class T>
 struct Pack {
   static constexpr int count = 16 / sizeof(T);
-  T elements[count];
 };
 
-/// to[0 … N) = from[0 … N), in 16-byte accesses where N elements fill them; then `from` must be so aligned.
+/// A word that is accessed at once, of 16, 8 or 4 bytes, and what it holds.
+template <class T, class Word>
+struct Packed {
+  static constexpr int count = sizeof(Word) / sizeof(T);
+  T elements[count];
+};
+/// The widest word that N elements of T fill, by one or by several; void where none does.
+template <class T, int N>
+using WordOf = std::conditional_t<
+    N * sizeof(T) % 16 == 0, uint4,
+    std::conditional_t<N * sizeof(T) == 8, uint2, std::conditional_t<N * sizeof(T) == 4, std::uint32_t, void>>>;
+
+/// to[0 … N) = from[0 … N), in words where N elements fill them; then `from` must be aligned for those.
 template <int N, class T>
 __device__ __forceinline__ void read(const T* from, T (&to)[N]) {
-  constexpr int a_pack = Pack<T>::count;
-  if constexpr (N % a_pack == 0) {
+  using Word = WordOf<T, N>;
+  if constexpr (N > 1 && !std::is_void_v<Word>) {
+    constexpr int a_word = Packed<T, Word>::count;
 #pragma unroll
-    for (int p = 0; p < N / a_pack; ++p) {
-      const auto pack = std::bit_cast<Pack<T>>(reinterpret_cast<const uint4*>(from)[p]);
+    for (int w = 0; w < N / a_word; ++w) {
+      const auto packed = std::bit_cast<Packed<T, Word>>(reinterpret_cast<const Word*>(from)[w]);
 #pragma unroll
-      for (int i = 0; i < a_pack; ++i) to[p * a_pack + i] = pack.elements[i];
+      for (int i = 0; i < a_word; ++i) to[w * a_word + i] = packed.elements[i];
     }
   } else {
 #pragma unroll
@@ -36,14 +48,15 @@ __device__ __forceinline__ void read(const T* from, T (&to)[N]) {
 /// to[0 … N) = from[0 … N), likewise.
 template <int N, class T>
 __device__ __forceinline__ void write(const T (&from)[N], T* to) {
-  constexpr int a_pack = Pack<T>::count;
-  if constexpr (N % a_pack == 0) {
+  using Word = WordOf<T, N>;
+  if constexpr (N > 1 && !std::is_void_v<Word>) {
+    constexpr int a_word = Packed<T, Word>::count;
 #pragma unroll
-    for (int p = 0; p < N / a_pack; ++p) {
-      Pack<T> pack;
+    for (int w = 0; w < N / a_word; ++w) {
+      Packed<T, Word> packed;
 #pragma unroll
-      for (int i = 0; i < a_pack; ++i) pack.elements[i] = from[p * a_pack + i];
-      reinterpret_cast<uint4*>(to)[p] = std::bit_cast<uint4>(pack);
+      for (int i = 0; i < a_word; ++i) packed.elements[i] = from[w * a_word + i];
+      reinterpret_cast<Word*>(to)[w] = std::bit_cast<Word>(packed);
     }
   } else {
 #pragma unroll
@@ -51,10 +64,32 @@ __device__ __forceinline__ void write(const T (&from)[N], T* to) {
   }
 }
 
-/// Groups that a thread has in flight.
+/// Groups that a thread has in flight, of a rule that does not say `groups` itself.
 inline constexpr int groups_in_flight = 4;
+template <class Rule>
+constexpr int groups_of() {
+  if constexpr (requires { Rule::groups; }) {
+    return Rule::groups;
+  } else {
+    return groups_in_flight;
+  }
+}
+/// Groups that a block has in flight.
+template <class Rule>
+inline constexpr std::int64_t tile_of = static_cast<std::int64_t>(block_threads) * groups_of<Rule>();
 
-/// What a thread works with: the rule, or what it makes of itself once, as from the header of a frame.
+/// Calls body(what a thread works with): the rule, or what it makes of itself once, as from the header of a frame,
+/// which rule.prepared() returns, or rule.with_prepared(body) chooses.
+template <class Rule, class Body>
+__device__ __forceinline__ void with_prepared(const Rule& rule, const Body& body) {
+  if constexpr (requires { rule.with_prepared(body); }) {
+    rule.with_prepared(body);
+  } else if constexpr (requires { rule.prepared(); }) {
+    body(rule.prepared());
+  } else {
+    body(rule);
+  }
+}
 template <class Rule>
 __device__ __forceinline__ auto prepared(const Rule& rule) {
   if constexpr (requires { rule.prepared(); }) {
@@ -66,25 +101,23 @@ __device__ __forceinline__ auto prepared(const Rule& rule) {
 
 /// For each element of `count`, by groups of N: rule.load(first element, held), then rule.finish(first element, held).
 /// Loads of several groups are issued before any is finished. What is in no whole group goes one by one.
-/// This is block `block` of `blocks`.
-template <int N, class Given>
-__device__ __forceinline__ void go_over(const Given& given, std::int64_t count, std::int64_t block,
-                                        std::int64_t blocks) {
-  const auto rule = prepared(given);
-  using Rule = std::remove_const_t<decltype(rule)>;
+/// This is block `block` of `blocks`, of block_threads threads each.
+template <int N, class Rule>
+__device__ __forceinline__ void go_over_prepared(const Rule& rule, std::int64_t count, std::int64_t block,
+                                                 std::int64_t blocks) {
+  constexpr int in_flight = groups_of<Rule>();
   const std::int64_t groups = count / N;
-  const std::int64_t tile = static_cast<std::int64_t>(blockDim.x) * groups_in_flight;
-  const std::int64_t step = blocks * tile;
-  for (std::int64_t begin = block * tile; begin < groups; begin += step) {
-    typename Rule::template Held<N> held[groups_in_flight];
+  const std::int64_t step = blocks * tile_of<Rule>;
+  for (std::int64_t begin = block * tile_of<Rule>; begin < groups; begin += step) {
+    typename Rule::template Held<N> held[in_flight];
     const std::int64_t first = begin + threadIdx.x;
-    if (begin + tile <= groups) {
+    if (begin + tile_of<Rule> <= groups) {
 #pragma unroll
-      for (int k = 0; k < groups_in_flight; ++k) rule.load((first + k * blockDim.x) * N, held[k]);
+      for (int k = 0; k < in_flight; ++k) rule.load((first + k * std::int64_t{block_threads}) * N, held[k]);
 #pragma unroll
-      for (int k = 0; k < groups_in_flight; ++k) rule.finish((first + k * blockDim.x) * N, held[k]);
+      for (int k = 0; k < in_flight; ++k) rule.finish((first + k * std::int64_t{block_threads}) * N, held[k]);
     } else {
-      for (std::int64_t group = first; group < groups; group += blockDim.x) {
+      for (std::int64_t group = first; group < groups; group += block_threads) {
         rule.load(group * N, held[0]);
         rule.finish(group * N, held[0]);
       }
@@ -97,6 +130,11 @@ __device__ __forceinline__ void go_over(const Given& given, std::int64_t count, 
     rule.finish(last, held);
   }
 }
+template <int N, class Given>
+__device__ __forceinline__ void go_over(const Given& given, std::int64_t count, std::int64_t block,
+                                        std::int64_t blocks) {
+  with_prepared(given, [&](const auto& rule) { go_over_prepared<N>(rule, count, block, blocks); });
+}
 
 template <int N, class Rule>
 __global__ void __launch_bounds__(block_threads) over_groups(const __grid_constant__ Rule rule, std::int64_t count) {
@@ -107,9 +145,7 @@ __global__ void __launch_bounds__(block_threads) over_groups(const __grid_consta
 /// one.
 template <class Rule>
 void run_over(const char* operation, const CudaKernels& kernels, const Rule& rule, std::int64_t count, bool wide) {
-  const auto blocks = [&](std::int64_t width) {
-    return blocks_for(kernels, count / width, block_threads * groups_in_flight);
-  };
+  const auto blocks = [&](std::int64_t width) { return blocks_for(kernels, count / width, tile_of<Rule>); };
   if (wide) {
     launch(operation, kernels, over_groups<Rule::width, Rule>, blocks(Rule::width), block_threads, rule, count);
   } else {

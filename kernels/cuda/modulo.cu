@@ -6,7 +6,6 @@ namespace trigram::cuda {
 namespace {
 
 struct ModuloFrame {
-  static constexpr int width = Pack<std::int8_t>::count;
   const std::int8_t* frame;
   ModuloGrid grid;
 
@@ -26,7 +25,7 @@ struct ModuloFrame {
 };
 
 struct EncodeModulo {
-  static constexpr int width = ModuloFrame::width;
+  static constexpr int width = 4;  ///< what a thread reads at once, so that a warp reads 512 bytes in one piece
   const float* values;
   std::int8_t* frame;
   ModuloGrid grid;
@@ -53,14 +52,14 @@ class Modulo final : public CudaCodec<Modulo, ModuloModel> {
   using CudaCodec::CudaCodec;
 
   void encode_all_of(const CudaKernels& kernels, VectorFrames all) const {
-    run_over_parts("encode", kernels, all, wide_values(all) && wide_frames(all), [this](const VectorFrame& one) {
+    run_over_parts("encode", kernels, all, wide_values(all) && aligned_frames(all, 4), [this](const VectorFrame& one) {
       return EncodeModulo{one.values, reinterpret_cast<std::int8_t*>(one.frame), grid()};
     });
   }
 
   template <class Sink>
   void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
-    decode_groups(kernels, all, sink, wide_frames(all), [this](const VectorFrame& one) {
+    decode_groups(kernels, all, sink, aligned_frames(all, 4), [this](const VectorFrame& one) {
       return ModuloFrame{reinterpret_cast<const std::int8_t*>(one.frame), grid()};
     });
   }

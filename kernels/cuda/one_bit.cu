@@ -2,6 +2,7 @@
 // last step writes the scale.
 #include "kernels/codecs/one_bit.hpp"
 #include "kernels/cuda/codec.hpp"
+#include "kernels/cuda/one_bit_sums.hpp"
 #include "kernels/cuda/tree_sum.hpp"
 
 namespace trigram {
@@ -11,7 +12,6 @@ namespace {
 constexpr std::int64_t header_bytes = OneBitModel::header_bytes;
 
 struct ReadyFrame {
-  static constexpr int width = 8;
   const std::uint8_t* bits;
   std::uint32_t scale;
 
@@ -26,12 +26,11 @@ struct ReadyFrame {
   template <int N>
   __device__ __forceinline__ void decode(std::int64_t i, const Codes<N>& codes, float (&values)[N]) const {
 #pragma unroll
-    for (int j = 0; j < N; ++j) values[j] = one_bit_value(scale, codes.byte, static_cast<std::uint32_t>(i % 8) + j);
+    for (int j = 0; j < N; ++j) values[j] = one_bit_value(scale, codes.byte >> i % 8, static_cast<std::uint32_t>(j));
   }
 };
 
 struct Frame {
-  static constexpr int width = ReadyFrame::width;
   const std::uint8_t* frame;
 
   template <int N>
@@ -43,7 +42,10 @@ struct Frame {
 struct GivenValues {
   const float* values;
   __device__ __forceinline__ void begin() const {}
-  __device__ __forceinline__ float operator()(std::int64_t i) const { return values[i]; }
+  __device__ __forceinline__ void begin_batch(std::int64_t, std::int64_t, bool) const {}
+  __device__ __forceinline__ float value(std::int64_t begin, int row) const {
+    return values[begin + threadIdx.x % warp_lanes + row * warp_lanes];
+  }
 };
 
 /// scale·Σ frames, which is written nowhere.
@@ -61,9 +63,11 @@ struct DecodedValues {
     }
     __syncthreads();
   }
-  __device__ __forceinline__ float operator()(std::int64_t i) const {
+  __device__ __forceinline__ void begin_batch(std::int64_t, std::int64_t, bool) const {}
+  __device__ __forceinline__ float value(std::int64_t begin, int row) const {
+    const std::int64_t i = begin + threadIdx.x % warp_lanes + row * warp_lanes;
     float sum = 0.0F;
-#pragma unroll 4
+#pragma unroll 1
     for (int f = 0; f < table.count; ++f) {
       const std::uint8_t byte = table.frames[f][header_bytes + i / 8];
       sum += one_bit_value(scales()[f], byte, static_cast<std::uint32_t>(i % 8));
@@ -81,32 +85,48 @@ __device__ __forceinline__ void put_word(std::uint8_t* bits, std::int64_t begin,
   for (std::int64_t byte = 0; byte < (count - begin + 7) / 8; ++byte) to[byte] = word >> 8 * byte & 0xffU;
 }
 
+constexpr int batch_rows = warp_lanes;  // of 32 elements each, whose signs are a lane's word
+constexpr int batch = batch_rows * warp_lanes;
+
+/// The lane's word of the signs of a batch, of which there are `size` elements; adds the lane's magnitudes to `sum`.
+template <bool whole, class Values>
+__device__ __forceinline__ std::uint32_t batch_signs(const Values& values, std::int64_t begin, int size, double& sum) {
+  constexpr int rows = 8;  // in flight
+  const int lane = static_cast<int>(threadIdx.x % warp_lanes);
+  std::uint32_t own = 0;
+#pragma unroll
+  for (int first = 0; first < batch_rows; first += rows) {
+    float x[rows];
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
+      const bool there = whole || (first + row) * warp_lanes + lane < size;
+      x[row] = there ? values.value(begin, first + row) : 0.0F;
+    }
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
+      sum += static_cast<double>(scalar::from_bits(scalar::magnitude(x[row])));
+      const std::uint32_t word = __ballot_sync(all_lanes, x[row] < 0.0F ? 1 : 0);
+      own = lane == first + row ? word : own;
+    }
+  }
+  return own;
+}
+
 /// Writes the signs of one tree block; returns the lane's sum of magnitudes. All lanes must call.
 template <class Values>
 __device__ __forceinline__ double write_signs(const Values& values, std::int64_t begin, std::int64_t count,
                                               std::uint8_t* bits) {
-  constexpr int rows = 8;  // in flight
-  const int lane = static_cast<int>(threadIdx.x % warp_lanes);
   double sum = 0.0;
-  for (std::int64_t batch = begin; batch < begin + scalar::tree_block && batch < count;
-       batch += warp_lanes * warp_lanes) {
-    std::uint32_t own = 0;
-#pragma unroll
-    for (int first = 0; first < warp_lanes; first += rows) {
-      float x[rows];
-#pragma unroll
-      for (int row = 0; row < rows; ++row) {
-        const std::int64_t i = batch + (first + row) * warp_lanes + lane;
-        x[row] = i < count ? values(i) : 0.0F;
-      }
-#pragma unroll
-      for (int row = 0; row < rows; ++row) {
-        sum += static_cast<double>(scalar::from_bits(scalar::magnitude(x[row])));
-        const std::uint32_t word = __ballot_sync(all_lanes, x[row] < 0.0F ? 1 : 0);
-        own = lane == first + row ? word : own;
-      }
-    }
-    put_word(bits, batch + lane * warp_lanes, count, own);
+#pragma unroll 1
+  for (int done = 0; done < scalar::tree_block; done += batch) {
+    const std::int64_t first = begin + done;
+    const std::int64_t rest = count - first;
+    const int size = static_cast<int>(rest < 0 ? 0 : rest < batch ? rest : batch);
+    const bool whole = __all_sync(all_lanes, size == batch ? 1 : 0) != 0;
+    values.begin_batch(first, count, whole);
+    const std::uint32_t own =
+        whole ? batch_signs<true>(values, first, size, sum) : batch_signs<false>(values, first, size, sum);
+    put_word(bits, first + static_cast<std::int64_t>(threadIdx.x % warp_lanes) * warp_lanes, count, own);
   }
   return sum;
 }
@@ -178,9 +198,14 @@ class OneBit final : public CudaCodec<OneBit, OneBitModel> {
   }
 
   bool reduce_values(CudaKernels& kernels, const FrameTable& table, float scale, const VectorFrame& own) const {
-    write_frames(kernels, "decode_reduce_encode", VectorFrames(&own, 1), [&](const VectorFrame&) {
-      return DecodedValues{table, scale};
-    });
+    const VectorFrames one(&own, 1);
+    if (table.count <= TabledSums::most_frames && table.aligned_at(0, 4)) {
+      write_frames(kernels, "decode_reduce_encode", one, [&](const VectorFrame&) { return TabledSums{table, scale}; });
+    } else {
+      write_frames(kernels, "decode_reduce_encode", one, [&](const VectorFrame&) {
+        return DecodedValues{table, scale};
+      });
+    }
     return true;
   }
 };

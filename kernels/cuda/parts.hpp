@@ -74,7 +74,7 @@ void run_over_parts(const char* operation, const CudaKernels& kernels, std::span
   using Rule = std::remove_cvref_t<decltype(make(vectors.front()))>;
   const int width = wide ? Rule::width : 1;
   by_tables(
-      kernels, vectors, block_threads * groups_in_flight,
+      kernels, vectors, tile_of<Rule>,
       [&](const Vector& vector) {
         return RulePart<Rule>{make(vector), vector.count};
       },

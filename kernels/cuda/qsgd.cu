@@ -14,32 +14,43 @@ constexpr int packed_run = 8;  // elements whose codes of any width end at a who
 /// Codes of 8 bits in buckets that no group of four leaves: codes lie at a multiple of four bytes wherever norms end,
 /// and a warp writes 512 bytes in one piece.
 struct BytesFrame {
-  static constexpr int width = 4;
   const std::uint8_t* frame;
   QsgdLayout layout;
 
-  template <int N>
-  struct Codes {
-    std::uint8_t codes[N];
-    float norm;
+  struct Ready {
+    const std::uint8_t* frame;
+    const QsgdLayout& layout;
+    Quotient by_levels;
+
+    template <int N>
+    struct Codes {
+      std::uint32_t codes;
+      float norm;
+    };
+    template <int N>
+    __device__ __forceinline__ void load(std::int64_t i, Codes<N>& codes) const {
+      const std::uint8_t* from = frame + layout.header_bytes + i;
+      const std::int64_t bucket = layout.bucket_of(i);
+      if constexpr (N == 1) {
+        codes = {*from, layout.norm(frame, bucket)};
+      } else {
+        codes = {*reinterpret_cast<const std::uint32_t*>(from), reinterpret_cast<const float*>(frame)[bucket]};
+      }
+    }
+    template <int N>
+    __device__ __forceinline__ void decode(std::int64_t, const Codes<N>& codes, float (&values)[N]) const {
+      const float step = by_levels.of(codes.norm);
+      if constexpr (N == 1) {
+        values[0] = qsgd_value(codes.codes, step);
+      } else {
+        decode_four(codes.codes, step, values);
+      }
+    }
   };
   template <int N>
-  __device__ __forceinline__ void load(std::int64_t i, Codes<N>& codes) const {
-    const std::uint8_t* from = frame + layout.header_bytes + i;
-    if constexpr (N == 1) {
-      codes.codes[0] = *from;
-    } else {
-      const auto word = *reinterpret_cast<const std::uint32_t*>(from);
-#pragma unroll
-      for (int j = 0; j < N; ++j) codes.codes[j] = static_cast<std::uint8_t>(word >> 8 * j);
-    }
-    codes.norm = layout.norm(frame, layout.bucket_of(i));
-  }
-  template <int N>
-  __device__ __forceinline__ void decode(std::int64_t, const Codes<N>& codes, float (&values)[N]) const {
-    const float step = codes.norm / static_cast<float>(layout.levels);
-#pragma unroll
-    for (int j = 0; j < N; ++j) values[j] = qsgd_value(codes.codes[j], step);
+  using Codes = Ready::Codes<N>;
+  __device__ __forceinline__ Ready prepared() const {
+    return {frame, layout, Quotient::by(static_cast<float>(layout.levels))};
   }
 };
 
@@ -128,11 +139,10 @@ class Qsgd final : public CudaCodec<Qsgd, QsgdModel> {
   void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
     const auto by_fours = [&](const VectorFrame& one) {
       const QsgdLayout layout = layout_of(one.count, one.key);
-      return layout.width == 8 && layout.bucket % BytesFrame::width == 0;
+      return layout.width == 8 && layout.bucket % 4 == 0;
     };
     if (std::ranges::all_of(all, by_fours)) {
-      const bool wide = std::ranges::all_of(all, [](const VectorFrame& one) { return is_aligned(one.frame, 4); });
-      return decode_groups(kernels, all, sink, wide, [&](const VectorFrame& one) {
+      return decode_groups(kernels, all, sink, aligned_frames(all, 4), [&](const VectorFrame& one) {
         return BytesFrame{one.frame, layout_of(one.count, one.key)};
       });
     }
@@ -145,7 +155,7 @@ class Qsgd final : public CudaCodec<Qsgd, QsgdModel> {
   bool reduce_values(const CudaKernels& kernels, const FrameTable& table, float scale, const VectorFrame& own) const {
     if (!is_one_pass(VectorFrames(&own, 1))) return false;
     encode_fused(kernels, "decode_reduce_encode", VectorFrames(&own, 1), [&](const VectorFrame&) {
-      return DecodedBucket{table, scale};
+      return DecodedBucket{table, scale, table.aligned_at(0, 4)};
     });
     return true;
   }

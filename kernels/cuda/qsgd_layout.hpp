@@ -1,9 +1,9 @@
-// Where qsgd's norms and codes lie, and one code at a time, for all of its kernels.
+// Where qsgd's norms and codes lie, for all of its kernels.
 #pragma once
 
 #include "kernels/codecs/qsgd.hpp"
 #include "kernels/cuda/bytes.hpp"
-#include "kernels/cuda/quotient.hpp"
+#include "kernels/cuda/launch.hpp"
 #include "kernels/philox.hpp"
 
 namespace trigram::cuda {
@@ -27,21 +27,6 @@ struct QsgdLayout {
   }
   __device__ __forceinline__ float norm(const std::uint8_t* frame, std::int64_t index) const {
     return load<float>(frame + 4 * index);
-  }
-};
-
-/// What rounds values of one bucket; the same codes as qsgd_code gives.
-struct QsgdRounding {
-  Quotient by_norm;
-  float levels;
-  bool positive;
-
-  __device__ __forceinline__ QsgdRounding(float norm, int level_count)
-      : by_norm(Quotient::by(norm)), levels(static_cast<float>(level_count)), positive(norm > 0.0F) {}
-
-  __device__ __forceinline__ std::uint32_t code(float x, float draw) const {
-    const float exact = positive ? by_norm.of(scalar::from_bits(scalar::magnitude(x))) * levels : 0.0F;
-    return scalar::qsgd_rounded(exact, levels, draw) << 1U | scalar::bits_of(x) >> 31U;
   }
 };
 

@@ -12,9 +12,10 @@ struct RangePart {
   float largest = -__builtin_huge_valf();
   std::uint32_t magnitude = 0;  ///< the largest, which tells infinities and NaN
 
+  /// fminf and fmaxf pass over NaN; which zero they keep does not show (minmax_header).
   __device__ __forceinline__ void widen(float value) {
-    smallest = value < smallest ? value : smallest;
-    largest = value > largest ? value : largest;
+    smallest = fminf(smallest, value);
+    largest = fmaxf(largest, value);
     const std::uint32_t size = scalar::magnitude(value);
     magnitude = size > magnitude ? size : magnitude;
   }

@@ -142,7 +142,9 @@ struct Chunks {
     values = device.hold(random_vector(count + offset, 21));
     std::int64_t room = 0;
     const auto padded = [](std::int64_t bytes) { return (bytes + 255) / 256 * 256; };
-    for (int part = 0; part < parts; ++part) room += padded(codec.encoded_bytes(part_count(count, parts, part)));
+    for (int part = 0; part < parts; ++part) {
+      room += padded(codec.encoded_bytes(values.view().slice(offset, count).chunk(part, parts).count()));
+    }
     frames = device.allocate(Shape::of(room, DType::u8));
     std::int64_t begin = 0;
     for (int part = 0; part < parts; ++part) {

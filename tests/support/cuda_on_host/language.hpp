@@ -144,6 +144,7 @@ inline unsigned __umulhi(unsigned x, unsigned y) {
 }
 inline float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }
 inline float __frcp_rn(float x) { return 1.0F / x; }
+inline unsigned __float2uint_ru(float x) { return static_cast<unsigned>(std::ceil(x)); }
 
 template <class T>
 T __ldg(const T* address) {

@@ -1,0 +1,78 @@
+// The quotients that one correction could get wrong: those nearest to a number halfway between two floats.
+#include "kernels/cuda/quotient.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+namespace trigram {
+namespace {
+
+constexpr std::uint64_t lowest = 1U << 23U;  // of a mantissa
+constexpr std::uint64_t beyond = 1U << 24U;
+
+/// base^exponent mod modulus, which is under 2^24.
+std::uint64_t power(std::uint64_t base, int exponent, std::uint64_t modulus) {
+  std::uint64_t result = 1 % modulus;
+  for (; exponent > 0; exponent /= 2, base = base * base % modulus) {
+    if (exponent % 2 == 1) result = result * base % modulus;
+  }
+  return result;
+}
+
+struct Tried {
+  std::int64_t pairs = 0, wrong = 0, wrong_uncorrected = 0;
+
+  void pair(std::uint64_t dividend, std::uint64_t divisor) {
+    const auto x = static_cast<float>(dividend), d = static_cast<float>(divisor);
+    const cuda::Quotient quotient{d, 1.0F / d, true};
+    ++pairs;
+    wrong += quotient.of_moderate(x) != x / d ? 1 : 0;
+    wrong_uncorrected += x * quotient.reciprocal != x / d ? 1 : 0;
+  }
+
+  /// Every A with A·2^shift ≡ n mod B and an odd quotient, 0 < |n| ≤ 8, on one side of B: shift is 25 for A < B,
+  /// else 24.
+  void divisor(std::uint64_t divisor, int shift) {
+    const int twos = std::countr_zero(divisor);
+    const std::uint64_t odd = divisor >> twos;
+    const std::uint64_t inverse = power((odd + 1) / 2, shift, odd);
+    for (int n = 1; n <= 8; ++n) {
+      if (std::countr_zero(static_cast<unsigned>(n)) != twos) continue;
+      for (const std::uint64_t residue :
+           {static_cast<std::uint64_t>(n) % odd, odd - static_cast<std::uint64_t>(n) % odd}) {
+        const std::uint64_t dividend = residue * inverse % odd;
+        for (std::uint64_t a = dividend + (lowest - dividend + odd - 1) / odd * odd; a < beyond; a += odd) {
+          if ((a < divisor) == (shift == 25)) pair(a, divisor);
+        }
+      }
+    }
+  }
+  void divisors(std::uint64_t begin, std::uint64_t step) {
+    for (std::uint64_t divisor_mantissa = begin; divisor_mantissa < beyond; divisor_mantissa += step) {
+      divisor(divisor_mantissa, 24);
+      divisor(divisor_mantissa, 25);
+    }
+  }
+};
+
+TEST(HardQuotients, OfSomeDivisorsAreRoundedRight) {
+  Tried tried;
+  tried.divisors(lowest, 509);
+  tried.divisors(beyond - 4096, 1);
+  EXPECT_EQ(tried.wrong, 0);
+  EXPECT_GT(tried.pairs, 80000);
+  EXPECT_GT(tried.wrong_uncorrected, tried.pairs / 3);  // they are hard
+}
+
+// Takes seconds: --gtest_also_run_disabled_tests.
+TEST(HardQuotients, DISABLED_OfAllDivisorsAreRoundedRight) {
+  Tried tried;
+  tried.divisors(lowest, 1);
+  EXPECT_EQ(tried.wrong, 0);
+  EXPECT_EQ(tried.pairs, 46517418);
+}
+
+}  // namespace
+}  // namespace trigram
