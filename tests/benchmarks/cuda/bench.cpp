@@ -1,6 +1,7 @@
 #include "tests/benchmarks/cuda/bench.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "core/random.hpp"
@@ -11,11 +12,28 @@ namespace trigram::bench {
 Stream::Stream() { cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate"); }
 Stream::~Stream() { static_cast<void>(cudaStreamDestroy(stream)); }
 
+namespace {
+
+struct Event {
+  Event() { cuda::check(cudaEventCreate(&event), "cudaEventCreate"); }
+  ~Event() { static_cast<void>(cudaEventDestroy(event)); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  cudaEvent_t event = nullptr;
+};
+
+}  // namespace
+
 Bench::Bench(std::int64_t elements, std::uint64_t seed)
     : timeline_([] { return 0.0; }, false),
       device_(cuda_kernels(stream_.stream), timeline_),
       elements_(elements),
       seed_(seed) {
+  cudaDeviceProp properties;
+  cuda::check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  multiprocessors_ = properties.multiProcessorCount;
+  cache_bytes_ = properties.l2CacheSize;
   const Floats random = fresh(std::min<std::int64_t>(elements, 1 << 24));
   for (int i = 0; i < 4; ++i) {
     vectors_.push_back(device_.allocate(Shape::of(elements, DType::f32)));
@@ -47,6 +65,37 @@ Floats Bench::values(const Buffer& buffer) {
   Floats host(static_cast<std::size_t>(buffer.count()));
   device_.download(buffer, std::as_writable_bytes(std::span(host)));
   return host;
+}
+
+void Bench::occupy(double seconds) {
+  constexpr double rate = 5e12;  // more than any device copies
+  const auto copies = static_cast<std::int64_t>(std::ceil(seconds * rate / (8.0 * static_cast<double>(elements_))));
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(copies, 500); ++i) device_.copy(vectors_[0], vectors_[2]);
+}
+
+Bench::Time Bench::time(std::int64_t repeats, const std::function<void(std::int64_t turn)>& run) {
+  constexpr int batches = 3;
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const Event begin, end;
+  std::vector<double> times;
+  Time result;
+  double host = 0;
+  for (int batch = -1; batch < batches; ++batch) {  // the first one warms up, and tells how long the host takes
+    occupy(2 * host);
+    cuda::check(cudaEventRecord(begin.event, stream()), "cudaEventRecord");
+    const auto enqueue = now();
+    for (std::int64_t turn = 0; turn < repeats; ++turn) run(turn);
+    host = std::max(host, std::chrono::duration<double>(now() - enqueue).count());
+    if (batch >= 0) result.enqueued_in_time &= cudaEventQuery(begin.event) == cudaErrorNotReady;
+    cuda::check(cudaEventRecord(end.event, stream()), "cudaEventRecord");
+    device_.synchronize();
+    float milliseconds = 0;
+    cuda::check(cudaEventElapsedTime(&milliseconds, begin.event, end.event), "cudaEventElapsedTime");
+    if (batch >= 0) times.push_back(static_cast<double>(milliseconds) * 1e-3 / static_cast<double>(repeats));
+  }
+  std::nth_element(times.begin(), times.begin() + batches / 2, times.end());
+  result.seconds = times[batches / 2];
+  return result;
 }
 
 double deviation(const Floats& got, const std::vector<double>& expected, double roundings) {

@@ -18,9 +18,14 @@ struct Case {
   std::string name;
   double bytes = 0;   ///< read and written by `run`, as the kernel is written
   double target = 0;  ///< the fraction of copy bandwidth that it should reach; 0: none is set
-  std::function<void()> run;
+  /// Orders it once more. Where its data would fit into a cache, each turn takes others.
+  std::function<void(std::int64_t turn)> run;
   /// How far results on a fresh vector are from an f64 reference, in units of what is allowed: at most 1.
   std::function<double()> deviation;
+  /// Makes what `run` reads; may be empty.
+  std::function<void()> prepare;
+  /// Instructions of all elements, as instructions.py counts them for sm_90; 0 where they are far from a limit.
+  double instructions = 0;
 };
 
 /// A stream of its own.
@@ -52,8 +57,22 @@ class Bench {
   Floats fresh(std::int64_t count);
   OwnedBuffer hold(const Floats& values);
   Floats values(const Buffer& buffer);
+  /// The device's multiprocessors, and bytes of its largest cache.
+  int multiprocessors() const { return multiprocessors_; }
+  std::int64_t cache_bytes() const { return cache_bytes_; }
+
+  /// Seconds of one run: the median over a few batches of `repeats` turns, which wait behind other work until all of a
+  /// batch are enqueued, between two events. `enqueued_in_time` tells whether they were.
+  struct Time {
+    double seconds = 0;
+    bool enqueued_in_time = true;
+  };
+  Time time(std::int64_t repeats, const std::function<void(std::int64_t turn)>& run);
 
  private:
+  /// Copies that keep the device busy for about so long.
+  void occupy(double seconds);
+
   Stream stream_;
   Timeline timeline_;
   Device device_;
@@ -61,12 +80,17 @@ class Bench {
   std::uint64_t seed_;
   std::vector<OwnedBuffer> vectors_;
   OwnedBuffer bytes_;
+  int multiprocessors_ = 0;
+  std::int64_t cache_bytes_ = 0;
 };
 
 /// Elementwise operations, sums and optimizers.
 void add_element_cases(Bench& bench, std::vector<Case>& cases);
 /// Every codec of kind "cuda": encode, decode, decode_add and the fused server.
 void add_codec_cases(Bench& bench, std::vector<Case>& cases);
+
+/// What an exchange of buckets of usual and of odd sizes costs the device of one of eight ranks, in microseconds.
+void report_exchanges(Bench& bench, std::int64_t repeats, const std::string& only);
 
 /// max |got − expected| / allowed(expected), where f32 rounds `roundings` times.
 double deviation(const Floats& got, const std::vector<double>& expected, double roundings);

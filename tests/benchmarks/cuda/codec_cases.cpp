@@ -66,13 +66,14 @@ struct Known {
   int fused_vectors;  ///< times that the fused server writes or reads the sum
   bool fuses;
   std::function<Bounds(const Floats&)> bounds;
+  double server_instructions = 0;  ///< an element, of eight frames, as instructions.py counts for sm_90
 };
 
 const std::vector<Known>& known_codecs() {
   static const std::vector<Known> all = {
-      {"minmax_uint8", 2, 2, true, minmax_bounds},
-      {"qsgd", 1, 0, true, qsgd_bounds},
-      {"one_bit", 1, 0, true, one_bit_bounds},
+      {"minmax_uint8", 2, 2, true, minmax_bounds, 78},
+      {"qsgd", 1, 0, true, qsgd_bounds, 76},
+      {"one_bit", 1, 0, true, one_bit_bounds, 16},
       {"fp16", 1, 0, true, [](const Floats& x) { return relative_bounds(x, 0x1p-11, 0x1p-25); }},
       {"bf16", 1, 0, true, [](const Floats& x) { return relative_bounds(x, 0x1p-8, 0); }},
       {"identity", 1, 0, true, [](const Floats& x) { return relative_bounds(x, 0, 0); }},
@@ -133,16 +134,19 @@ void add_one_way(const std::shared_ptr<Subject>& subject, std::vector<Case>& cas
               subject->known.reads == 0 ? traffic.encode : encoded,
               scatters ? 0 : codec_target,
               {},
+              {},
               {}};
-  encode.run = [subject, key] {
+  encode.run = [subject, key](std::int64_t) {
     subject->codec->encode(subject->bench.device(), subject->bench.vector(0), subject->frame, key);
   };
   encode.deviation = [subject, key] {
     const Floats x = subject->bench.fresh(subject->bench.checked());
     return excess(x, subject->decoded(subject->frame_of(x, key), x.size(), key), subject->known.bounds(x));
   };
-  Case decode{subject->known.name + " decode", traffic.decode, scatters ? 0 : codec_target, {}, {}};
-  decode.run = [subject, key] {
+  Case decode{subject->known.name + " decode", traffic.decode, scatters ? 0 : codec_target, {}, {}, {}};
+  // So that it decodes a frame of this codec, whatever rows were asked for.
+  decode.prepare = [encode] { encode.run(0); };
+  decode.run = [subject, key](std::int64_t) {
     subject->codec->decode(subject->bench.device(), subject->frame, subject->bench.vector(2), key);
   };
   decode.deviation = encode.deviation;
@@ -150,8 +154,10 @@ void add_one_way(const std::shared_ptr<Subject>& subject, std::vector<Case>& cas
            traffic.decode + (scatters ? 0 : vector),
            scatters ? 0 : codec_target,
            {},
+           {},
            {}};
-  add.run = [subject, key] {
+  add.prepare = decode.prepare;
+  add.run = [subject, key](std::int64_t) {
     subject->codec->decode_add(subject->bench.device(), subject->frame, 0.5F, subject->bench.vector(2), key);
   };
   add.deviation = [subject, key] {
@@ -198,26 +204,36 @@ void add_server(const std::shared_ptr<Subject>& subject, std::vector<Case>& case
   const std::int64_t chunk = bench.elements() / servers_frames / 512 * 512;
   const std::int64_t size = subject->codec->encoded_bytes(chunk);
   if (chunk == 0) return;
-  std::vector<KeyedFrame> frames;
-  for (int rank = 0; rank < servers_frames; ++rank) {
-    frames.push_back({bench.bytes(size * servers_frames).slice(rank * size, size), Key{.seed = 3, .rank = rank}});
-  }
+  // As many sets of frames as outgrow the cache twice, or find room.
+  const std::int64_t room = (4 * bench.elements() + 4096) / (size * servers_frames);
+  const std::int64_t sets = std::clamp<std::int64_t>(2 * bench.cache_bytes() / (size * servers_frames) + 1, 1, room);
+  const auto frames_of = [&bench, size, sets](std::int64_t turn) {
+    std::vector<KeyedFrame> frames;
+    const Buffer set =
+        bench.bytes(size * servers_frames * sets).slice(turn % sets * size * servers_frames, size * servers_frames);
+    for (int rank = 0; rank < servers_frames; ++rank) {
+      frames.push_back({set.slice(rank * size, size), Key{.seed = 3, .rank = rank}});
+    }
+    return frames;
+  };
   const double touched = (servers_frames + 1) * frame_bytes(*subject, chunk) +
                          4.0 * subject->known.fused_vectors * static_cast<double>(chunk);
-  Case made{subject->known.name + " decode-reduce-encode", touched, codec_target, {}, {}};
+  Case made{subject->known.name + " decode-reduce-encode", touched, codec_target, {}, {}, {}};
+  made.instructions = subject->known.server_instructions * static_cast<double>(chunk);
   const auto out = std::make_shared<OwnedBuffer>(bench.device().allocate(Shape::of(size, DType::u8)));
-  made.run = [subject, frames, chunk, out] {
+  made.prepare = [subject, frames_of, chunk, sets] {
+    for (std::int64_t set = 0; set < sets; ++set) {
+      for (const KeyedFrame& one : frames_of(set)) {
+        subject->codec->encode(subject->bench.device(), subject->bench.vector(0).slice(0, chunk), one.frame, one.key);
+      }
+    }
+  };
+  made.run = [subject, frames_of, chunk, out](std::int64_t turn) {
     const Buffer sum = subject->bench.vector(3).slice(0, chunk);
-    subject->codec->decode_reduce_encode(subject->bench.device(), frames, 1.0F / servers_frames, sum, *out,
+    subject->codec->decode_reduce_encode(subject->bench.device(), frames_of(turn), 1.0F / servers_frames, sum, *out,
                                          Key{.seed = 3, .phase = Phase::server});
   };
-  made.deviation = [subject, frames, chunk] {
-    // What is measured next decodes real frames.
-    for (const KeyedFrame& one : frames) {
-      subject->codec->encode(subject->bench.device(), subject->bench.vector(0).slice(0, chunk), one.frame, one.key);
-    }
-    return server_deviation(subject);
-  };
+  made.deviation = [subject] { return server_deviation(subject); };
   cases.push_back(made);
 }
 

@@ -1,5 +1,5 @@
 // Checks every CUDA kernel against f64 references on fresh random vectors, and measures it beside the bandwidth of a
-// copy on the same device in the same run.
+// copy on the same device in the same run; then what exchanges of buckets of usual sizes take.
 //   benchmark_cuda_kernels [--elements N] [--repeats N] [--seed N] [--only TEXT]
 // Exit status: 0, 1 where a check fails, 2 without a device or with a wrong flag.
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 struct Options {
   std::int64_t elements = std::int64_t{1} << 28;  // 1 GiB of f32 in each of four vectors
-  std::int64_t repeats = 15;
+  std::int64_t repeats = 20;
   std::int64_t seed = std::chrono::system_clock::now().time_since_epoch().count();
   std::string only;
 };
@@ -40,39 +40,29 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-/// The median time of `run` in seconds, by events on its stream, after two runs that warm up.
-double median_seconds(Bench& bench, std::int64_t repeats, const std::function<void()>& run) {
-  cudaEvent_t begin = nullptr;
-  cudaEvent_t end = nullptr;
-  cuda::check(cudaEventCreate(&begin), "cudaEventCreate");
-  cuda::check(cudaEventCreate(&end), "cudaEventCreate");
-  std::vector<float> times;
-  for (std::int64_t i = -2; i < repeats; ++i) {
-    cuda::check(cudaEventRecord(begin, bench.stream()), "cudaEventRecord");
-    run();
-    cuda::check(cudaEventRecord(end, bench.stream()), "cudaEventRecord");
-    bench.device().synchronize();
-    float milliseconds = 0;
-    cuda::check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
-    if (i >= 0) times.push_back(milliseconds);
-  }
-  cuda::check(cudaEventDestroy(begin), "cudaEventDestroy");
-  cuda::check(cudaEventDestroy(end), "cudaEventDestroy");
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return static_cast<double>(times[times.size() / 2]) * 1e-3;
-}
+/// Instructions that a device's threads issue in a second at the H100's clock.
+double issue_rate(const Bench& bench) { return bench.multiprocessors() * 128 * 1.755e9; }
 
 /// Prints one row; false where the check fails.
 bool report(Bench& bench, const Options& options, const Case& one, double copy_rate) {
+  if (one.prepare) one.prepare();
   const double deviation = one.deviation();
-  const double seconds = median_seconds(bench, options.repeats, one.run);
-  const double rate = one.bytes / seconds;
+  const Bench::Time time = bench.time(options.repeats, one.run);
+  const double share = one.bytes / time.seconds / copy_rate;
+  const double limit =
+      one.instructions > 0 ? one.bytes * issue_rate(bench) / one.instructions / copy_rate : one.target + 1;
+  const bool limited = limit < one.target;  // by instructions, before memory
   const bool right = deviation <= 1.0;
   char target[32] = "       ";
-  if (one.target > 0) std::snprintf(target, sizeof target, ">= %.2f", one.target);
-  const char* verdict = !right ? "WRONG" : one.target > 0 && rate / copy_rate < one.target ? "below target" : "ok";
-  std::printf("%-36s %9.2f MB %9.3f ms %9.1f GB/s %6.2f %s  check %8.2e  %s\n", one.name.c_str(), one.bytes * 1e-6,
-              seconds * 1e3, rate * 1e-9, rate / copy_rate, target, deviation, verdict);
+  if (one.target > 0)
+    std::snprintf(target, sizeof target, "%s %.2f", limited ? "at most" : ">=", std::min(limit, one.target));
+  const char* verdict = !right                                             ? "WRONG"
+                        : one.target > 0 && !limited && share < one.target ? "below target"
+                        : limited                                          ? "limited by issue"
+                                                                           : "ok";
+  std::printf("%-36s %9.2f MB %9.3f ms %9.1f GB/s %6.2f %-12s check %8.2e  %s%s\n", one.name.c_str(), one.bytes * 1e-6,
+              time.seconds * 1e3, one.bytes / time.seconds * 1e-9, share, target, deviation, verdict,
+              time.enqueued_in_time ? "" : ", the host was late");
   return right;
 }
 
@@ -87,10 +77,11 @@ int run(const Options& options) {
   Bench bench(options.elements, static_cast<std::uint64_t>(options.seed));
   const double copied = 8.0 * static_cast<double>(options.elements);
   const double copy_rate =
-      copied / median_seconds(bench, options.repeats, [&] { bench.device().copy(bench.vector(0), bench.vector(2)); });
+      copied /
+      bench.time(options.repeats, [&](std::int64_t) { bench.device().copy(bench.vector(0), bench.vector(2)); }).seconds;
   std::printf("%s, %lld elements, seed %lld; copy on the device: %.1f GB/s read and written\n", properties.name,
               static_cast<long long>(options.elements), static_cast<long long>(options.seed), copy_rate * 1e-9);
-  std::printf("%-36s %12s %12s %14s %6s %7s  %s\n", "kernel", "moved", "median", "rate", "/ copy", "target",
+  std::printf("%-36s %12s %12s %14s %6s %-12s %s\n", "kernel", "moved", "median", "rate", "/ copy", "target",
               "check: error over what is allowed");
   std::vector<Case> cases;
   add_element_cases(bench, cases);
@@ -99,6 +90,7 @@ int run(const Options& options) {
   for (const Case& one : cases) {
     if (one.name.find(options.only) != std::string::npos) right = report(bench, options, one, copy_rate) && right;
   }
+  report_exchanges(bench, options.repeats, options.only);
   return right ? 0 : 1;
 }
 
