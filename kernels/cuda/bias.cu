@@ -31,16 +31,16 @@ class Bias final : public BiasModel {
     const CudaKernels& lane = cuda::cuda_of(kernels);
     const Buffer rows = memory.outputs[0], bias = memory.inputs[1];
     bring(kernels, memory.inputs[0], rows);
-    cuda::launch("bias", lane, add_bias_rows, cuda::blocks_for(lane, rows.count(), cuda::block_threads),
-                 cuda::block_threads, bias.data<float>(), bias.count(), rows.data<float>(), rows.count());
+    cuda::launch("bias", lane, add_bias_rows, cuda::Work{rows.count(), cuda::block_threads}, cuda::block_threads,
+                 bias.data<float>(), bias.count(), rows.data<float>(), rows.count());
   }
 
   void differentiate(Kernels& kernels, const TensorShapes&, const OperationBackward& memory) const override {
     constexpr unsigned threads = 64;  // few columns: many small blocks
     const CudaKernels& lane = cuda::cuda_of(kernels);
     const Buffer rows = memory.output_gradients[0], sums = memory.input_gradients[1];
-    cuda::launch("bias_backward", lane, add_columns, cuda::blocks_for(lane, sums.count(), threads), threads,
-                 rows.data<float>(), rows.count(), sums.count(), sums.data<float>());
+    cuda::launch("bias_backward", lane, add_columns, cuda::Work{sums.count(), threads}, threads, rows.data<float>(),
+                 rows.count(), sums.count(), sums.data<float>());
   }
 };
 

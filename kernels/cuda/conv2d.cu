@@ -50,14 +50,13 @@ class Conv2d final : public Conv2dModel {
  private:
   void spread(Kernels& kernels, const Convolution& made, Buffer image, Buffer columns) const override {
     const CudaKernels& lane = cuda::cuda_of(kernels);
-    cuda::launch("conv2d", lane, spread_image, cuda::blocks_for(lane, columns.count(), cuda::block_threads),
-                 cuda::block_threads, made, image.data<float>(), columns.data<float>(), made.out_width(), made.places(),
-                 columns.count());
+    cuda::launch("conv2d", lane, spread_image, cuda::Work{columns.count(), cuda::block_threads}, cuda::block_threads,
+                 made, image.data<float>(), columns.data<float>(), made.out_width(), made.places(), columns.count());
   }
 
   void gather(Kernels& kernels, const Convolution& made, Buffer columns, Buffer image) const override {
     const CudaKernels& lane = cuda::cuda_of(kernels);
-    cuda::launch("conv2d_backward", lane, gather_columns, cuda::blocks_for(lane, image.count(), cuda::block_threads),
+    cuda::launch("conv2d_backward", lane, gather_columns, cuda::Work{image.count(), cuda::block_threads},
                  cuda::block_threads, made, columns.data<float>(), image.data<float>(), made.out_height(),
                  made.out_width(), image.count());
   }

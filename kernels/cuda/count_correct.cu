@@ -51,7 +51,8 @@ class CountCorrect final : public CountCorrectModel {
   void compute(Kernels& kernels, const TensorShapes& inputs, const OperationForward& memory) const override {
     CudaKernels& lane = cuda::cuda_of(kernels);
     const std::int64_t rows = inputs[0].dimensions[0], classes = inputs[0].dimensions[1];
-    const std::int64_t blocks = cuda::blocks_for(lane, rows, cuda::tree_warps);
+    const std::int64_t blocks =
+        cuda::blocks_for(lane, count_hits, cuda::block_threads, cuda::Work{rows, cuda::tree_warps});
     auto* counts = static_cast<std::int64_t*>(lane.scratch(static_cast<std::size_t>(blocks) * sizeof(std::int64_t)));
     cuda::launch("count_correct", lane, count_hits, blocks, cuda::block_threads, memory.inputs[0].data<float>(),
                  cuda::Indices(memory.inputs[1]), classes, counts, lane.fault());

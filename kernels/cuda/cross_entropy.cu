@@ -70,11 +70,10 @@ class CrossEntropy final : public CrossEntropyModel {
     auto* losses = static_cast<double*>(lane.scratch(room_of_all * sizeof(double)));
     double* room = losses + rows;
     if (rows > 0) {
-      cuda::launch("cross_entropy", lane, softmax_rows, cuda::blocks_for(lane, rows, cuda::tree_warps),
-                   cuda::block_threads, memory.saved[0].data<float>(), cuda::Indices(memory.inputs[1]), classes,
-                   scale(), losses, lane.fault());
-      cuda::launch("cross_entropy", lane, add_losses, cuda::blocks_for(lane, partials, 1), cuda::block_threads, losses,
-                   rows, room);
+      cuda::launch("cross_entropy", lane, softmax_rows, cuda::Work{rows, cuda::tree_warps}, cuda::block_threads,
+                   memory.saved[0].data<float>(), cuda::Indices(memory.inputs[1]), classes, scale(), losses,
+                   lane.fault());
+      cuda::launch("cross_entropy", lane, add_losses, cuda::Work{partials, 1}, cuda::block_threads, losses, rows, room);
     }
     cuda::launch("cross_entropy", lane, finish_loss, 1, cuda::block_threads, room, partials, scale(),
                  memory.outputs[0].data<float>());

@@ -23,8 +23,8 @@ void CudaKernels::dot(Buffer x, Buffer y, Buffer result) {
   const std::int64_t partials = cuda::tree_partials(x.count());
   auto* room = static_cast<double*>(scratch(cuda::tree_room(partials) * sizeof(double)));
   if (partials > 0) {
-    cuda::launch("dot", *this, cuda::add_products, cuda::blocks_for(*this, partials, 1), cuda::block_threads,
-                 x.data<float>(), y.data<float>(), x.count(), room);
+    cuda::launch("dot", *this, cuda::add_products, cuda::Work{partials, 1}, cuda::block_threads, x.data<float>(),
+                 y.data<float>(), x.count(), room);
   }
   cuda::launch("dot", *this, cuda::finish_dot, 1, cuda::block_threads, room, partials, result.data<float>());
 }

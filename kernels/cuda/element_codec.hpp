@@ -150,8 +150,7 @@ class ElementCodec final : public CudaCodec<ElementCodec<T>, ElementsModel<T>> {
     constexpr int width = Pack<T>::count;
     const bool wide = table.aligned_at(0, 16) && all_wide(own.frame);
     launch("decode_reduce_encode", kernels, wide ? reduce_elements<width, T> : reduce_elements<1, T>,
-           blocks_for(kernels, own.count / (wide ? width : 1), block_threads), block_threads, table, scale, own.frame,
-           own.count);
+           Work{own.count / (wide ? width : 1), block_threads}, block_threads, table, scale, own.frame, own.count);
     return true;
   }
 };

@@ -46,7 +46,7 @@ class Embedding final : public EmbeddingModel {
     const CudaKernels& lane = cuda::cuda_of(kernels);
     const cuda::Indices positions(memory.inputs[1]);
     const std::int64_t width = inputs[0].dimensions[1];
-    cuda::launch("embedding", lane, copy_rows, cuda::blocks_for(lane, positions.count * width, cuda::block_threads),
+    cuda::launch("embedding", lane, copy_rows, cuda::Work{positions.count * width, cuda::block_threads},
                  cuda::block_threads, memory.inputs[0].data<float>(), inputs[0].dimensions[0], positions,
                  memory.outputs[0].data<float>(), width, lane.fault());
   }
@@ -57,7 +57,7 @@ class Embedding final : public EmbeddingModel {
     const cuda::Indices positions(memory.inputs[1]);
     const std::int64_t width = inputs[0].dimensions[1];
     kernels.fill(memory.input_gradients[0], 0);
-    cuda::launch("embedding_backward", lane, add_rows, cuda::blocks_for(lane, width, threads), threads,
+    cuda::launch("embedding_backward", lane, add_rows, cuda::Work{width, threads}, threads,
                  memory.output_gradients[0].data<float>(), inputs[0].dimensions[0], positions,
                  memory.input_gradients[0].data<float>(), width, lane.fault());
   }

@@ -145,11 +145,11 @@ __global__ void __launch_bounds__(block_threads) over_groups(const __grid_consta
 /// one.
 template <class Rule>
 void run_over(const char* operation, const CudaKernels& kernels, const Rule& rule, std::int64_t count, bool wide) {
-  const auto blocks = [&](std::int64_t width) { return blocks_for(kernels, count / width, tile_of<Rule>); };
+  const auto work = [&](std::int64_t width) { return Work{count / width, tile_of<Rule>}; };
   if (wide) {
-    launch(operation, kernels, over_groups<Rule::width, Rule>, blocks(Rule::width), block_threads, rule, count);
+    launch(operation, kernels, over_groups<Rule::width, Rule>, work(Rule::width), block_threads, rule, count);
   } else {
-    launch(operation, kernels, over_groups<1, Rule>, blocks(1), block_threads, rule, count);
+    launch(operation, kernels, over_groups<1, Rule>, work(1), block_threads, rule, count);
   }
 }
 

@@ -1,6 +1,7 @@
 // Makes the kernels of a stream, and keeps what they share.
 #include "kernels/cuda/kernels.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "kernels/cuda/check.hpp"
@@ -40,6 +41,17 @@ CudaKernels::~CudaKernels() {
   static_cast<void>(cudaStreamSynchronize(stream_));
   release(scratch_);
   static_cast<void>(cudaFreeHost(fault_));
+}
+
+std::int64_t CudaKernels::resident_blocks(const void* kernel, unsigned threads) const {
+  const auto [known, is_new] = resident_blocks_.try_emplace({kernel, threads}, 0);
+  if (is_new) {
+    int each = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, static_cast<int>(threads), 0),
+          "asking how many blocks of a kernel a multiprocessor holds");
+    known->second = static_cast<std::int64_t>(std::max(each, 1)) * multiprocessors_;
+  }
+  return known->second;
 }
 
 void* CudaKernels::scratch(std::size_t bytes) {

@@ -3,7 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "core/kernels.hpp"
 
@@ -28,8 +30,8 @@ class CudaKernels : public Kernels {
   CudaKernels& operator=(const CudaKernels&) = delete;
 
   cudaStream_t stream() const { return stream_; }
-  /// What grids are sized by.
-  int multiprocessors() const { return multiprocessors_; }
+  /// Blocks of so many threads of a kernel that the device holds at once, which grids are sized by.
+  std::int64_t resident_blocks(const void* kernel, unsigned threads) const;
   /// At least `bytes` of device memory for what one operation must keep between its launches. The next operation may
   /// overwrite it, which the stream orders.
   void* scratch(std::size_t bytes);
@@ -71,6 +73,7 @@ class CudaKernels : public Kernels {
 
   cudaStream_t stream_;
   int multiprocessors_ = 0;
+  mutable std::map<std::pair<const void*, unsigned>, std::int64_t> resident_blocks_;  ///< those asked for so far
   int* fault_ = nullptr;  ///< pinned, so that kernels write it and the host reads it
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;

@@ -18,6 +18,19 @@ inline constexpr int warp_lanes = 32;
 
 inline CudaKernels& cuda_of(Kernels& kernels) { return dynamic_cast<CudaKernels&>(kernels); }
 
+/// So many units, of which a block of threads does `a_block` at a time.
+struct Work {
+  std::int64_t units, a_block;
+};
+
+/// Blocks of `threads` threads for `work`: as many as the device holds at once, which go round until all is done, and
+/// at least one.
+template <class... Parameters>
+std::int64_t blocks_for(const CudaKernels& kernels, void (*kernel)(Parameters...), unsigned threads, const Work& work) {
+  const std::int64_t most = kernels.resident_blocks(reinterpret_cast<const void*>(kernel), threads);
+  return std::clamp<std::int64_t>((work.units + work.a_block - 1) / work.a_block, 1, most);
+}
+
 /// Enqueues `blocks` blocks of `threads` threads. Throws BackendError that names `operation`.
 template <class... Parameters, class... Arguments>
 void launch(const char* operation, const CudaKernels& kernels, void (*kernel)(Parameters...), std::int64_t blocks,
@@ -32,15 +45,11 @@ void launch(const char* operation, const CudaKernels& kernels, void (*kernel)(Pa
       },
       values);
 }
-
-/// Blocks of `block_threads` threads that a multiprocessor holds.
-inline constexpr std::int64_t resident_blocks = 8;
-
-/// Blocks for `work` units of which a block does `a_block` at a time: as many as keep all multiprocessors full, which
-/// go round until all is done, and at least one.
-inline std::int64_t blocks_for(const CudaKernels& kernels, std::int64_t work, std::int64_t a_block) {
-  const std::int64_t most = resident_blocks * kernels.multiprocessors();
-  return std::clamp<std::int64_t>((work + a_block - 1) / a_block, 1, most);
+/// The same with blocks for `work`.
+template <class... Parameters, class... Arguments>
+void launch(const char* operation, const CudaKernels& kernels, void (*kernel)(Parameters...), const Work& work,
+            unsigned threads, const Arguments&... arguments) {
+  launch(operation, kernels, kernel, blocks_for(kernels, kernel, threads, work), threads, arguments...);
 }
 
 inline bool is_aligned(const void* address, std::size_t bytes) {

@@ -76,10 +76,10 @@ class LayerNorm final : public LayerNormModel {
   void compute(Kernels& kernels, const TensorShapes& inputs, const OperationForward& memory) const override {
     const CudaKernels& lane = cuda::cuda_of(kernels);
     const std::int64_t rows = rows_of(inputs);
-    cuda::launch("layer_norm", lane, normalise_rows, cuda::blocks_for(lane, rows, cuda::tree_warps),
-                 cuda::block_threads, memory.inputs[0].data<float>(), memory.inputs[1].data<float>(),
-                 memory.inputs[2].data<float>(), rows, inputs[0].dimensions.back(), epsilon(),
-                 memory.outputs[0].data<float>(), memory.saved[0].data<float>(), memory.saved[1].data<float>());
+    cuda::launch("layer_norm", lane, normalise_rows, cuda::Work{rows, cuda::tree_warps}, cuda::block_threads,
+                 memory.inputs[0].data<float>(), memory.inputs[1].data<float>(), memory.inputs[2].data<float>(), rows,
+                 inputs[0].dimensions.back(), epsilon(), memory.outputs[0].data<float>(), memory.saved[0].data<float>(),
+                 memory.saved[1].data<float>());
   }
 
   void differentiate(Kernels& kernels, const TensorShapes& inputs, const OperationBackward& memory) const override {
@@ -91,12 +91,12 @@ class LayerNorm final : public LayerNormModel {
     float *below = memory_of(memory.input_gradients[0]), *gain = memory_of(memory.input_gradients[1]),
           *shift = memory_of(memory.input_gradients[2]);
     if (below != nullptr) {
-      cuda::launch("layer_norm_backward", lane, differentiate_rows, cuda::blocks_for(lane, rows, cuda::tree_warps),
+      cuda::launch("layer_norm_backward", lane, differentiate_rows, cuda::Work{rows, cuda::tree_warps},
                    cuda::block_threads, x, memory.inputs[1].data<float>(), above, rows, width, means, scales, below);
     }
     if (gain == nullptr && shift == nullptr) return;
-    cuda::launch("layer_norm_backward", lane, add_columns, cuda::blocks_for(lane, width, threads), threads, x, above,
-                 rows, width, means, scales, gain, shift);
+    cuda::launch("layer_norm_backward", lane, add_columns, cuda::Work{width, threads}, threads, x, above, rows, width,
+                 means, scales, gain, shift);
   }
 };
 

@@ -263,11 +263,11 @@ __global__ void __launch_bounds__(block_threads) write_frame(const __grid_consta
   }
 }
 
-/// Calls run(table) for the vectors, with room for the ranges of their blocks.
-template <class Run>
-void by_ranges(CudaKernels& kernels, VectorFrames all, const Run& run) {
+/// Calls run(table) for the vectors, with blocks of `kernel`, and room for the range that each finds.
+template <class Kernel, class Run>
+void by_ranges(CudaKernels& kernels, Kernel* kernel, VectorFrames all, const Run& run) {
   by_tables(
-      kernels, all, block_threads * group * groups,
+      kernels, kernel, all, block_threads * group * groups,
       [](const VectorFrame& one) {
         return Encoded{one.values, one.frame, one.count, nullptr, 0};
       },
@@ -291,8 +291,9 @@ class MinMaxUint8 final : public CudaCodec<MinMaxUint8, MinMaxUint8Model> {
  public:
   void encode_all_of(CudaKernels& kernels, VectorFrames all) const {
     const bool wide = wide_values(all);
-    by_ranges(kernels, all, [&](const EncodedTable& table) {
-      launch("encode", kernels, wide ? find_range<group> : find_range<1>, table.blocks(), block_threads, table);
+    const auto first_pass = wide ? find_range<group> : find_range<1>;
+    by_ranges(kernels, first_pass, all, [&](const EncodedTable& table) {
+      launch("encode", kernels, first_pass, table.blocks(), block_threads, table);
       write_frames(kernels, table, wide && aligned_frames(all, 4));
     });
   }
@@ -303,7 +304,7 @@ class MinMaxUint8 final : public CudaCodec<MinMaxUint8, MinMaxUint8Model> {
   }
 
   bool reduce_values(CudaKernels& kernels, const FrameTable& table, float scale, const VectorFrame& own) const {
-    by_ranges(kernels, VectorFrames(&own, 1), [&](const EncodedTable& one) {
+    by_ranges(kernels, add_frames, VectorFrames(&own, 1), [&](const EncodedTable& one) {
       const bool wide = all_wide(own.values);
       launch("decode_reduce_encode", kernels, add_frames, one.blocks(), block_threads, table, scale, own.values,
              own.count, wide && table.aligned_at(0, 4), one.parts[0].ranges);

@@ -25,9 +25,8 @@ __global__ void __launch_bounds__(block_threads)
 }  // namespace cuda
 
 void CudaKernels::fill_normal(Buffer x, const Key& key) {
-  cuda::launch("fill_normal", *this, cuda::draw_normal,
-               cuda::blocks_for(*this, (x.count() + 3) / 4, cuda::block_threads), cuda::block_threads,
-               PhiloxStream(Philox(key)), x.data<float>(), x.count());
+  cuda::launch("fill_normal", *this, cuda::draw_normal, cuda::Work{(x.count() + 3) / 4, cuda::block_threads},
+               cuda::block_threads, PhiloxStream(Philox(key)), x.data<float>(), x.count());
 }
 
 }  // namespace trigram

@@ -167,7 +167,7 @@ template <class Make>
 void write_frames(CudaKernels& kernels, const char* operation, VectorFrames all, const Make& make) {
   using Values = std::remove_cvref_t<decltype(make(all.front()))>;
   by_tables(
-      kernels, all, 1,
+      kernels, encode_signs<Values>, all, 1,
       [&](const VectorFrame& one) {
         return Encoded<Values>{make(one), one.frame, one.count, nullptr};
       },

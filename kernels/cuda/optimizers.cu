@@ -145,8 +145,8 @@ void step_all(const char* operation, const CudaKernels& kernels, std::span<const
     if (all[i].weights.count() > 0) add_tensor(tensors, arrays_of(all[i]), all[i].decays);
     const bool full = tensors.count == most_tensors || i + 1 == all.size();
     if (!full || tensors.count == 0) continue;
-    launch(operation, kernels, step_tensors<Rule>, blocks_for(kernels, tensors.first_tile[tensors.count], 1),
-           block_threads, tensors, rule);
+    launch(operation, kernels, step_tensors<Rule>, Work{tensors.first_tile[tensors.count], 1}, block_threads, tensors,
+           rule);
     tensors.count = 0;
   }
 }

@@ -27,28 +27,23 @@ struct PartTable {
   __device__ __forceinline__ std::int64_t block() const { return blockIdx.x % blocks_each; }
 };
 
-/// Blocks for each of `parts` parts, of which the largest has `work` units and a block does `a_block` at a time.
-inline unsigned blocks_each(const CudaKernels& kernels, std::size_t parts, std::int64_t work, std::int64_t a_block) {
-  const std::int64_t alone = blocks_for(kernels, work, a_block);
-  const auto share = static_cast<std::int64_t>(resident_blocks * kernels.multiprocessors() / parts);
-  return static_cast<unsigned>(std::clamp<std::int64_t>(share, 1, alone));
-}
-
-/// Calls run(table) for tables that hold make(vector) of all vectors, with blocks for work(vector) units of which a
-/// block does `a_block` at a time: one table mostly.
-template <class Vector, class Make, class Work, class Run>
-void by_tables(const CudaKernels& kernels, std::span<const Vector> vectors, std::int64_t a_block, const Make& make,
-               const Work& work, const Run& run) {
+/// Calls run(table) for tables that hold make(vector) of all vectors, with blocks of `kernel` for work(vector) units of
+/// which a block does `a_block` at a time, as many for each vector: one table mostly.
+template <class Kernel, class Vector, class Make, class Units, class Run>
+void by_tables(const CudaKernels& kernels, Kernel* kernel, std::span<const Vector> vectors, std::int64_t a_block,
+               const Make& make, const Units& units, const Run& run) {
   using Table = PartTable<std::remove_cvref_t<decltype(make(vectors.front()))>>;
+  const std::int64_t resident = kernels.resident_blocks(reinterpret_cast<const void*>(kernel), block_threads);
   while (!vectors.empty()) {
     const std::span<const Vector> some = vectors.first(std::min(vectors.size(), Table::most));
     Table table;
     std::int64_t largest = 0;
     for (const Vector& vector : some) {
       table.parts[table.count++] = make(vector);
-      largest = std::max<std::int64_t>(largest, work(vector));
+      largest = std::max<std::int64_t>(largest, units(vector));
     }
-    table.blocks_each = blocks_each(kernels, some.size(), largest, a_block);
+    const std::int64_t alone = blocks_for(kernels, kernel, block_threads, Work{largest, a_block});
+    table.blocks_each = static_cast<unsigned>(std::clamp<std::int64_t>(resident / table.count, 1, alone));
     run(table);
     vectors = vectors.subspan(some.size());
   }
@@ -73,16 +68,14 @@ void run_over_parts(const char* operation, const CudaKernels& kernels, std::span
                     const Make& make) {
   using Rule = std::remove_cvref_t<decltype(make(vectors.front()))>;
   const int width = wide ? Rule::width : 1;
+  const auto kernel = wide ? over_parts<Rule::width, Rule> : over_parts<1, Rule>;
   by_tables(
-      kernels, vectors, tile_of<Rule>,
+      kernels, kernel, vectors, tile_of<Rule>,
       [&](const Vector& vector) {
         return RulePart<Rule>{make(vector), vector.count};
       },
       [&](const Vector& vector) { return vector.count / width; },
-      [&](const auto& table) {
-        launch(operation, kernels, wide ? over_parts<Rule::width, Rule> : over_parts<1, Rule>, table.blocks(),
-               block_threads, table);
-      });
+      [&](const auto& table) { launch(operation, kernels, kernel, table.blocks(), block_threads, table); });
 }
 
 }  // namespace trigram::cuda

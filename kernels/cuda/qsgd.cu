@@ -98,8 +98,8 @@ __global__ void __launch_bounds__(block_threads)
 template <class Norm>
 void encode_any(CudaKernels& kernels, const float* values, const QsgdLayout& layout, std::uint8_t* frame) {
   write_norms<Norm>(kernels, "encode", values, layout, frame);
-  launch("encode", kernels, encode_packed, blocks_for(kernels, layout.count, block_threads * packed_run), block_threads,
-         values, layout, frame);
+  launch("encode", kernels, encode_packed, Work{layout.count, block_threads * packed_run}, block_threads, values,
+         layout, frame);
 }
 
 /// Encodes all, each from the Source that make(vector) gives.
@@ -108,7 +108,7 @@ void encode_in_one_pass(const CudaKernels& kernels, const char* operation, Vecto
                         const Layout& layout_of) {
   using Source = std::remove_cvref_t<decltype(make(all.front()))>;
   by_tables(
-      kernels, all, tree_warps,
+      kernels, encode_buckets<Norm, Source>, all, tree_warps,
       [&](const VectorFrame& one) {
         return BucketsPart<Source>{make(one), layout_of(one.count, one.key), one.frame};
       },
@@ -147,8 +147,8 @@ class Qsgd final : public CudaCodec<Qsgd, QsgdModel> {
       });
     }
     for (const VectorFrame& one : all) {
-      launch("decode", kernels, decode_packed<Sink>, blocks_for(kernels, one.count, block_threads * packed_run),
-             block_threads, one.frame, layout_of(one.count, one.key), one.values, sink);
+      launch("decode", kernels, decode_packed<Sink>, Work{one.count, block_threads * packed_run}, block_threads,
+             one.frame, layout_of(one.count, one.key), one.values, sink);
     }
   }
 

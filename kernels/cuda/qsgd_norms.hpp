@@ -74,16 +74,16 @@ void write_norms(CudaKernels& kernels, const char* operation, const float* value
                  std::uint8_t* frame) {
   const std::int64_t buckets = layout.header_bytes / 4;
   if (layout.bucket <= scalar::tree_block) {
-    return launch(operation, kernels, write_small_norms<Norm>, blocks_for(kernels, buckets, tree_warps), block_threads,
-                  values, layout, buckets, frame);
+    return launch(operation, kernels, write_small_norms<Norm>, Work{buckets, tree_warps}, block_threads, values, layout,
+                  buckets, frame);
   }
   const std::int64_t a_bucket = tree_partials(layout.bucket);
   const auto room = static_cast<std::int64_t>(tree_room(a_bucket));
   auto* partials = static_cast<double*>(kernels.scratch(static_cast<std::size_t>(buckets * room) * sizeof(double)));
-  launch(operation, kernels, add_large_norms<Norm>, blocks_for(kernels, buckets * a_bucket, 1), block_threads, values,
-         layout, buckets, partials, room);
-  launch(operation, kernels, write_large_norms<Norm>, blocks_for(kernels, buckets, 1), block_threads, partials, room,
-         layout, buckets, frame);
+  launch(operation, kernels, add_large_norms<Norm>, Work{buckets * a_bucket, 1}, block_threads, values, layout, buckets,
+         partials, room);
+  launch(operation, kernels, write_large_norms<Norm>, Work{buckets, 1}, block_threads, partials, room, layout, buckets,
+         frame);
 }
 
 }  // namespace trigram::cuda

@@ -33,8 +33,8 @@ class RandomK final : public CudaCodec<RandomK, RandomKModel> {
   void encode_values(const CudaKernels& kernels, const float* values, std::uint8_t* frame, std::int64_t count,
                      const Key& key) const {
     const std::int64_t k = kept(count);
-    launch("encode", kernels, gather, blocks_for(kernels, k, block_threads), block_threads, values,
-           RandomSelection(key, count, k), k, factor(count), frame);
+    launch("encode", kernels, gather, Work{k, block_threads}, block_threads, values, RandomSelection(key, count, k), k,
+           factor(count), frame);
   }
 
   template <class Sink>
@@ -44,7 +44,7 @@ class RandomK final : public CudaCodec<RandomK, RandomKModel> {
       check(cudaMemsetAsync(values, 0, static_cast<std::size_t>(count) * sizeof(float), kernels.stream()), "decode");
     }
     const std::int64_t k = kept(count);
-    launch("decode", kernels, scatter<Sink>, blocks_for(kernels, k, block_threads), block_threads, frame,
+    launch("decode", kernels, scatter<Sink>, Work{k, block_threads}, block_threads, frame,
            RandomSelection(key, count, k), k, values, sink);
   }
 };

@@ -133,7 +133,8 @@ class TopK final : public CudaCodec<TopK, TopKModel> {
   void encode_values(CudaKernels& kernels, const float* values, std::uint8_t* frame, std::int64_t count,
                      const Key&) const {
     ensure_indices_fit(count);
-    const std::int64_t blocks = blocks_for(kernels, count, most_counted * counting_threads);
+    const std::int64_t blocks =
+        blocks_for(kernels, count_digits, counting_threads, Work{count, most_counted * counting_threads});
     const auto sizes = static_cast<std::size_t>(blocks) * digits * digit_passes;
     auto* found = static_cast<Found*>(kernels.scratch(static_cast<std::size_t>(blocks) * sizeof(Found) +
                                                       sizeof(Threshold) + sizes * sizeof(std::uint32_t)));
@@ -156,8 +157,8 @@ class TopK final : public CudaCodec<TopK, TopKModel> {
     if constexpr (!Sink::reads) {
       check(cudaMemsetAsync(values, 0, static_cast<std::size_t>(count) * sizeof(float), kernels.stream()), "decode");
     }
-    launch("decode", kernels, scatter<Sink>, blocks_for(kernels, kept(count), block_threads), block_threads, frame,
-           kept(count), values, count, sink, kernels.fault());
+    launch("decode", kernels, scatter<Sink>, Work{kept(count), block_threads}, block_threads, frame, kept(count),
+           values, count, sink, kernels.fault());
   }
 };
 

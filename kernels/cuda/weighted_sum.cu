@@ -53,12 +53,12 @@ void add(const CudaKernels& kernels, const Terms& terms, const float* begun, To*
   bool wide = all_wide(begun, y);
   for (int i = 0; i < terms.count; ++i) wide = wide && is_aligned(terms.x[i], 16);
   if (!wide) {
-    const std::int64_t blocks = blocks_for(kernels, count, block_threads);
-    return launch("weighted_sum", kernels, add_terms<1, From, To>, blocks, block_threads, terms, begun, y, count);
+    const Work work{count, block_threads};
+    return launch("weighted_sum", kernels, add_terms<1, From, To>, work, block_threads, terms, begun, y, count);
   }
   if (whole > 0) {
-    const std::int64_t blocks = blocks_for(kernels, whole / width, block_threads);
-    launch("weighted_sum", kernels, add_terms<width, From, To>, blocks, block_threads, terms, begun, y, whole);
+    const Work work{whole / width, block_threads};
+    launch("weighted_sum", kernels, add_terms<width, From, To>, work, block_threads, terms, begun, y, whole);
   }
   if (whole == count) return;
   Terms rest = terms;

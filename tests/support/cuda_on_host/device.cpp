@@ -173,6 +173,12 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return cudaSuccess;
 }
 
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
+                                                          std::size_t /*shared_bytes*/) {
+  if (kernel == nullptr || threads <= 0) return noted(cudaErrorInvalidValue);
+  *blocks = 3;
+  return usable();
+}
 cudaError_t cudaDeviceSynchronize() { return cuda_on_host::wait_for_the_device("cudaDeviceSynchronize"); }
 cudaError_t cudaDeviceReset() { return usable(); }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
