@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/training.hpp"
 #include "core/workload.hpp"
+#include "kernels/cuda/kernels.hpp"
 #include "tests/support/cuda_on_host/control.hpp"
 
 namespace trigram::testing::cuda_double_test {
@@ -27,7 +29,7 @@ class HeldStream {
  public:
   HeldStream() {
     cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
-    cudaLaunchHostFunc(stream_, wait, &open_);
+    hold();
   }
   ~HeldStream() {
     finish();
@@ -37,6 +39,10 @@ class HeldStream {
   HeldStream& operator=(const HeldStream&) = delete;
 
   cudaStream_t get() const { return stream_; }
+  void hold() {
+    open_ = false;
+    cudaLaunchHostFunc(stream_, wait, &open_);
+  }
   void finish() {
     open_ = true;
     cudaStreamSynchronize(stream_);
@@ -119,6 +125,30 @@ TEST_F(CudaDouble, GivesMemoryInTheOrderOfItsStream) {
   }
   owner.finish();
   EXPECT_THAT(std::vector<std::byte>(memory, memory + bytes), Each(std::byte{0xCD}));
+}
+
+/// More than there are pieces of pinned memory for, before the first has been copied.
+TEST_F(CudaDouble, LetsUploadsThroughThatWaitForTheirMemory) {
+  HeldStream stream;
+  stream.finish();
+  const auto kernels = cuda_kernels(stream.get());  // which waits for the whole device
+  constexpr int pieces = 9;
+  auto* memory = static_cast<std::byte*>(kernels->allocate(pieces));
+  stream.hold();
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    stream.finish();
+  });
+  std::vector<std::byte> expected, arrived(pieces);
+  for (int piece = 0; piece < pieces; ++piece) {
+    expected.push_back(static_cast<std::byte>(piece));
+    kernels->upload(std::span(expected).last(1), Buffer(memory + piece, Shape::of(1, DType::u8)));
+  }
+  opener.join();
+  EXPECT_EQ(cuda_on_host::take_misuse(), "");
+  kernels->download(Buffer(memory, Shape::of(pieces, DType::u8)), arrived);
+  EXPECT_EQ(arrived, expected);
+  kernels->release(memory);
 }
 
 TEST_F(CudaDouble, FindsWhatWaitsForTheWholeDevice) {
