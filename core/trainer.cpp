@@ -9,6 +9,7 @@
 #include "core/located.hpp"
 #include "core/packing.hpp"
 #include "core/schedule.hpp"
+#include "core/spread_state.hpp"
 #include "core/training_step.hpp"
 #include "core/workload.hpp"
 
@@ -168,10 +169,17 @@ class Trainer {
     StateReader reader(worker_.device, unpacker);
     located([&] { return "what rank " + std::to_string(runtime_.rank()) + " goes on from: "; },
             [&] { list_state(reader); });
+    keep_what_is_of_here();
     require_same_steps();
     worker_.go_on_at(time_);
     evaluations_.go_on(reached(steps_));
     return leave_checkpoint();
+  }
+
+  /// The checkpoint may have been of another number of ranks.
+  void keep_what_is_of_here() {
+    report_.rank = runtime_.rank();
+    report_.local_batch = trains_ ? workload_->local_batch() : 0;
   }
 
   /// Ranks on several machines may have seen different files.
@@ -191,20 +199,22 @@ class Trainer {
     return Progress::of(worker_);
   }
 
-  /// All that a rank goes on from.
+  /// All that a rank goes on from. What is of this rank alone is called so, for ranks of another number.
   void list_state(State& state) {
-    state.value("steps", steps_).value("time", time_).value("began", began_).value("sent outside", outside_);
+    const std::string own(of_the_rank_alone);
+    state.value("steps", steps_).value(own + "time", time_).value(own + "begin", began_);
+    state.value(own + "sent outside", outside_);
     for (const Bucket& bucket : store_.buckets()) {
       const std::string index = " " + std::to_string(bucket.index);
       state.buffer("weights" + index, bucket.weights).buffer("padding" + index, padding_of(bucket));
     }
     step_.list_state(state);
-    state.of("workload", *workload_).of("evaluations", evaluations_);
+    state.of("workload", *workload_).of(own + "evaluations", evaluations_);
     report_.state = {};
     state.packed(
-        "report", [this] { return pack(report_); }, [this](const auto& bytes) { report_ = unpack(bytes); });
+        own + "report", [this] { return pack(report_); }, [this](const auto& bytes) { report_ = unpack(bytes); });
     state.packed(
-        "recorded", [this] { return packed(recorded_); },
+        own + "recorded", [this] { return packed(recorded_); },
         [this](const auto& bytes) {
           Unpacker unpacker(bytes);
           recorded_ = take_records(unpacker);

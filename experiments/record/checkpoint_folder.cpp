@@ -14,7 +14,9 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/located.hpp"
 #include "core/quoted.hpp"
+#include "experiments/record/going_on.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/settings/text_file.hpp"
 
@@ -231,15 +233,27 @@ FoundCheckpoint::FoundCheckpoint(const fs::path& path, const Configuration& conf
   require(problem.empty(), problem, "; ", [&] { return one_before(manifest_); });
   const std::string name = in_quotes(manifest_.native());
   const std::size_t then = content_["shards"].size();
-  require(then == static_cast<std::size_t>(ranks), name, " is of ", then, " ranks, and this run has ", ranks,
-          "; the state of a rank is its own, so go on with as many");
-  const std::string other = differences(content_["configuration"].get<Configuration>(), configuration);
+  Configuration before = content_["configuration"].get<Configuration>(), now = configuration;
+  located([&] { return name + ": "; }, [&] { allow_other_steps(before, now, steps()); });
+  if (then != static_cast<std::size_t>(ranks)) {
+    before.erase("ranks");
+    now.erase("ranks");
+  }
+  const std::string other = differences(before, now);
   require(other.empty(), name, " was written by a run with other settings: ", other, "; go on with the same");
+  if (then == static_cast<std::size_t>(ranks)) return;
+  located(
+      [&] {
+        return name + " is of " + std::to_string(then) + " ranks, and this run has " + std::to_string(ranks) + ": ";
+      },
+      [&] { spread_.emplace(static_cast<int>(then), [this](int rank) { return written(rank); }); });
 }
 
 std::int64_t FoundCheckpoint::steps() const { return content_["steps"].get<std::int64_t>(); }
 
-std::vector<std::byte> FoundCheckpoint::state(int rank) const {
+std::vector<std::byte> FoundCheckpoint::state(int rank) const { return spread_ ? spread_->of(rank) : written(rank); }
+
+std::vector<std::byte> FoundCheckpoint::written(int rank) const {
   std::string problem;
   const nlohmann::json& shard = content_["shards"][static_cast<std::size_t>(rank)];
   const std::string text = read_shard(folder_of(manifest_), shard, problem);

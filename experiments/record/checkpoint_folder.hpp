@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/configuration.hpp"
+#include "core/spread_state.hpp"
 
 namespace trigram {
 
@@ -42,16 +44,23 @@ void require_no_other_checkpoints(const std::filesystem::path& path, const std::
 class FoundCheckpoint {
  public:
   /// The last one of a folder, or that of a manifest. Throws UsageError naming what is missing or damaged, and a whole
-  /// one before it if there is any; then each setting in which this run differs from the one that wrote it.
+  /// one before it if there is any; then each setting in which this run differs from the one that wrote it. It may
+  /// have other steps (allow_other_steps), and other ranks where all have the same state (SpreadState).
   FoundCheckpoint(const std::filesystem::path& path, const Configuration& configuration, int ranks);
 
   std::int64_t steps() const;
-  /// What this rank wrote. Throws UsageError where it was damaged since.
+  FoundCheckpoint(const FoundCheckpoint&) = delete;
+  FoundCheckpoint& operator=(const FoundCheckpoint&) = delete;
+
+  /// What this rank goes on from. Throws UsageError where it was damaged since.
   std::vector<std::byte> state(int rank) const;
 
  private:
+  std::vector<std::byte> written(int rank) const;
+
   std::filesystem::path manifest_;
   nlohmann::json content_;
+  std::optional<SpreadState> spread_;  ///< where it is of another number of ranks
 };
 
 }  // namespace trigram

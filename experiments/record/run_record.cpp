@@ -103,8 +103,9 @@ struct Place {
 };
 
 /// What a run that goes on must have alike: settings and the content of files, but not where checkpoints are.
-Configuration configuration_to_go_on(const Configuration& of_all_ranks, const nlohmann::json& inputs) {
-  Configuration same = of_all_ranks;
+Configuration configuration_to_go_on(const World& world, const nlohmann::json& inputs) {
+  Configuration same = world.configuration;
+  if (world.axes().axes().size() == 1) same["mesh"] = "";  // data alone, said or not
   for (const char* flag : {"checkpoint", "checkpoint-every", "resume"}) same.erase(flag);
   for (const auto& [path, digest] : inputs.items()) same["content of " + path] = digest;
   return same;
@@ -167,7 +168,7 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
                         {"configuration", configuration(config, world)},
                         {"build", build_facts()},
                         {"workload", workload_facts(checked.workload())}};
-  checkpoints.open(config, configuration_to_go_on(world.configuration, run["inputs"]), world.ranks);
+  checkpoints.open(config, configuration_to_go_on(world, run["inputs"]), world.ranks);
   if (checkpoints.from) run["resumed"] = {{"steps", checkpoints.from->steps()}};
 
   const double begin = seconds_now();

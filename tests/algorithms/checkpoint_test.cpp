@@ -6,11 +6,13 @@
 #include "core/error.hpp"
 #include "core/optimizer.hpp"
 #include "core/packing.hpp"
+#include "core/spread_state.hpp"
+#include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/support/lone_rank.hpp"
 #include "tests/support/same_bits.hpp"
 
-namespace trigram::testing {
+namespace trigram::testing::checkpoint_test {
 namespace {
 
 constexpr std::int64_t half = 5;
@@ -48,6 +50,43 @@ TEST_P(EveryOptimizer, GoesOnFromACheckpoint) {
   options.optimizer = GetParam();
   options.schedule = "cosine:warmup=3";
   expect_same(threads(2), 3, options);
+}
+
+/// From the last checkpoint of other ranks.
+Training on_other_ranks(TrainingOptions options, int ranks, const Training& then) {
+  const SpreadState spread(static_cast<int>(then.ranks.size()),
+                           [&](int rank) { return then.ranks[static_cast<std::size_t>(rank)].state; });
+  options.checkpoint.load = [&](int rank) { return spread.of(rank); };
+  return train_on(threads(2), ranks, options);
+}
+
+/// Whole numbers, so that means over 1, 2 and 4 ranks are exact.
+float gradient_of_all(std::int64_t step, int, std::int64_t element, float) {
+  return static_cast<float>((step * 13 + element * 7) % 31 - 15);
+}
+float gradient_of_each(std::int64_t step, int rank, std::int64_t element, float) {
+  return static_cast<float>(4 * ((step * 13 + rank * 29 + element * 7) % 31 - 15));
+}
+
+void play_gradients(float (*gradient)(std::int64_t, int, std::int64_t, float)) {
+  Script script;
+  script.layers = {6, 9, 4};
+  script.gradient = gradient;
+  play(script);
+}
+
+// Where all ranks have the same gradient, each number of them is one rank.
+TEST_P(EveryOptimizer, GoesOnOnAnotherNumberOfRanks) {
+  play_gradients(gradient_of_all);
+  TrainingOptions options = of("all_reduce", "scripted");
+  options.optimizer = GetParam();
+  const auto one = final_weights(train_on(threads(2), 1, options));
+  for (const auto& [before, after] : {std::pair(4, 2), {2, 4}, {4, 1}}) {
+    const Training rest = on_other_ranks(options, after, train_on(threads(2), before, options));
+    const auto weights = final_weights(rest);
+    ASSERT_EQ(weights.size(), static_cast<std::size_t>(after));
+    for (const auto& rank : weights) EXPECT_EQ(rank, one[0]) << before << " to " << after;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, EveryOptimizer, ::testing::ValuesIn(Optimizers::names()),
@@ -119,5 +158,57 @@ TEST(Checkpoints, OfDifferentStepsOnDifferentRanksAreRefused) {
   }
 }
 
+// w − γ (Σ over the first half of the mean over the ranks of then + Σ over the second of that over those of now).
+TEST(CheckpointsOfOtherRanks, GoOnFromWhatAllHaveInCommon) {
+  play_gradients(gradient_of_each);
+  TrainingOptions options = of("all_reduce", "scripted");
+  options.learning_rate = 0.125;
+  for (const auto& [before, after] : {std::pair(4, 2), {2, 4}}) {
+    const Training rest = on_other_ranks(options, after, train_on(threads(2), before, options));
+    const auto weights = final_weights(rest);
+    for (std::int64_t element = 0; element < 19; ++element) {
+      float expected = 0;
+      for (std::int64_t step = 0; step < 2 * half; ++step) {
+        const int ranks = step < half ? before : after;
+        for (int rank = 0; rank < ranks; ++rank)
+          expected -= 0.125F * gradient_of_each(step, rank, element, 0) / static_cast<float>(ranks);
+      }
+      for (const auto& rank : weights) EXPECT_EQ(rank[static_cast<std::size_t>(element)], expected);
+    }
+    std::vector<std::int64_t> evaluated;
+    for (const EvalRow& row : evaluations(rest)) evaluated.push_back(row.step);
+    EXPECT_THAT(evaluated, ::testing::ElementsAre(0, 2, 4, 6, 8, 10));
+    for (const RankReport& rank : rest.ranks) {
+      ASSERT_EQ(rank.steps.size(), static_cast<std::size_t>(rank.rank < before ? 2 * half : half));
+      EXPECT_EQ(rank.steps.back().rank, rank.rank);
+      EXPECT_EQ(rank.steps_done, 2 * half);
+    }
+  }
+}
+
+TEST(CheckpointsOfOtherRanks, AreRefusedByTheNameOfWhatRanksDoNotShare) {
+  play_gradients(gradient_of_each);
+  const auto refusal = [](const std::string& algorithm, const std::string& optimizer) -> std::string {
+    TrainingOptions options = of(algorithm, "scripted");
+    options.optimizer = optimizer;
+    const Training then = train_on(threads(2), 4, options);
+    try {
+      on_other_ranks(options, 2, then);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal("local_sgd:every=100", "sgd"),
+            "rank 1 holds another 'weights 0' than rank 0, which nobody else can take over; go on with 4 ranks");
+  EXPECT_EQ(refusal("local_sgd:every=5", "momentum"),
+            "rank 1 holds another 'optimizer, velocity 0' than rank 0, which nobody else can take over; go on with 4 "
+            "ranks");
+  EXPECT_THAT(refusal("bytegrad:error_feedback=on", "sgd"),
+              ::testing::HasSubstr("another 'algorithm, average 0, worker residual' than"));
+  EXPECT_THAT(refusal("parameter_server", "sgd"), ::testing::HasSubstr("; go on with 4 ranks"));
+  EXPECT_EQ(refusal("bytegrad", "adam"), "");
+}
+
 }  // namespace
-}  // namespace trigram::testing
+}  // namespace trigram::testing::checkpoint_test

@@ -158,8 +158,39 @@ TEST_F(Checkpointed, OtherSettingsAreNamed) {
                         "now; seed=1 then and seed=7 now; go on with the same"));
   EXPECT_THAT(refusal("--optimizer adam"), HasSubstr("optimizer=sgd then and optimizer=adam now"));
   EXPECT_THAT(refusal("--bucket-size 1KiB"), HasSubstr("bucket-size=10MiB then and bucket-size=1KiB now"));
-  EXPECT_THAT(run("--resume " + path("c"), "out", "--steps 10 --ranks 2").text,
-              HasSubstr("is of 4 ranks, and this run has 2; the state of a rank is its own, so go on with as many"));
+}
+
+TEST_F(Checkpointed, OtherRanksGoOnFromWhatAllHave) {
+  ASSERT_EQ(run(every_3 + "--optimizer adam").code, 0);
+  const Ended rest = run("--optimizer adam --resume " + path("c"), "rest", "--steps 10 --ranks 2");
+  EXPECT_EQ(rest.code, 0) << rest.text;
+  EXPECT_EQ(nlohmann::json::parse(text_of(scratch / "rest/run.json"))["resumed"]["steps"], 9);
+  fs::remove_all(scratch / "c");
+  ASSERT_EQ(run(every_3 + "--algorithm local_sgd:every=100").code, 0);
+  const Ended refused = run("--algorithm local_sgd:every=100 --resume " + path("c"), "rest", "--steps 10 --ranks 2");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.text, HasSubstr("is of 4 ranks, and this run has 2: rank 1 holds another 'weights 0' than rank "
+                                      "0, which nobody else can take over; go on with 4 ranks"));
+}
+
+TEST_F(Checkpointed, ALongerRunIsTheOneThatWasBegun) {
+  const std::string flags = "--schedule step:every=4 --checkpoint-every 9 --checkpoint ";
+  ASSERT_EQ(run(flags + path("w"), "whole", "--steps 20 --ranks 4").code, 0);
+  ASSERT_EQ(run(flags + path("c")).code, 0);
+  const std::string resume = " --resume " + path("c") + " ";
+  const Ended rest = run(flags + path("d") + resume, "rest", "--steps 20 --ranks 4 --mesh data=4");
+  ASSERT_EQ(rest.code, 0) << rest.text;
+  expect_same_files("rest", "whole");
+  EXPECT_THAT(run(flags + path("e") + resume, "rest", "--steps 9 --ranks 4").text,
+              HasSubstr("the checkpoint is of 9 steps, and this run has 9, which are done; give --steps more"));
+}
+
+TEST_F(Checkpointed, ALongerRunWhoseRateLooksAtTheEndIsRefused) {
+  ASSERT_EQ(run(every_3 + "--schedule cosine").code, 0);
+  const Ended ended = run("--schedule cosine --resume " + path("c"), "rest", "--steps 20 --ranks 4");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.text, HasSubstr("schedule cosine looks at the end: of 20 steps, step 1 has another learning rate "
+                                    "than of 10, by which it was trained; go on with --steps 10"));
 }
 
 TEST_F(Checkpointed, WhatCannotBeIsRefusedBeforeTraining) {

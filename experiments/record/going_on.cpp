@@ -1,0 +1,30 @@
+#include "experiments/record/going_on.hpp"
+
+#include <string>
+
+#include "core/error.hpp"
+#include "core/schedule.hpp"
+
+namespace trigram {
+
+void allow_other_steps(Configuration& then, Configuration& now, std::int64_t done) {
+  const auto before = then.find("steps"), after = now.find("steps");
+  if (before == then.end() || after == now.end() || before->second == after->second) return;
+  const std::int64_t of_before = std::stoll(before->second), of_now = std::stoll(after->second);
+  require(of_now > done, "the checkpoint is of ", done, " steps, and this run has ", of_now,
+          ", which are done; give --steps more of them");
+  const std::string spec = then["schedule"];
+  if (spec == now["schedule"]) {
+    const auto schedule = Schedules::make(spec);
+    for (std::int64_t step = 0; step < done; ++step) {
+      require(schedule->factor(step, of_before) == schedule->factor(step, of_now), "schedule ", spec,
+              " looks at the end: of ", of_now, " steps, step ", step, " has another learning rate than of ", of_before,
+              ", by which it was trained; go on with --steps ", of_before,
+              ", or begin with a schedule that does not, as constant or step");
+    }
+  }
+  then.erase(before);
+  now.erase(after);
+}
+
+}  // namespace trigram
