@@ -24,7 +24,7 @@ void ThreadCommunicator::exchange(std::span<const Transfer> transfers) {
                                                              "; ranks count from 0");
   }
   const auto timeout = std::chrono::duration_cast<std::chrono::steady_clock::duration>(network_->timeout);
-  const Channel::Deadline deadline = std::chrono::steady_clock::now() + timeout;
+  const ThreadChannel::Deadline deadline = std::chrono::steady_clock::now() + timeout;
   std::vector<std::pair<int, std::uint64_t>> tickets;
   for (const Transfer& transfer : transfers) {
     if (transfer.direction != Transfer::Direction::send) continue;
@@ -38,7 +38,7 @@ void ThreadCommunicator::exchange(std::span<const Transfer> transfers) {
   }
 }
 
-void ThreadCommunicator::receive(const Transfer& transfer, Channel::Deadline deadline) {
+void ThreadCommunicator::receive(const Transfer& transfer, ThreadChannel::Deadline deadline) {
   Message message;
   if (!incoming(transfer.peer).take(message, deadline)) time_out("receive from", transfer.peer);
   deliver(message, transfer.buffer, transfer.peer, rank_);
@@ -68,14 +68,14 @@ std::vector<std::int64_t> ThreadCommunicator::all_gather_values(std::int64_t val
   return values;
 }
 
-Channel& ThreadCommunicator::outgoing(int peer) {
-  std::shared_ptr<Channel>& channel = outgoing_[static_cast<std::size_t>(peer)];
+ThreadChannel& ThreadCommunicator::outgoing(int peer) {
+  std::shared_ptr<ThreadChannel>& channel = outgoing_[static_cast<std::size_t>(peer)];
   if (channel == nullptr) channel = network_->channels.find(group_, rank_, peer);
   return *channel;
 }
 
-Channel& ThreadCommunicator::incoming(int peer) {
-  std::shared_ptr<Channel>& channel = incoming_[static_cast<std::size_t>(peer)];
+ThreadChannel& ThreadCommunicator::incoming(int peer) {
+  std::shared_ptr<ThreadChannel>& channel = incoming_[static_cast<std::size_t>(peer)];
   if (channel == nullptr) channel = network_->channels.find(group_, peer, rank_);
   return *channel;
 }

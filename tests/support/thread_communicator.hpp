@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "core/communicator.hpp"
-#include "tests/support/channel.hpp"
+#include "tests/support/thread_channel.hpp"
 
 namespace trigram {
 
 /// What the communicators of one run share.
 struct ThreadNetwork {
-  Channels channels;
+  ThreadChannels channels;
   std::chrono::duration<double> timeout{60};
 };
 
@@ -32,9 +32,9 @@ class ThreadCommunicator final : public Communicator {
   std::vector<std::int64_t> all_gather_values(std::int64_t value);
 
  private:
-  Channel& outgoing(int peer);
-  Channel& incoming(int peer);
-  void receive(const Transfer& transfer, Channel::Deadline deadline);
+  ThreadChannel& outgoing(int peer);
+  ThreadChannel& incoming(int peer);
+  void receive(const Transfer& transfer, ThreadChannel::Deadline deadline);
   [[noreturn]] void time_out(const char* doing, int peer) const;
 
   std::shared_ptr<ThreadNetwork> network_;
@@ -43,8 +43,8 @@ class ThreadCommunicator final : public Communicator {
   int size_;
   Device& device_;
   int splits_ = 0;
-  std::vector<std::shared_ptr<Channel>> outgoing_;
-  std::vector<std::shared_ptr<Channel>> incoming_;
+  std::vector<std::shared_ptr<ThreadChannel>> outgoing_;
+  std::vector<std::shared_ptr<ThreadChannel>> incoming_;
 };
 
 }  // namespace trigram

@@ -8,12 +8,12 @@ namespace {
 
 class ThreadRequest final : public Request {
  public:
-  ThreadRequest(int from, int about, OwnedBuffer bytes, std::shared_ptr<Channel> replies)
+  ThreadRequest(int from, int about, OwnedBuffer bytes, std::shared_ptr<ThreadChannel> replies)
       : Request(from, about, std::move(bytes)), replies_(std::move(replies)) {}
   void reply(Buffer with) override { replies_->post(message_of(with)); }
 
  private:
-  std::shared_ptr<Channel> replies_;
+  std::shared_ptr<ThreadChannel> replies_;
 };
 
 OwnedBuffer copy_of(const Buffer& buffer) {
@@ -53,8 +53,8 @@ void Inbox::release() {
 
 void ThreadRequests::ask(int lane, std::span<const Ask> asks) {
   const auto timeout = std::chrono::duration_cast<std::chrono::steady_clock::duration>(network_->timeout);
-  const Channel::Deadline deadline = std::chrono::steady_clock::now() + timeout;
-  std::vector<std::shared_ptr<Channel>> replies;
+  const ThreadChannel::Deadline deadline = std::chrono::steady_clock::now() + timeout;
+  std::vector<std::shared_ptr<ThreadChannel>> replies;
   for (const Ask& one : asks) {
     replies.push_back(network_->channels.find("replies to lane " + std::to_string(lane), one.peer, rank_));
     inboxes_[static_cast<std::size_t>(one.peer)].put(

@@ -77,7 +77,7 @@ ThreadRuntime::ThreadRuntime(ThreadWorld& world, int rank)
   host_ =
       std::make_unique<ThreadCommunicator>(world_.network(), "host", rank, world_.world().ranks, *lanes_[0]->device);
   for (int index = 1; index < lanes(); ++index) {
-    threads_.push_back(std::make_unique<LaneThread>([&world] { world.release(); }));
+    threads_.push_back(std::make_unique<ThreadLane>([&world] { world.release(); }));
   }
 }
 

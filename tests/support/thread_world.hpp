@@ -9,9 +9,9 @@
 
 #include "core/backend.hpp"
 #include "core/lane_groups.hpp"
-#include "tests/support/lane_thread.hpp"
 #include "tests/support/stopping_clock.hpp"
 #include "tests/support/thread_communicator.hpp"
+#include "tests/support/thread_lane.hpp"
 #include "tests/support/thread_requests.hpp"
 
 namespace trigram {
@@ -79,7 +79,7 @@ class ThreadRuntime final : public RankRuntime {
   std::vector<std::unique_ptr<Lane>> lanes_;
   ThreadRequests requests_;
   std::unique_ptr<ThreadCommunicator> host_;          ///< for agree alone: no meter, no lane
-  std::vector<std::unique_ptr<LaneThread>> threads_;  ///< last: they end before what they use
+  std::vector<std::unique_ptr<ThreadLane>> threads_;  ///< last: they end before what they use
 };
 
 }  // namespace trigram

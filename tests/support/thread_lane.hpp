@@ -14,13 +14,13 @@
 namespace trigram {
 
 /// One lane of one rank. The destructor runs what is left, then joins.
-class LaneThread {
+class ThreadLane {
  public:
   /// `release` lets blocked bodies go: it is called when a caller that is unwinding an error waits in vain.
-  explicit LaneThread(std::function<void()> release);
-  ~LaneThread();
-  LaneThread(const LaneThread&) = delete;
-  LaneThread& operator=(const LaneThread&) = delete;
+  explicit ThreadLane(std::function<void()> release);
+  ~ThreadLane();
+  ThreadLane(const ThreadLane&) = delete;
+  ThreadLane& operator=(const ThreadLane&) = delete;
 
   Pending launch(std::function<void()> body);
 

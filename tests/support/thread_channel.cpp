@@ -1,5 +1,5 @@
 // Messages from one rank to another inside a process, in order.
-#include "tests/support/channel.hpp"
+#include "tests/support/thread_channel.hpp"
 
 #include <cstring>
 #include <utility>
@@ -32,14 +32,14 @@ void deliver(const Message& message, const Buffer& buffer, int sender, int recei
   if (!message.bytes.empty()) std::memcpy(buffer.raw(), message.bytes.data(), message.bytes.size());
 }
 
-std::uint64_t Channel::post(Message message) {
+std::uint64_t ThreadChannel::post(Message message) {
   const std::lock_guard lock(mutex_);
   waiting_.push_back(std::move(message));
   changed_.notify_all();
   return ++posted_;
 }
 
-bool Channel::wait_taken(std::uint64_t ticket, Deadline deadline) {
+bool ThreadChannel::wait_taken(std::uint64_t ticket, Deadline deadline) {
   std::unique_lock lock(mutex_);
   const bool in_time = changed_.wait_until(lock, deadline, [&] { return released_ || taken_ >= ticket; });
   if (taken_ >= ticket) return true;
@@ -47,7 +47,7 @@ bool Channel::wait_taken(std::uint64_t ticket, Deadline deadline) {
   return in_time;
 }
 
-bool Channel::take(Message& message, Deadline deadline) {
+bool ThreadChannel::take(Message& message, Deadline deadline) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_until(lock, deadline, [&] { return released_ || !waiting_.empty(); })) return false;
   if (waiting_.empty()) throw Released();
@@ -58,23 +58,23 @@ bool Channel::take(Message& message, Deadline deadline) {
   return true;
 }
 
-void Channel::release() {
+void ThreadChannel::release() {
   const std::lock_guard lock(mutex_);
   released_ = true;
   changed_.notify_all();
 }
 
-std::shared_ptr<Channel> Channels::find(const std::string& group, int sender, int receiver) {
+std::shared_ptr<ThreadChannel> ThreadChannels::find(const std::string& group, int sender, int receiver) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<Channel>& channel = channels_[{group, sender, receiver}];
+  std::shared_ptr<ThreadChannel>& channel = channels_[{group, sender, receiver}];
   if (channel == nullptr) {
-    channel = std::make_shared<Channel>();
+    channel = std::make_shared<ThreadChannel>();
     if (released_) channel->release();
   }
   return channel;
 }
 
-void Channels::release() {
+void ThreadChannels::release() {
   const std::lock_guard lock(mutex_);
   released_ = true;
   for (const auto& [place, channel] : channels_) channel->release();

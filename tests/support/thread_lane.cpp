@@ -1,12 +1,12 @@
 // A long-lived thread that runs bodies one after the other.
-#include "tests/support/lane_thread.hpp"
+#include "tests/support/thread_lane.hpp"
 
 #include <chrono>
 #include <utility>
 
 namespace trigram {
 
-struct LaneThread::Task {
+struct ThreadLane::Task {
   std::function<void()> body;
   std::mutex mutex;
   std::condition_variable ended;
@@ -28,7 +28,7 @@ struct LaneThread::Task {
   }
 };
 
-class LaneThread::TaskState final : public Pending::State {
+class ThreadLane::TaskState final : public Pending::State {
  public:
   TaskState(std::shared_ptr<Task> task, std::function<void()> release)
       : task_(std::move(task)), release_(std::move(release)) {}
@@ -53,9 +53,9 @@ class LaneThread::TaskState final : public Pending::State {
   std::function<void()> release_;
 };
 
-LaneThread::LaneThread(std::function<void()> release) : release_(std::move(release)), thread_([this] { run(); }) {}
+ThreadLane::ThreadLane(std::function<void()> release) : release_(std::move(release)), thread_([this] { run(); }) {}
 
-LaneThread::~LaneThread() {
+ThreadLane::~ThreadLane() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
@@ -64,7 +64,7 @@ LaneThread::~LaneThread() {
   thread_.join();
 }
 
-Pending LaneThread::launch(std::function<void()> body) {
+Pending ThreadLane::launch(std::function<void()> body) {
   auto task = std::make_shared<Task>();
   task->body = std::move(body);
   const std::lock_guard lock(mutex_);
@@ -73,7 +73,7 @@ Pending LaneThread::launch(std::function<void()> body) {
   return Pending(std::make_unique<TaskState>(std::move(task), release_));
 }
 
-void LaneThread::run() {
+void ThreadLane::run() {
   std::exception_ptr failed;
   while (true) {
     std::unique_lock lock(mutex_);

@@ -38,7 +38,7 @@ void deliver(const Message& message, const Buffer& buffer, int sender, int recei
 
 /// One direction of one pair of ranks in one group. A sender waits until its message was taken, as with a rendezvous
 /// protocol, so that code that relies on buffering hangs here and not first on a real network.
-class Channel {
+class ThreadChannel {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
@@ -61,14 +61,14 @@ class Channel {
 };
 
 /// All channels of one run, by (group, sender, receiver).
-class Channels {
+class ThreadChannels {
  public:
-  std::shared_ptr<Channel> find(const std::string& group, int sender, int receiver);
+  std::shared_ptr<ThreadChannel> find(const std::string& group, int sender, int receiver);
   void release();
 
  private:
   std::mutex mutex_;
-  std::map<std::tuple<std::string, int, int>, std::shared_ptr<Channel>> channels_;
+  std::map<std::tuple<std::string, int, int>, std::shared_ptr<ThreadChannel>> channels_;
   bool released_ = false;
 };
 
