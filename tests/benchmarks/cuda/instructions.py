@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -90,9 +91,10 @@ def compiled(build, source, arch, folder):
     own = [one for one in commands if one["file"].endswith(f"/kernels/cuda/{source}.cu") and "nvcc" in one["command"]]
     if not own:
         sys.exit(f"instructions.py: {build} does not compile {source}.cu with nvcc")
-    words = re.sub(r" (-c|-g|--generate-code=\S+|-o \S+)(?= )", "", own[0]["command"] + " ").split()
+    given = shlex.split(own[0]["command"])
+    left_out = {"-c", "-g", "-o", own[0]["file"], given[given.index("-o") + 1]}
+    words = [word for word in given if word not in left_out and not word.startswith("--generate-code")]
     made = os.path.join(folder, source + ".cubin")
-    words = [word.strip('"') for word in words if word != own[0]["file"]]
     subprocess.run([*words, "-cubin", f"-arch={arch}", "-o", made, own[0]["file"]], check=True, cwd=own[0]["directory"])
     return made
 
