@@ -12,7 +12,7 @@ class Qsgd final : public LowPrecisionGradients {
   explicit Qsgd(Params& params) : LowPrecisionGradients(params, CodecOfName{"qsgd"}) {}
 
   std::vector<std::string> trials() const override {
-    return {"", "levels=63,bucket_size=4,norm=2,error_feedback=on", "stochastic=off"};
+    return {"", "levels=63,bucket_size=4,norm=2,error_feedback=on", "stochastic=off,exchange=all_gather"};
   }
 };
 

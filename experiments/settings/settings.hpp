@@ -29,8 +29,8 @@ Settings defaults_of(const std::vector<Params::Declared>& flags);
 /// "name:key=old,…" with key=value in place of, or after, what is there.
 std::string with_parameter(const std::string& spec, const std::string& key, const std::string& value);
 
-/// Every "FLAG.PARAMETER" merged into FLAG's spec, which is that of `defaults` where FLAG is not set; other flags that are
-/// not set stay so, since some mean something else when they are given. Throws UsageError where FLAG has no value.
+/// Every "FLAG.PARAMETER" merged into FLAG's spec, which is that of `defaults` where FLAG is not set; other flags that
+/// are not set stay so, since some mean something else when they are given. Throws UsageError where FLAG has no value.
 Settings resolved(const Settings& settings, const Settings& defaults);
 
 /// Flags as parameters, to be read. `owner` is what messages name, as "trigram run".
