@@ -7,9 +7,11 @@
 #include "backends/sim/engine.hpp"
 #include "backends/sim/platform_file.hpp"
 #include "backends/sim/ranks.hpp"
+#include "core/all_reduce.hpp"
 #include "core/backend_traits.hpp"
 #include "core/error.hpp"
 #include "core/memory.hpp"
+#include "core/quoted.hpp"
 #include "processes/child_process.hpp"
 
 namespace trigram::sim {
@@ -35,6 +37,9 @@ class SimBackend final : public Backend {
 
   Outcome run(const World& world, const RankBody& body) override {
     cluster_.nodes_of(world.ranks);
+    require(cluster_.nic_handshake == 0 || !all_reduce_named(world.all_reduce).pipelined(),
+            "'nic_handshake' tells messages by their size, which the chunks of all-reduce ", Quoted(world.all_reduce),
+            " flow past; use --all-reduce ring, or nic_handshake=0");
     const LaneLayout layout = world.layout();
     check_memory(world.ranks, layout, world.axes());
     return unpack_outcome(run_in_child("the simulation", [&] {

@@ -149,6 +149,7 @@ void Cluster::read_host(Params& params) {
   call_overhead = params.get("call_overhead", "0", Unit::seconds,
                              "time of a rank's host for each collective, before its first message");
   step_overhead = params.get("step_overhead", "0", Unit::seconds, "time of a rank's host in each training step");
+  given_host_keys_ = given(params, {"message_overhead"});
 }
 
 void Cluster::read_topology(Params& params) {
@@ -262,7 +263,10 @@ std::vector<std::string> Cluster::warnings(int ranks) const {
   std::vector<std::string> all;
   const std::vector<int> nodes = nodes_of(ranks);
   const int used = nodes.back() + 1;
-  if (used == 1) warn(all, given_nic_keys_, "all ranks are on one node");
+  if (used == 1) {
+    warn(all, given_nic_keys_, "all ranks are on one node");
+    warn(all, given_host_keys_, "all ranks are on one node");
+  }
   if (used == ranks) warn(all, given_node_keys_, "every node has one rank");
   if (fat_tree && used <= leaf_nodes) warn(all, given_leaf_keys_, "all nodes are under one leaf");
   const auto beyond = [&](int target, int bound, const std::string& key) {

@@ -72,7 +72,7 @@ struct Cluster {
   void refuse(const std::vector<std::string>& keys, const char* reason) const;
 
   std::string owner_;  ///< of the parameters, for messages
-  std::vector<std::string> given_nic_keys_, given_node_keys_, given_leaf_keys_;
+  std::vector<std::string> given_nic_keys_, given_host_keys_, given_node_keys_, given_leaf_keys_;
 };
 
 }  // namespace trigram::sim

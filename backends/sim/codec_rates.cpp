@@ -21,7 +21,8 @@ std::vector<std::string> at_slashes(const std::string& entry) {
   std::istringstream stream(entry);
   std::vector<std::string> fields;
   for (std::string field; std::getline(stream, field, '/');) fields.push_back(field);
-  require(fields.size() == 4, Quoted(entry), " is malformed; write codec/step/call/element, as top_k/encode/80us/12ns");
+  require(fields.size() == 4 && !entry.ends_with('/'), Quoted(entry),
+          " is malformed; write codec/step/call/element, as top_k/encode/80us/12ns");
   return fields;
 }
 
@@ -41,6 +42,7 @@ CodecRates::CodecRates(const std::string& text) {
     std::optional<CodecRate>& rate = rates_[fields[0]][step_of(fields[1], entry)];
     require(!rate, Quoted(entry), ": its codec and step have a speed already; give one");
     rate = CodecRate{parse_quantity(fields[2], Unit::seconds), parse_quantity(fields[3], Unit::seconds)};
+    require(rate->call > 0 || rate->element > 0, Quoted(entry), " takes no time at all; give what was measured");
   }
 }
 

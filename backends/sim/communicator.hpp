@@ -85,7 +85,6 @@ class SimCommunicator final : public Communicator {
     int from, to;
     std::int64_t bytes;
     int together = 1;  ///< messages that it stands for, each to a rank of its own
-    int posted = 1;    ///< messages that its sender's host posts one after the other
   };
   /// Starts them together, and says of each when it ended.
   void flow(const std::vector<StandIn>& flows, const std::function<void(const StandIn&, double finish)>& ended) const;

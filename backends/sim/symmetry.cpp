@@ -56,7 +56,16 @@ void SimCommunicator::flow(const std::vector<StandIn>& flows,
   for (const StandIn& one : flows)
     under_way.start(platform.hosts[at(group_->member(one.from))], platform.hosts[at(group_->member(one.to))],
                     one.bytes);
-  for (const StandIn& one : flows) ended(one, under_way.finish_next());
+  for (const StandIn& one : flows) {
+    const int from = group_->member(one.from), to = group_->member(one.to);
+    try {
+      ended(one, under_way.finish_next());
+    } catch (const simgrid::Exception& error) {
+      for (const int end : {from, to}) simulation_.require_alive(group_->member(rank_), end);
+      const bool link = dynamic_cast<const simgrid::NetworkFailureException*>(&error) != nullptr;
+      throw BackendError(simulation_.lost(from, to, link ? "a link between them failed" : error.what()));
+    }
+  }
 }
 
 void SimCommunicator::carry(const std::vector<StandIn>& flows, int rounds) const {
@@ -79,9 +88,8 @@ double SimCommunicator::time_of(const StandIn& flow, int rounds, double begin, d
   const double alone = limited ? static_cast<double>(flow.bytes) / rate : 0;
   double end = limited ? std::max(finish, begin + latency + alone) : finish;
   if (overhead > 0) {
-    const int posted = std::max(flow.together, flow.posted);
-    const double last = std::max(alone * flow.together, finish - begin - latency) / posted;
-    end = std::max(end + overhead, begin + posted * overhead + latency + last);
+    const double last = std::max(alone * flow.together, finish - begin - latency) / flow.together;
+    end = std::max(end + overhead, begin + flow.together * overhead + latency + last);
   }
   return end + (rounds - 1) * (latency + overhead);
 }

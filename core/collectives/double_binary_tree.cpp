@@ -37,7 +37,7 @@ int moved_back(int rank, int n, int tree) {
 std::vector<int> children_in_tree(int place, int n) {
   std::vector<int> children;
   const auto add = [&](int child) {
-    if (child < n && child != place && child > 0 && parent_in_tree(child, n) == place) children.push_back(child);
+    if (child < n && child > 0 && parent_in_tree(child, n) == place) children.push_back(child);
   };
   int reach = 1;
   if (place == 0) {

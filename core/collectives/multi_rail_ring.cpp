@@ -1,6 +1,5 @@
 // As many pipelined rings at once as a node has NICs, each with a share of the vector and a NIC of its own.
 #include <algorithm>
-#include <numeric>
 
 #include "core/collectives/pipelined_ring.hpp"
 

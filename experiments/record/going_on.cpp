@@ -1,16 +1,28 @@
 #include "experiments/record/going_on.hpp"
 
+#include <optional>
 #include <string>
 
 #include "core/error.hpp"
 #include "core/schedule.hpp"
+#include "core/units.hpp"
 
 namespace trigram {
+namespace {
+
+/// Of a flag as it was written, "1k" as well as "1000", which has been read before.
+std::int64_t steps_of(const std::string& flag) {
+  const std::optional<std::int64_t> steps = whole_number(flag);
+  ensure(steps.has_value(), "--steps was read before as a number: " + flag);
+  return *steps;
+}
+
+}  // namespace
 
 void allow_other_steps(Configuration& then, Configuration& now, std::int64_t done) {
   const auto before = then.find("steps"), after = now.find("steps");
   if (before == then.end() || after == now.end() || before->second == after->second) return;
-  const std::int64_t of_before = std::stoll(before->second), of_now = std::stoll(after->second);
+  const std::int64_t of_before = steps_of(before->second), of_now = steps_of(after->second);
   require(of_now > done, "the checkpoint is of ", done, " steps, and this run has ", of_now,
           ", which are done; give --steps more of them");
   const std::string spec = then["schedule"];

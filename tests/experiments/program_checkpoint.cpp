@@ -181,6 +181,7 @@ TEST_F(Checkpointed, ALongerRunIsTheOneThatWasBegun) {
   const Ended rest = run(flags + path("d") + resume, "rest", "--steps 20 --ranks 4 --mesh data=4");
   ASSERT_EQ(rest.code, 0) << rest.text;
   expect_same_files("rest", "whole");
+  EXPECT_EQ(run(flags + path("f") + resume, "rest", "--steps 2e1 --ranks 4").code, 0) << "that is 20";
   EXPECT_THAT(run(flags + path("e") + resume, "rest", "--steps 9 --ranks 4").text,
               HasSubstr("the checkpoint is of 9 steps, and this run has 9, which are done; give --steps more"));
 }

@@ -15,6 +15,30 @@ TEST(Hosts, TakeTheirTimeForEachMessageOfARing) {
     expect_relative(duration(flat(8, more), 8, all_reduce_of(8'192'000)), 14 * round, tolerance, more);
 }
 
+// A chunk that goes all the way meets a post in each round, and no host posts more than that; two trees of 16 ranks
+// have hosts that post four halves, which is less than the way up and down.
+TEST(Hosts, AreOnTheWayOfChunksThatFlow) {
+  for (const char* more : {"message_overhead=50us", "message_overhead=50us,fidelity=fluid"}) {
+    World world;
+    world.ranks = 16;
+    for (const auto& [name, hops] : {std::pair("pipelined_ring", 30), std::pair("double_binary_tree", 8)}) {
+      world.all_reduce = name;
+      const double seconds = durations(flat(16, more), world, {all_reduce_of(6400)}).front();
+      EXPECT_NEAR(seconds, hops * (overhead + alpha), 2 * 6400 * beta) << name << " " << more;
+    }
+  }
+}
+
+// The rank at a node's border posts all 14 chunks, of which the longest way crosses four borders.
+TEST(Hosts, OfManyChunksTakeLongerThanTheWay) {
+  World world;
+  world.ranks = 8;
+  world.all_reduce = "pipelined_ring";
+  const std::string cluster = "sim:nodes=2,gpus_per_node=4,nic_latency=5us,node_latency=2us,message_overhead=1ms";
+  for (const char* fidelity : {",fidelity=exact", ",fidelity=fluid"})
+    EXPECT_NEAR(durations(cluster + fidelity, world, {all_reduce_of(6400)}).front(), 14e-3, 1e-4) << fidelity;
+}
+
 // Posted together: α + max(o + (n−1)·m·β, (n−1)·o + m·β)
 TEST(Hosts, PostMessagesOneAfterTheOther) {
   for (const double bytes : {1e4, 1e7}) {
