@@ -34,6 +34,9 @@ int answer(const Body& body) noexcept {
   } catch (const std::exception& error) {
     last_reply = error.what();
     return failed;
+  } catch (...) {
+    last_reply = "something was thrown that is no error and has no message";
+    return failed;
   }
 }
 
@@ -171,6 +174,8 @@ TRIGRAM_SURFACE int trigram_rows(Session* session) {
 TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm) {
   return trigram::answer([&] { Session::require_gradients_only(algorithm); });
 }
+
+TRIGRAM_SURFACE int trigram_has_ended(const Session* session) { return session->ended() ? 1 : 0; }
 
 TRIGRAM_SURFACE void trigram_fail(Session* session, const char* reason) { session->fail(reason); }
 

@@ -143,7 +143,7 @@ void Session::go_on_from(std::span<const std::byte> state) {
 }
 
 void Session::begin(double learning_rate) {
-  before_ = sums();
+  moment([&] { before_ = sums(); });
   exposed_ = 0;
   moment([&] { step_->begin(steps_, learning_rate); });
 }

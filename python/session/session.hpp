@@ -58,6 +58,8 @@ class Session {
   void go_on_from(std::span<const std::byte> state);
   /// The loop leaves with an error of its own.
   void fail(const std::string& reason) noexcept;
+  /// Well or not: no moment can follow.
+  bool ended() const { return entered_ == nullptr; }
 
   /// A row a step, without a loss.
   const std::vector<StepRow>& rows() const { return rows_; }

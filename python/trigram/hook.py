@@ -7,7 +7,7 @@ import torch.distributed as dist
 
 from .job import Rank
 from .library import require_gradients_only
-from .model import check_launcher
+from .model import check_bucket, check_launcher, check_memory
 
 PLAIN = 2
 """Iterations until the sizes and places of DDP's buckets stay: it makes them anew after the first one."""
@@ -20,7 +20,9 @@ class Hook(Rank):
                  optimizer: Optional[torch.optim.Optimizer], flags: dict[str, object]) -> None:
         super().__init__()
         check_launcher()
+        check_memory(model.module, [(name, one) for name, one in model.module.named_parameters() if one.requires_grad])
         require_gradients_only(algorithm)
+        self._group = model.process_group
         self._settings = self.settings(algorithm, flags | {"bucket_size": 0})
         self._optimizer = optimizer
         self._iteration = 0
@@ -31,6 +33,9 @@ class Hook(Rank):
         model.register_comm_hook(self, lambda hook, bucket: hook._exchange(bucket))
 
     def _exchange(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
+        if self._finished:
+            raise RuntimeError("the hook has finished, or a failure has ended its session; no step can follow. DistributedDataParallel "
+                               "keeps a hook for ever: wrap the model anew to train on")
         return self._average(bucket) if self._iteration < PLAIN else self._by_the_algorithm(bucket)
 
     def _average(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
@@ -38,19 +43,34 @@ class Hook(Rank):
         if bucket.is_last():
             self._iteration += 1
             if self._iteration == PLAIN:
-                self._open()
+                try:
+                    self._open()
+                except Exception:
+                    self._leave()
+                    raise
             self._seen.clear()
-        sums = dist.all_reduce(bucket.buffer(), async_op=True).get_future()
-        return sums.then(lambda done: done.value()[0].div_(dist.get_world_size()))
+        sums = dist.all_reduce(bucket.buffer(), group=self._group, async_op=True).get_future()
+        return sums.then(lambda done: done.value()[0].div_(dist.get_world_size(self._group)))
 
     def _open(self) -> None:
         """Of one tensor a bucket, and weights that no gradient method looks at. The plan has the last tensor first."""
+        for index, one in enumerate(self._seen):
+            check_bucket(index, one)
         backwards = self._seen[::-1]
         self._open_session(self._settings, [{"name": f"bucket {len(backwards) - 1 - index}", "count": one.numel(), "dimensions": [one.numel()]}
                                             for index, one in enumerate(backwards)], loop_updates=True)
+        self._require_the_group()
         self._places = [one.data_ptr() for one in self._seen]
         self._weights = [torch.zeros(one.numel()) for one in backwards]
         self._session.adopt([one.data_ptr() for one in self._weights], self._places[::-1], [one.numel() for one in backwards])
+
+    def _require_the_group(self) -> None:
+        members = dist.get_world_size(self._group)
+        if members != self.ranks:
+            text = (f"DistributedDataParallel averages over {members} processes of its process group, and MPI started {self.ranks}, "
+                    "which the algorithm would average over; give it a group of all of them")
+            self._fail(text)
+            raise ValueError(text)
 
     def _by_the_algorithm(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
         index, gradients = bucket.index(), bucket.buffer()

@@ -4,9 +4,10 @@ import atexit
 import contextlib
 import functools
 import sys
+import threading
 import types
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 import torch
 
@@ -41,9 +42,9 @@ class Rank:
         return texts | {"algorithm": algorithm}
 
     def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool) -> None:
-        self._session = Session(settings, parameters, loop_updates)
+        self._session = Session(settings, parameters, loop_updates, ended=self._leave)
         self.rank, self.ranks = self._session.rank, self._session.ranks
-        live.add(self)
+        live[self] = None
 
     def steps(self) -> "pandas.DataFrame":
         """A row a step, in the columns of steps.csv: seconds of this rank (compute_s is what passed outside of Trigram,
@@ -65,7 +66,7 @@ class Rank:
         self._finished = True
         for hook in self._hooks:
             hook.remove()
-        live.discard(self)
+        live.pop(self, None)
 
     def _fail(self, reason: str) -> None:
         self._session.fail(reason)
@@ -88,12 +89,12 @@ class Job(Rank):
         self._optimizers = list(optimizers)
         check_launcher()
         check_model(model, named)
-        check_optimizers(named, self._optimizers)
+        check_optimizers(named, self._optimizers, learning_rate)
         self._open_session(self.settings(algorithm, flags),
                            [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
                            loop_updates=bool(self._optimizers))
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
-        self._buffers = [one for one in model.buffers()] if broadcast_buffers else []
+        self._broadcasts_buffers = broadcast_buffers
         self._used = torch.zeros(len(named)) if find_unused_parameters else None
         self._moment = BETWEEN
         self._synchronizes = True
@@ -101,7 +102,8 @@ class Job(Rank):
         self._stepped: set[int] = set()
         self._lay_out()
         self._session.adopt(self._places, [one.data_ptr() for one in self._gradients], [one.numel() for one in self._parameters])
-        self._share([one for one in model.buffers()])
+        self._share([one for one in model.parameters() if not one.requires_grad])
+        self._share(list(model.buffers()))
         self._hooks = [model.register_forward_pre_hook(self._before_forward)]
         for index, parameter in enumerate(self._parameters):
             self._listen(index, parameter)
@@ -125,7 +127,10 @@ class Job(Rank):
         self._end_step()
 
     def skip_step(self) -> None:
-        """The step ends without the optimizers', as where gradients overflowed; on all ranks alike."""
+        """The step ends without the optimizers', as where gradients overflowed, or after a forward pass that no backward
+        followed; on all ranks alike."""
+        if self._moment == BEGUN:
+            self._end_backward()
         self._require_gradients("job.skip_step()")
         self._end_step()
 
@@ -145,7 +150,8 @@ class Job(Rank):
         self._session.go_on_from(state["state"])
 
     def finish(self) -> None:
-        """After the last step, on all ranks: weights are final. Raises RuntimeError within a step."""
+        """After the last step, on all ranks: weights are final. Raises RuntimeError within a step. The end of a script does
+        it too, but after an error, sys.exit() with a code, or within a step the job fails."""
         if self._finished:
             return
         self._require_between("job.finish()")
@@ -216,7 +222,8 @@ class Job(Rank):
             parameter.grad = view
         groups = self._optimizers[0].param_groups if self._optimizers else [{"lr": self.learning_rate}]
         self._session.begin(float(groups[0]["lr"]))
-        self._share(self._buffers)
+        if self._broadcasts_buffers:
+            self._share(list(model.buffers()))  # a module may have put others in their place
         if self._used is not None:
             self._used.zero_()
         self._told.clear()
@@ -250,7 +257,21 @@ class Job(Rank):
         self._told.add(index)
         self._session.tensor_ready(index)
 
+    def _attach(self) -> None:
+        """What this backward pass did not reach has a gradient too, or another rank's would step weights apart: what
+        earlier passes added up, or 0 where zero_grad() came after the forward pass."""
+        for index, (parameter, view) in enumerate(zip(self._parameters, self._gradients)):
+            if index in self._told:
+                continue
+            with torch.no_grad():
+                if parameter.grad is None:
+                    view.zero_()
+                elif parameter.grad.data_ptr() != view.data_ptr():
+                    view.copy_(parameter.grad)
+            parameter.grad = view
+
     def _end_backward(self) -> None:
+        self._attach()
         self._session.gradients_end()
         if self._used is not None:
             self._session.sum(self._used.data_ptr(), self._used.numel())
@@ -260,7 +281,11 @@ class Job(Rank):
         self._moment = READY
 
     def _require_between(self, came: str) -> None:
-        if self._moment != BETWEEN:
+        if self._moment == BEGUN:
+            raise RuntimeError(f"{came} came within a step, which a forward pass in training mode began and no backward() "
+                               "followed: call job.skip_step() on all ranks, and the model in model.eval() or torch.no_grad() "
+                               "where it does not train")
+        if self._moment == READY:
             raise RuntimeError(f"{came} came within a step, {self._moment}; take the step first")
 
     def _require_gradients(self, came: str) -> None:
@@ -272,15 +297,50 @@ class Job(Rank):
         self._moment = BETWEEN
 
 
-live: set[Rank] = set()
+live: dict[Rank, None] = {}
+"""In the order in which they opened, which all ranks have alike."""
+
+
+def watch_exit() -> None:
+    """Notes what sys.exit() was called with, since the interpreter tells nobody at its end."""
+    leave = sys.exit
+
+    @functools.wraps(leave)
+    def noted(status: Any = None, /) -> NoReturn:
+        global exit_status
+        if threading.current_thread() is threading.main_thread():  # of others it ends only themselves
+            exit_status = status
+        leave(status)
+
+    sys.exit = noted
+
+
+exit_status: Any = None
+watch_exit()
+
+
+def why_it_ends() -> str:
+    """Empty at the end of a script that went well."""
+    error = getattr(sys, "last_value", None)
+    if error is not None:
+        return f"{type(error).__name__}: {error}"
+    return f"sys.exit({exit_status!r}) came before job.finish()" if exit_status not in (None, 0) else ""
 
 
 @atexit.register
 def end_sessions() -> None:
     """Sessions end before MPI does: well at the end of a script, and as failures where an error ended it."""
-    error = getattr(sys, "last_value", None)
+    reason = why_it_ends()
     for job in list(live):
-        if error is not None:
-            job._fail(f"{type(error).__name__}: {error}")
-        else:
+        if reason:
+            fail_at_the_end(job, reason)
+            continue
+        try:
             job.finish()
+        except Exception as error:
+            fail_at_the_end(job, str(error))
+
+
+def fail_at_the_end(job: Rank, reason: str) -> None:
+    print(f"trigram: rank {job.rank} fails: {reason}", file=sys.stderr, flush=True)
+    job._fail(reason)

@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import pathlib
+from collections.abc import Callable
 from typing import Any
 
 from . import program
@@ -38,8 +39,8 @@ def library() -> ctypes.CDLL:
                  "share": [Handle, ctypes.c_uint64, number], "sum": [Handle, ctypes.c_uint64, number],
                  "state": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "go_on_from": [Handle, text, number],
                  "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
-                 "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "fail": [Handle, text], "require_gradients_only": [text],
-                 "close": [Handle]}
+                 "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "has_ended": [Handle], "fail": [Handle, text],
+                 "require_gradients_only": [text], "close": [Handle]}
     for name, types in arguments.items():
         getattr(loaded, f"trigram_{name}").argtypes = types
     loaded.trigram_reply.restype = text
@@ -66,9 +67,12 @@ def require_gradients_only(algorithm: str) -> None:
 class Session:
     """This process as a rank, until it has finished: the moments of a step, in their order."""
 
-    def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool) -> None:
+    def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool,
+                 ended: Callable[[], None]) -> None:
+        """`ended` is called where a failure has ended the session, before that is raised."""
         self._handle = Handle()
         self._library = library()
+        self._ended = ended
         settings = json.dumps({"flags": flags, "parameters": parameters, "loop_updates": loop_updates})
         check(self._library.trigram_open(settings.encode(), ctypes.byref(self._handle)))
         answer = json.loads(reply())
@@ -76,41 +80,46 @@ class Session:
         self.ranks: int = answer["ranks"]
         self.order: list[list[int]] = answer["order"]
 
+    def _check(self, status: int) -> None:
+        if status != 0 and self._library.trigram_has_ended(self._handle):
+            self._ended()
+        check(status)
+
     def adopt(self, weights: list[int], gradients: list[int], counts: list[int]) -> None:
         addresses, lengths = ctypes.c_uint64 * len(counts), ctypes.c_int64 * len(counts)
-        check(self._library.trigram_adopt(self._handle, addresses(*weights), addresses(*gradients), lengths(*counts), len(counts)))
+        self._check(self._library.trigram_adopt(self._handle, addresses(*weights), addresses(*gradients), lengths(*counts), len(counts)))
 
     def share(self, address: int, count: int) -> None:
-        check(self._library.trigram_share(self._handle, address, count))
+        self._check(self._library.trigram_share(self._handle, address, count))
 
     def sum(self, address: int, count: int) -> None:
-        check(self._library.trigram_sum(self._handle, address, count))
+        self._check(self._library.trigram_sum(self._handle, address, count))
 
     def state(self) -> bytes:
         place, count = ctypes.c_void_p(), ctypes.c_int64()
-        check(self._library.trigram_state(self._handle, ctypes.byref(place), ctypes.byref(count)))
+        self._check(self._library.trigram_state(self._handle, ctypes.byref(place), ctypes.byref(count)))
         return ctypes.string_at(place, count.value)
 
     def go_on_from(self, state: bytes) -> None:
-        check(self._library.trigram_go_on_from(self._handle, state, len(state)))
+        self._check(self._library.trigram_go_on_from(self._handle, state, len(state)))
 
     def begin(self, learning_rate: float) -> None:
-        check(self._library.trigram_begin(self._handle, learning_rate))
+        self._check(self._library.trigram_begin(self._handle, learning_rate))
 
     def tensor_ready(self, parameter: int) -> None:
-        check(self._library.trigram_tensor_ready(self._handle, parameter))
+        self._check(self._library.trigram_tensor_ready(self._handle, parameter))
 
     def gradients_end(self) -> None:
-        check(self._library.trigram_gradients_end(self._handle))
+        self._check(self._library.trigram_gradients_end(self._handle))
 
     def end(self) -> None:
-        check(self._library.trigram_end(self._handle))
+        self._check(self._library.trigram_end(self._handle))
 
     def finish(self) -> None:
-        check(self._library.trigram_finish(self._handle))
+        self._check(self._library.trigram_finish(self._handle))
 
     def rows(self) -> list[dict[str, Any]]:
-        check(self._library.trigram_rows(self._handle))
+        self._check(self._library.trigram_rows(self._handle))
         rows: list[dict[str, Any]] = json.loads(reply())
         return rows
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from typing import Optional
 
 import torch
 
@@ -9,12 +10,15 @@ Named = Sequence[tuple[str, torch.nn.Parameter]]
 
 
 def check_launcher() -> None:
-    """Raises ValueError under torchrun, which starts processes that MPI takes for jobs of one rank each."""
+    """Raises ValueError where WORLD_SIZE is not what MPI started, as under torchrun, whose processes are jobs of one rank
+    each to MPI."""
     started = next((int(os.environ[key]) for key in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS") if key in os.environ), 1)
     wanted = os.environ.get("WORLD_SIZE", "")
-    if "TORCHELASTIC_RUN_ID" in os.environ and wanted.isdigit() and int(wanted) != started:
-        raise ValueError(f"torchrun started {wanted} processes (WORLD_SIZE), but MPI {started}: backend mpi would train as many "
-                         f"models alone; start it with: mpirun -n {wanted} python …")
+    if wanted.isdigit() and int(wanted) != started:
+        launcher = "torchrun started" if "TORCHELASTIC_RUN_ID" in os.environ else "the environment says"
+        raise ValueError(f"{launcher} {wanted} processes (WORLD_SIZE), but MPI {started}, and backend mpi trains those together "
+                         f"that MPI started; start it with: mpirun -n {wanted} python …, or unset WORLD_SIZE where it is of "
+                         "something else")
 
 
 def check_model(model: torch.nn.Module, named: Named) -> None:
@@ -24,21 +28,49 @@ def check_model(model: torch.nn.Module, named: Named) -> None:
         raise ValueError("the model has a session that is not finished; call model.trigram.finish() first")
     if not named:
         raise ValueError("the model has no parameter that requires a gradient; there is nothing to train")
+    check_memory(model, named)
+    for name, module in model.named_modules():
+        if getattr(module, "sparse", False):
+            raise ValueError(f"module '{name}' has sparse gradients, which no bucket holds; make it with sparse=False")
+
+
+def check_memory(model: torch.nn.Module, named: Named) -> None:
+    """Raises ValueError for what lies where the library cannot read it: it takes addresses of whole tensors on the CPU,
+    and those of the parameters in `named` as f32."""
     for name, one in named:
         if hasattr(one, "device_mesh"):
             raise ValueError(f"parameter '{name}' is a DTensor, of which each rank holds a part; give whole parameters")
         if one.dtype != torch.float32:
             raise ValueError(f"parameter '{name}' is of {one.dtype}; keep parameters in torch.float32 (model.float()), and "
                              "compute in less by torch.autocast")
-        if one.device.type != "cpu":
-            raise ValueError(f"parameter '{name}' is on {one.device}; backend mpi trains models on the CPU: move all of it there")
-    for name, module in model.named_modules():
-        if getattr(module, "sparse", False):
-            raise ValueError(f"module '{name}' has sparse gradients, which no bucket holds; make it with sparse=False")
+    for kind, tensors in (("parameter", model.named_parameters()), ("buffer", model.named_buffers())):
+        for name, tensor in tensors:
+            check_place(f"{kind} '{name}'", tensor)
 
 
-def check_optimizers(named: Named, optimizers: Sequence[torch.optim.Optimizer]) -> None:
-    """Raises ValueError for a parameter that none of the optimizers has."""
+def check_place(name: str, one: torch.Tensor) -> None:
+    """Raises ValueError for a tensor whose elements do not lie one after another on the CPU."""
+    if one.device.type != "cpu":
+        raise ValueError(f"{name} is on {one.device}; backend mpi trains models on the CPU: move all of it there")
+    if one.layout != torch.strided:
+        raise ValueError(f"{name} has layout {one.layout}, of which no rank can take bytes; make it dense (to_dense())")
+
+
+def check_bucket(index: int, gradients: torch.Tensor) -> None:
+    """Raises ValueError for a bucket of DistributedDataParallel that does not hold f32 on the CPU."""
+    if gradients.dtype != torch.float32:
+        raise ValueError(f"bucket {index} of DistributedDataParallel is of {gradients.dtype}; keep gradients in torch.float32, "
+                         "without mixed_precision")
+    check_place(f"bucket {index} of DistributedDataParallel", gradients)
+
+
+def check_optimizers(named: Named, optimizers: Sequence[torch.optim.Optimizer], learning_rate: Optional[float]) -> None:
+    """Raises ValueError for a parameter that none of the optimizers has, and where a learning rate is missing or useless."""
+    if optimizers and learning_rate is not None:
+        raise ValueError(f"learning_rate={learning_rate} would do nothing beside optimizers, whose own they step with; leave it out")
+    if not optimizers and learning_rate is None:
+        raise ValueError("neither optimizers nor a learning_rate were given: an algorithm that steps the weights by itself, as "
+                         "one_bit_adam, needs a learning_rate, and all others optimizers that have the model's parameters")
     owned = {id(one) for optimizer in optimizers for group in optimizer.param_groups for one in group["params"]}
     for name, one in named:
         if optimizers and id(one) not in owned:

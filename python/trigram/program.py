@@ -23,19 +23,27 @@ PACKAGE = pathlib.Path(__file__).resolve().parent
 Launcher = Union[str, Sequence[str]]
 
 
-def path() -> pathlib.Path:
-    """The program: what TRIGRAM_PROGRAM names, else that of this package, of the tree around it, or of PATH."""
+def path(on_path: bool = True) -> pathlib.Path:
+    """The program: what TRIGRAM_PROGRAM names, else that of this package, of the tree around it, or, with `on_path`, of
+    PATH. Raises RuntimeError where there is none."""
     if named := os.environ.get("TRIGRAM_PROGRAM"):
         return pathlib.Path(named)
     places = [PACKAGE / "bin" / "trigram", PACKAGE.parent.parent / "build" / "release" / "experiments" / "trigram"]
     for place in places:
         if os.access(place, os.X_OK):
             return place
-    if found := shutil.which("trigram"):
-        return pathlib.Path(found)
+    for folder in os.get_exec_path() if on_path else []:
+        if (found := shutil.which("trigram", path=folder)) and not is_script(found):
+            return pathlib.Path(found)
     looked = ", ".join(map(str, places))
-    raise RuntimeError(f"the program trigram is in none of {looked}, nor on PATH; set TRIGRAM_PROGRAM to where it is, "
+    raise RuntimeError(f"the program trigram is in none of {looked}{', nor on PATH' if on_path else ''}; set TRIGRAM_PROGRAM to where it is, "
                        "or build it by ./trigram list")
+
+
+def is_script(path: str) -> bool:
+    """As the command that pip makes of `main`, which would come back here."""
+    with open(path, "rb") as file:
+        return file.read(2) == b"#!"
 
 
 def shipped(relative: str) -> pathlib.Path:
@@ -129,8 +137,10 @@ def fail(code: int, said: Sequence[str]) -> NoReturn:
 
 def main() -> NoReturn:
     """The command `trigram` of an installed package: the program in place of this process."""
-    program = path()
     try:
+        program = path(on_path=False)  # where this command itself lies
         os.execv(program, [str(program), *sys.argv[1:]])
     except OSError as error:
         sys.exit(f"trigram: cannot start {program}: {error.strerror}")
+    except RuntimeError as error:
+        sys.exit(f"trigram: {error}")

@@ -32,7 +32,7 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]", 
     `broadcast_buffers`: at the begin of each step all ranks take rank 0's buffers, as those of batch norm.
     `find_unused_parameters`: those that no rank has used in a step get gradient None, as in DistributedDataParallel, at the
     price of a small exchange; else 0, which momentum and weight decay step along.
-    An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, and
+    An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, as no other, and
     `model.trigram.step()` takes the place of `optimizer.step()`.
     `flags` are those of `trigram run`: lanes, overlap, hierarchy, all_reduce, bucket_size, seed, and backend, as
     "mpi:timeout=60s". Returns the model. Raises ValueError for what cannot be trained so, with the reason."""

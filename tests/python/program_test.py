@@ -64,6 +64,22 @@ class Words(Case):
                 trigram.products("codecs")
 
 
+    def test_no_command_comes_back_to_itself(self):
+        script, binary = self.folder / "script" / "trigram", self.folder / "binary" / "trigram"
+        for path, text in ((script, "#!/usr/bin/python3"), (binary, "ELF")):
+            path.parent.mkdir()
+            path.write_text(text)
+            path.chmod(0o755)
+        with unittest.mock.patch.dict(os.environ, PATH=str(script.parent)), unittest.mock.patch.object(program, "PACKAGE", self.folder / "a" / "b"):
+            os.environ.pop("TRIGRAM_PROGRAM", None)
+            with self.assertRaisesRegex(RuntimeError, "nor on PATH"):
+                program.path()
+            os.environ["PATH"] += f":{binary.parent}"
+            self.assertEqual(program.path(), binary)
+            with unittest.mock.patch.object(os, "execv", side_effect=AssertionError), self.assertRaisesRegex(SystemExit, "^trigram: the program trigram is in none of"):
+                program.main()
+
+
 class Errors(Case):
     def test_what_is_refused_is_a_value_error_with_the_programs_text(self):
         with self.assertRaisesRegex(ValueError, r"^trigram run has no flag '--stepps=3' \(did you mean '--steps'\?\)"):

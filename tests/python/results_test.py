@@ -116,6 +116,13 @@ class Results(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "nothing to draw for 'x'; drawn were: "):
             drawn.named("x")
 
+    def test_pictures_are_drawn_by_the_packages_of_this_python(self):
+        mine = self.folder / "packages" / "matplotlib"
+        mine.mkdir(parents=True)
+        (mine / "__init__.py").write_text("raise ImportError('that of this Python')")
+        with unittest.mock.patch.dict(os.environ, PYTHONPATH=str(mine.parent)), self.assertRaisesRegex(ImportError, "that of this Python"):
+            self.run_.plot()
+
     def test_pictures_are_found_by_what_they_show(self):
         drawn = [pathlib.Path(name) for name in ("mine.png", "curves_1Gbps.png", "curves_10Gbps.png", "breakdown.png")]
         with unittest.mock.patch.object(pictures, "draw", lambda folder: pictures.Pictures(drawn)):
