@@ -149,7 +149,7 @@ class Jobs(unittest.TestCase):
 
     def test_scripts_without_finish_end_well(self):
         ended = self.script(2, ENDS.format(models=4, spoil="pass"))
-        self.assertEqual((ended.returncode, ended.stdout), (0, 2 * "stepped\n"))
+        self.assertEqual((ended.returncode, ended.stdout.count("stepped")), (0, 2), ended.stdout)
 
     def test_an_exit_with_a_code_ends_the_job(self):
         ended = self.script(2, ENDS.format(models=1, spoil="sys.exit('no more samples') if rank == 1 else None"))
