@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "processes/child_process.hpp"
+#include "processes/clock.hpp"
 
 namespace trigram {
 namespace {
@@ -40,8 +41,10 @@ class MeetingFolder {
   fs::path path_;
 };
 
-/// Waits until a child says something or ends.
-void listen_to(std::list<ChildProcess>& children) {
+constexpr int for_ever = -1;
+
+/// Waits until a child says something or ends, or for so many milliseconds.
+void listen_to(std::list<ChildProcess>& children, int milliseconds) {
   std::vector<pollfd> pipes;
   std::vector<ChildProcess*> heard;
   for (ChildProcess& child : children) {
@@ -49,7 +52,7 @@ void listen_to(std::list<ChildProcess>& children) {
     pipes.push_back({child.pipe(), POLLIN, 0});
     heard.push_back(&child);
   }
-  if (poll(pipes.data(), pipes.size(), -1) < 0 && errno != EINTR) {
+  if (poll(pipes.data(), pipes.size(), milliseconds) < 0 && errno != EINTR) {
     throw BackendError(std::string("cannot wait for the ranks: ") + std::strerror(errno));
   }
   for (std::size_t i = 0; i < pipes.size(); ++i) {
@@ -59,10 +62,24 @@ void listen_to(std::list<ChildProcess>& children) {
 
 bool running(const ChildProcess& child) { return !child.ended(); }
 
-/// Throws the error of the first rank that has one to tell. A rank that reports may take long to end, or never do.
-void throw_failures(const std::list<ChildProcess>& children) {
+bool reported(const ChildProcess& child) { return child.reported_error(); }
+
+/// Throws the error of the first rank that died without a word, which explains what others lost, else of the first that
+/// has one to tell. A rank that reports may take long to end, or never do.
+void throw_failures(std::list<ChildProcess>& children) {
+  if (std::ranges::any_of(children, reported)) {
+    // Who has lost a peer may be heard before the peer's end is.
+    constexpr double seconds = 0.1;
+    const double until = seconds_now() + seconds;
+    for (double now = seconds_now(); now < until && std::ranges::any_of(children, running); now = seconds_now()) {
+      listen_to(children, static_cast<int>((until - now) * 1e3) + 1);
+    }
+  }
   for (const ChildProcess& child : children) {
-    if (child.ended() || child.reported_error()) static_cast<void>(child.result());
+    if (child.ended() && !child.reported_error()) static_cast<void>(child.result());
+  }
+  for (const ChildProcess& child : children) {
+    if (child.reported_error()) static_cast<void>(child.result());
   }
 }
 
@@ -78,7 +95,7 @@ std::vector<Bytes> run_local_ranks(int ranks, const std::function<Bytes(const Lo
     });
   }
   while (std::ranges::any_of(children, running)) {
-    listen_to(children);
+    listen_to(children, for_ever);
     throw_failures(children);
   }
   std::vector<Bytes> results;
