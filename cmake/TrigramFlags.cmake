@@ -20,10 +20,12 @@ target_compile_features(trigram_flags INTERFACE cxx_std_20)
 target_include_directories(trigram_flags INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/trigram>)
 
-# Same bits everywhere: multiply and add fuse only where the code says so, on GPUs too.
+# Same bits everywhere: multiply and add fuse only where the code says so, on GPUs too. Of two -fmad nvcc takes the last,
+# and a target's own options come first: kernels that shall fuse, for tests to find, set TRIGRAM_FMAD.
 target_compile_options(trigram_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+set(fmad $<IF:$<BOOL:$<TARGET_PROPERTY:TRIGRAM_FMAD>>,-fmad=true,-fmad=false>)
 target_compile_options(trigram_flags INTERFACE
-  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-fmad=false;--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
+  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;${fmad};--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
 # Simulated ranks have small stacks: a large frame must touch the guard page, and Eigen must not put one there.
 target_compile_options(trigram_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fstack-clash-protection>)
 target_compile_definitions(trigram_flags INTERFACE EIGEN_STACK_ALLOCATION_LIMIT=40960)
