@@ -8,23 +8,31 @@
 #                                                more than a driver and NCCL, where DIR/check.sh --build DIR needs nothing else
 #
 # Without --out the folder is check-of-gpus here; table.txt and figures.txt there grow row by row. No row that fails ends
-# the others. Exit code: 0 if nothing failed, 1 if something did; without a GPU 2, after what needs none.
+# the others. --seconds N gives it another time than 590 s. Exit code: 0 if nothing failed, 1 if something did, 3 if there
+# was no time for all rows; without a GPU 2, after what needs none.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
-  sed -n '2,11p' "${BASH_SOURCE[0]}"
+  sed -n '2,12p' "${BASH_SOURCE[0]}"
   exit 2
 }
 
-build='' out=check-of-gpus doubles=false
+build='' out=check-of-gpus doubles=false budget=590
 while (($# > 0)); do
   case $1 in
     --doubles) doubles=true ;;
-    --build | --out | --pack)
+    --build | --out | --pack | --seconds)
       (($# > 1)) || usage
       [[ $1 == --pack ]] && exec "$here/pack.sh" "$2"
-      if [[ $1 == --out ]]; then out=$2; else build=$(cd "$2" && pwd) || exit 2; fi
+      case $1 in
+        --out) out=$2 ;;
+        --seconds)
+          [[ $2 =~ ^[0-9]+$ ]] || usage
+          budget=$2
+          ;;
+        *) build=$(cd "$2" && pwd) || exit 2 ;;
+      esac
       shift
       ;;
     *) usage ;;
@@ -33,14 +41,14 @@ while (($# > 0)); do
 done
 [[ $doubles == false || -n $build ]] || usage
 
-budget=590
-rows=0 failures=0
+reserve=0 # seconds that are kept for later rows
+rows=0 failures=0 without_time=0
 mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 2
 table=$out/table.txt figures=$out/figures.txt
 : >"$figures"
 printf '%-38s %-8s %7s  %s\n' check result seconds remark >"$table"
 
-seconds_left() { echo $((budget - SECONDS)); }
+seconds_left() { echo $((budget - SECONDS - reserve)); }
 
 # row CHECK RESULT SECONDS REMARK
 row() {
@@ -54,38 +62,55 @@ figure() { printf '%-38s %s\n' "$1" "$2" >>"$figures"; }
 # log_of CHECK: where its output is.
 log_of() { echo "$out/$(tr -cs 'a-z0-9\n' '-' <<<"${1,,}" | sed 's/-$//').log"; }
 
+# no_time NAME SECONDS WHAT: a row that did not run, or not to its end, since later ones need the time.
+no_time() {
+  without_time=$((without_time + 1))
+  row "$1" skipped "$2" "$3: no time left of $budget s"
+}
+
 # check NAME LIMIT REMARK_PATTERN COMMAND...: runs it for LIMIT seconds at most. The remark is the last line of its output
-# that matches the pattern. Returns 1 where it failed or was skipped.
+# that matches the pattern; where that begins with $counts, some test must have passed. Returns 1 where it failed or was
+# skipped.
 check() {
-  local name=$1 limit=$2 pattern=$3 begin=$SECONDS status left log
+  local name=$1 limit=$(($2 * patience)) pattern=$3 begin=$SECONDS status left log took remark
   shift 3
   log=$(log_of "$name")
   left=$(seconds_left)
-  if ((left < 5)); then
-    row "$name" skipped 0 "no time left of $budget s"
-    return 1
-  fi
+  ((left >= 5)) || { no_time "$name" 0 "never ran"; return 1; }
   timeout --kill-after=5 "$((limit < left ? limit : left))" "$@" >"$log" 2>&1
   status=$?
-  local remark
+  took=$((SECONDS - begin))
   remark=$(grep -aE "$pattern" "$log" | tail -n 1 | cut -c1-90)
-  if ((status == 0)); then
-    row "$name" passed $((SECONDS - begin)) "$remark"
+  if ((status == 0)) && [[ $pattern == "$counts"* ]] && ! tests_ran "$log"; then
+    local needed
+    needed=$(grep -aom 1 'needs [0-9]* GiB of device memory.*' "$log") && row "$name" skipped "$took" "$needed" && return 1
+    status="0, but no test passed"
+  fi
+  if [[ $status == 0 ]]; then
+    row "$name" passed "$took" "$remark"
     return 0
   fi
+  if [[ $status == 124 || $status == 137 ]]; then
+    ((left < limit && took >= left)) && { no_time "$name" "$took" "was cut"; return 1; }
+    ((took >= limit)) && remark="more than $limit s; $remark"
+  fi
   failures=$((failures + 1))
-  ((status == 124 || status == 137)) && remark="more than $limit s; $remark"
-  row "$name" FAILED $((SECONDS - begin)) "exit code $status; $remark"
+  row "$name" FAILED "$took" "exit code $status; $remark"
   echo "--- the end of $log:"
   tail -n 40 "$log"
   echo "---"
   return 1
 }
 
-# fails NAME LIMIT TEXT COMMAND...: the command must fail, within LIMIT seconds, saying TEXT.
+# tests_ran LOG: whether GoogleTest says that some test passed, and no process that it skips all.
+tests_ran() { grep -qaE '^\[  PASSED  \] [1-9]' "$1" && ! grep -qaE '^skipped:' "$1"; }
+
+# fails NAME LIMIT TEXT COMMAND...: the command must fail, within LIMIT seconds, saying TEXT. It runs only where there is
+# time for its own limit, which ends all its ranks: the row's does not reach them.
 fails() {
   local name=$1 limit=$2 text=$3
   shift 3
+  (($(seconds_left) > limit + 20)) || { no_time "$name" 0 "never ran"; return 1; }
   # shellcheck disable=SC2016 # expanded by the inner shell
   check "$name" "$((limit + 20))" "$text" bash -c '
     limit=$1 text=$2; shift 2
@@ -152,22 +177,25 @@ end() {
   cat "$table"
   echo
   [[ -s $figures ]] && cat "$figures" && echo
-  echo "$failures failed, $rows rows, $SECONDS s; logs: $out/"
+  echo "$failures failed, $rows rows, $without_time without time left, $SECONDS s; logs: $out/"
   ((failures == 0)) || exit 1
+  ((without_time == 0)) || exit 3
   exit "$1"
 }
 
+counts='^\[  PASSED  \]|tests? ran'
+
 # What is tried, and on how much: doubles are slow, and other tests have tried all of it on them.
 if [[ $doubles == true ]]; then
-  shards=2
-  all_kernels='SameBits.*:Arithmetic.*:Beyond*' lanes='StreamOrder.*' some_host='Hosts*' sanitized='SameBits.Fill'
+  shards=2 patience=2
+  all_kernels='SameBits.*:Arithmetic.*' lanes='StreamOrder.*' some_host='Hosts*' sanitized='SameBits.Fill'
   conformance() { echo "Everywhere/Exchange*timeout_60s_on_$1"; }
   training='EveryAlgorithm/SameTraining*bytegrad*'
   small=4099 large=8192 odd=4133
   export LD_LIBRARY_PATH=$build/tests/gpu/nccl_on_host${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 else
-  shards=4
-  all_kernels='*' lanes='StreamOrder.*:Everywhere/Lanes*_on_2' some_host='*'
+  shards=4 patience=1
+  all_kernels='*-Beyond4GiB.*' lanes='StreamOrder.*:Everywhere/Lanes*_on_2' some_host='*'
   sanitized='SameBits*:SameFrames*'
   conformance() { echo "Everywhere/*_on_$1"; }
   training='EveryAlgorithm/SameTraining*:TrainingOnGpus*'
@@ -204,20 +232,25 @@ test_kernels=$(program test_kernels_cuda)
 test_gpu=$(program test_gpu)
 benchmark=$(program benchmark_cuda_kernels)
 failing=$(program failing_gpu_job)
-one_gpu=(env CUDA_VISIBLE_DEVICES=0)
-counts='^\[  PASSED  \]|tests? ran'
+mutated=$(program test_kernels_cuda_fmad)
+given=${CUDA_VISIBLE_DEVICES-0} # of which the first is used: others may be lent to others
+one_gpu=(env "CUDA_VISIBLE_DEVICES=${given%%,*}")
 
-# What needs no GPU.
+# What needs no GPU. The loader's own failures end with 1 or 127; of a library that is too old it says so.
+programs=("$trigram" "$test_gpu" "$failing" "$(program test_gpu_host)" "$(program meeting_job)" "$test_kernels" "$benchmark")
+[[ -x $mutated ]] && programs+=("$mutated")
 # shellcheck disable=SC2016 # expanded by the inner shell
-check "programs start" 60 "." bash -c '
+check "programs start" 30 "^[0-9]+ of|does not start" bash -c '
   for program; do
-    "$program" --help >/dev/null 2>&1 </dev/null
-    (($? < 126)) || { echo "$program does not start:"; "$program" --help; exit 1; }
+    said=$(timeout 10 "$program" --help 2>&1 </dev/null); status=$?
+    if ((status >= 124)) || grep -qE "not found \(required by|error while loading shared|symbol lookup error" <<<"$said"; then
+      echo "$said"; echo "${program##*/} does not start"; exit 1
+    fi
   done
-  echo "$# of $#"' start "$trigram" "$test_gpu" "$test_kernels" "$benchmark"
-check "shipped files are found" 30 "two_by_four|bagua" "$trigram" list
-check "ranks meet" 120 "$counts" "$(program test_gpu_host)" --gtest_brief=1 "--gtest_filter=$some_host"
-check "a launched job meets" 60 "done" "$launch" 3 "$(program meeting_job)" 0.5
+  echo "$# of $#"' start "${programs[@]}"
+check "shipped files are found" 10 "two_by_four|bagua" "$trigram" list
+check "ranks meet" 60 "$counts" "$(program test_gpu_host)" --gtest_brief=1 "--gtest_filter=$some_host"
+check "a launched job meets" 20 "done" "$launch" 3 "$(program meeting_job)" 0.5
 if [[ $has_gpu == false ]]; then
   # Each says so by itself, and none hangs or crashes.
   fails "the program says: no GPU" 20 "no CUDA device" "$trigram" run --backend gpu --ranks 2 --steps 2 --out "$out/run"
@@ -228,12 +261,14 @@ if [[ $has_gpu == false ]]; then
   end 2
 fi
 
-# The machine, and one launch.
+# The machine, and one launch. Whatever hangs from here on, training and what goes wrong are tried.
+reserve=160
+((budget > 2 * reserve)) || reserve=0
 if [[ $doubles == true ]]; then
   row "the machine" skipped 0 "doubles of CUDA and NCCL"
 else
   # shellcheck disable=SC2016 # expanded by the inner shell
-  check "the machine" 30 "^GPU" bash -c '
+  check "the machine" 10 "^GPU" bash -c '
     nvidia-smi --query-gpu=name,driver_version,memory.total,compute_mode,clocks.max.sm,clocks.max.mem \
       --format=csv,noheader | sed "s/^/GPU /"
     nvidia-smi -q -d CLOCK,PERFORMANCE,ECC,COMPUTE | head -n 120
@@ -246,13 +281,15 @@ else
   failures=$((failures + 1))
   row "NCCL is found" FAILED 0 "neither the loader nor Python's nvidia.nccl has libnccl.so.2"
 fi
-check "one launch" 60 "$counts" "$test_kernels" --gtest_brief=1 --gtest_filter=SameBits.Fill
+check "one launch" 20 "$counts" "$test_kernels" --gtest_brief=1 --gtest_filter=SameBits.Fill
 
 # Kernels: right, then fast.
-sharded "kernels and codecs" 150 "$shards" "$test_kernels" --gtest_brief=1 "--gtest_filter=$all_kernels"
+sharded "kernels and codecs" 120 "$shards" "$test_kernels" --gtest_brief=1 "--gtest_filter=$all_kernels"
+# Alone, for the memory.
+check "kernels beyond 4 GiB" 40 "$counts" "$test_kernels" --gtest_brief=1 '--gtest_filter=Beyond4GiB.*'
 for elements in "$small" "$large" "$odd"; do
   name="kernel benchmark, $elements elements"
-  check "$name" 90 "copy|GB/s|%" "$benchmark" --elements "$elements" --repeats "$([[ $doubles == true ]] && echo 1 || echo 15)" || continue
+  check "$name" 60 "copy|GB/s|%" "$benchmark" --elements "$elements" --repeats "$([[ $doubles == true ]] && echo 1 || echo 15)" || continue
   figure "$elements elements" "$(grep -aom 1 'copy on the device:.*' "$(log_of "$name")")"
   figure "$elements elements: kernels below target" "$(grep -ac 'below target' "$(log_of "$name")")"
 done
@@ -261,7 +298,7 @@ done
 for ranks in 2 4; do
   for blocking in off on; do
     name="an exchange, $ranks ranks, blocking=$blocking"
-    check "$name" 60 "^ *67108864 |^ *64 " "${one_gpu[@]}" NCCL_DEBUG=INFO "$trigram" bench --backend "gpu:blocking=$blocking" --ranks "$ranks" \
+    check "$name" 30 "^ *67108864 |^ *64 " "${one_gpu[@]}" NCCL_DEBUG=INFO "$trigram" bench --backend "gpu:blocking=$blocking" --ranks "$ranks" \
       --op exchange --min-size 64 --max-size 64MiB --factor 1024 --iterations "$([[ $doubles == true ]] && echo 1 || echo 20)" || continue
     for size in 64 65536 67108864; do
       figure "$name, $size bytes" "$(awk -v size="$size" '$1 == size { print $4 " us, spread " $NF " %" }' "$(log_of "$name")")"
@@ -271,17 +308,20 @@ done
 if [[ $doubles == true ]]; then
   row "ranks of one GPU use sockets" skipped 0 "the double says nothing of its transports"
 else
-  check "ranks of one GPU use sockets" 10 "NET/Socket" grep -am1 "NET/Socket" "$(log_of "an exchange, 2 ranks, blocking=off")"
+  # shellcheck disable=SC2016 # expanded by the inner shell
+  check "ranks of one GPU use sockets" 5 "via (NET/Socket|P2P|SHM)" bash -c '
+    ! grep -aEm1 "via (P2P|SHM)" "$1" && grep -am1 "via NET/Socket" "$1"' of "$(log_of "an exchange, 2 ranks, blocking=off")"
 fi
 
 # Lanes, every collective, every algorithm.
-check "streams and lanes, 2 ranks" 120 "$counts" "${one_gpu[@]}" "$launch" 2 "$test_gpu" --gtest_brief=1 "--gtest_filter=$lanes"
+check "streams and lanes, 2 ranks" 60 "$counts" "${one_gpu[@]}" "$launch" 2 "$test_gpu" --gtest_brief=1 "--gtest_filter=$lanes"
 for ranks in 1 2 4; do
-  check "conformance, $ranks ranks on one GPU" 150 "$counts" "${one_gpu[@]}" \
+  check "conformance, $ranks ranks on one GPU" 90 "$counts" "${one_gpu[@]}" \
     "$launch" "$ranks" "$test_gpu" --gtest_brief=1 "--gtest_filter=$(conformance "$ranks")"
 done
+reserve=0
 for ranks in 1 2 4; do
-  check "training as on CPU, $ranks ranks" 90 "$counts" "${one_gpu[@]}" \
+  check "training as on CPU, $ranks ranks" 60 "$counts" "${one_gpu[@]}" \
     "$launch" "$ranks" "$test_gpu" --gtest_brief=1 "--gtest_filter=$training"
 done
 check "training, forked ranks" 40 "$counts" "${one_gpu[@]}" "$test_gpu" --gtest_brief=1 "--gtest_filter=TrainingOnGpus*"
@@ -305,9 +345,8 @@ if [[ $doubles == true ]]; then
   fails "suites find flushed subnormals" 60 "FAILED  \] SameBits" env CUDA_ON_HOST_MUTATION=flush_to_zero \
     "$test_kernels" --gtest_brief=1 --gtest_filter=SameBits.Elementwise
 fi
-mutated=$(program test_kernels_cuda_fmad)
 if [[ -x $mutated ]]; then
-  fails "suites find fused multiply-adds" 90 "FAILED  \] SameBits" "$mutated" --gtest_brief=1 '--gtest_filter=SameBits*'
+  fails "suites find fused multiply-adds" 60 "FAILED  \] SameBits" "$mutated" --gtest_brief=1 '--gtest_filter=SameBits*'
 else
   row "suites find fused multiply-adds" skipped 0 "test_kernels_cuda_fmad is not built (-DTRIGRAM_GPU_MUTANTS=ON)"
 fi
@@ -317,12 +356,14 @@ sanitize=(compute-sanitizer --error-exitcode 9)
 probe=$out/probe-of-the-sanitizer.log
 if ! command -v compute-sanitizer >/dev/null; then
   row "compute-sanitizer on kernels" skipped 0 "compute-sanitizer is not installed"
+elif (($(seconds_left) < 60)); then
+  no_time "compute-sanitizer on kernels" 0 "never ran"
 elif ! timeout --kill-after=5 60 "${sanitize[@]}" "$test_kernels" --gtest_brief=1 \
   --gtest_filter='Arithmetic.ProductsQuotientsAndRoots' >"$probe" 2>&1 && ! grep -q "ERROR SUMMARY" "$probe"; then
   row "compute-sanitizer on kernels" skipped 0 "it refuses: $(grep -avE '^ *$' "$probe" | grep -aiE 'error|not|denied|fail' | tail -n 1 | cut -c1-90)"
 else
   for tool in memcheck racecheck synccheck initcheck; do
-    check "compute-sanitizer, $tool" 150 "ERROR SUMMARY" "${sanitize[@]}" --tool "$tool" \
+    check "compute-sanitizer, $tool" 150 "$counts|ERROR SUMMARY" "${sanitize[@]}" --tool "$tool" \
       "$test_kernels" --gtest_brief=1 "--gtest_filter=$sanitized"
   done
 fi

@@ -13,12 +13,13 @@ STANDS_IN = """#!/bin/bash
 case $1 in
   bench) echo "64  16 float  31.5 0.1 0.1 30 5 2.5"
          echo "0: NET/Socket : Using"
+         echo "0: Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0"
          echo "67108864 16777216 float 5000 13 13 1 2 3" ;;
   run) echo "  iteration  0.0123 s mean, 0.0119 s median, 1e+04 samples/s"
        echo "  uses       NVIDIA H200 for 2 ranks, driver 580.65.06 with CUDA 13.0, NCCL 2.28.9 of libnccl.so.2" ;;
   --elements) echo "H200, 9 elements; copy on the device: 4300.0 GB/s read and written"; echo "qsgd encode below target" ;;
 esac
-echo "[  PASSED  ] $LD_LIBRARY_PATH done bagua two_by_four accuracy copy"
+echo "[  PASSED  ] 9 tests on GPU $CUDA_VISIBLE_DEVICES; $LD_LIBRARY_PATH done bagua two_by_four accuracy copy"
 """
 FAILS = """#!/bin/bash
 case $1 in
@@ -64,14 +65,16 @@ class Check(unittest.TestCase):
         self.write("tools/python3", f"#!/bin/bash\necho {library.parent}\n")
         return library.parent
 
-    def checked(self):
+    def checked(self, *flags, **variables):
         """The exit status, and the rows of the table that was left."""
         environment = {**os.environ, "PATH": f"{self.root}/tools:{os.environ['PATH']}"}
         environment.pop("LD_LIBRARY_PATH", None)
-        done = subprocess.run([CHECK, "--build", self.root / "built", "--out", self.root / "out"], env=environment,
-                              capture_output=True, text=True)
+        environment.pop("CUDA_VISIBLE_DEVICES", None)
+        done = subprocess.run([CHECK, "--build", self.root / "built", "--out", self.root / "out", *flags],
+                              env={**environment, **variables}, capture_output=True, text=True)
         table = (self.root / "out/table.txt").read_text().splitlines()[1:]
-        self.assertIn(f"{len(table)} rows", done.stdout)
+        without_time = sum("no time left" in line for line in table)
+        self.assertIn(f"{len(table)} rows, {without_time} without time left", done.stdout)
         return done.returncode, {line[:38].strip(): line[38:].strip() for line in table}
 
     def test_nccl_is_found_where_pip_puts_it_and_a_sanitizer_that_is_refused_is_skipped(self):
@@ -79,8 +82,9 @@ class Check(unittest.TestCase):
         self.write("tools/compute-sanitizer", REFUSED)
         status, rows = self.checked()
         self.assertEqual(status, 0, rows)
+        self.assertRegex(rows["training, forked ranks"], "9 tests on GPU 0;")
         self.assertRegex(rows["NCCL is found"], f"passed .*{folder}")
-        self.assertRegex(rows["kernels and codecs"], f"PASSED  . {folder}")
+        self.assertRegex(rows["kernels and codecs"], f"PASSED  . 9 tests on GPU .*; {folder}")
         self.assertRegex(rows["compute-sanitizer on kernels"], "skipped .*it refuses: .*Target application terminated")
         self.assertRegex(rows["suites find fused multiply-adds"], "skipped .*is not built")
 
@@ -113,6 +117,54 @@ class Check(unittest.TestCase):
         self.assertRegex(rows["kernel benchmark, 67108864 elements"], "FAILED .*exit code 1")
         self.assertRegex(rows["suites find fused multiply-adds"], "FAILED")
         self.assertRegex(rows["a stuck exchange is reported"], "passed")
+
+    def test_rows_without_time_are_no_success(self):
+        self.has_nccl()
+        status, rows = self.checked("--seconds", "4")
+        self.assertEqual(status, 3, rows)
+        self.assertRegex(rows["kernels and codecs"], "skipped +0 +never ran: no time left of 4 s")
+        self.assertRegex(rows["a stuck exchange is reported"], "skipped +0 +never ran: no time left of 4 s")
+
+    def test_a_row_that_is_cut_is_no_success_and_none_that_must_fail_is_begun_without_its_time(self):
+        self.has_nccl()
+        self.write("built/bin/test_gpu_host", "#!/bin/bash\n[[ $1 == --help ]] || exec sleep 30\n")
+        status, rows = self.checked("--seconds", "6")
+        self.assertEqual(status, 3, rows)
+        self.assertRegex(rows["ranks meet"], "skipped +[567] +was cut: no time left of 6 s")
+        self.write("built/bin/test_gpu_host", STANDS_IN)
+        _, rows = self.checked("--seconds", "40")
+        self.assertRegex(rows["a rank that throws ends the job"], "skipped +0 +never ran")
+
+    def test_ranks_that_share_memory_use_no_sockets(self):
+        self.has_nccl()
+        for line, verdict in (("0: Channel 00 : 0[0] -> 1[0] via SHM/direct/direct", "FAILED"), ("0", "FAILED")):
+            self.write("built/bin/trigram", STANDS_IN.replace("0: Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0", line))
+            self.assertRegex(self.checked()[1]["ranks of one GPU use sockets"], verdict)
+
+    def test_tests_that_all_skip_are_no_success(self):
+        self.has_nccl()
+        self.write("built/bin/test_gpu", "#!/bin/bash\necho '[  PASSED  ] 0 tests.'\n")
+        self.write("built/bin/test_kernels_cuda", """#!/bin/bash
+[[ $* == *=Beyond* ]] && echo "needs 10 GiB of device memory, of which 7 are free" && exit
+echo "skipped: no CUDA device"; echo "[  PASSED  ] 9 tests."
+""")
+        status, rows = self.checked()
+        self.assertEqual(status, 1)
+        for row in ("kernels and codecs", "conformance, 2 ranks on one GPU", "training, forked ranks"):
+            self.assertRegex(rows[row], "FAILED .*exit code 0, but no test passed")
+        self.assertRegex(rows["kernels beyond 4 GiB"], "skipped .*needs 10 GiB of device memory, of which 7 are free")
+
+    def test_the_first_of_the_devices_that_were_given_is_used(self):
+        self.has_nccl()
+        _, rows = self.checked(CUDA_VISIBLE_DEVICES="5,3")
+        self.assertRegex(rows["training, forked ranks"], "9 tests on GPU 5;")
+
+    def test_a_program_whose_libraries_are_too_old_does_not_start(self):
+        self.has_nccl()
+        self.write("built/bin/meeting_job",
+                   "#!/bin/bash\necho \"libc.so.6: version \\`GLIBC_2.99' not found (required by x)\"; exit 1\n")
+        _, rows = self.checked()
+        self.assertRegex(rows["programs start"], "FAILED .*meeting_job does not start")
 
 
 if __name__ == "__main__":
