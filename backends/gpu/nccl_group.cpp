@@ -85,6 +85,7 @@ std::unique_ptr<NcclGroup> NcclGroup::split(std::string name, int color, int key
   try {
     call("ncclCommSplit", [&](ncclComm_t comm) { return nccl().comm_split(comm, color, key, slot.place(), &config); });
   } catch (...) {
+    const std::lock_guard lock(mutex_);  // the watchdog may be aborting them
     late_parts_.push_back(std::move(slot));
     throw;
   }
@@ -151,26 +152,33 @@ std::string NcclGroup::abandon() {
   return result == ncclSuccess || result == ncclInProgress ? "" : words(result, "ncclCommAbort");
 }
 
-/// ncclInProgress where it takes longer. A call that blocks does so on a thread of its own, which aborting ends.
-ncclResult_t NcclGroup::finalized(double seconds) {
+/// A call that blocks is on a thread of its own: its result is in `blocked`, and aborting ends it.
+ncclResult_t NcclGroup::finalized(double seconds, std::future<ncclResult_t>& blocked) {
   if (calls_ == Calls::ask) return settled(nccl().comm_finalize(comm_), seconds);
   std::packaged_task<ncclResult_t()> task([comm = comm_] { return nccl().comm_finalize(comm); });
-  std::future<ncclResult_t> result = task.get_future();
+  blocked = task.get_future();
   std::thread(std::move(task)).detach();
-  const bool ready = result.wait_for(std::chrono::duration<double>(seconds)) == std::future_status::ready;
-  return ready ? result.get() : ncclInProgress;
+  const bool ready = blocked.wait_for(std::chrono::duration<double>(seconds)) == std::future_status::ready;
+  return ready ? blocked.get() : ncclInProgress;
 }
 
 std::string NcclGroup::finish(double seconds) {
   std::unique_lock lock(mutex_, others_may_take);
   if (!lock.owns_lock()) return name_ + ": another call on it does not end, so that it was left as it is";
   if (comm_ == nullptr) return {};
-  abort_late_parts();
-  if (const ncclResult_t result = finalized(seconds); result != ncclSuccess) {
-    const std::string why = words(result, "ncclCommFinalize");
+  std::string why;
+  std::future<ncclResult_t> blocked;
+  if (!late_parts_.empty()) {
+    why = name_ + ": a split of it has failed";  // its abort is this group's, with which it shares
+  } else if (const ncclResult_t result = finalized(seconds, blocked); result != ncclSuccess) {
+    why = words(result, "ncclCommFinalize");
+  }
+  if (!why.empty()) {
     lock.unlock();
     const std::string aborted = abandon();
-    return why + (aborted.empty() ? "; it was aborted" : "; " + aborted);
+    why += aborted.empty() ? "; it was aborted" : "; " + aborted;
+    const bool over = !blocked.valid() || blocked.wait_for(others_may_take) == std::future_status::ready;
+    return over ? why : why + ", and ncclCommFinalize has not ended yet";
   }
   const ncclResult_t result = nccl().comm_destroy(std::exchange(comm_, nullptr));
   return result == ncclSuccess || result == ncclInProgress ? "" : words(result, "ncclCommDestroy");

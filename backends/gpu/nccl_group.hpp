@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -76,7 +77,7 @@ class NcclGroup {
   void begin(ncclResult_t result, const char* what);
   ncclResult_t state();
   ncclResult_t settled(ncclResult_t result, double seconds);
-  ncclResult_t finalized(double seconds);
+  ncclResult_t finalized(double seconds, std::future<ncclResult_t>& blocked);
   void abort_late_parts();
   std::string words(ncclResult_t result, const char* what);
   void require_success(ncclResult_t result, const char* what);

@@ -91,6 +91,19 @@ TEST(NcclGroup, APartThatComesTooLateEndsWithItsParent) {
   EXPECT_EQ(counted("ncclOnHostAlive"), before);
 }
 
+TEST(NcclGroup, WhosePartCameTooLateIsAbortedAtItsEnd) {
+  const auto group = alone(patient);
+  group->use_timeout(impatient);
+  constexpr int late = 200;
+  const LatePeers peers(late);
+  split_in_vain(*group);
+  LatePeers::have_come(late);
+  const int alive = counted("ncclOnHostAlive"), aborted = counted("ncclOnHostAborted");
+  EXPECT_THAT(group->finish(patient), HasSubstr("main lane, all ranks: a split of it has failed; it was aborted"));
+  EXPECT_EQ(counted("ncclOnHostAlive"), alive - 2);
+  EXPECT_EQ(counted("ncclOnHostAborted"), aborted + 2);
+}
+
 /// Work of the group that its stream does not come to yet.
 class HeldWork {
  public:
@@ -126,6 +139,7 @@ TEST(NcclGroup, EndsInTimeWhetherItsCallsBlockOrNot) {
     NcclGroup group("main lane, all ranks", make_unique_id(), 1, 0, patient, calls);
     const HeldWork work(group);
     EXPECT_THAT(group.finish(impatient), AllOf(HasSubstr("ncclCommFinalize: ncclInProgress"), HasSubstr("aborted")));
+    EXPECT_EQ(counted("ncclOnHostFinalizing"), 0) << "a thread is still in the communicator that was aborted";
   }
 }
 

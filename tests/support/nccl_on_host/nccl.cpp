@@ -74,6 +74,7 @@ ncclResult_t begun(bool blocking) { return blocking ? ncclSuccess : ncclInProgre
 
 std::atomic<int> own_resources{0};
 std::atomic<int> aborted{0};
+std::atomic<int> finalizing{0};
 
 }  // namespace
 
@@ -113,6 +114,7 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part
 
 int ncclOnHostOwnResources() { return own_resources; }
 int ncclOnHostAborted() { return aborted; }
+int ncclOnHostFinalizing() { return finalizing; }
 int ncclOnHostAlive() { return ncclComm::alive; }
 
 ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
@@ -129,7 +131,11 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
 }
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   if (comm == nullptr) return ncclInvalidArgument;
-  return outside_of_groups() ? comm->finalize() : noted(ncclInvalidUsage);
+  if (!outside_of_groups()) return noted(ncclInvalidUsage);
+  ++finalizing;
+  const ncclResult_t result = comm->finalize();
+  --finalizing;
+  return result;
 }
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   if (!outside_of_groups()) return noted(ncclInvalidUsage);

@@ -83,4 +83,6 @@ int ncclOnHostOwnResources();
 int ncclOnHostAborted();
 /// Of the double only: how many are neither destroyed nor aborted, nor failed to be made.
 int ncclOnHostAlive();
+/// Calls of ncclCommFinalize that have not returned.
+int ncclOnHostFinalizing();
 }
