@@ -38,8 +38,9 @@ __device__ __forceinline__ void decode_four(std::uint32_t codes, float step, flo
 }
 
 /// A level and its sign can be the upper half of a float: that is ±level·2^-133, under all normal numbers. Its product
-/// with step·2^133 is that of level and step, rounded once and alike, where step·2^133 is a number.
-__device__ __forceinline__ bool is_small_step(float step) { return step < 0x1p-6F; }
+/// with step·2^133 is that of level and step, rounded once and alike, where step·2^133 is a number. Frames of strangers
+/// may have a negative step, whose signs would cancel, or NaN: as bits both are above.
+__device__ __forceinline__ bool is_small_step(float step) { return scalar::bits_of(step) < scalar::bits_of(0x1p-6F); }
 __device__ __forceinline__ float raised_step(float step) { return step * 0x1p100F * 0x1p33F; }
 
 /// sums[j] += the value of code j.

@@ -135,6 +135,29 @@ TEST_P(SameFrames, OfTheFusedServer) {
   }
 }
 
+TEST_P(SameFrames, OfTheFusedServerAndHardVectors) {
+  const std::vector<Key> keys = {{.seed = 6}};
+  for (const std::int64_t count : {512, 1030}) {
+    for (const Vector& vector : hard_vectors(count)) {
+      const std::vector<Bytes> frames = {plain_.encode(*reference_, vector.values, keys[0])};
+      ASSERT_EQ(fused(tested_, *codec_, frames, keys, count, 0), fused(plain_, *reference_, frames, keys, count, 0))
+          << vector.name << ", " << count << " elements";
+    }
+  }
+}
+
+TEST(FramesOfStrangers, AreAddedAlikeWithNegativeNorms) {
+  TestDevice tested, plain{Instructions::portable};
+  const auto codec = tested.make_codec("qsgd"), reference = plain.make_codec("qsgd");
+  const std::vector<Key> keys = {{.seed = 6}};
+  constexpr std::int64_t count = 512;
+  Floats small = random_vector(count, 4);
+  for (float& value : small) value *= 1e-3F;
+  std::vector<Bytes> frames = {plain.encode(*reference, small, keys[0])};
+  frames[0][3] ^= std::uint8_t{0x80};  // the sign of the norm, which comes first
+  EXPECT_EQ(fused(tested, *codec, frames, keys, count, 0), fused(plain, *reference, frames, keys, count, 0));
+}
+
 /// Vectors of a scatter-reduce: chunks of one vector, `offset` floats into its memory, and their frames 256 bytes
 /// apart.
 struct Chunks {
