@@ -2,12 +2,11 @@
 
 #include <dlfcn.h>
 
-#include <array>
-#include <cstdio>
 #include <string>
 
 #include "backends/gpu/host/nccl_words.hpp"
 #include "core/error.hpp"
+#include "kernels/cuda/python_folder.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -22,29 +21,13 @@ void find(void* library, const char* name, Function& function) {
                                    version_text(oldest) + " or later");
 }
 
-/// What a command prints; empty where it fails.
-std::string said_by(const char* command) {
-  std::FILE* pipe = popen(command, "r");  // NOLINT(cert-env33-c): a fixed text
-  if (pipe == nullptr) return {};
-  std::array<char, 512> piece{};
-  std::string text;
-  while (std::fgets(piece.data(), piece.size(), pipe) != nullptr) text += piece.data();
-  if (pclose(pipe) != 0) return {};
-  return text.substr(0, text.find('\n'));
-}
-
-/// Where pip puts NCCL: a folder of the interpreter, which the loader does not know.
-std::string folder_of_pip() {
-  return said_by("python3 -c 'import nvidia.nccl; print(list(nvidia.nccl.__path__)[0] + \"/lib\")' 2>/dev/null");
-}
-
 /// The loader's own, then pip's. Never unloaded: NCCL's threads may run until the process ends.
 void* open_library() {
   constexpr int mode = RTLD_NOW | RTLD_GLOBAL;
   if (void* library = dlopen(library_name, mode); library != nullptr) return library;
   const char* reason = dlerror();  // NOLINT(concurrency-mt-unsafe): loaded once, before there are lanes
   const std::string why = reason == nullptr ? library_name : reason;
-  const std::string folder = folder_of_pip();
+  const std::string folder = cuda::python_folder("nvidia.nccl");
   void* library = folder.empty() ? nullptr : dlopen((folder + "/" + library_name).c_str(), mode);
   require(library != nullptr, "NCCL cannot be loaded (", why, ", and python3 has no nvidia.nccl",
           "); install libnccl2, or nvidia-nccl-cu13 by pip, or name the folder of ", library_name,

@@ -9,6 +9,7 @@
 #include "backends/gpu/host/nccl_words.hpp"
 #include "core/error.hpp"
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/cublas.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -140,17 +141,20 @@ nlohmann::json RankProcess::facts() const {
   for (const Seat& seat : seats_)
     devices.push_back({{"host", seat.host}, {"name", seat.device_name}, {"id", seat.device}});
   const std::string nccl = version_text(nccl_version()), library = nccl_path(), kernel_driver = installed_driver();
-  return {{"nccl", nccl},
-          {"nccl_library", library},
-          {"driver", kernel_driver},
-          {"uses", devices_text(seats_) + ", driver " + (kernel_driver.empty() ? "" : kernel_driver + " ") +
-                       "with CUDA " + driver_version() + ", NCCL " + nccl + " of " + library},
-          {"cuda_driver", driver_version()},
-          {"devices", devices},
-          {"shared_devices", shared_devices(seats_)},
-          {"environment", settings_},
-          {"nccl_calls", calls_ == Calls::block ? "block" : "ask"},
-          {"rendezvous", rendezvous_.place()}};
+  const std::string products = cuda::Cublas::used();
+  return {
+      {"nccl", nccl},
+      {"matrix_products", products},
+      {"nccl_library", library},
+      {"driver", kernel_driver},
+      {"uses", devices_text(seats_) + ", driver " + (kernel_driver.empty() ? "" : kernel_driver + " ") + "with CUDA " +
+                   driver_version() + ", NCCL " + nccl + " of " + library + ", matrix products by " + products},
+      {"cuda_driver", driver_version()},
+      {"devices", devices},
+      {"shared_devices", shared_devices(seats_)},
+      {"environment", settings_},
+      {"nccl_calls", calls_ == Calls::block ? "block" : "ask"},
+      {"rendezvous", rendezvous_.place()}};
 }
 
 }  // namespace trigram::gpu

@@ -10,18 +10,35 @@
 
 #include "core/error.hpp"
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/python_folder.hpp"
 
 namespace trigram::cuda {
 namespace {
 
-/// By name for the loader's own search, then where the toolkit was when this was built.
-void* open_library() {
-  for (const std::string& folder : {std::string(), std::string(TRIGRAM_CUDA_LIBRARIES) + "/"}) {
-    for (const char* name : {"libcublas.so.13", "libcublas.so.12"}) {
-      if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL); library != nullptr) return library;
-    }
+void* opened_in(const std::string& folder) {
+  for (const char* name : {"libcublas.so.13", "libcublas.so.12"}) {
+    if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL); library != nullptr) return library;
   }
   return nullptr;
+}
+
+/// By name for the loader's own search, then where the toolkit was when this was built, then where pip puts it.
+void* open_library() {
+  for (const std::string& folder : {std::string(), std::string(TRIGRAM_CUDA_LIBRARIES) + "/"}) {
+    if (void* library = opened_in(folder); library != nullptr) return library;
+  }
+  for (const char* package : {"nvidia.cu13", "nvidia.cublas"}) {
+    const std::string folder = python_folder(package);
+    void* library = folder.empty() ? nullptr : opened_in(folder + "/");
+    if (library != nullptr) return library;
+  }
+  return nullptr;
+}
+
+/// Null where there is none.
+void* library() {
+  static void* const opened = open_library();
+  return opened;
 }
 
 void check_cublas(cublasStatus_t status, const char* operation) {
@@ -106,13 +123,20 @@ class BrokenCublas final : public Cublas {
 }  // namespace
 
 std::unique_ptr<Cublas> Cublas::open(cudaStream_t stream) {
-  static void* const library = open_library();
-  if (library == nullptr) return nullptr;
+  if (library() == nullptr) return nullptr;
   try {
-    return std::make_unique<LoadedCublas>(library, stream);
+    return std::make_unique<LoadedCublas>(library(), stream);
   } catch (const BackendError& error) {
     return std::make_unique<BrokenCublas>(error.what());
   }
+}
+
+std::string Cublas::used() {
+  if (library() == nullptr) return "its own kernels";
+  Dl_info found{};
+  const void* function = dlsym(library(), "cublasSgemm_v2");
+  const bool known = function != nullptr && dladdr(function, &found) != 0 && found.dli_fname != nullptr;
+  return std::string("cuBLAS of ") + (known ? found.dli_fname : "an unknown file");
 }
 
 }  // namespace trigram::cuda

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <memory>
+#include <string>
 
 #include "core/kernels.hpp"
 
@@ -14,6 +15,8 @@ class Cublas {
  public:
   /// Null where no libcublas of version 12 or 13 is found. Of one that is found and fails products throw BackendError.
   static std::unique_ptr<Cublas> open(cudaStream_t stream);
+  /// What multiplies matrices on this machine, in words: cuBLAS and its file, or kernels of our own, far slower.
+  static std::string used();
   virtual ~Cublas() = default;
   /// C = alpha op(A) op(B) + beta C in f32, row-major, without TF32; m, n and k are at least 1.
   virtual void multiply(const GemmShape& shape, const float* a, const float* b, float* c) = 0;

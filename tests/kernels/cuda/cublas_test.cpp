@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using ::testing::ThrowsMessage;
 
 constexpr GemmShape two_by_one{.m = 2, .n = 1, .k = 2};
@@ -39,6 +40,10 @@ TEST(OpenedCublas, TakesItsWorkspaceAtTheFirstProductAndGivesItBackWithoutAWait)
   EXPECT_EQ(cuda_on_host::live().device_bytes, before);
   EXPECT_EQ(cuda_on_host::take_misuse(), "");
   cudaStreamDestroy(stream);
+}
+
+TEST(OpenedCublas, SaysItsFile) {
+  EXPECT_THAT(Cublas::used(), MatchesRegex("cuBLAS of .*/cublas_on_host/libcublas.so.13"));
 }
 
 TEST(OpenedCublas, ThatFailsSaysSoAtTheFirstProduct) {
