@@ -64,23 +64,21 @@ bool running(const ChildProcess& child) { return !child.ended(); }
 
 bool reported(const ChildProcess& child) { return child.reported_error(); }
 
-/// Throws the error of the first rank that died without a word, which explains what others lost, else of the first that
-/// has one to tell. A rank that reports may take long to end, or never do.
+/// Throws the error of a rank that died without a word, which explains what others lost, else the first that was heard.
+/// A rank that reports may take long to end, or never do.
 void throw_failures(std::list<ChildProcess>& children) {
-  if (std::ranges::any_of(children, reported)) {
+  const auto first = std::ranges::find_if(children, reported);
+  if (first != children.end()) {
     // Who has lost a peer may be heard before the peer's end is.
     constexpr double seconds = 0.1;
     const double until = seconds_now() + seconds;
-    for (double now = seconds_now(); now < until && std::ranges::any_of(children, running); now = seconds_now()) {
+    for (double now = seconds_now(); now < until && std::ranges::any_of(children, running); now = seconds_now())
       listen_to(children, static_cast<int>((until - now) * 1e3) + 1);
-    }
   }
   for (const ChildProcess& child : children) {
     if (child.ended() && !child.reported_error()) static_cast<void>(child.result());
   }
-  for (const ChildProcess& child : children) {
-    if (child.reported_error()) static_cast<void>(child.result());
-  }
+  if (first != children.end()) static_cast<void>(first->result());
 }
 
 }  // namespace
