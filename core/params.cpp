@@ -73,10 +73,29 @@ Params::Params(std::string owner, std::string_view text) : owner_(std::move(owne
   }
 }
 
+void Params::presume(std::string_view defaults) {
+  for (const auto& [key, value] : Params(owner_, defaults).values_) {
+    presumed_.emplace(key, value);
+    values_.emplace(key, value);
+  }
+}
+
+std::string Params::text() const {
+  std::string text;
+  for (const auto& [key, value] : values_) text += (text.empty() ? "" : ",") + parameter_text(key, value);
+  return text;
+}
+
+std::string parameter_text(const std::string& key, const std::string& value) {
+  const bool plain = value.find_first_of(",()") == std::string::npos;
+  return key + "=" + (plain ? value : "(" + value + ")");
+}
+
 const std::string* Params::find(const std::string& key, const char* type, const std::string& fallback,
                                 const std::string& description) {
   const bool known = std::any_of(declared_.begin(), declared_.end(), [&](const Declared& d) { return d.key == key; });
-  if (!known) declared_.push_back({key, type, fallback, description});
+  const auto presumed = presumed_.find(key);
+  if (!known) declared_.push_back({key, type, presumed == presumed_.end() ? fallback : presumed->second, description});
   const auto found = values_.find(key);
   return found == values_.end() ? nullptr : &found->second;
 }

@@ -39,6 +39,11 @@ class Params {
   Params(std::string owner, std::string_view text);
 
   void set(const std::string& key, const std::string& value) { values_[key] = value; }
+  /// Other defaults than the product's own, as "key=value,…": what is given wins over them, and what was presumed
+  /// before. Throws UsageError on anything malformed.
+  void presume(std::string_view defaults);
+  /// What is given and presumed, as "key=value,…" in the order of keys.
+  std::string text() const;
   bool has(const std::string& key) const { return values_.contains(key); }
   const std::map<std::string, std::string>& values() const { return values_; }
   const std::string& owner() const { return owner_; }
@@ -68,8 +73,12 @@ class Params {
 
   std::string owner_ = "parameters";
   std::map<std::string, std::string> values_;
+  std::map<std::string, std::string> presumed_;
   std::vector<Declared> declared_;
 };
+
+/// "key=value", with parentheses around a value that holds commas or parentheses.
+std::string parameter_text(const std::string& key, const std::string& value);
 
 /// A product's name and parameters, from "name" or "name:key=value,…".
 struct Spec {

@@ -15,8 +15,10 @@ namespace trigram {
 
 /// What `trigram list` says about a product besides its parameters.
 struct Description {
-  std::string summary;     ///< one line
-  std::string paper = "";  ///< "Alistarh et al., QSGD, NeurIPS 2017, arXiv:1610.02132"; empty where there is none
+  std::string summary;        ///< one line
+  std::string paper = "";     ///< "Alistarh et al., QSGD, NeurIPS 2017, arXiv:1610.02132"; empty where there is none
+  std::string when = "";      ///< when to use it, in one sentence
+  std::string when_not = "";  ///< when not
 };
 
 /// "unknown algorithm 'qsdg' (did you mean 'qsgd'?); this build has: all_reduce, …" as a UsageError.
@@ -36,8 +38,21 @@ class Registry {
   /// A static object of this type in the product's file registers it. Throws Error on a name taken already.
   struct Registration {
     Registration(std::string name, Description description, Factory factory) {
-      ensure(products().emplace(name, Product{std::move(description), std::move(factory)}).second,
-             std::string(Interface::registry_kind) + " '" + name + "' is registered twice");
+      add(std::move(name), {std::move(description), std::move(factory), ""});
+    }
+  };
+
+  /// A static object of this type registers a name for what another product does with some parameters, as literature
+  /// has them: `name` stands for `spec`, and is made, listed and refused as any other. Parameters that are given
+  /// besides win over those of `spec`. Throws Error on a name taken already.
+  struct Composition {
+    Composition(std::string name, const std::string& spec, Description description) {
+      add(std::move(name), {std::move(description),
+                            [parts = Spec::parse(spec)](Params& params) {
+                              params.presume(parts.parameters);
+                              return find(parts.name).factory(params);
+                            },
+                            spec});
     }
   };
 
@@ -61,6 +76,30 @@ class Registry {
     return all;
   }
 
+  /// Those that are no compositions.
+  static std::vector<std::string> own_names() {
+    std::vector<std::string> all;
+    for (const auto& [name, product] : products()) {
+      if (product.stands_for.empty()) all.push_back(name);
+    }
+    return all;
+  }
+
+  /// What a composition stands for; empty of any other name.
+  static const std::string& stands_for(const std::string& name) { return find(name).stands_for; }
+
+  /// The same product without a composition's name, with all parameters that it stands for and those given besides.
+  static std::string expanded(std::string_view text) {
+    Spec spec = Spec::parse(text);
+    while (!stands_for(spec.name).empty()) {
+      const Spec inner = Spec::parse(stands_for(spec.name));
+      Params params(owner(spec.name), spec.parameters);
+      params.presume(inner.parameters);
+      spec = {inner.name, params.text()};
+    }
+    return spec.name + (spec.parameters.empty() ? "" : ":" + spec.parameters);
+  }
+
   static bool has(const std::string& name) { return products().contains(name); }
   static const Description& describe(const std::string& name) { return find(name).description; }
 
@@ -75,7 +114,13 @@ class Registry {
   struct Product {
     Description description;
     Factory factory;
+    std::string stands_for;  ///< empty of what is no composition
   };
+
+  static void add(std::string name, Product product) {
+    ensure(products().emplace(name, std::move(product)).second,
+           std::string(Interface::registry_kind) + " '" + name + "' is registered twice");
+  }
 
   static std::string owner(const std::string& name) { return name_of_owner(Interface::registry_kind, name); }
 

@@ -339,7 +339,7 @@ Cost first_exchange(const Trial& trial, std::int64_t steps) {
 std::vector<std::string> trial_specs(const std::string& spec) {
   const auto algorithm = Algorithms::make(spec);
   const Spec given = Spec::parse(spec);
-  if (!given.parameters.empty()) return {spec};
+  if (!given.parameters.empty() || !Algorithms::stands_for(given.name).empty()) return {spec};
   std::vector<std::string> all;
   for (const std::string& trial : algorithm->trials()) all.push_back(given.name + (trial.empty() ? "" : ":") + trial);
   return all;
@@ -347,6 +347,7 @@ std::vector<std::string> trial_specs(const std::string& spec) {
 
 std::vector<Violation> untried_parameters(const std::string& name) {
   std::vector<Violation> untried;
+  if (!Algorithms::stands_for(name).empty()) return untried;
   const std::vector<std::string> trials = Algorithms::make(name)->trials();
   for (const Params::Declared& parameter : Algorithms::parameters(name)) {
     const bool tried = std::any_of(trials.begin(), trials.end(), [&](const std::string& trial) {

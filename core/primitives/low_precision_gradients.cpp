@@ -16,8 +16,7 @@ std::string spec_of(const std::string& codec, const Params& params) {
   std::string spec = codec;
   for (const auto& [key, value] : params.values()) {
     if (key == error_feedback || key == frame_exchange_key) continue;
-    const bool plain = value.find_first_of(",()") == std::string::npos;
-    spec += (spec == codec ? ":" : ",") + key + "=" + (plain ? value : "(" + value + ")");
+    spec += (spec == codec ? ":" : ",") + parameter_text(key, value);
   }
   return spec;
 }

@@ -31,7 +31,12 @@ Json product(const std::string& name) {
   for (const Params::Declared& one : Registry<Interface>::parameters(name))
     parameters.push_back(
         {{"key", one.key}, {"default", one.fallback}, {"type", one.type}, {"description", one.description}});
-  return {{"name", name}, {"summary", description.summary}, {"paper", description.paper}, {"parameters", parameters}};
+  Json entry = {{"name", name}, {"summary", description.summary}, {"paper", description.paper}};
+  if (const std::string& spec = Registry<Interface>::stands_for(name); !spec.empty()) entry["stands_for"] = spec;
+  if (!description.when.empty()) entry["when"] = description.when;
+  if (!description.when_not.empty()) entry["when_not"] = description.when_not;
+  entry["parameters"] = parameters;
+  return entry;
 }
 
 template <class Interface>
@@ -97,8 +102,10 @@ void print(const Json& entries) {
     const bool is_algorithm = one.contains("trigram");
     std::cout << (is_algorithm ? text_of(one, "trigram") : "") << "  " << text_of(one, "name") << "  "
               << text_of(one, "summary") << "\n";
-    if (one.contains("paper") && !text_of(one, "paper").empty())
-      std::cout << "      paper: " << text_of(one, "paper") << "\n";
+    for (const auto& [key, title] : {std::pair{"stands_for", "stands for: "}, std::pair{"when", "when: "},
+                                     std::pair{"when_not", "when not: "}, std::pair{"paper", "paper: "}}) {
+      if (one.contains(key) && !text_of(one, key).empty()) std::cout << "      " << title << text_of(one, key) << "\n";
+    }
     if (one.contains("parameters")) print_parameters(one["parameters"]);
     if (is_algorithm) print_relaxations(one);
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "core/algorithm.hpp"
 #include "experiments/record/checkpoint_folder.hpp"
 #include "experiments/record/digest.hpp"
 #include "experiments/record/folder_lock.hpp"
@@ -32,6 +33,7 @@ World world_of(const RunConfig& config, const Backend& backend) {
 nlohmann::json configuration(const RunConfig& config, const World& world) {
   nlohmann::json json = {
       {"flags", config.settings}, {"cluster", config.backend.parameters.values()}, {"ranks", world.ranks}};
+  json["algorithm"] = Algorithms::expanded(config.training.algorithm);
   return json;
 }
 
@@ -107,6 +109,8 @@ Configuration configuration_to_go_on(const World& world, const nlohmann::json& i
   Configuration same = world.configuration;
   if (world.axes().axes().size() == 1) same["mesh"] = "";  // data alone, said or not
   for (const char* flag : {"checkpoint", "checkpoint-every", "resume"}) same.erase(flag);
+  if (const auto found = same.find("algorithm"); found != same.end())
+    found->second = Algorithms::expanded(found->second);
   for (const auto& [path, digest] : inputs.items()) same["content of " + path] = digest;
   return same;
 }

@@ -77,7 +77,7 @@ TEST_P(Catalogue, OptionTableSaysWhatIsRefused) {
   EXPECT_EQ(rows[0], expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Catalogue, ::testing::ValuesIn(Algorithms::names()),
+INSTANTIATE_TEST_SUITE_P(All, Catalogue, ::testing::ValuesIn(Algorithms::own_names()),
                          [](const auto& one) { return one.param; });
 
 TEST(CatalogueTable, NamesNoAlgorithmThatDoesNotExist) {
@@ -85,6 +85,21 @@ TEST(CatalogueTable, NamesNoAlgorithmThatDoesNotExist) {
     const std::string name = row.substr(3, row.find('`', 3) - 3);
     EXPECT_TRUE(Algorithms::has(name)) << name;
   }
+}
+
+/// "names of the literature" as the registry has them, a row each.
+TEST(CatalogueTable, HasARowForEachComposition) {
+  std::vector<std::string> expected;
+  for (const std::string& name : Algorithms::names()) {
+    if (Algorithms::stands_for(name).empty()) continue;
+    const Description& description = Algorithms::describe(name);
+    const Trigram trigram = Algorithms::make(name)->trigram();
+    expected.push_back("| `" + name + "` | " + trigram.symbol() + " | `" + Algorithms::stands_for(name) + "` | " +
+                       description.when + " | " + description.when_not + " | " + description.paper + " |");
+    for (const std::string& text : {description.summary, description.paper, description.when, description.when_not})
+      EXPECT_NE(text, "") << name;
+  }
+  EXPECT_EQ(lines_with(section("Names of the literature"), "| `"), expected);
 }
 
 TEST(CatalogueTable, NamesTheAlgorithmsOfEachTrigram) {

@@ -90,12 +90,12 @@ std::string cell_name(const ::testing::TestParamInfo<Cell>& info) {
 
 // Two nodes of four; all_nics needs equal nodes, leader also runs on nodes of 4 and 3.
 INSTANTIATE_TEST_SUITE_P(EqualNodes, OptionTable,
-                         ::testing::Combine(::testing::ValuesIn(Algorithms::names()), ::testing::Bool(),
+                         ::testing::Combine(::testing::ValuesIn(Algorithms::own_names()), ::testing::Bool(),
                                             ::testing::Values(Hierarchy::none, Hierarchy::leader, Hierarchy::all_nics),
                                             ::testing::Values(8)),
                          cell_name);
 INSTANTIATE_TEST_SUITE_P(UnequalNodes, OptionTable,
-                         ::testing::Combine(::testing::ValuesIn(Algorithms::names()), ::testing::Bool(),
+                         ::testing::Combine(::testing::ValuesIn(Algorithms::own_names()), ::testing::Bool(),
                                             ::testing::Values(Hierarchy::leader), ::testing::Values(7, 3)),
                          cell_name);
 
@@ -124,7 +124,7 @@ TEST_P(HierarchyOf, BitsDoNotDependOnOverlapInsideHierarchies) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, HierarchyOf, ::testing::ValuesIn(Algorithms::names()),
+INSTANTIATE_TEST_SUITE_P(All, HierarchyOf, ::testing::ValuesIn(Algorithms::own_names()),
                          [](const auto& one) { return one.param; });
 
 /// Chunks of a bucket of many elements are cut by grains, and the last grain is not whole.

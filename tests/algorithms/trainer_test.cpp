@@ -213,7 +213,7 @@ TEST(Training, KeepsItsBuffersUntilTheAlgorithmsLanesHaveEnded) {
 /// Those that were not made for one test.
 std::vector<std::string> all_algorithms() {
   std::vector<std::string> known;
-  for (const std::string& name : Algorithms::names()) {
+  for (const std::string& name : Algorithms::own_names()) {
     if (std::set<std::string>{"witness", "clumsy", "forgetful"}.contains(name)) continue;
     known.push_back(name);
   }

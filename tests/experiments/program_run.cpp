@@ -73,6 +73,16 @@ TEST_F(Simulated, FlagsWinOverTheFile) {
   EXPECT_EQ(run["configuration"]["cluster"]["nic_bandwidth"], "3Gbps");
 }
 
+TEST_F(Simulated, ANameOfTheLiteratureIsRecordedWithWhatItStandsFor) {
+  const std::string run = "run --workload quadratic --steps 4 --cluster two_by_four --out ";
+  ASSERT_EQ(program(run + (scratch / "name").string() + " --algorithm dcd_psgd:codec=bf16").code, 0);
+  ASSERT_EQ(program(run + (scratch / "spec").string() + " --algorithm low_precision_decentralized:codec=bf16").code, 0);
+  const auto named = nlohmann::json::parse(text_of(scratch / "name/run.json"));
+  EXPECT_EQ(named["configuration"]["flags"]["algorithm"], "dcd_psgd:codec=bf16");
+  EXPECT_EQ(named["configuration"]["algorithm"], "low_precision_decentralized:codec=bf16,topology=ring");
+  EXPECT_EQ(text_of(scratch / "name/steps.csv"), text_of(scratch / "spec/steps.csv"));
+}
+
 TEST_F(Simulated, AFolderThatCannotBeIsRefusedBeforeTraining) {
   scratch.file("file", "");
   const Ended ended = program(short_run + "--steps 4 --out " + (scratch / "file/a").string());

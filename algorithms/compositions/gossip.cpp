@@ -1,0 +1,38 @@
+// Names of the literature for weights that are mixed with those of neighbours.
+#include "core/algorithm.hpp"
+
+namespace trigram {
+namespace {
+
+const Algorithms::Composition d_psgd(
+    "d_psgd", "decentralized:mix=before",
+    {"mix weights with neighbours while gradients are computed",
+     "Lian et al., Can decentralized algorithms outperform centralized algorithms?, NeurIPS 2017, arXiv:1705.09056",
+     "Networks of high latency, and data alike on all ranks.",
+     "Data that differ between ranks: they then stay apart by what the learning rate leaves them."});
+
+const Algorithms::Composition adapt_then_combine(
+    "adapt_then_combine", "decentralized:mix=after",
+    {"step, then mix weights with neighbours",
+     "Chen & Sayed, Diffusion adaptation strategies for distributed optimization and learning over networks, IEEE "
+     "Trans. "
+     "Signal Process. 2012, arXiv:1111.0034",
+     "As d_psgd, with larger learning rates: it is stable for all that SGD is stable for.",
+     "Where d_psgd's exchange would hide behind forward as well."});
+
+const Algorithms::Composition dcd_psgd(
+    "dcd_psgd", "low_precision_decentralized:topology=ring",
+    {"gossip encoded differences of weights",
+     "Tang et al., Communication compression for decentralized training, NeurIPS 2018, arXiv:1803.06443",
+     "Gossip on slow networks with a fine codec, as eight bits.",
+     "Coarse codecs, whose error grows with what ring neighbours differ by."});
+
+const Algorithms::Composition overlap_sgp(
+    "overlap_sgp", "sgp:mix=before",
+    {"push weights along a directed graph while gradients are computed",
+     "Assran et al., Stochastic gradient push for distributed deep learning, ICML 2019, arXiv:1811.10792",
+     "Slow networks, one message a step of which hides behind a whole step of computing (the paper's τ = 1).",
+     "One slow rank: ranks still wait for the message of the step before."});
+
+}  // namespace
+}  // namespace trigram
