@@ -16,6 +16,8 @@ namespace trigram {
 /// The elements that one key keeps: k ≥ 1 of `count`.
 class RandomSelection {
  public:
+  /// Room for one, which keeps nothing: tables of them are filled later.
+  RandomSelection() = default;
   RandomSelection(Key key, std::int64_t count, std::int64_t k)
       : stream_((key.rank = 0, Philox(key))),
         count_(count),
@@ -45,11 +47,11 @@ class RandomSelection {
   }
 
   PhiloxStream stream_;
-  std::int64_t count_;
-  std::int64_t size_;    ///< elements of a part
-  std::int64_t larger_;  ///< parts that hold one more
-  std::uint64_t rejected_, rejected_of_larger_;
-  std::int64_t offset_;
+  std::int64_t count_ = 0;
+  std::int64_t size_ = 0;    ///< elements of a part
+  std::int64_t larger_ = 0;  ///< parts that hold one more
+  std::uint64_t rejected_ = 0, rejected_of_larger_ = 0;
+  std::int64_t offset_ = 0;
 };
 
 /// Parameters and sizes of the frame.

@@ -119,9 +119,8 @@ __device__ __forceinline__ void for_frames(int count, const Body& body) {
   for (; f < count; ++f) body(std::integral_constant<int, 1>(), f);
 }
 
-/// `Model` brings parameters and sizes. `Derived` brings either encode_all_of(kernels, vectors) and
-/// decode_all_of(kernels, vectors, sink), or, for one at a time, encode_values(kernels, values, frame, count, key) and
-/// decode_values(kernels, frame, values, count, key, sink); no vector is empty.
+/// `Model` brings parameters and sizes. `Derived` brings encode_all_of(kernels, vectors) and
+/// decode_all_of(kernels, vectors, sink), in as many launches for many vectors as for one; no vector is empty.
 template <class Derived, class Model>
 class CudaCodec : public Model {
  public:
@@ -174,22 +173,10 @@ class CudaCodec : public Model {
     return vector_frames(std::span(parts.begin(), parts.size()));
   }
 
-  void encode(Kernels& kernels, VectorFrames all) const {
-    if constexpr (requires { &Derived::encode_all_of; }) {
-      self().encode_all_of(cuda_of(kernels), all);
-    } else {
-      for (const VectorFrame& one : all)
-        self().encode_values(cuda_of(kernels), one.values, one.frame, one.count, one.key);
-    }
-  }
+  void encode(Kernels& kernels, VectorFrames all) const { self().encode_all_of(cuda_of(kernels), all); }
   template <class Sink>
   void decode(Kernels& kernels, VectorFrames all, const Sink& sink) const {
-    if constexpr (requires { &Derived::encode_all_of; }) {
-      self().decode_all_of(cuda_of(kernels), all, sink);
-    } else {
-      for (const VectorFrame& one : all)
-        self().decode_values(cuda_of(kernels), one.frame, one.values, one.count, one.key, sink);
-    }
+    self().decode_all_of(cuda_of(kernels), all, sink);
   }
 };
 

@@ -2,7 +2,7 @@
 // every thread counts in bytes of its own.
 #pragma once
 
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/parts.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram::cuda {
@@ -27,13 +27,22 @@ struct Threshold {
   std::int64_t wanted;      ///< elements still wanted among those that share them
 };
 
-/// The elements of one block: [begin, end).
+/// A vector whose k largest magnitudes are selected.
+struct Selected {
+  const float* values;
+  std::uint8_t* frame;
+  std::int64_t count, k;
+};
+using SelectedTable = PartTable<Selected>;
+
+/// The elements of this block: [begin, end) of its vector.
 struct Share {
   std::int64_t begin, end;
 };
-__device__ __forceinline__ Share share_of(std::int64_t count) {
-  const std::int64_t size = (count + gridDim.x - 1) / gridDim.x;
-  const std::int64_t begin = size * blockIdx.x;
+__device__ __forceinline__ Share share_of(const SelectedTable& table) {
+  const std::int64_t count = table.own().count;
+  const std::int64_t size = (count + table.blocks_each - 1) / table.blocks_each;
+  const std::int64_t begin = size * table.block();
   return {begin < count ? begin : count, begin + size < count ? begin + size : count};
 }
 
@@ -62,15 +71,17 @@ struct ByteCounts {
   }
 };
 
-/// counts[block][digit] over the block's share of `values`.
+/// counts[block][digit] over the block's share of its vector, from the thresholds of all vectors.
 __global__ void __launch_bounds__(counting_threads)
-    count_digits(const float* values, std::int64_t count, const Threshold* threshold, int pass, std::uint32_t* counts) {
+    count_digits(const __grid_constant__ SelectedTable table, const Threshold* thresholds, int pass,
+                 std::uint32_t* counts) {
   static_assert(digits == 2 * counting_threads);
   __shared__ ByteCounts bytes;
-  const Threshold known = *threshold;
+  const float* values = table.own().values;
+  const Threshold known = thresholds[table.place()];
   const Digit digit = digit_of(pass);
   const std::uint32_t mask = (1U << digit.bits) - 1U;
-  const Share share = share_of(count);
+  const Share share = share_of(table);
   std::uint32_t totals[2] = {0, 0};
   bytes.clear();
   __syncthreads();
@@ -101,23 +112,24 @@ __global__ void __launch_bounds__(counting_threads)
   counts[blockIdx.x * digits + threadIdx.x + counting_threads] = totals[1];
 }
 
-/// Adds a digit to the threshold, from the counts of all blocks. One block of `digits` threads.
+/// Adds a digit to the threshold of each vector, from the counts of its blocks. A block of `digits` threads a vector.
 __global__ void __launch_bounds__(digits)
-    choose_digit(const std::uint32_t* counts, std::int64_t blocks, int pass, Threshold* threshold) {
+    choose_digit(const std::uint32_t* counts, std::int64_t blocks_each, int pass, Threshold* thresholds) {
   __shared__ std::int64_t totals[digits];
+  const std::uint32_t* own = counts + blockIdx.x * blocks_each * digits;
   std::int64_t total = 0;
 #pragma unroll 8
-  for (std::int64_t block = 0; block < blocks; ++block) total += counts[block * digits + threadIdx.x];
+  for (std::int64_t block = 0; block < blocks_each; ++block) total += own[block * digits + threadIdx.x];
   totals[threadIdx.x] = total;
   __syncthreads();
   if (threadIdx.x != 0) return;
-  Threshold found = *threshold;
+  Threshold found = thresholds[blockIdx.x];
   int digit = digits - 1;
   for (; totals[digit] < found.wanted; --digit) found.wanted -= totals[digit];
   const Digit place = digit_of(pass);
   found.magnitude |= static_cast<std::uint32_t>(digit) << place.shift;
   found.known |= ((1U << place.bits) - 1U) << place.shift;
-  *threshold = found;
+  thresholds[blockIdx.x] = found;
 }
 
 }  // namespace trigram::cuda

@@ -6,9 +6,24 @@
 
 namespace trigram::cuda {
 
+/// How an element is kept: as the nearest T.
 template <class T>
+struct Nearest {
+  using Element = T;
+  __device__ __forceinline__ T element(float value) const {
+    T nearest;
+    scalar::store(value, nearest);
+    return nearest;
+  }
+  __device__ __forceinline__ float value(T element) const { return scalar::to_f32(element); }
+};
+
+/// A frame of elements, each kept as the Rule says.
+template <class Rule>
 struct ElementsFrame {
+  using T = typename Rule::Element;
   const std::uint8_t* frame;
+  Rule rule;
 
   template <int N>
   struct Codes {
@@ -26,7 +41,7 @@ struct ElementsFrame {
   template <int N>
   __device__ __forceinline__ void decode(std::int64_t, const Codes<N>& codes, float (&values)[N]) const {
 #pragma unroll
-    for (int j = 0; j < N; ++j) values[j] = scalar::to_f32(codes.elements[j]);
+    for (int j = 0; j < N; ++j) values[j] = rule.value(codes.elements[j]);
   }
 };
 
@@ -40,11 +55,12 @@ __device__ __forceinline__ void write_elements(const T (&elements)[N], std::uint
   }
 }
 
-template <class T>
+template <class Rule>
 struct EncodeElements {
   static constexpr int width = 4;  ///< what a thread reads at once, so that a warp reads 512 bytes in one piece
   const float* values;
   std::uint8_t* frame;
+  Rule rule;
 
   template <int N>
   struct Held {
@@ -56,12 +72,28 @@ struct EncodeElements {
   }
   template <int N>
   __device__ void finish(std::int64_t i, Held<N>& held) const {
-    T elements[N];
+    typename Rule::Element elements[N];
 #pragma unroll
-    for (int j = 0; j < N; ++j) scalar::store(held.values[j], elements[j]);
+    for (int j = 0; j < N; ++j) elements[j] = rule.element(held.values[j]);
     write_elements(elements, frame, i);
   }
 };
+
+template <class Rule>
+void encode_elements(const CudaKernels& kernels, VectorFrames all, const Rule& rule) {
+  const bool wide = wide_values(all) && aligned_frames(all, 4 * sizeof(typename Rule::Element));
+  run_over_parts("encode", kernels, all, wide, [&](const VectorFrame& one) {
+    return EncodeElements<Rule>{one.values, one.frame, rule};
+  });
+}
+
+template <class Rule, class Sink>
+void decode_elements(const CudaKernels& kernels, VectorFrames all, const Sink& sink, const Rule& rule) {
+  decode_groups(kernels, all, sink, aligned_frames(all, 4 * sizeof(typename Rule::Element)),
+                [&](const VectorFrame& one) {
+                  return ElementsFrame<Rule>{one.frame, rule};
+                });
+}
 
 /// As to_f32, where a NaN's bits do not matter because a sum follows.
 template <class T>
@@ -101,9 +133,10 @@ struct ReduceElements {
   __device__ __forceinline__ void reduce(std::int64_t i) const {
     float sums[N] = {};
     for_frames<frames_in_flight>(table.count, [&]<int n>(std::integral_constant<int, n>, int first) {
-      typename ElementsFrame<T>::template Codes<N> codes[n];
+      using Frame = ElementsFrame<Nearest<T>>;
+      typename Frame::template Codes<N> codes[n];
 #pragma unroll
-      for (int f = 0; f < n; ++f) ElementsFrame<T>{table.frames[first + f]}.load(i, codes[f]);
+      for (int f = 0; f < n; ++f) Frame{table.frames[first + f], {}}.load(i, codes[f]);
 #pragma unroll
       for (int f = 0; f < n; ++f) {
 #pragma unroll
@@ -134,16 +167,12 @@ class ElementCodec final : public CudaCodec<ElementCodec<T>, ElementsModel<T>> {
   using CudaCodec<ElementCodec<T>, ElementsModel<T>>::CudaCodec;
 
   void encode_all_of(const CudaKernels& kernels, VectorFrames all) const {
-    run_over_parts("encode", kernels, all, wide_values(all) && aligned_frames(all, 4 * sizeof(T)),
-                   [](const VectorFrame& one) {
-                     return EncodeElements<T>{one.values, one.frame};
-                   });
+    encode_elements(kernels, all, Nearest<T>{});
   }
 
   template <class Sink>
   void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
-    decode_groups(kernels, all, sink, aligned_frames(all, 4 * sizeof(T)),
-                  [](const VectorFrame& one) { return ElementsFrame<T>{one.frame}; });
+    decode_elements(kernels, all, sink, Nearest<T>{});
   }
 
   bool reduce_values(const CudaKernels& kernels, const FrameTable& table, float scale, const VectorFrame& own) const {

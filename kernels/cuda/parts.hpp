@@ -22,18 +22,20 @@ struct PartTable {
     table.blocks_each = 1;
     return table;
   }
-  __device__ __forceinline__ const Part& own() const { return parts[blockIdx.x / blocks_each]; }
+  /// The part that this block works on, and where it stands.
+  __device__ __forceinline__ unsigned place() const { return blockIdx.x / blocks_each; }
+  __device__ __forceinline__ const Part& own() const { return parts[place()]; }
   /// This block among those of its part.
   __device__ __forceinline__ std::int64_t block() const { return blockIdx.x % blocks_each; }
 };
 
-/// Calls run(table) for tables that hold make(vector) of all vectors, with blocks of `kernel` for work(vector) units of
-/// which a block does `a_block` at a time, as many for each vector: one table mostly.
+/// Calls run(table) for tables that hold make(vector) of all vectors, with blocks of `kernel` for units(vector), of
+/// which a block of `threads` does `a_block` at a time, as many blocks for each vector: one table mostly.
 template <class Kernel, class Vector, class Make, class Units, class Run>
 void by_tables(const CudaKernels& kernels, Kernel* kernel, std::span<const Vector> vectors, std::int64_t a_block,
-               const Make& make, const Units& units, const Run& run) {
+               const Make& make, const Units& units, const Run& run, unsigned threads = block_threads) {
   using Table = PartTable<std::remove_cvref_t<decltype(make(vectors.front()))>>;
-  const std::int64_t resident = kernels.resident_blocks(reinterpret_cast<const void*>(kernel), block_threads);
+  const std::int64_t resident = kernels.resident_blocks(reinterpret_cast<const void*>(kernel), threads);
   while (!vectors.empty()) {
     const std::span<const Vector> some = vectors.first(std::min(vectors.size(), Table::most));
     Table table;
@@ -42,7 +44,7 @@ void by_tables(const CudaKernels& kernels, Kernel* kernel, std::span<const Vecto
       table.parts[table.count++] = make(vector);
       largest = std::max<std::int64_t>(largest, units(vector));
     }
-    const std::int64_t alone = blocks_for(kernels, kernel, block_threads, Work{largest, a_block});
+    const std::int64_t alone = blocks_for(kernels, kernel, threads, Work{largest, a_block});
     table.blocks_each = static_cast<unsigned>(std::clamp<std::int64_t>(resident / table.count, 1, alone));
     run(table);
     vectors = vectors.subspan(some.size());

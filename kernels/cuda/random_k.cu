@@ -1,51 +1,74 @@
 // random_k on device memory: a thread a kept value.
 #include "kernels/codecs/random_k.hpp"
-#include "kernels/cuda/codec.hpp"
+#include "kernels/cuda/kept.hpp"
 
 namespace trigram {
 namespace cuda {
 namespace {
 
-__global__ void __launch_bounds__(block_threads)
-    gather(const float* values, const __grid_constant__ RandomSelection selection, std::int64_t k, float factor,
-           std::uint8_t* frame) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < k; j += stride) {
-    put(frame + 4 * j, factor * values[selection(j)]);
-  }
-}
+struct Gather {
+  static constexpr int width = 1;
+  const float* values;
+  std::uint8_t* frame;
+  RandomSelection selection;
+  float factor;
+
+  template <int N>
+  struct Held {
+    float value;
+  };
+  __device__ void load(std::int64_t j, Held<1>& held) const { held.value = values[selection(j)]; }
+  __device__ void finish(std::int64_t j, Held<1>& held) const { put(frame + 4 * j, factor * held.value); }
+};
 
 template <class Sink>
-__global__ void __launch_bounds__(block_threads)
-    scatter(const std::uint8_t* frame, const __grid_constant__ RandomSelection selection, std::int64_t k, float* values,
-            Sink sink) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < k; j += stride) {
-    float& out = values[selection(j)];
-    out = sink.of(load<float>(frame + 4 * j), out);
+struct Scatter {
+  static constexpr int width = 1;
+  const std::uint8_t* frame;
+  float* values;
+  RandomSelection selection;
+  Sink sink;
+
+  template <int N>
+  struct Held {
+    std::int64_t index;
+    float value;
+    float before;
+  };
+  __device__ void load(std::int64_t j, Held<1>& held) const {
+    held.index = selection(j);
+    held.value = cuda::load<float>(frame + 4 * j);
+    if constexpr (Sink::reads) held.before = values[held.index];
   }
-}
+  __device__ void finish(std::int64_t, Held<1>& held) const { values[held.index] = sink.of(held.value, held.before); }
+};
 
 class RandomK final : public CudaCodec<RandomK, RandomKModel> {
  public:
   using CudaCodec::CudaCodec;
 
-  void encode_values(const CudaKernels& kernels, const float* values, std::uint8_t* frame, std::int64_t count,
-                     const Key& key) const {
-    const std::int64_t k = kept(count);
-    launch("encode", kernels, gather, Work{k, block_threads}, block_threads, values, RandomSelection(key, count, k), k,
-           factor(count), frame);
+  void encode_all_of(const CudaKernels& kernels, VectorFrames all) const {
+    over_kept("encode", kernels, all, [this](const KeptFrame& one) {
+      return Gather{one.whole.values, one.whole.frame, selection(one), factor(one.whole.count)};
+    });
   }
 
   template <class Sink>
-  void decode_values(const CudaKernels& kernels, const std::uint8_t* frame, float* values, std::int64_t count,
-                     const Key& key, const Sink& sink) const {
-    if constexpr (!Sink::reads) {
-      check(cudaMemsetAsync(values, 0, static_cast<std::size_t>(count) * sizeof(float), kernels.stream()), "decode");
-    }
-    const std::int64_t k = kept(count);
-    launch("decode", kernels, scatter<Sink>, Work{k, block_threads}, block_threads, frame,
-           RandomSelection(key, count, k), k, values, sink);
+  void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
+    begin_decoding(kernels, all, sink);
+    over_kept("decode", kernels, all, [&](const KeptFrame& one) {
+      return Scatter<Sink>{one.whole.frame, one.whole.values, selection(one), sink};
+    });
+  }
+
+ private:
+  static RandomSelection selection(const KeptFrame& one) {
+    return RandomSelection(one.whole.key, one.whole.count, one.count);
+  }
+  template <class Make>
+  void over_kept(const char* operation, const CudaKernels& kernels, VectorFrames all, const Make& make) const {
+    const std::vector<KeptFrame> frames = kept_frames(all, [this](std::int64_t count) { return kept(count); });
+    run_over_parts(operation, kernels, std::span<const KeptFrame>(frames), false, make);
   }
 };
 

@@ -1,8 +1,8 @@
 // top_k on device memory: the k-th largest magnitude digit by digit, then one pass that keeps elements in order.
 #include "kernels/codecs/top_k.hpp"
-#include "kernels/cuda/codec.hpp"
 #include "kernels/cuda/digit_counts.hpp"
 #include "kernels/cuda/fault.hpp"
+#include "kernels/cuda/kept.hpp"
 
 namespace trigram {
 namespace cuda {
@@ -13,15 +13,18 @@ struct Found {
   std::int64_t above, equal;
 };
 
-__global__ void begin_threshold(Threshold* threshold, std::int64_t k) {
-  if (threadIdx.x == 0) *threshold = {0, 0, k};
+/// A thread a vector.
+__global__ void __launch_bounds__(SelectedTable::most)
+    begin_thresholds(const __grid_constant__ SelectedTable table, Threshold* thresholds) {
+  if (threadIdx.x < table.count) thresholds[threadIdx.x] = {0, 0, table.parts[threadIdx.x].k};
 }
 
 /// found[block], from the digits that the block counted in each pass; a warp a block.
 __global__ void __launch_bounds__(warp_lanes)
-    tally(const std::uint32_t* counts, std::int64_t blocks, const Threshold* threshold, Found* found) {
+    tally(const std::uint32_t* counts, std::int64_t blocks_each, const Threshold* thresholds, Found* found) {
   const std::int64_t block = blockIdx.x;
-  const std::uint32_t magnitude = threshold->magnitude;
+  const std::int64_t blocks = gridDim.x;
+  const std::uint32_t magnitude = thresholds[block / blocks_each].magnitude;
   std::int64_t above = 0;
   int last = 0;
   for (int pass = 0; pass < digit_passes; ++pass) {
@@ -35,12 +38,12 @@ __global__ void __launch_bounds__(warp_lanes)
   if (threadIdx.x == 0) found[block] = {above, counts[((digit_passes - 1) * blocks + block) * digits + last]};
 }
 
-/// What blocks before this one found, the same in every thread.
-__device__ __forceinline__ Found found_before(const Found* found) {
+/// What blocks of the same vector before this one found, the same in every thread.
+__device__ __forceinline__ Found found_before(const SelectedTable& table, const Found* found) {
   __shared__ std::int64_t above[counting_warps];
   __shared__ std::int64_t equal[counting_warps];
   Found sum{0, 0};
-  for (std::int64_t i = threadIdx.x; i < blockIdx.x; i += blockDim.x) {
+  for (std::int64_t i = blockIdx.x - table.block() + threadIdx.x; i < blockIdx.x; i += blockDim.x) {
     sum.above += found[i].above;
     sum.equal += found[i].equal;
   }
@@ -63,15 +66,15 @@ __device__ __forceinline__ Found found_before(const Found* found) {
 
 /// Writes what the block keeps of its share, in order: all above the threshold, and of those equal to it the first.
 __global__ void __launch_bounds__(counting_threads)
-    write_kept(const float* values, std::int64_t count, std::int64_t k, const Threshold* threshold, const Found* found,
-               std::uint8_t* frame) {
+    write_kept(const __grid_constant__ SelectedTable table, const Threshold* thresholds, const Found* found) {
   __shared__ std::uint32_t above_of[counted_at_once][counting_warps];
   __shared__ std::uint32_t equal_of[counted_at_once][counting_warps];
-  const Threshold limit = *threshold;
-  const Share share = share_of(count);
+  const auto [values, frame, count, k] = table.own();
+  const Threshold limit = thresholds[table.place()];
+  const Share share = share_of(table);
   const int warp = static_cast<int>(threadIdx.x / warp_lanes);
   const std::uint32_t earlier = (1U << threadIdx.x % warp_lanes) - 1U;
-  Found before = found_before(found);
+  Found before = found_before(table, found);
   for (std::int64_t begin = share.begin; begin < share.end; begin += counted_at_once * counting_threads) {
     float x[counted_at_once];
     std::uint32_t above[counted_at_once];
@@ -111,54 +114,79 @@ __global__ void __launch_bounds__(counting_threads)
   }
 }
 
-/// A thread a kept value; values that are not kept stand as they are.
+/// Values that are not kept stand as they are.
 template <class Sink>
-__global__ void __launch_bounds__(block_threads)
-    scatter(const std::uint8_t* frame, std::int64_t k, float* values, std::int64_t count, Sink sink, int* fault) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < k; j += stride) {
-    const auto index = load<std::int32_t>(frame + 4 * j);
-    if (index < 0 || index >= count) {
-      raise_fault(fault, foreign_top_k_frame);
+struct Scatter {
+  static constexpr int width = 1;
+  const std::uint8_t* frame;
+  float* values;
+  std::int64_t count, k;
+  Sink sink;
+  int* fault;
+
+  template <int N>
+  struct Held {
+    std::int32_t index;
+    float value;
+    float before;
+  };
+  __device__ bool inside(std::int32_t index) const { return index >= 0 && index < count; }
+  __device__ void load(std::int64_t j, Held<1>& held) const {
+    held.index = cuda::load<std::int32_t>(frame + 4 * j);
+    held.value = cuda::load<float>(frame + 4 * (k + j));
+    if constexpr (Sink::reads) held.before = inside(held.index) ? values[held.index] : 0.0F;
+  }
+  __device__ void finish(std::int64_t, Held<1>& held) const {
+    if (inside(held.index)) {
+      values[held.index] = sink.of(held.value, held.before);
     } else {
-      values[index] = sink.of(load<float>(frame + 4 * (k + j)), values[index]);
+      raise_fault(fault, foreign_top_k_frame);
     }
   }
-}
+};
 
 class TopK final : public CudaCodec<TopK, TopKModel> {
  public:
   using CudaCodec::CudaCodec;
 
-  void encode_values(CudaKernels& kernels, const float* values, std::uint8_t* frame, std::int64_t count,
-                     const Key&) const {
-    ensure_indices_fit(count);
-    const std::int64_t blocks =
-        blocks_for(kernels, count_digits, counting_threads, Work{count, most_counted * counting_threads});
-    const auto sizes = static_cast<std::size_t>(blocks) * digits * digit_passes;
-    auto* found = static_cast<Found*>(kernels.scratch(static_cast<std::size_t>(blocks) * sizeof(Found) +
-                                                      sizeof(Threshold) + sizes * sizeof(std::uint32_t)));
-    auto* threshold = reinterpret_cast<Threshold*>(found + blocks);
-    auto* counts = reinterpret_cast<std::uint32_t*>(threshold + 1);
-    launch("encode", kernels, begin_threshold, 1, warp_lanes, threshold, kept(count));
-    for (int pass = 0; pass < digit_passes; ++pass) {
-      std::uint32_t* own = counts + pass * blocks * digits;
-      launch("encode", kernels, count_digits, blocks, counting_threads, values, count, threshold, pass, own);
-      launch("encode", kernels, choose_digit, 1, digits, own, blocks, pass, threshold);
-    }
-    launch("encode", kernels, tally, blocks, warp_lanes, counts, blocks, threshold, found);
-    launch("encode", kernels, write_kept, blocks, counting_threads, values, count, kept(count), threshold, found,
-           frame);
+  void encode_all_of(CudaKernels& kernels, VectorFrames all) const {
+    for (const VectorFrame& one : all) ensure_indices_fit(one.count);
+    by_tables(
+        kernels, count_digits, all, most_counted * counting_threads,
+        [this](const VectorFrame& one) {
+          return Selected{one.values, one.frame, one.count, kept(one.count)};
+        },
+        [](const VectorFrame& one) { return one.count; }, [&](const SelectedTable& table) { select(kernels, table); },
+        counting_threads);
   }
 
   template <class Sink>
-  void decode_values(CudaKernels& kernels, const std::uint8_t* frame, float* values, std::int64_t count, const Key&,
-                     const Sink& sink) const {
-    if constexpr (!Sink::reads) {
-      check(cudaMemsetAsync(values, 0, static_cast<std::size_t>(count) * sizeof(float), kernels.stream()), "decode");
+  void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
+    begin_decoding(kernels, all, sink);
+    const std::vector<KeptFrame> frames = kept_frames(all, [this](std::int64_t count) { return kept(count); });
+    run_over_parts("decode", kernels, std::span<const KeptFrame>(frames), false, [&](const KeptFrame& one) {
+      return Scatter<Sink>{one.whole.frame, one.whole.values, one.whole.count, one.count, sink, kernels.fault()};
+    });
+  }
+
+ private:
+  /// Digit by digit the threshold of each vector; then what lies above it.
+  static void select(CudaKernels& kernels, const SelectedTable& table) {
+    const std::int64_t blocks = table.blocks();
+    const auto counted = static_cast<std::size_t>(blocks) * digits;
+    auto* found = static_cast<Found*>(kernels.scratch(static_cast<std::size_t>(blocks) * sizeof(Found) +
+                                                      table.count * sizeof(Threshold) +
+                                                      counted * digit_passes * sizeof(std::uint32_t)));
+    auto* thresholds = reinterpret_cast<Threshold*>(found + blocks);
+    auto* counts = reinterpret_cast<std::uint32_t*>(thresholds + table.count);
+    launch("encode", kernels, begin_thresholds, 1, SelectedTable::most, table, thresholds);
+    for (int pass = 0; pass < digit_passes; ++pass) {
+      std::uint32_t* own = counts + static_cast<std::size_t>(pass) * counted;
+      launch("encode", kernels, count_digits, blocks, counting_threads, table, thresholds, pass, own);
+      launch("encode", kernels, choose_digit, table.count, digits, own, table.blocks_each, pass, thresholds);
     }
-    launch("decode", kernels, scatter<Sink>, Work{kept(count), block_threads}, block_threads, frame, kept(count),
-           values, count, sink, kernels.fault());
+    launch("encode", kernels, tally, blocks, warp_lanes, counts, table.blocks_each, thresholds, found);
+    launch("encode", kernels, write_kept, blocks, counting_threads, table, thresholds, found);
   }
 };
 

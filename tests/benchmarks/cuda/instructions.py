@@ -65,7 +65,7 @@ KERNELS = [
     Hot("one_bit decode", "one_bit", r"over_parts<(?!1\b).*Decode<.*Overwrite", 4.125, ("stored", 4)),
     Hot("one_bit server", "one_bit", r"encode_signs<.*TabledSums", 1.125, ("stored", 0.125, 32), 0.125, 35,
         (float("inf"), 4), "DADD"),
-    Hot("fp16 encode", "fp16", r"over_parts<(?!1\b).*EncodeElements", 6, ("stored", 2)),
+    Hot("fp16 encode", "fp16", r"over_parts<(?!1\b).*EncodeElements.*Nearest", 6, ("stored", 2)),
     Hot("fp16 decode", "fp16", r"over_parts<(?!1\b).*Decode<.*Overwrite", 6, ("stored", 4)),
     Hot("fp16 server", "fp16", r"reduce_elements<(?!1\b)", 18, ("stored", 2), 2, 30),
     Hot("bf16 server", "bf16", r"reduce_elements<(?!1\b)", 18, ("stored", 2), 2),
