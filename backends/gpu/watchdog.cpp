@@ -68,7 +68,8 @@ void Watchdog::watch() {
   while (true) {
     last_resort_.expect_within(longest_round, "rank " + std::to_string(rendezvous_.rank()) +
                                                   ": the GPU's driver does not answer; the process ends");
-    if (const std::optional<JobFailure> failure = trouble()) end_process(*failure);
+    // A rank that fails by itself ends by itself, with its own error, although others may read of it already.
+    if (const std::optional<JobFailure> failure = trouble(); failure && !failed_) end_process(*failure);
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, round, [this] { return stopped_; })) continue;
     return last_resort_.rest();

@@ -78,7 +78,7 @@ class Watchdog {
   std::string host_call_;       ///< what the host is inside of; empty: nothing
   double host_call_begun_ = 0;  ///< by seconds_now
   bool stopped_ = false;
-  bool failed_ = false;
+  std::atomic<bool> failed_ = false;
   LastResort last_resort_;
   std::thread thread_;
 };

@@ -1,9 +1,11 @@
 // What a rank's process sees to before its clock runs, and what it notices; on doubles, which count and can be late.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "backends/gpu/watchdog.hpp"
@@ -108,6 +110,42 @@ TEST(WatchdogDeathTest, EndsAJobWhoseHostHangsInACall) {
 TEST(WatchdogDeathTest, SaysThatItsDeviceCannotBeUsed) {
   EXPECT_EXIT(watch_a_call(7), ::testing::ExitedWithCode(1),
               "rank 0: its watchdog cannot use device 7: cudaSetDevice: invalid device ordinal");
+}
+
+/// Of a rank alone, whose watchdog can read of a failure while the rank is still telling of it.
+class SlowNews final : public Rendezvous {
+ public:
+  int rank() const override { return 0; }
+  int ranks() const override { return 1; }
+  Parts all_gather(const Bytes& own, Patience) override { return {own}; }
+  Parts gather(const Bytes& own, Patience) override { return {own}; }
+  void publish(const JobFailure& failure) noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      failure_ = failure;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  }
+  std::optional<JobFailure> failure() override {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+  void leave() noexcept override {}
+  std::string place() const override { return "here"; }
+
+ private:
+  std::mutex mutex_;
+  std::optional<JobFailure> failure_;
+};
+
+TEST(WatchdogDeathTest, LetsARankThatFailsEndByItself) {
+  const auto fail = [] {
+    SlowNews rendezvous;
+    Watchdog watchdog(rendezvous, 0, [](const std::string& reason) { write_line("trigram: " + reason); });
+    watchdog.fail("different settings");
+    _exit(2);
+  };
+  EXPECT_EXIT(fail(), ::testing::ExitedWithCode(2), "^$");
 }
 
 }  // namespace
