@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "core/hierarchy.hpp"
 #include "core/packing.hpp"
-#include "experiments/measure/bench_op.hpp"
+#include "experiments/measure/bench_time.hpp"
 #include "experiments/measure/median.hpp"
 #include "experiments/measure/message_probe.hpp"
 #include "experiments/program/command_line.hpp"
@@ -83,30 +83,18 @@ std::vector<std::byte> pack(const std::vector<Number>& numbers) {
   return std::move(packer).bytes();
 }
 
-/// The operation, spread over nodes where that is asked for.
-void perform(RankRuntime& runtime, const BenchFlags& config, const BenchOp& op, Buffer x, Buffer spare) {
-  if (config.hierarchy == Hierarchy::none) return op.run(*runtime.lane(0).comm, x, spare);
-  Worker worker(runtime, 0, {.hierarchy = config.hierarchy});
-  hierarchical(worker, x, NodeValue::weighted_mean,
-               [&](Communicator& group, Buffer part) { op.run(group, part, spare); });
-}
-
 /// Models of time need sizes only; real ranks send real bytes, and their first iteration, which opens connections, is
 /// not counted.
 Seconds measure(RankRuntime& runtime, const BenchFlags& config, const BenchOp& op, bool simulated) {
-  Communicator& comm = *runtime.lane(0).comm;
+  Device& device = runtime.lane(0).comm->device();
   const std::int64_t most = config.sizes.back() / 4;
-  const OwnedBuffer memory = comm.device().allocate({most, DType::f32, most, simulated});
-  const OwnedBuffer spare = comm.device().allocate({most, DType::f32, most, simulated});
+  const OwnedBuffer memory = device.allocate({most, DType::f32, most, simulated});
+  const OwnedBuffer spare = device.allocate({most, DType::f32, most, simulated});
   Seconds measured;
   for (int i = simulated ? 0 : -1; i < config.iterations; ++i) {
     for (const std::int64_t size : config.sizes) {
-      comm.barrier();
-      comm.device().synchronize();
-      const double begin = runtime.now();
-      perform(runtime, config, op, memory.view().slice(0, size / 4), spare.view().slice(0, size / 4));
-      comm.device().synchronize();
-      if (i >= 0) measured.push_back(runtime.now() - begin);
+      const double seconds = seconds_of(runtime, {op, config.hierarchy, size / 4}, memory.view(), spare.view());
+      if (i >= 0) measured.push_back(seconds);
     }
   }
   return measured;

@@ -1,15 +1,21 @@
-// trigram calibrate: measures a backend and writes the cluster file with which the simulator stands for it.
+// trigram calibrate: measures a backend, or takes a table of measurements, and writes the cluster file with which the
+// simulator stands for it.
+#include <unistd.h>
+
 #include <iostream>
 
 #include "core/error.hpp"
 #include "core/packing.hpp"
+#include "core/quoted.hpp"
 #include "experiments/measure/measured_cluster.hpp"
+#include "experiments/program/calibrate_from.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/settings/backend_choice.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/settings/job.hpp"
+#include "experiments/settings/launcher.hpp"
 
 namespace trigram {
 namespace {
@@ -20,6 +26,8 @@ struct CalibrateFlags {
   PlaceFlags place;
   ProbePlan plan;
   std::string out;
+  std::string from, fit;
+  int jobs;
 };
 
 /// An empty message, then sizes by a factor.
@@ -42,13 +50,23 @@ CalibrateFlags::CalibrateFlags(Params& flags) : place(flags) {
   plan.rounds =
       flags.get("rounds", 7, "times that everything is measured, turn by turn; medians are taken", {1, 100'000});
   out = flags.get("out", "", "the cluster file; empty: on the screen only");
+  from = flags.get("from", "",
+                   "a CSV table of your own times, to which --fit is fitted; nothing is measured then (its columns: "
+                   "seconds, source, op and size of a bench, flags of trigram run, cluster.KEY)");
+  fit =
+      flags.get("fit", "",
+                "with --from: parameters of --cluster to find, as nic_efficiency,nic_window=64KiB:16MiB; without ends "
+                "between those of their physical range");
+  jobs = flags.get("jobs", 0, "with --from: simulations at a time; 0: one a core", {0, 1024});
+  require(from.empty() == fit.empty(), flags.owner(),
+          ": --from TABLE and --fit PARAMETERS need each other; give both or neither");
 }
 
 CommandLine calibrate_command_line() {
   return {
       "calibrate",
-      "Measures messages and device operations, and writes a cluster file for backend sim; backend mpi is started by "
-      "mpirun.",
+      "Measures messages and device operations, or fits parameters to a table of measured times, and writes a cluster "
+      "file for backend sim; backend mpi is started by mpirun.",
       "trigram calibrate --backend mpi --out mine.cfg", declared_flags<CalibrateFlags>("trigram calibrate")};
 }
 
@@ -108,11 +126,26 @@ std::string tables(const MeasuredCluster& cluster) {
          table(cluster.arithmetic, "flops", Unit::flops);
 }
 
+void fit_to_table(const CalibrateFlags& config) {
+  require_started_alone("trigram calibrate --from");
+  require(Spec::parse(config.place.backend).name == "sim",
+          "trigram calibrate: --from simulates what was measured; "
+          "--backend ",
+          shown(config.place.backend), " does not, leave it out");
+  const int jobs = config.jobs > 0 ? config.jobs : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  calibrate_from({config.from, config.place.cluster, config.fit, config.out, jobs});
+}
+
 int calibrate(const Arguments& arguments) {
   const CommandLine words = calibrate_command_line();
   if (words.helped(arguments)) return 0;
   Params flags = as_params("trigram calibrate", words.parse(arguments));
   CalibrateFlags config(flags);
+  flags.reject_unknown();
+  if (!config.from.empty()) {
+    fit_to_table(config);
+    return 0;
+  }
   const BackendChoice place(flags.owner(), config.place);
   const auto backend = place.make();
   require_ranks_of(*backend, "trigram calibrate", place);

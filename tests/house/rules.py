@@ -38,8 +38,11 @@ BORDERS = {
                             "experiments/record"),
                            r"nlohmann/.*|" + POSIX),
     "experiments/measure": (("core", "experiments/measure"), r"Eigen/.*"),
+    "experiments/fit": (("core", "processes", "experiments/workloads", "experiments/settings", "experiments/measure",
+                         "experiments/record", "experiments/fit"),
+                        r"nlohmann/.*|Eigen/.*|nlopt\.hpp|boost/math/.*|" + POSIX),
     "experiments/study": (("core", "processes", "experiments/workloads", "experiments/settings", "experiments/record",
-                           "experiments/study"),
+                           "experiments/fit", "experiments/study"),
                           r"nlohmann/.*|" + POSIX),
     "experiments/program": (("core", "processes", "experiments"), r"nlohmann/.*|boost/program_options.*|" + POSIX),
     "experiments": ((), r"nothing"),  # nothing stands outside its rooms

@@ -1,0 +1,137 @@
+// Simulates measurements.
+#include "experiments/fit/predictor.hpp"
+
+#include <poll.h>
+
+#include <memory>
+#include <set>
+
+#include "core/error.hpp"
+#include "core/hierarchy.hpp"
+#include "core/located.hpp"
+#include "core/packing.hpp"
+#include "core/quoted.hpp"
+#include "core/training.hpp"
+#include "experiments/measure/bench_time.hpp"
+#include "experiments/settings/run_config.hpp"
+#include "experiments/settings/system.hpp"
+#include "processes/child_process.hpp"
+
+namespace trigram {
+namespace {
+
+RunConfig config_of(const PlannedMeasurement& planned) {
+  Settings settings = layered(Settings{{"fidelity", "fluid"}, {"steps", "4"}}, {{"cluster", planned.cluster}});
+  for (const auto& [key, value] : planned.parameters) settings["cluster." + key] = value;
+  settings = layered(settings, planned.row->settings);
+  return located(planned.row->place,
+                 [&] { return RunConfig("the run", resolved(with_system(settings, run_flags()), run_defaults())); });
+}
+
+World world_on(const RunConfig& config, const Backend& backend) {
+  World world = config.world;
+  world.ranks = config.backend.ranks_on(backend);
+  return world;
+}
+
+double seconds_of_step(const RunConfig& config) {
+  const auto backend = config.backend.make();
+  const Training training = run_training(*backend, world_on(config, *backend), config.training);
+  const RankReport& first = training.ranks.front();
+  return first.training_seconds / static_cast<double>(std::max<std::int64_t>(1, first.steps_done));
+}
+
+BenchCase bench_of(const Measurement& row, const RunConfig& config) {
+  const BenchOp& op = located(row.place + "column 'op': ", [&]() -> const BenchOp& { return find_bench_op(row.op); });
+  const double bytes =
+      located(row.place + "column 'size': ", [&] { return parse_quantity(row.size, Unit::message_bytes); });
+  constexpr double element = 4;
+  require(bytes >= element || !op.sized, row.place, "column 'size': ", shown(row.size),
+          " is less than one element, 4B");
+  const Hierarchy hierarchy = row.op == "all_reduce" ? config.training.relaxation.hierarchy : Hierarchy::none;
+  return {op, hierarchy, op.sized ? static_cast<std::int64_t>(bytes / element) : 0};
+}
+
+double seconds_of_collective(const BenchCase& bench, const RunConfig& config) {
+  const auto backend = config.backend.make();
+  const Outcome outcome = backend->run(world_on(config, *backend), [&](RankRuntime& runtime) {
+    Packer packer;
+    packer.put(phantom_seconds(runtime, bench));
+    return std::move(packer).bytes();
+  });
+  double longest = 0;
+  for (const auto& bytes : outcome.results) longest = std::max(longest, Unpacker(bytes).take<double>());
+  return longest;
+}
+
+double simulated_seconds(const Measurement& row, const RunConfig& config) {
+  return row.op.empty() ? seconds_of_step(config) : seconds_of_collective(bench_of(row, config), config);
+}
+
+/// One simulation in a process of its own.
+struct Simulated {
+  std::string identity;
+  const Measurement* row;
+  std::unique_ptr<ChildProcess> process;
+};
+
+std::unique_ptr<ChildProcess> start(const Measurement& row, RunConfig config) {
+  return std::make_unique<ChildProcess>("a simulation", [&row, config = std::move(config)](HomeLine& home) {
+    Packer packer;
+    packer.put(simulated_seconds(row, config));
+    home.send_result(std::move(packer).bytes());
+  });
+}
+
+void read_until_one_ends(std::vector<Simulated>& running) {
+  std::vector<pollfd> pipes;
+  for (const Simulated& one : running) pipes.push_back({one.process->pipe(), POLLIN, 0});
+  ::poll(pipes.data(), pipes.size(), -1);
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    if (pipes[i].revents != 0) running[i].process->read_some();
+  }
+}
+
+}  // namespace
+
+void Predictor::check(const PlannedMeasurement& planned) const {
+  const RunConfig config = config_of(planned);
+  located(planned.row->place, [&] {
+    const auto backend = config.backend.make();
+    const World world = world_on(config, *backend);
+    if (planned.row->op.empty()) {
+      trigram::check(config.training, world, *backend);
+      return;
+    }
+    const std::vector<int> nodes = backend->nodes(world.ranks);
+    if (config.training.relaxation.hierarchy == Hierarchy::all_nics) require_equal_nodes(nodes, "");
+  });
+  if (!planned.row->op.empty()) bench_of(*planned.row, config);
+}
+
+std::vector<double> Predictor::seconds(const std::vector<PlannedMeasurement>& planned) {
+  std::vector<std::string> identities;
+  std::set<std::string> started;
+  std::vector<Simulated> running;
+  const auto collect = [&] {
+    read_until_one_ends(running);
+    std::erase_if(running, [&](const Simulated& one) {
+      if (!one.process->ended()) return false;
+      known_[one.identity] = located(one.row->place, [&] { return Unpacker(one.process->result()).take<double>(); });
+      return true;
+    });
+  };
+  for (const PlannedMeasurement& one : planned) {
+    RunConfig config = config_of(one);
+    identities.push_back(config.identity() + "op=" + one.row->op + "\nsize=" + one.row->size + "\n");
+    if (known_.contains(identities.back()) || !started.insert(identities.back()).second) continue;
+    while (static_cast<int>(running.size()) >= jobs_) collect();
+    running.push_back({identities.back(), one.row, start(*one.row, std::move(config))});
+  }
+  while (!running.empty()) collect();
+  std::vector<double> all;
+  for (const std::string& identity : identities) all.push_back(known_.at(identity));
+  return all;
+}
+
+}  // namespace trigram

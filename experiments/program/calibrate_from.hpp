@@ -1,0 +1,21 @@
+// trigram calibrate --from: parameters of a cluster from a user's own times.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace trigram {
+
+/// What is asked for.
+struct CalibrateFrom {
+  std::filesystem::path table;  ///< of measurements
+  std::string cluster;          ///< what is known before
+  std::string parameters;       ///< "nic_efficiency,nic_window=64KiB:16MiB"
+  std::filesystem::path out;    ///< the cluster file; empty: on the screen only
+  int jobs = 1;                 ///< simulations at a time
+};
+
+/// Fits, prints, and writes the cluster file. Throws UsageError before the first simulation for whatever cannot be.
+void calibrate_from(const CalibrateFrom& asked);
+
+}  // namespace trigram
