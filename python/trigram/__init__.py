@@ -16,6 +16,7 @@ program's, with `_` for `-`: `evaluate_every=50` is `--evaluate-every=50`, and T
 picture is.
 
 `with_trigram` makes a PyTorch model a rank of a job that mpirun has started: real training, by the same algorithms.
+`simulate` trains one on simulated ranks, with real gradients and a cluster's clock; `profile_of` writes one as a profile.
 
 What the program refuses (exit code 2) is a ValueError with its text, every other failure a RuntimeError; Ctrl-C ends the
 program too. What was finished by then stays in its folder: a study goes on from there when it is started again.
@@ -24,7 +25,7 @@ program too. What was finished by then stays in its folder: a study goes on from
 from .commands import bench, calibrate, products, run, study
 from .pictures import Pictures
 from .results import Bench, Calibration, Product, Products, Run, Study, load
-from .training import ddp_hook, with_trigram
+from .training import ddp_hook, profile_of, simulate, with_trigram
 
-__all__ = ["run", "study", "bench", "calibrate", "products", "load", "with_trigram", "ddp_hook",
+__all__ = ["run", "study", "bench", "calibrate", "products", "load", "with_trigram", "ddp_hook", "simulate", "profile_of",
            "Run", "Study", "Bench", "Calibration", "Product", "Products", "Pictures"]

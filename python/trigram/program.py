@@ -11,7 +11,7 @@ import tempfile
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NoReturn, Union
+from typing import Any, NoReturn, Union
 
 from . import progress
 
@@ -83,10 +83,7 @@ def start(words: Sequence[str], launcher: Launcher = ()) -> str:
         except BaseException:
             end(process)
             raise
-        if process.returncode != 0:
-            fail(process.returncode, said)
-        for line in said:
-            warnings.warn(line.removeprefix("trigram: warning: "), stacklevel=3)
+        judge(process.returncode, said, stacklevel=4)
         printed.seek(0)
         return printed.read().decode("utf-8", "replace")
 
@@ -109,7 +106,7 @@ def follow(process: "subprocess.Popen[str]") -> list[str]:
     return said
 
 
-def end(process: "subprocess.Popen[str]") -> None:
+def end(process: "subprocess.Popen[Any]") -> None:
     """Asks the process and what it started to end, and makes them."""
     try:
         for request in (signal.SIGINT, signal.SIGTERM):
@@ -123,6 +120,14 @@ def end(process: "subprocess.Popen[str]") -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def judge(code: int, said: Sequence[str], stacklevel: int) -> None:
+    """Passes on what the program said as it ended: warnings, or an error."""
+    if code != 0:
+        fail(code, said)
+    for line in said:
+        warnings.warn(line.removeprefix("trigram: warning: "), stacklevel=stacklevel)
 
 
 def fail(code: int, said: Sequence[str]) -> NoReturn:

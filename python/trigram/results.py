@@ -95,6 +95,8 @@ class Run:
         keys = {"iteration_s": "iteration (s)", "samples_per_s": "samples/s", "bytes_per_step_mean": "bytes a step and rank",
                 "loss": "loss", "accuracy": "accuracy", "simulated_s": "took (s)"}
         shown = [(name, tables.short(self.summary.get(key))) for key, name in keys.items()]
+        if "stopped" in self.facts:
+            shown.insert(0, ("stopped early", str(self.facts["stopped"])))
         return [*shown, ("ranks", str(self.facts["configuration"].get("ranks"))), ("files", f"{self.folder}/")]
 
     def __repr__(self) -> str:

@@ -1,12 +1,15 @@
-"""The one call that makes a PyTorch model a rank."""
+"""Calls that train a PyTorch model: as a rank of a real job, or on simulated ranks. torch is imported by the first."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Optional, TypeVar
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
 if TYPE_CHECKING:
     import torch
 
     from .hook import Hook
+    from .profile import Clock, Seconds
+    from .simulation import Simulation
 
     Model = TypeVar("Model", bound=torch.nn.Module)
 
@@ -56,3 +59,65 @@ def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str 
     methods."""
     from .hook import Hook
     return Hook(model, algorithm, optimizer, flags)
+
+
+def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Module, Any], torch.Tensor]", data: Callable[[int, int], Any],
+             *, algorithm: str = "all_reduce", ranks: int = 8, steps: int = 100, lr: Optional[float] = None,
+             optimizer: "Optional[str | Callable[[torch.nn.Module], torch.optim.Optimizer]]" = None,
+             score: "Optional[Callable[[torch.nn.Module], Any]]" = None, cluster: str = "two_by_four", clock: "Clock" = "flops",
+             samples: Optional[int] = None, broadcast_buffers: bool = True, out: "str | pathlib.Path | None" = None,
+             **flags: object) -> "Simulation":
+    """Trains a PyTorch model on simulated ranks: gradients are real, of each rank's own batch; the clock is a cluster's.
+
+        def make(): torch.manual_seed(0); return Net()          # one a simulated rank
+        def data(rank, step): return batches[rank][step]
+        def loss(model, batch): x, y = batch; return F.cross_entropy(model(x), y)
+        def score(model): return F.cross_entropy(model(x), y), accuracy(model)
+        run = trigram.simulate(make, loss, data, score=score, algorithm="bytegrad", ranks=8, steps=200, lr=0.1,
+                               cluster="two_by_four:nic_bandwidth=1Gbps", clock="vgg16", evaluate_every=20)
+        run.evals.plot("time_s", "loss")
+
+    All runs in the thread that calls, on the CPU, so that closures, errors and Ctrl-C are those of any function. Weights
+    are those of `with_trigram` under mpirun on the same batches, with the same optimizer of torch and the same bucket_size,
+    to the last bit where the algorithm is deterministic; but with a profile's clock, whose sizes cut other buckets.
+
+    `make()`: a model in float32, the same each time; rank 0's weights and buffers are what all begin with. `data(rank, step)`:
+    what `loss` is given, of any kind; (0, 0) is asked for once more before. `loss(model, batch)`: a scalar, the mean over
+    the batch; the model is in training mode, and random numbers of torch are a stream for each rank. `score(model)`: the
+    loss, or (loss, accuracy in [0, 1]), of the mean model in evaluation mode, without gradients; it costs no time.
+    `optimizer`: one of `products("optimizers")`, with `lr`, 0.1 by default; or a function of the model that makes one of
+    torch.optim, once a rank, whose first group's rate is the run's. `schedule` multiplies the rates of either.
+    `clock`: the name of one of `products("profiles")`, whose sizes and times the model borrows ("gpt2_xl:compute=0.4s"); "flops", the
+    model's own layers, as `profile_of` counts them, on the cluster's GPU; seconds of a step's compute, spread over layers
+    by their FLOPs; or {layer: (forward, backward)} in seconds, by the names of `model.named_modules()`.
+    `samples`: of a batch, where the length of its first tensor does not say. `broadcast_buffers`: as in `with_trigram`.
+    `out`: the folder of the files, else a temporary one. `flags`: those of `trigram run`, as evaluate_every, seed,
+    bucket_size, hierarchy, trace, fidelity.
+
+    Returns the Run, with the trained mean model as `.model`. Raises ValueError for what cannot be simulated; whatever
+    the functions raise; FloatingPointError for a loss that is not finite. An error, Ctrl-C too, ends the program, and the
+    steps that were done are in `out`, and a Run in the error's `run`."""
+    from . import simulation
+    return simulation.simulate(make, loss, data, algorithm, ranks, steps, lr, optimizer, score, cluster, clock, samples, broadcast_buffers,
+                               out, flags)
+
+
+def profile_of(model: "torch.nn.Module", batch: Any, path: "str | pathlib.Path", *,
+               loss: "Optional[Callable[[torch.nn.Module, Any], Any]]" = None, samples: Optional[int] = None,
+               seconds: "Optional[Seconds]" = None) -> pathlib.Path:
+    """Writes a model as a table of layers, which is a profile: each trained parameter once, with its shape, also of modules
+    that are never called; FLOPs and activations of each layer, as one forward pass of `batch` in training mode has them.
+
+        with torch.device("meta"):                             # no memory, no arithmetic: a billion parameters in a second
+            model, tokens = GPT(), torch.zeros(4, 1024, dtype=torch.long)
+        table = trigram.profile_of(model, tokens, "gpt.csv")
+        trigram.run(workload=f"profile:file={table},compute=roofline", ranks=1024, cluster="dgx_h100")
+
+    `batch`: a tensor, or a tuple, a list or a dict of the model's arguments; with `loss(model, batch)`, whatever that takes. A
+    layer is a module with parameters of its own; what is computed outside of those counts for the one before. Matrix products
+    and convolutions have two FLOPs a multiply-add, all else one an element; backward is taken as twice forward.
+    `samples`: of the batch, where the length of its first tensor does not say. `seconds`: {layer: (forward, backward)} that
+    were measured, in place of FLOPs; then nothing is computed. Returns the path. Raises ValueError for a model that trains
+    nothing, for a batch without samples, and for layers that `seconds` lacks or that it alone has."""
+    from . import profile
+    return profile.profile_of(model, batch, path, loss, samples, seconds)

@@ -31,6 +31,7 @@ BORDERS = {
                      r"cuda_runtime\.h|nccl\.h|dlfcn\.h|nlohmann/.*|" + POSIX),
     # The rooms of experiments, each above those that it includes.
     "experiments/workloads/data": (("core", "experiments/workloads/data"), POSIX),
+    "experiments/workloads/python_peer": (("core", "experiments/workloads/python_peer"), r"nlohmann/.*|" + POSIX),
     "experiments/workloads": (("core", "experiments/workloads"), r"nothing"),
     "experiments/settings": (("core", "processes", "experiments/workloads", "experiments/settings"),
                              r"nlohmann/.*|boost/program_options.*|" + POSIX),

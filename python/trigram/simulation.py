@@ -1,0 +1,276 @@
+"""A PyTorch model trained by simulated ranks: the program asks for gradients, and this thread computes them."""
+
+import json
+import math
+import mmap
+import os
+import pathlib
+import socket
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Optional
+
+import torch
+
+from . import program, progress, record, results
+from .model import check_model
+from .profile import Clock, of_clock, samples_of
+from .simulated_rank import SimulatedRank, trained
+
+Make = Callable[[], torch.nn.Module]
+Loss = Callable[[torch.nn.Module, Any], torch.Tensor]
+Data = Callable[[int, int], Any]
+Score = Callable[[torch.nn.Module], Any]
+MakeOptimizer = Callable[[torch.nn.Module], torch.optim.Optimizer]
+
+
+MOST_APART = 64  # steps for which rank 0's buffers are kept
+
+
+class Simulation(results.Run):
+    """A Run, as of `trigram.run`, with the model that it trained."""
+
+    model: torch.nn.Module
+    """The mean of all ranks' models after the last step, with rank 0's buffers, in evaluation mode."""
+
+
+class Shared:
+    """Weights of all parameters, then gradients, in memory that the program maps too."""
+
+    def __init__(self, count: int) -> None:
+        self.descriptor = os.memfd_create("trigram")
+        os.ftruncate(self.descriptor, 8 * count)
+        self.memory = mmap.mmap(self.descriptor, 8 * count)
+        flat = torch.frombuffer(self.memory, dtype=torch.float32)
+        self.weights, self.gradients = flat[:count], flat[count:]
+
+    def close(self) -> None:
+        os.close(self.descriptor)  # the memory itself goes with the last tensor
+
+
+class Server:
+    """Answers the program's questions, a method each, until it has no more."""
+
+    def __init__(self, make: Make, loss: Loss, data: Data, score: Optional[Score], optimizer: Optional[MakeOptimizer],
+                 samples: int, steps: int, evaluate_every: int, broadcast_buffers: bool) -> None:
+        self._make, self._loss, self._data, self._score, self._optimizer = make, loss, data, score, optimizer
+        self._samples, self.steps, self._broadcasts = samples, steps, broadcast_buffers
+        first = make()
+        named = trained(first)
+        check_model(first, named)
+        self._named = shapes_of(first)
+        self.shared = Shared(sum(one.numel() for _, one in named))
+        self._initial = torch.cat([one.detach().reshape(-1) for _, one in named])
+        self._first = SimulatedRank(first, self.shared.weights, self.shared.gradients, optimizer)
+        self._buffers = {0: self._first.buffers()}  # rank 0's at the begin of the last steps
+        self._ranks = {0: self._first}
+        self._means = self._initial
+        self.rows = record.Rows(evaluate_every)
+        self.where = "before the first step"
+        self.show: Callable[[str], bool] = lambda _: False
+
+    @property
+    def learning_rate(self) -> Optional[float]:
+        """Of torch's optimizer."""
+        return self._first.learning_rate
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        answer: dict[str, Any] = getattr(self, question.pop("ask"))(**question)
+        return answer
+
+    def describe(self) -> dict[str, Any]:
+        return {"description": self._first.name, "local_batch": self._samples,
+                "parameters": [{"name": name, "dimensions": shape, "decays": len(shape) > 1} for name, shape in self._named]}
+
+    def begin(self) -> dict[str, Any]:
+        self.shared.weights.copy_(self._initial)
+        return {}
+
+    def gradients(self, rank: int, step: int, so_far: dict[str, float]) -> dict[str, Any]:
+        self.where = f"in step {step} of rank {rank}"
+        if rank == 0:
+            self.rows.begin(so_far)
+            self.tell_progress(step)
+        one = self._rank(rank)
+        if self._broadcasts and one.has_buffers:
+            one.take(self._buffers_at(step))
+        loss = one.gradients(lambda model: self._loss(model, self._data(rank, step)))
+        if not math.isfinite(loss):
+            raise FloatingPointError(f"the loss of rank {rank} in step {step} is {loss}: training has diverged, or the data have such "
+                                     "values; try a smaller learning rate")
+        if rank == 0:
+            self.rows.loss(loss)
+            if self._broadcasts and one.has_buffers:
+                self._buffers[step + 1] = one.buffers()
+                self._buffers.pop(step + 1 - MOST_APART, None)
+        return {"loss": loss}
+
+    def tell_progress(self, done: int) -> None:
+        """Every tenth, as the program."""
+        if 10 * done // self.steps != 10 * (done - 1) // self.steps:
+            self.show(f"{done}/{self.steps} steps")
+
+    def update(self, rank: int, parameters: list[int], learning_rate: float) -> dict[str, Any]:
+        return {"kept": self._rank(rank).update(parameters, learning_rate)}
+
+    def score(self, of_the_mean: bool) -> dict[str, Any]:
+        if of_the_mean:
+            self._means = self.shared.weights.clone()
+        loss = accuracy = None
+        if self._score is not None:
+            loss, accuracy = numbers_of(self._first.score(self._score))
+        if of_the_mean:
+            self.rows.evaluated(loss, accuracy)
+        return {"loss": loss, "accuracy": accuracy}
+
+    def _buffers_at(self, step: int) -> list[torch.Tensor]:
+        """Of rank 0 as this step begins there, or as near to it as is known."""
+        return self._buffers[min(max(step, min(self._buffers)), max(self._buffers))]
+
+    def _rank(self, rank: int) -> SimulatedRank:
+        if rank not in self._ranks:
+            model = self._make()
+            if shapes_of(model) != self._named:
+                raise ValueError("make() gave a model with other parameters than before; let it give the same one for all ranks")
+            made = SimulatedRank(model, self.shared.weights, self.shared.gradients, self._optimizer)
+            made.begin_as(self._first, self._buffers_at(0))
+            self._ranks[rank] = made
+        return self._ranks[rank]
+
+    def mean_model(self) -> torch.nn.Module:
+        """In memory of its own."""
+        return self._first.alone(self._means)
+
+
+def shapes_of(model: torch.nn.Module) -> list[tuple[str, list[int]]]:
+    return [(name, list(one.shape)) for name, one in trained(model)]
+
+
+def numbers_of(scored: Any) -> list[Optional[float]]:
+    """A loss, or loss and accuracy, as JSON has them."""
+    both = list(scored) if isinstance(scored, (tuple, list)) else [scored]
+    if not 1 <= len(both) <= 2:
+        raise ValueError(f"score gave {len(both)} values; give the loss, or loss and accuracy")
+    numbers = [float(one) for one in both] + [math.nan]
+    return [one if math.isfinite(one) else None for one in numbers[:2]]
+
+
+def simulate(make: Make, loss: Loss, data: Data, algorithm: str, ranks: int, steps: int, lr: Optional[float],
+             optimizer: "Optional[str | MakeOptimizer]", score: Optional[Score], cluster: str, clock: Clock, samples: Optional[int],
+             broadcast_buffers: bool, out: "str | pathlib.Path | None", flags: dict[str, object]) -> Simulation:
+    refuse(flags, ranks, steps)
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        batch = data(0, 0)
+        count = samples if samples is not None else samples_of(batch)
+        server = Server(make, loss, data, score, None if isinstance(optimizer, str) else optimizer, count, steps,
+                        int(str(flags.get("evaluate_every") or 0)), broadcast_buffers)
+        rate = rate_of(server, lr)
+        scratch = None if out else results.Scratch()
+        folder = scratch.folder if scratch else pathlib.Path(str(out))
+        with made(folder):
+            given = {"cluster": cluster, "algorithm": algorithm, "ranks": ranks, "steps": steps, "lr": rate, "workload": "python_model",
+                     "profile": of_clock(clock, make(), loss, batch, count, folder),
+                     "optimizer": "python_optimizer" if server.learning_rate is not None else optimizer} | flags
+            try:
+                serve(server, ["run", *program.words_of(given | {"out": folder})])
+            except BaseException as error:
+                tell(error, server, given, folder, scratch)
+                raise
+            finally:
+                server.shared.close()
+        done = Simulation(folder, scratch)
+        done.model = server.mean_model()
+        return done
+
+
+@contextmanager
+def made(folder: pathlib.Path) -> Iterator[None]:
+    """A folder that is there, and goes again where it was not and an error left no results in it."""
+    before = set(folder.iterdir()) if folder.is_dir() else None
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if not (folder / "run.json").exists():
+            for path in set(folder.iterdir()) - (before or set()):
+                path.unlink()
+            if before is None:
+                folder.rmdir()
+        raise
+
+
+def refuse(flags: dict[str, object], ranks: int, steps: int) -> None:
+    """Raises ValueError for flags of `trigram run` that mean nothing here."""
+    for flag in ("workload", "profile", "global_batch", "label_skew", "validation", "mesh", "checkpoint", "checkpoint_every", "resume"):
+        if flag in flags:
+            raise ValueError(f"simulate has no {flag}: the model, its data, its clock and its state are Python's; leave it out")
+    if not str(flags.get("backend", "sim")).startswith("sim"):
+        raise ValueError(f"backend={flags['backend']} is no simulation; give sim, or train by with_trigram")
+    for name, value in (("ranks", ranks), ("steps", steps)):
+        if value < 1:
+            raise ValueError(f"{name}={value} is too few; give 1 or more")
+
+
+def rate_of(server: Server, lr: Optional[float]) -> float:
+    """Raises ValueError where an optimizer of torch has another one."""
+    if server.learning_rate is None:
+        return 0.1 if lr is None else lr
+    if lr not in (None, server.learning_rate):
+        raise ValueError(f"lr={lr} would do nothing beside an optimizer of torch, which has {server.learning_rate}; leave it out")
+    return server.learning_rate
+
+
+def serve(server: Server, words: list[str]) -> None:
+    """Starts the program and answers it until it ends. Nothing of it is left when this returns or raises."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs, tempfile.TemporaryFile() as said, progress.shown() as show:
+        server.show = show
+        passed = (theirs.fileno(), server.shared.descriptor)
+        environment = os.environ | {"TRIGRAM_PEER": ",".join(map(str, passed))}
+        process = subprocess.Popen([*program.ending_with_us(), str(program.path()), *words], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=said, pass_fds=passed, env=environment, start_new_session=True)
+        try:
+            theirs.close()
+            for question in questions(ours):
+                answer = json.dumps(server.answer(json.loads(question))).encode() + b"\n"
+                with suppress(BrokenPipeError, ConnectionResetError):  # it has died, and says below of what
+                    ours.sendall(answer)
+            process.wait()
+            if process.returncode == 0:
+                server.tell_progress(server.steps)
+        except BaseException:
+            program.end(process)
+            raise
+        said.seek(0)
+        program.judge(process.returncode, said.read().decode("utf-8", "replace").splitlines(), stacklevel=5)
+
+
+def questions(connection: socket.socket) -> Iterator[bytes]:
+    """Lines, until the program has no more of them."""
+    with connection.makefile("rb") as lines:
+        while True:
+            try:
+                line = lines.readline()
+            except ConnectionResetError:
+                return
+            if not line.endswith(b"\n"):
+                return
+            yield line
+
+
+def tell(error: BaseException, server: Server, flags: dict[str, object], folder: pathlib.Path, scratch: Optional[results.Scratch]) -> None:
+    """Leaves the steps that were done where they can be read, and says where."""
+    if not server.rows.steps:
+        return
+    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    facts = {"description": server.describe()["description"], "flags": {key: program.text_of(value) for key, value in flags.items()},
+             "ranks": flags["ranks"], "samples": server.describe()["local_batch"] * int(str(flags["ranks"])),
+             "stopped": f"{reason} ({server.where})"}
+    record.write(folder, facts, server.rows.steps, server.rows.evals())
+    run = results.Run(folder, scratch)
+    setattr(error, "run", run)
+    if hasattr(error, "add_note"):
+        error.add_note(f"The simulation ended {server.where}. The {len(run.steps)} steps that were done are the `run` of this error, "
+                       f"with their files in {folder}/.")

@@ -1,0 +1,282 @@
+"""PyTorch models on simulated ranks: the weights of real jobs and of plain loops, times of closed forms, and how it ends.
+Ends with 77 without torch."""
+
+import contextlib
+import importlib.util
+import io
+import math
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import unittest.mock
+import warnings
+
+HERE = pathlib.Path(__file__).resolve().parent
+LAUNCHER = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+FAST = {"clock": 0.001, "cluster": "two_by_four"}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        silence = contextlib.redirect_stderr(io.StringIO())
+        self.shown = silence.__enter__()
+        self.addCleanup(silence.__exit__, None, None, None)
+        warnings.simplefilter("ignore")
+
+    def simulate(self, **options):
+        given = {"make": task.make, "loss": task.loss, "data": task.data, "ranks": 2, "steps": 3} | FAST | options
+        return trigram.simulate(given.pop("make"), given.pop("loss"), given.pop("data"), **given)
+
+
+class Weights(Case):
+    def test_are_those_of_a_real_job_to_the_last_bit(self):
+        ended = subprocess.run([*LAUNCHER, "-n", str(task.RANKS), sys.executable, "-B", HERE / "real_and_simulated.py", self.folder],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        real = [torch.load(self.folder / f"{rank}.pt") for rank in range(task.RANKS)]
+        for algorithm in task.ALGORITHMS:
+            with self.subTest(algorithm):
+                seen = []
+
+                def score(model):
+                    seen.append([one.clone() for one in model.parameters()])
+                    return 0.5, 0.5
+
+                run = self.simulate(algorithm=algorithm, ranks=task.RANKS, steps=task.STEPS, bucket_size=task.BUCKET, score=score,
+                                    optimizer=task.optimizer)
+                for rank in range(task.RANKS):
+                    weights, _ = real[rank][algorithm]
+                    nearest = min(max(float((a - b).abs().max()) for a, b in zip(weights, other)) for other in seen)
+                    self.assertTrue(any(all(map(torch.equal, weights, other)) for other in seen), (rank, nearest))
+                for mine, theirs in zip(run.model.buffers(), real[0][algorithm][1]):
+                    self.assertTrue(torch.equal(mine, theirs), (mine, theirs))
+
+    def test_are_those_of_one_process_with_the_whole_batch(self):
+        def make():
+            torch.manual_seed(3)
+            return torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+
+        for ours, theirs in (("sgd", torch.optim.SGD), ("momentum:weight_decay=0.01", torch.optim.SGD), ("adam", torch.optim.Adam),
+                             (lambda model: torch.optim.Adam(model.parameters(), lr=0.02), torch.optim.Adam)):
+            options = {"momentum": 0.9, "weight_decay": 0.01} if "momentum" in str(ours) else {}
+            # Of ours, weight decay leaves vectors out.
+            alone = make()
+            groups = [{"params": [one for one in alone.parameters() if one.dim() > 1]},
+                      {"params": [one for one in alone.parameters() if one.dim() == 1], "weight_decay": 0}]
+            one = theirs(groups, lr=0.02, **options)
+            for step in range(4):
+                one.zero_grad()
+                task.loss(alone, [torch.cat(parts) for parts in zip(*(task.data(rank, step) for rank in range(3)))]).backward()
+                one.step()
+            run = self.simulate(make=make, ranks=3, steps=4, optimizer=ours, lr=None if callable(ours) else 0.02)
+            for a, b in zip(run.model.parameters(), alone.parameters()):
+                self.assertLess(float((a - b).abs().max()), 1e-6, ours)
+
+    def test_what_is_frozen_stays_and_schedules_reach_all_groups(self):
+        def make():
+            model = task.make()
+            model.first.requires_grad_(False)
+            return model
+
+        def groups(model):
+            return torch.optim.SGD([{"params": model.second.parameters()}, {"params": model.last.parameters(), "lr": 0.0}], lr=0.1)
+
+        run = self.simulate(make=make, optimizer=groups, schedule="step:every=1", steps=2)
+        begun = make()
+        self.assertTrue(torch.equal(run.model.first.weight, begun.first.weight))
+        self.assertTrue(torch.equal(run.model.last.weight, begun.last.weight))
+        self.assertFalse(torch.equal(run.model.second.weight, begun.second.weight))
+        self.assertEqual(run.flags["lr"], "0.1")
+
+    def test_random_numbers_of_the_caller_stay(self):
+        torch.manual_seed(5)
+        expected = torch.rand(3)
+        torch.manual_seed(5)
+        self.simulate()
+        self.assertTrue(torch.equal(torch.rand(3), expected))
+
+
+class Readme(Case):
+    def test_its_lines_run(self):
+        shown = re.findall(r"```python\n(import torch, trigram\n.*?)```", (HERE.parents[1] / "README.md").read_text("utf-8"), re.DOTALL)[1]
+        ended = subprocess.run([sys.executable, "-c", shown], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, timeout=120)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("its loss on Sequential's clock, bytegrad", ended.stdout)
+        self.assertIn("accuracy", ended.stdout)
+
+
+class Clock(Case):
+    """One rank sends nothing."""
+
+    def seconds(self, **options):
+        return self.simulate(ranks=1, steps=2, **options).summary["iteration_s"]
+
+    def test_seconds_are_spent_as_they_were_given(self):
+        names = [name for name, one in task.make().named_modules() if any(True for _ in one.parameters(recurse=False))]
+        by_layer = {name: (0.001 * (i + 1), 0.002 * (i + 1)) for i, name in enumerate(names)}
+        all_of_them = 0.003 * sum(range(1, len(names) + 1))
+        update = self.seconds(clock=by_layer) - all_of_them
+        self.assertTrue(0 < update < 0.001, update)
+        self.assertAlmostEqual(self.seconds(clock=0.25), 0.25, places=12)  # with the update in it
+        with self.assertRaisesRegex(ValueError, "seconds are missing for layer 'second'; give .forward, backward. for each of: first, normed"):
+            self.seconds(clock={name: pair for name, pair in by_layer.items() if name != "second"})
+        with self.assertRaisesRegex(ValueError, "given for the unknown layer 'x'"):
+            self.seconds(clock=by_layer | {"x": (1, 1)})
+        with self.assertRaisesRegex(ValueError, "clock=True is none"):
+            self.seconds(clock=True)
+
+    def test_flops_run_on_the_clusters_gpu(self):
+        """A linear layer of 64 samples: forward is one launch, backward two, by FLOPs and bytes of the roofline."""
+        def data(rank, step):
+            return torch.ones(64, 256)
+
+        def loss(model, batch):
+            return model(batch).mean()
+
+        gpu = "two_by_four:gpu_flops=1TFLOPS,gpu_memory_bandwidth=10TB/s,kernel_launch=0s"
+        took = self.seconds(make=lambda: torch.nn.Linear(256, 512, bias=False), data=data, loss=loss, clock="flops", cluster=gpu, optimizer="sgd")
+        products = 2 * 64 * 256 * 512
+        forward = products + 1  # and the mean's one element
+        update = took - 3 * forward / 1e12
+        self.assertTrue(0 <= update <= 8 * 256 * 512 / 1e12, (took, update))
+
+    def test_a_profile_has_its_own_clock(self):
+        borrowed = self.simulate(clock="vgg16", algorithm="bytegrad", optimizer="sgd", lr=0.1)
+        plain = trigram.run(profile="vgg16", algorithm="bytegrad", ranks=2, steps=3)
+        self.assertEqual(borrowed.summary["iteration_s"], plain.summary["iteration_s"])
+        self.assertEqual(borrowed.facts["workload"]["modelled_parameters"], plain.facts["workload"]["modelled_parameters"])
+
+    def test_an_optimizer_of_torch_takes_its_time(self):
+        """Adam reads and writes two numbers a weight more than plain SGD."""
+        def make():
+            return torch.nn.Linear(1024, 1024, bias=False)
+
+        def seconds(kind):
+            return self.seconds(make=make, data=lambda rank, step: torch.ones(1, 1024), loss=lambda model, x: model(x).sum(),
+                                optimizer=lambda model: kind(model.parameters(), lr=1e-3), clock={"Linear": (0.001, 0.001)},
+                                cluster="two_by_four:gpu_memory_bandwidth=1TB/s,kernel_launch=0s,gpu_flops=1000TFLOPS") - 0.002
+        self.assertAlmostEqual(seconds(torch.optim.SGD), 3 * 4 * 1024**2 / 1e12, places=12)
+        self.assertAlmostEqual(seconds(torch.optim.Adam), 7 * 4 * 1024**2 / 1e12, places=12)
+
+
+class Ends(Case):
+    def ends(self, kind, text, at=3, steps=10, **options):
+        """The error that ends it, with what was done before step `at` in a folder of its own."""
+        out = self.folder / "stopped"
+        with self.assertRaisesRegex(kind, text) as caught:
+            self.simulate(steps=steps, out=out, evaluate_every=1, score=lambda model: (1.0, 0.5), **options)
+        deadline = time.monotonic() + 20  # who is killed is gone soon
+        while left_of(out) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertEqual(left_of(out), [])
+        run = caught.exception.run
+        self.assertEqual(list(run.steps["step"]), list(range(at)))
+        self.assertEqual(list(run.evals["step"]), list(range(at + 1)))
+        self.assertIn(kind.__name__, repr(run))
+        whole = self.simulate(steps=steps)
+        for column in ("loss", "bytes_sent"):
+            self.assertEqual(list(run.steps[column]), list(whole.steps[column][:at]))
+        for column in ("time_s", "compute_s", "wire_s", "exposed_s"):
+            self.assertLess((run.steps[column] - whole.steps[column][:at]).abs().max(), 1e-12)
+        self.assertIsInstance(trigram.load(out), trigram.Run)
+        return caught.exception
+
+    def spoiled(self, spoil):
+        def data(rank, step):
+            if (rank, step) == (0, 3):
+                spoil()
+            return task.data(rank, step)
+        return data
+
+    def test_an_error_of_the_users(self):
+        def spoil():
+            raise OverflowError("the flux is 7")
+
+        error = self.ends(OverflowError, "^the flux is 7$", data=self.spoiled(spoil))
+        if hasattr(error, "add_note"):
+            self.assertRegex(error.__notes__[0], "ended in step 3 of rank 0. The 3 steps")
+
+    def test_an_interrupt(self):
+        self.ends(KeyboardInterrupt, "", data=self.spoiled(lambda: os.kill(os.getpid(), signal.SIGINT)))
+
+    def test_a_loss_that_is_not_finite(self):
+        def loss(model, batch):
+            return task.loss(model, batch) * (math.inf if float(batch[0][0, 0]) == float(task.data(0, 3)[0][0, 0]) else 1)
+
+        self.ends(FloatingPointError, "the loss of rank 0 in step 3 is inf: training has diverged", loss=loss)
+
+    def test_a_program_that_dies(self):
+        def kill():
+            for process in left_of(self.folder / "stopped"):
+                os.kill(process, signal.SIGKILL)
+
+        self.ends(RuntimeError, "ended by signal 9", data=self.spoiled(kill))
+
+    def test_results_of_before_are_not_taken_for_those_of_a_run_that_stopped(self):
+        out = self.folder / "run"
+        self.simulate(out=out)
+        with self.assertRaises(ZeroDivisionError):
+            self.simulate(out=out, steps=5, data=self.spoiled(lambda: 1 // 0))
+        run = trigram.load(out)
+        self.assertEqual((len(run.steps), run.facts["stopped"]), (3, "ZeroDivisionError: integer division or modulo by zero (in step 3 of rank 0)"))
+
+
+class Refused(Case):
+    def refused(self, text, **options):
+        out = self.folder / "refused"
+        with self.assertRaisesRegex(ValueError, text):
+            self.simulate(out=out, **options)
+        self.assertFalse(out.exists())
+
+    def test_what_cannot_be_simulated(self):
+        self.refused("unknown algorithm 'nope'", algorithm="nope")
+        self.refused("has no flag '--lans=2'", lans=2)
+        self.refused("simulate has no mesh", mesh="data=1,expert=2")
+        self.refused("backend=mpi is no simulation", backend="mpi")
+        self.refused("ranks=0 is too few", ranks=0)
+        self.refused("lr=0.2 would do nothing beside an optimizer of torch, which has 0.1", lr=0.2, optimizer=task.optimizer)
+        self.refused("an optimizer would do nothing|updates weights by itself", algorithm="one_bit_adam", optimizer=task.optimizer)
+        self.refused("'first.weight' is of torch.float64", make=lambda: task.make().double())
+        self.refused("no tensor of the batch says how many samples it has", data=lambda rank, step: 3)
+        self.refused("score gave 3 values", score=lambda model: (1, 2, 3))
+
+        kinds = iter([8, 8, 9])
+        self.refused("make.. gave a model with other parameters than before", make=lambda: torch.nn.Linear(6, next(kinds)), optimizer="sgd")
+
+    def test_the_program_has_no_model_of_its_own(self):
+        with self.assertRaisesRegex(ValueError, "call trigram.simulate there"):
+            trigram.run(workload="python_model", steps=1)
+        with unittest.mock.patch.dict(os.environ, TRIGRAM_PEER="0,zero"), self.assertRaisesRegex(ValueError, "TRIGRAM_PEER=0,zero is no socket and memory"):
+            trigram.run(workload="python_model", steps=1)
+        with unittest.mock.patch.dict(os.environ, TRIGRAM_PEER="0,1"), self.assertRaisesRegex(ValueError, "names 0 as a socket, which it is not"):
+            trigram.run(workload="python_model", steps=1)
+
+
+def left_of(folder):
+    """Processes of the program that write there."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found += [int(path.parent.name)] if str(folder).encode() in path.read_bytes() else []
+    return found
+
+
+if __name__ == "__main__":
+    if not all(importlib.util.find_spec(name) for name in ("pandas", "torch")):
+        sys.exit(77)
+    import torch
+
+    import trigram
+    import real_and_simulated as task
+    torch.set_num_threads(1)
+    unittest.main()
