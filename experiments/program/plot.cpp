@@ -8,14 +8,18 @@ namespace {
 
 int plot(const Arguments& arguments) {
   const CommandLine command_line{"plot",
-                                 "Draws the files of a run or of a study as PNG and SVG, into the same folder.",
+                                 "Draws the files of a run or of a study as PNG and SVG, into the same folder; of two "
+                                 "runs, one beside the other, into the first one's.",
                                  "trigram plot results/run",
                                  {},
-                                 "DIR"};
+                                 "DIR OTHER",
+                                 "folders of results; OTHER, of a second run, may be left out"};
   if (command_line.helped(arguments)) return 0;
   const Settings given = command_line.parse(arguments);
   require(given.contains("DIR"), "trigram plot: name the folder of a run or of a study");
-  draw(given.at("DIR"));
+  std::vector<std::filesystem::path> folders{given.at("DIR")};
+  if (given.contains("OTHER")) folders.emplace_back(given.at("OTHER"));
+  draw(folders);
   return 0;
 }
 

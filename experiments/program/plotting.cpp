@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <iostream>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/quoted.hpp"
@@ -19,6 +18,8 @@ extern char** environ;
 
 namespace trigram {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// The system's Python, whose matplotlib is Debian's.
 constexpr const char* python = "/usr/bin/python3";
@@ -68,22 +69,29 @@ Ended run_python(std::vector<std::string> words) {
   return ended;
 }
 
-}  // namespace
-
-void draw(const std::filesystem::path& folder) {
-  namespace fs = std::filesystem;
+void require_results(const fs::path& folder) {
   std::error_code ignored;
   require(fs::exists(folder / "run.json", ignored) || fs::exists(folder / "study.json", ignored),
           Quoted(folder.native()), " holds neither run.json nor study.json; give the folder of a run or of a study");
-  const Ended ended = run_python({(shipped_folder("plot") / "plot.py").string(), folder.string()});
+}
+
+}  // namespace
+
+void draw(const std::vector<std::filesystem::path>& folders) {
+  std::vector<std::string> words{(shipped_folder("plot") / "plot.py").string()};
+  for (const fs::path& folder : folders) {
+    require_results(folder);
+    words.push_back(folder.string());
+  }
+  const Ended ended = run_python(std::move(words));
   if (ended.code == 0) {
     std::cout << ended.text;
     return;
   }
   const std::string message = ended.text.substr(0, ended.text.find_last_not_of('\n') + 1);
   require(ended.code != no_matplotlib, "matplotlib is missing (" + message + "); install python3-matplotlib");
-  require(ended.code != unusable, "cannot draw '" + folder.string() + "': " + message);
-  throw Error("plotting '" + folder.string() + "' failed: " + message);
+  require(ended.code != unusable, "cannot draw '" + folders.front().string() + "': " + message);
+  throw Error("plotting '" + folders.front().string() + "' failed: " + message);
 }
 
 }  // namespace trigram

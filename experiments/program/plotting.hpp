@@ -2,11 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 namespace trigram {
 
-/// Draws PNG and SVG files into the folder of a run or of a study. Throws UsageError when the folder holds neither, or
-/// Python or matplotlib is missing, saying what to install.
-void draw(const std::filesystem::path& folder);
+/// Draws PNG and SVG files of a run or of a study into its folder; of two runs, beside each other, into the first
+/// one's. Throws UsageError when a folder holds neither, or Python or matplotlib is missing, saying what to install.
+void draw(const std::vector<std::filesystem::path>& folders);
 
 }  // namespace trigram

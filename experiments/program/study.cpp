@@ -146,7 +146,7 @@ void conduct(const Study& study, const StudyFlags& flags) {
   write_file(flags.out / "table.txt", table);
   write_file(flags.out / "study.json", facts.dump(2) + "\n");
   std::cout << table;
-  if (flags.plots) draw(flags.out);
+  if (flags.plots) draw({flags.out});
   std::cout << "\nfiles: " << flags.out.string() << "/" << (study.notes ? "; notes: " + study.notes->string() : "")
             << std::endl;
 }

@@ -170,6 +170,23 @@ TRIGRAM_SURFACE int trigram_rows(Session* session) {
   });
 }
 
+/// Answers a list of what the lanes of `rank` did: rank, lane, activity, name, begin_s, seconds, bytes.
+TRIGRAM_SURFACE int trigram_spans(Session* session, int rank) {
+  return trigram::answer([&] {
+    trigram::Json spans = trigram::Json::array();
+    for (const trigram::LaneSpan& span : session->spans_of(rank)) {
+      spans.push_back({{"rank", rank},
+                       {"lane", span.lane},
+                       {"activity", name_of(span.activity)},
+                       {"name", span.name},
+                       {"begin_s", span.begin},
+                       {"seconds", span.end - span.begin},
+                       {"bytes", span.bytes}});
+    }
+    trigram::last_reply = spans.dump();
+  });
+}
+
 /// Whether the algorithm can do with gradients alone.
 TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm) {
   return trigram::answer([&] { Session::require_gradients_only(algorithm); });

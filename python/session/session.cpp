@@ -14,6 +14,7 @@ World read_world(Params& flags) {
   World world;
   world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce");
   world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets", {1, 1024});
+  world.keep_spans = flags.get("trace", false, "keep what each lane did and when");
   return world;
 }
 
@@ -75,13 +76,17 @@ template <class Body>
 void Session::moment(const Body& body) {
   ensure(entered_ != nullptr, "the session has ended; nothing can follow");
   const double begin = worker_->now();
+  if (outside_since_) worker_->timeline.add({Activity::compute, "loop", *outside_since_, begin});
   try {
     body();
   } catch (const std::exception&) {
     end_with(std::current_exception());
     throw;
   }
-  if (entered_ != nullptr) exposed_ += worker_->now() - begin;
+  if (entered_ == nullptr) return;
+  const double end = worker_->now();
+  exposed_ += end - begin;
+  if (outside_since_) outside_since_ = end;
 }
 
 void Session::end_with(std::exception_ptr error) noexcept {
@@ -146,6 +151,7 @@ void Session::begin(double learning_rate) {
   moment([&] { before_ = sums(); });
   exposed_ = 0;
   moment([&] { step_->begin(steps_, learning_rate); });
+  outside_since_ = worker_->now();
 }
 
 void Session::tensor_ready(int parameter) {
@@ -165,13 +171,16 @@ void Session::end() {
     step_->end();
     ++steps_;
   });
+  outside_since_.reset();
   add_row();
 }
 
 void Session::finish() {
   moment([&] {
     step_->finish();
-    entered_->leave({});
+    RankReport report;
+    report.spans = own_spans();
+    keep_spans(entered_->leave(pack(report)));
     step_.reset();
     worker_.reset();
     entered_.reset();
@@ -182,6 +191,23 @@ void Session::require_gradients_only(const std::string& algorithm) {
   const auto made = Algorithms::make(algorithm);
   require(made->uses_optimizer() && dynamic_cast<const GradientMethod*>(made.get()) != nullptr, "algorithm '",
           algorithm, "' works on more than gradients, which is all that a hook sees; use with_trigram");
+}
+
+std::vector<LaneSpan> Session::own_spans() {
+  std::vector<LaneSpan> all;
+  if (!world_.keep_spans) return all;
+  RankRuntime& runtime = entered_->runtime();
+  for (int i = 0; i < runtime.lanes(); ++i) {
+    Timeline& timeline = runtime.lane(i).timeline;
+    timeline.settle(true);
+    for (const Span& span : timeline.spans())
+      all.push_back({i, span.activity, span.name, span.begin, span.end, span.bytes});
+  }
+  return all;
+}
+
+void Session::keep_spans(const Outcome& outcome) {
+  for (const std::vector<std::byte>& bytes : outcome.results) spans_.push_back(unpack(bytes).spans);
 }
 
 Session::Sums Session::sums() {

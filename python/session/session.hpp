@@ -65,6 +65,8 @@ class Session {
   const std::vector<StepRow>& rows() const { return rows_; }
   /// What the algorithm recorded, an entry for each row.
   const std::vector<Records>& recorded() const { return recorded_; }
+  /// What the lanes of a rank did, if the flag `trace` was on. After `finish`.
+  const std::vector<LaneSpan>& spans_of(int rank) const { return spans_.at(static_cast<std::size_t>(rank)); }
 
  private:
   /// What this rank's lanes had done by some moment.
@@ -77,6 +79,8 @@ class Session {
   void end_with(std::exception_ptr error) noexcept;
   void list_state(State& state);
   Sums sums();
+  std::vector<LaneSpan> own_spans();
+  void keep_spans(const Outcome& outcome);
   void add_row();
 
   TrainingOptions options_;
@@ -92,9 +96,11 @@ class Session {
   std::unique_ptr<TrainingStep> step_;
   std::vector<StepRow> rows_;
   std::vector<Records> recorded_;
-  std::int64_t steps_ = 0;  ///< that are done
-  Sums before_;             ///< this step
-  double exposed_ = 0;      ///< seconds of this step that the loop spent in moments
+  std::int64_t steps_ = 0;                    ///< that are done
+  Sums before_;                               ///< this step
+  double exposed_ = 0;                        ///< seconds of this step that the loop spent in moments
+  std::optional<double> outside_since_;       ///< in a step, when its last moment ended
+  std::vector<std::vector<LaneSpan>> spans_;  ///< by rank
 };
 
 }  // namespace trigram
