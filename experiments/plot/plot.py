@@ -1,5 +1,6 @@
-"""Draws the result files of a run or of a study, as PNG and SVG, into the folder that holds them. Prints the pictures'
-paths and ends with 0, or one message and ends with another code. It is started by trigram, as python3 -I."""
+"""Draws the result files of a run or of a study, as PNG and SVG, into the folder that holds them; those of two runs beside
+each other into the first one's. Prints the pictures' paths and ends with 0, or one message and ends with another code. It
+is started by trigram, as python3 -I."""
 
 import os
 import pathlib
@@ -14,26 +15,29 @@ NO_MATPLOTLIB = 3
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def draw(folder):
+def draw(folder, *others):
     import matplotlib
     matplotlib.use("Agg")
+    import compared_plots
     import run_plots
     import study_plots
+    if others:
+        return compared_plots.draw([folder, *others])
     plots = study_plots if (folder / "study.json").exists() else run_plots
     return plots.draw(folder)
 
 
 def main(words):
-    if len(words) != 1:
-        print("usage: plot.py FOLDER")
+    if len(words) not in (1, 2):
+        print("usage: plot.py FOLDER [OTHER]")
         return UNUSABLE
-    folder = pathlib.Path(words[0]).absolute()
+    folders = [pathlib.Path(word).absolute() for word in words]
     sys.path.insert(0, HERE)
     os.chdir(HERE)
     os.environ.pop("MPLBACKEND", None)
     import unusable
     try:
-        for path in draw(folder):
+        for path in draw(*folders):
             print(os.path.join(words[0], path.name))
     except unusable.Unusable as error:
         print(error)

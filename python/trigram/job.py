@@ -3,23 +3,24 @@
 import atexit
 import contextlib
 import functools
+import pathlib
 import sys
 import threading
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 import torch
 
-from . import program, tables
+from . import program, record, results, tables
 from .library import Session
 from .model import check_launcher, check_model, check_optimizers
+from .recording import Recording, facts_of
 
 if TYPE_CHECKING:
     import pandas
 
 BETWEEN, BEGUN, READY = "between two steps", "waiting for gradients", "waiting for the optimizers"
-COLUMNS = ["step", "rank", "time_s", "loss", "bytes_sent", "compute_s", "encode_s", "wire_s", "decode_s", "exposed_s"]
 
 
 class Rank:
@@ -44,14 +45,15 @@ class Rank:
     def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool) -> None:
         self._session = Session(settings, parameters, loop_updates, ended=self._leave)
         self.rank, self.ranks = self._session.rank, self._session.ranks
+        self._recording = Recording(self._session)
         live[self] = None
 
     def steps(self) -> "pandas.DataFrame":
         """A row a step, in the columns of steps.csv: seconds of this rank (compute_s is what passed outside of Trigram,
-        exposed_s inside), bytes, and what the algorithm recorded. The loss is the script's own, and empty."""
-        rows = [{"loss": float("nan")} | row for row in self._session.rows()]
-        recorded = sorted({column for row in rows for column in row} - set(COLUMNS))
-        return tables.pandas_module().DataFrame(rows, columns=COLUMNS + recorded)
+        exposed_s inside), bytes, what the algorithm recorded, and the loss where the script told it."""
+        rows = self._recording.rows()
+        recorded = sorted({column for row in rows for column in row} - set(record.STEP_COLUMNS))
+        return tables.pandas_module().DataFrame(rows, columns=record.STEP_COLUMNS + recorded)
 
     def finish(self) -> None:
         """After the last step, on all ranks."""
@@ -84,13 +86,16 @@ class Job(Rank):
                  flags: dict[str, object]) -> None:
         super().__init__()
         named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+        self._model = model
+        self._flags = self.settings(algorithm, flags)
+        self._steps = 0  # that have begun
         self._parameters = [one for _, one in named]
         self._names = [name for name, _ in named]
         self._optimizers = list(optimizers)
         check_launcher()
         check_model(model, named)
         check_optimizers(named, self._optimizers, learning_rate)
-        self._open_session(self.settings(algorithm, flags),
+        self._open_session(self._flags,
                            [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
                            loop_updates=bool(self._optimizers))
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
@@ -134,6 +139,38 @@ class Job(Rank):
         self._require_gradients("job.skip_step()")
         self._end_step()
 
+    def record_loss(self, loss: "float | torch.Tensor") -> None:
+        """Of this step's batch, for its row in `steps()`: in the step, or after it and before the next."""
+        if self._steps == 0:
+            raise RuntimeError("job.record_loss() came before the first step; call it in a step, or after it")
+        self._recording.loss(self._steps - 1, loss)
+
+    def evaluate(self, score: Callable[[torch.nn.Module], Any]) -> None:
+        """Adds a row to `evals()`. `score(model)`: the loss, or (loss, accuracy in [0, 1]), asked of the mean of all ranks'
+        models with this rank's buffers, and of each rank's own where they differ; in evaluation mode, without gradients. It
+        counts as no time. Collective, between two steps."""
+        self._require_between("job.evaluate()")
+        with torch.no_grad():
+            self._recording.evaluate(self._model, self._weights, score)
+
+    def evals(self) -> "pandas.DataFrame":
+        """A row for each `evaluate`, in the columns of evals.csv: step, seconds, loss and accuracy of the mean model, the
+        accuracy of the worst rank, and how far ranks are from their mean."""
+        return tables.pandas_module().DataFrame(self._recording.evals, columns=record.EVAL_COLUMNS)
+
+    def trace(self) -> "pandas.DataFrame":
+        """What each lane of each rank did: rank, lane, name, activity, begin_s, seconds, bytes, as `Run.trace`; "loop" is the
+        script's own. After `finish`, on every rank. Raises ValueError unless with_trigram was given trace=True."""
+        columns = ["rank", "lane", "name", "activity", "begin_s", "seconds", "bytes"]
+        return tables.pandas_module().DataFrame(self._recording.spans(), columns=columns)
+
+    def save(self, folder: "str | pathlib.Path", *, samples: Optional[int] = None) -> Optional[results.Run]:
+        """Writes the files of `trigram run` (run.json, steps.csv, evals.csv, and trace.json where there is a trace) on rank 0,
+        and returns them as a Run there, None elsewhere. `samples`: of a step, over all ranks, for samples_per_s."""
+        if self.rank != 0:
+            return None
+        return self._recording.save(folder, facts_of(self._model, self._flags, self.ranks, samples))
+
     def state_dict(self) -> dict[str, Any]:
         """What this rank keeps beside model and optimizers, as residuals of codecs, for torch.save; each rank has its own.
         Collective, between two steps: asynchronous methods come to rest."""
@@ -156,6 +193,7 @@ class Job(Rank):
             return
         self._require_between("job.finish()")
         self._session.finish()
+        self._recording.keep_spans()
         self._leave()
 
     def _lay_out(self) -> None:
@@ -229,6 +267,7 @@ class Job(Rank):
         self._told.clear()
         self._stepped.clear()
         self._moment = BEGUN
+        self._steps += 1
 
     def _require_places(self) -> None:
         for name, parameter, place in zip(self._names, self._parameters, self._places):

@@ -39,7 +39,8 @@ def library() -> ctypes.CDLL:
                  "share": [Handle, ctypes.c_uint64, number], "sum": [Handle, ctypes.c_uint64, number],
                  "state": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "go_on_from": [Handle, text, number],
                  "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
-                 "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "has_ended": [Handle], "fail": [Handle, text],
+                 "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
+                 "has_ended": [Handle], "fail": [Handle, text],
                  "require_gradients_only": [text], "close": [Handle]}
     for name, types in arguments.items():
         getattr(loaded, f"trigram_{name}").argtypes = types
@@ -122,6 +123,12 @@ class Session:
         self._check(self._library.trigram_rows(self._handle))
         rows: list[dict[str, Any]] = json.loads(reply())
         return rows
+
+    def spans(self, rank: int) -> list[dict[str, Any]]:
+        """After the session has finished."""
+        self._check(self._library.trigram_spans(self._handle, rank))
+        spans: list[dict[str, Any]] = json.loads(reply())
+        return spans
 
     def __del__(self) -> None:
         if self._handle:

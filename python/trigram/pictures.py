@@ -42,11 +42,11 @@ class Pictures(Sequence[pathlib.Path]):
                        for path in self.paths)
 
 
-def draw(folder: pathlib.Path) -> Pictures:
-    """Draws what a folder holds, into the folder, with the matplotlib of this Python. Raises ImportError without one,
-    ValueError for files that cannot be drawn."""
+def draw(*folders: pathlib.Path) -> Pictures:
+    """Draws what a folder holds, or two runs beside each other, into the first folder, with the matplotlib of this Python.
+    Raises ImportError without one, ValueError for files that cannot be drawn."""
     script = program.shipped("plot/plot.py")
-    ended = subprocess.run([sys.executable, "-B", str(script), str(folder.resolve())], stdin=subprocess.DEVNULL,
+    ended = subprocess.run([sys.executable, "-B", str(script), *(str(folder.resolve()) for folder in folders)], stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
     text = ended.stdout.strip()
     if ended.returncode == 0:

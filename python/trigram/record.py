@@ -44,10 +44,13 @@ class Rows:
         """Of the step that has begun."""
         self._loss = loss
 
-    def evaluated(self, loss: Optional[float], accuracy: Optional[float]) -> None:
-        """The mean model. Ranks that are ahead may be in their next step already."""
-        step = len(self._scores) * self._every if self._every else (len(self._ends) - 1 if self._scores else 0)
-        self._scores.append({"step": step, "loss": loss, "accuracy": accuracy})
+    def next_evaluation(self) -> int:
+        """After so many steps. Ranks that are ahead may be in their next step already."""
+        return len(self._scores) * self._every if self._every else (len(self._ends) - 1 if self._scores else 0)
+
+    def evaluated(self, loss: float, accuracy: float) -> None:
+        """The mean model."""
+        self._scores.append({"step": self.next_evaluation(), "loss": loss, "accuracy": accuracy})
 
     def evals(self) -> list[Row]:
         """With the time of rank 0, as far as it is known."""
@@ -77,7 +80,8 @@ def write(folder: pathlib.Path, facts: dict[str, Any], steps: Sequence[Row], eva
 
 def summary(facts: dict[str, Any], steps: Sequence[Row], evals: Sequence[Row]) -> dict[str, Any]:
     """As the program's, of rank 0's rows."""
-    durations = [row["compute_s"] + row["exposed_s"] for row in steps]
+    durations = [row["compute_s"] + row["exposed_s"] for row in steps[:1]]
+    durations += [row["time_s"] - before["time_s"] for before, row in zip(steps, steps[1:])]
     mean = statistics.fmean(durations) if durations else 0.0
     last = evals[-1] if evals else {}
     means = {key: statistics.fmean([row[key] for row in steps]) if steps else 0.0 for key in [*BUSY, "exposed_s"]}

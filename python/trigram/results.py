@@ -72,9 +72,10 @@ class Run:
                                  "activity": event["cat"], "begin_s": event["ts"] / 1e6, "seconds": event["dur"] / 1e6,
                                  "bytes": event["args"]["bytes"]} for event in events if event["ph"] == "X"])
 
-    def plot(self) -> pictures.Pictures:
-        """Draws all pictures into the folder, as `trigram plot`: learning curves, where time goes, steps."""
-        return pictures.draw(self.folder)
+    def plot(self, other: "Optional[Run]" = None) -> pictures.Pictures:
+        """Draws all pictures into the folder, as `trigram plot`: learning curves, where time goes, steps; with another run,
+        as of a real job and of its simulation, both beside each other."""
+        return pictures.draw(self.folder, *([other.folder] if other is not None else []))
 
     def plot_curves(self) -> pictures.Pictures:
         """Loss and accuracy against time and against bytes."""
@@ -222,6 +223,12 @@ class Product:
     """Of an algorithm: its three relaxations as a symbol."""
     relaxation: str = ""
     """Of an algorithm: the same in words."""
+    stands_for: str = ""
+    """Of a name for another product with parameters: that one, as "NAME:key=value"."""
+    when: str = ""
+    """Where it is of use."""
+    when_not: str = ""
+    """Where it is not."""
     options: dict[str, str] = field(default_factory=dict)
     """Of an algorithm: each option of a run with the reason why it is refused, empty where it is not."""
 

@@ -92,13 +92,19 @@ class SimulatedRank:
         state: dict[str, Any] = self._optimizer.state.get(first, {})
         return sum(1 for one in state.values() if torch.is_tensor(one) and one.shape == first.shape and one.dim() > 0)
 
-    def score(self, score: Callable[[torch.nn.Module], Any]) -> Any:
-        self._model.eval()
-        with torch.no_grad(), self._own_random_numbers():
-            return score(self._model)
+    def score(self, score: Callable[[torch.nn.Module], Any], buffers: list[torch.Tensor]) -> Any:
+        """With these buffers: the rank itself may have gone on."""
+        own = self.buffers()
+        self.take(buffers)
+        try:
+            with torch.no_grad(), self._own_random_numbers():
+                return score(self._model.eval())
+        finally:
+            self.take(own)
 
-    def alone(self, weights: torch.Tensor) -> torch.nn.Module:
-        """The model with these weights, in memory of its own, in evaluation mode."""
+    def alone(self, weights: torch.Tensor, buffers: list[torch.Tensor]) -> torch.nn.Module:
+        """The model with these weights and buffers, in memory of its own, in evaluation mode."""
+        self.take(buffers)
         begin = 0
         for one in self._parameters:
             one.data = weights[begin:begin + one.numel()].clone().view_as(one)

@@ -17,6 +17,7 @@ import torch
 from . import program, progress, record, results
 from .model import check_model
 from .profile import Clock, of_clock, samples_of
+from .recording import numbers_of
 from .simulated_rank import SimulatedRank, trained
 
 Make = Callable[[], torch.nn.Module]
@@ -66,7 +67,7 @@ class Server:
         self._first = SimulatedRank(first, self.shared.weights, self.shared.gradients, optimizer)
         self._buffers = {0: self._first.buffers()}  # rank 0's at the begin of the last steps
         self._ranks = {0: self._first}
-        self._means = self._initial
+        self._means, self._evaluated = self._initial, self._buffers[0]
         self.rows = record.Rows(evaluate_every)
         self.where = "before the first step"
         self.show: Callable[[str], bool] = lambda _: False
@@ -102,7 +103,7 @@ class Server:
                                      "values; try a smaller learning rate")
         if rank == 0:
             self.rows.loss(loss)
-            if self._broadcasts and one.has_buffers:
+            if one.has_buffers:
                 self._buffers[step + 1] = one.buffers()
                 self._buffers.pop(step + 1 - MOST_APART, None)
         return {"loss": loss}
@@ -118,12 +119,13 @@ class Server:
     def score(self, of_the_mean: bool) -> dict[str, Any]:
         if of_the_mean:
             self._means = self.shared.weights.clone()
-        loss = accuracy = None
+            self._evaluated = self._buffers_at(self.rows.next_evaluation())
+        loss = accuracy = math.nan
         if self._score is not None:
-            loss, accuracy = numbers_of(self._first.score(self._score))
+            loss, accuracy = numbers_of(self._first.score(self._score, self._evaluated))
         if of_the_mean:
             self.rows.evaluated(loss, accuracy)
-        return {"loss": loss, "accuracy": accuracy}
+        return {"loss": record.json_number(loss), "accuracy": record.json_number(accuracy)}
 
     def _buffers_at(self, step: int) -> list[torch.Tensor]:
         """Of rank 0 as this step begins there, or as near to it as is known."""
@@ -141,20 +143,11 @@ class Server:
 
     def mean_model(self) -> torch.nn.Module:
         """In memory of its own."""
-        return self._first.alone(self._means)
+        return self._first.alone(self._means, self._evaluated)
 
 
 def shapes_of(model: torch.nn.Module) -> list[tuple[str, list[int]]]:
     return [(name, list(one.shape)) for name, one in trained(model)]
-
-
-def numbers_of(scored: Any) -> list[Optional[float]]:
-    """A loss, or loss and accuracy, as JSON has them."""
-    both = list(scored) if isinstance(scored, (tuple, list)) else [scored]
-    if not 1 <= len(both) <= 2:
-        raise ValueError(f"score gave {len(both)} values; give the loss, or loss and accuracy")
-    numbers = [float(one) for one in both] + [math.nan]
-    return [one if math.isfinite(one) else None for one in numbers[:2]]
 
 
 def simulate(make: Make, loss: Loss, data: Data, algorithm: str, ranks: int, steps: int, lr: Optional[float],

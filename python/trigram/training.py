@@ -30,14 +30,15 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]", 
 
     All processes call it, with rank 0's weights to begin with. Parameters move into buckets, which `p.data` and `p.grad`
     are views of; gradients begin every step at 0. `model.trigram` is the Job: its `rank` and `ranks`, `no_sync()` for
-    accumulation, `steps()`, `state_dict()` and `load_state_dict()` for checkpoints, `finish()`.
+    accumulation, `steps()`, `evals()` and `trace()` as tables and `save(folder)` as files, which `trigram plot FOLDER OTHER`
+    draws beside those of a simulation, `state_dict()` and `load_state_dict()` for checkpoints, `finish()`.
 
     `broadcast_buffers`: at the begin of each step all ranks take rank 0's buffers, as those of batch norm.
     `find_unused_parameters`: those that no rank has used in a step get gradient None, as in DistributedDataParallel, at the
     price of a small exchange; else 0, which momentum and weight decay step along.
     An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, as no other, and
     `model.trigram.step()` takes the place of `optimizer.step()`.
-    `flags` are those of `trigram run`: lanes, overlap, hierarchy, all_reduce, bucket_size, seed, and backend, as
+    `flags` are those of `trigram run`: lanes, overlap, hierarchy, all_reduce, bucket_size, seed, trace, and backend, as
     "mpi:timeout=60s". Returns the model. Raises ValueError for what cannot be trained so, with the reason."""
     from .job import Job
     model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, find_unused_parameters, learning_rate, flags)
@@ -90,7 +91,8 @@ def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Mo
     `clock`: the name of one of `products("profiles")`, whose sizes and times the model borrows ("gpt2_xl:compute=0.4s"); "flops", the
     model's own layers, as `profile_of` counts them, on the cluster's GPU; seconds of a step's compute, spread over layers
     by their FLOPs; or {layer: (forward, backward)} in seconds, by the names of `model.named_modules()`.
-    `samples`: of a batch, where the length of its first tensor does not say. `broadcast_buffers`: as in `with_trigram`.
+    `samples`: of a batch, where the length of its first tensor does not say. `broadcast_buffers`: as in `with_trigram`,
+    but it costs neither time nor bytes.
     `out`: the folder of the files, else a temporary one. `flags`: those of `trigram run`, as evaluate_every, seed,
     bucket_size, hierarchy, trace, fidelity.
 

@@ -4,6 +4,7 @@ same whatever lies around. Ends with 77 where matplotlib is missing."""
 import contextlib
 import copy
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -99,6 +100,34 @@ class Mangled(unittest.TestCase):
         for run in mangled(RUN):
             write_run(self.folder, run)
             self.check(run)
+
+    def test_two_runs(self):
+        whole = pathlib.Path(self.scratch.name) / "whole"
+        write_run(whole)
+        drawn = []
+
+        def check():
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                code = plot.main([str(whole), str(self.folder)])
+            self.assertIn(code, (0, plot.UNUSABLE), out.getvalue())
+            self.assertTrue(code == 0 or str(self.folder) in out.getvalue(), out.getvalue())
+            return out.getvalue()
+
+        with unittest.mock.patch("style.save", lambda figure, folder, name: drawn.append((name, figure)) or []):
+            write_run(self.folder)
+            self.assertEqual(check(), "")
+            self.assertEqual([name for name, _ in drawn], ["compared_curves", "compared_breakdown", "compared_steps"])
+            self.assertEqual([line.get_label() for line in drawn[2][1].axes[0].lines], ["whole", "folder"])
+            self.assertEqual([axes.get_title() for axes in drawn[1][1].axes], ["whole", "folder"])
+        plt.close("all")
+        for run in itertools.islice(mangled(RUN), 0, None, 3):
+            write_run(self.folder, run)
+            check()
+        (self.folder / "study.json").write_text("{}")
+        self.assertIn("holds a study; two runs are drawn beside each other", check())
+        self.folder = whole
+        self.assertIn("is given twice; give the folders of two runs", check())
 
     def test_studies(self):
         write_study(self.folder)

@@ -84,7 +84,7 @@ class Errors(Case):
     def test_what_is_refused_is_a_value_error_with_the_programs_text(self):
         with self.assertRaisesRegex(ValueError, r"^trigram run has no flag '--stepps=3' \(did you mean '--steps'\?\)"):
             trigram.run(stepps=3)
-        with self.assertRaisesRegex(ValueError, "^unknown algorithm 'nope'; this build has: ad_psgd, all_reduce"):
+        with self.assertRaisesRegex(ValueError, "^unknown algorithm 'nope'; this build has: ad_psgd, "):
             trigram.run(algorithm="nope", out=self.folder / "run")
         self.assertFalse((self.folder / "run").exists())
         with self.assertRaisesRegex(ValueError, "unknown kind 'cats'"):

@@ -1,5 +1,6 @@
 """A small model and its batches, trained by a real job or by a simulated one. As a script, a rank of the real one:
-real_and_simulated.py FOLDER leaves the weights of each rank and algorithm in FOLDER/RANK.pt."""
+real_and_simulated.py FOLDER leaves the weights of each rank and algorithm in FOLDER/RANK.pt, and the files of a training
+with evaluations in FOLDER/real."""
 
 import sys
 
@@ -50,15 +51,28 @@ def flat(model):
     return torch.cat([one.detach().reshape(-1) for one in [*model.parameters(), *model.buffers()]])
 
 
-def train(algorithm):
+def score(model):
+    x, y = data(99, 0)
+    with torch.no_grad():
+        found = model(x)
+    return F.cross_entropy(found, y), (found.argmax(1) == y).float().mean()
+
+
+def train(algorithm, evaluate_every=0, **options):
     """A rank of the real job."""
     model = make()
     one = optimizer(model)
-    job = trigram.with_trigram(model, [one], algorithm, bucket_size=BUCKET, backend="mpi:timeout=60s").trigram
+    job = trigram.with_trigram(model, [one], algorithm, bucket_size=BUCKET, backend="mpi:timeout=60s", **options).trigram
     for step in range(STEPS):
+        if evaluate_every and step % evaluate_every == 0:
+            job.evaluate(score)
         one.zero_grad()
-        loss(model, data(job.rank, step)).backward()
+        value = loss(model, data(job.rank, step))
+        job.record_loss(value)
+        value.backward()
         one.step()
+    if evaluate_every:
+        job.evaluate(score)
     job.finish()
     return job, model
 
@@ -70,6 +84,10 @@ def main(folder):
         job, model = train(algorithm)
         weights[algorithm] = [one.detach().clone() for one in model.parameters()], [one.clone() for one in model.buffers()]
     torch.save(weights, f"{folder}/{job.rank}.pt")
+    job, _ = train("local_sgd:every=4", evaluate_every=3, trace=True, broadcast_buffers=False)
+    lanes = job.trace()
+    assert set(lanes["rank"]) == set(range(RANKS)) and {"loop", "all_reduce"} <= set(lanes["name"]), lanes
+    assert (job.rank == 0) == (job.save(f"{folder}/real", samples=5 * RANKS) is not None)
 
 
 if __name__ == "__main__":

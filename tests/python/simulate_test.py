@@ -37,12 +37,23 @@ class Case(unittest.TestCase):
         return trigram.simulate(given.pop("make"), given.pop("loss"), given.pop("data"), **given)
 
 
-class Weights(Case):
-    def test_are_those_of_a_real_job_to_the_last_bit(self):
-        ended = subprocess.run([*LAUNCHER, "-n", str(task.RANKS), sys.executable, "-B", HERE / "real_and_simulated.py", self.folder],
+class Real(Case):
+    """One job of mpirun, and its simulations."""
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.job = pathlib.Path(scratch.name)
+        ended = subprocess.run([*LAUNCHER, "-n", str(task.RANKS), sys.executable, "-B", HERE / "real_and_simulated.py", cls.job],
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
-        self.assertEqual(ended.returncode, 0, ended.stdout)
-        real = [torch.load(self.folder / f"{rank}.pt") for rank in range(task.RANKS)]
+        assert ended.returncode == 0, ended.stdout
+
+    def simulated(self, **options):
+        return self.simulate(ranks=task.RANKS, steps=task.STEPS, bucket_size=task.BUCKET, optimizer=task.optimizer, **options)
+
+    def test_weights_are_equal_to_the_last_bit(self):
+        real = [torch.load(self.job / f"{rank}.pt") for rank in range(task.RANKS)]
         for algorithm in task.ALGORITHMS:
             with self.subTest(algorithm):
                 seen = []
@@ -51,8 +62,7 @@ class Weights(Case):
                     seen.append([one.clone() for one in model.parameters()])
                     return 0.5, 0.5
 
-                run = self.simulate(algorithm=algorithm, ranks=task.RANKS, steps=task.STEPS, bucket_size=task.BUCKET, score=score,
-                                    optimizer=task.optimizer)
+                run = self.simulated(algorithm=algorithm, score=score)
                 for rank in range(task.RANKS):
                     weights, _ = real[rank][algorithm]
                     nearest = min(max(float((a - b).abs().max()) for a, b in zip(weights, other)) for other in seen)
@@ -60,6 +70,28 @@ class Weights(Case):
                 for mine, theirs in zip(run.model.buffers(), real[0][algorithm][1]):
                     self.assertTrue(torch.equal(mine, theirs), (mine, theirs))
 
+    def test_files_are_those_of_a_simulation(self):
+        real = trigram.load(self.job / "real")
+        run = self.simulated(algorithm="local_sgd:every=4", score=task.score, evaluate_every=3, trace=True, broadcast_buffers=False,
+                             out=self.folder / "simulated")
+        self.assertEqual(list(real.steps.columns), list(run.steps.columns))
+        self.assertEqual(list(real.evals.columns), list(run.evals.columns))
+        for column in ("step", "rank", "loss", "bytes_sent"):
+            self.assertEqual(list(real.steps[column]), list(run.steps[column]), column)
+        self.assertEqual(list(real.evals["step"]), [0, 3, 6])
+        for column in ("loss", "accuracy", "consensus_distance"):
+            self.assertLess((real.evals[column] - run.evals[column]).abs().max(), 1e-6, column)
+        self.assertEqual(set(real.trace["rank"]), set(run.trace["rank"]))
+        self.assertTrue(real.steps["time_s"].is_monotonic_increasing and (real.steps["time_s"] > 0).all(), real.steps)
+        self.assertEqual(real.flags["algorithm"], run.flags["algorithm"])
+        self.assertEqual(real.summary["bytes_per_step_mean"], run.steps["bytes_sent"].mean())
+        self.assertIn("local_sgd", repr(real))
+        if importlib.util.find_spec("matplotlib"):
+            self.assertEqual([path.stem for path in run.plot(real)], ["compared_curves", "compared_breakdown", "compared_steps"])
+            self.assertGreater(len(real.plot()), 1)
+
+
+class Weights(Case):
     def test_are_those_of_one_process_with_the_whole_batch(self):
         def make():
             torch.manual_seed(3)

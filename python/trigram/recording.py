@@ -1,0 +1,99 @@
+"""What a rank of a real job has to tell of its training: rows, scores and spans, as the program's files have them."""
+
+import math
+import pathlib
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
+
+import torch
+
+from . import record, results
+from .library import Session
+
+
+def numbers_of(scored: Any) -> tuple[float, float]:
+    """A loss, or loss and accuracy, of which the accuracy may be missing: NaN. Raises ValueError for more."""
+    both = list(scored) if isinstance(scored, (tuple, list)) else [scored]
+    if not 1 <= len(both) <= 2:
+        raise ValueError(f"score gave {len(both)} values; give the loss, or loss and accuracy")
+    return float(both[0]), float(both[1]) if len(both) == 2 else math.nan
+
+
+class Recording:
+    """Of one rank. Scores take real time, which its clock leaves out, as the program's does."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._losses: dict[int, float] = {}
+        self._pauses: list[tuple[int, float]] = []  # after so many steps, seconds
+        self._spans: list[record.Row] = []
+        self.evals: list[record.Row] = []
+
+    def loss(self, step: int, loss: Any) -> None:
+        self._losses[step] = float(loss.detach()) if torch.is_tensor(loss) else float(loss)
+
+    def rows(self) -> list[record.Row]:
+        """A row a step."""
+        rows = self._session.rows()
+        for row in rows:
+            row["loss"] = self._losses.get(row["step"], math.nan)
+            row["time_s"] -= sum(seconds for after, seconds in self._pauses if after <= row["step"])
+        return rows
+
+    def evaluate(self, model: torch.nn.Module, weights: Sequence[torch.Tensor], score: Callable[[torch.nn.Module], Any]) -> None:
+        """A row of the mean model and of the worst rank. `weights`: where the model's parameters lie, of which those of all
+        ranks are added up in their order. Collective, between two steps."""
+        begun = time.perf_counter()
+        rows, ranks, rank = self.rows(), self._session.ranks, self._session.rank
+        own = [one.clone() for one in weights]
+        distance = self._bring_mean(weights, own)
+        mean = self._score(model, score)
+        for mine, whole in zip(weights, own):
+            mine.copy_(whole)
+        accuracies = torch.zeros(ranks)
+        accuracies[rank] = mean[1] if distance == 0 else self._score(model, score)[1]
+        self._sum(accuracies)
+        self.evals.append({"step": len(rows), "time_s": rows[-1]["time_s"] if rows else 0.0, "loss": mean[0], "accuracy": mean[1],
+                           "worst_accuracy": float(accuracies.min()), "consensus_distance": distance,
+                           "bytes_mean": float(sum(row["bytes_sent"] for row in rows))})
+        self._pauses.append((len(rows), time.perf_counter() - begun))
+
+    def keep_spans(self) -> None:
+        """Of all ranks, once the session has finished."""
+        self._spans = [span for rank in range(self._session.ranks) for span in self._session.spans(rank)]
+
+    def spans(self) -> list[record.Row]:
+        """Raises ValueError where none were kept."""
+        if not self._spans:
+            raise ValueError("there are no spans: give with_trigram trace=True, and ask after finish()")
+        return self._spans
+
+    def save(self, folder: "str | pathlib.Path", facts: dict[str, Any]) -> results.Run:
+        record.write(pathlib.Path(folder), facts, self.rows(), self.evals, self._spans or None)
+        return results.Run(folder)
+
+    def _bring_mean(self, weights: Sequence[torch.Tensor], own: Sequence[torch.Tensor]) -> float:
+        """Puts the mean over ranks into `weights`, and returns how far ranks are from it: √(1/n Σ‖x_i − x̄‖²)."""
+        for one in weights:
+            self._sum(one)
+            one /= self._session.ranks
+        squares = torch.stack([(mine - mean).double().square().sum() for mine, mean in zip(own, weights)]).sum().float().reshape(1)
+        self._sum(squares)
+        return math.sqrt(float(squares) / self._session.ranks)
+
+    def _sum(self, numbers: torch.Tensor) -> None:
+        self._session.sum(numbers.data_ptr(), numbers.numel())
+
+    @staticmethod
+    def _score(model: torch.nn.Module, score: Callable[[torch.nn.Module], Any]) -> tuple[float, float]:
+        modes = {module: module.training for module in model.modules()}
+        try:
+            return numbers_of(score(model.eval()))
+        finally:
+            for module, mode in modes.items():
+                module.training = mode
+
+
+def facts_of(model: torch.nn.Module, flags: dict[str, str], ranks: int, samples: Optional[int]) -> dict[str, Any]:
+    return {"description": type(model).__name__, "flags": flags, "ranks": ranks, "samples": samples or 0}

@@ -1,0 +1,101 @@
+"""Cases of with_trigram_job.py: what is refused, what is caught later, and steps that are no whole ones."""
+
+import torch
+
+from job_case import JobCase, Net, differences, loss_of, plain, seeded, wrapped
+
+
+class Misuse(JobCase):
+    def case_states_of_others_are_refused(self):
+        model, other = seeded(Net), seeded(Net)
+        wrapped(model, [plain(model)], "bytegrad")
+        state = model.trigram.state_dict()
+        model.trigram.finish()
+        wrapped(other, [plain(other)], "qsgd")
+        for wrong, text in ((state | {"rank": self.rank + 1}, "give each rank its own"), (state, "is of algorithm 'bytegrad'")):
+            try:
+                other.trigram.load_state_dict(wrong)
+            except ValueError as error:
+                assert text in str(error), str(error)
+            else:
+                raise AssertionError(text)
+        other.trigram.finish()
+
+    def case_nothing_follows_the_end(self):
+        model = seeded(Net)
+        job = wrapped(model, [plain(model)]).trigram
+        job.finish()
+        self.raises(RuntimeError, "the session has ended; nothing can follow", lambda: job._session.begin(0.1))
+
+    def case_skipped_step(self):
+        model = seeded(Net)
+        optimizer = plain(model)
+        wrapped(model, [optimizer])
+        loss_of(model, self.rank, 0).backward()
+        model.trigram.skip_step()
+        assert differences(model, seeded(Net)) == 0
+        self.one(model, optimizer, 0, None)
+        model.trigram.finish()
+        assert differences(model, seeded(Net)) > 0
+
+    def case_forward_alone(self):
+        model = seeded(Net)
+        optimizer = plain(model)
+        wrapped(model, [optimizer])
+        loss_of(model, self.rank, 0)
+        self.raises(RuntimeError, "no backward() followed: call job.skip_step()", model.trigram.finish)
+        model.trigram.skip_step()
+        assert differences(model, seeded(Net)) == 0
+        self.one(model, optimizer, 0, None)
+        model.trigram.finish()
+        assert differences(model, seeded(Net)) > 0
+
+    def case_refused_at_the_start(self):
+        def refused(text, model, optimizers, algorithm="all_reduce", **options):
+            self.raises(ValueError, text, lambda: wrapped(model, optimizers, algorithm, **options))
+
+        model = Net()
+        refused("'first.weight' is of torch.float64; keep parameters in torch.float32", Net().double(), [])
+        refused("'last.weight' is in no optimizer", model, [torch.optim.SGD(model.first.parameters(), lr=1),
+                torch.optim.SGD(model.second.parameters(), lr=1), torch.optim.SGD(model.branch.parameters(), lr=1)])
+        refused("module '0' has sparse gradients", torch.nn.Sequential(torch.nn.Embedding(3, 2, sparse=True)), [])
+        refused("no parameter that requires a gradient", torch.nn.Tanh(), [])
+        refused("unknown algorithm 'bytegrd' (did you mean 'bytegrad'?)", model, [plain(model)], "bytegrd")
+        refused("steps the weights by itself", model, [plain(model)], "one_bit_adam")
+        refused("leaves the step to optimizers", model, [], "bytegrad", learning_rate=0.1)
+        refused("needs a learning_rate", model, [], "one_bit_adam")
+        refused("learning_rate=0.1 would do nothing beside optimizers", model, [plain(model)], learning_rate=0.1)
+        elsewhere = Net()
+        elsewhere.register_buffer("far", torch.zeros(2, device="meta"))
+        refused("buffer 'far' is on meta", elsewhere, [plain(elsewhere)])
+        elsewhere = Net()
+        elsewhere.far = torch.nn.Parameter(torch.zeros(2, device="meta"), requires_grad=False)
+        refused("parameter 'far' is on meta", elsewhere, [plain(elsewhere)])
+        refused("makes some ranks servers", model, [plain(model)], "parameter_server")
+        refused("'lans'", model, [plain(model)], lans=2)
+        wrapped(model, [plain(model)])
+        refused("a session that is not finished", model, [plain(model)])
+        model.trigram.finish()
+
+    def case_caught_later(self):
+        """Each on a session of its own, since what fails in the middle of a step ends it."""
+        def caught(text, spoil, **options):
+            model = seeded(Net)
+            optimizer = plain(model)
+            wrapped(model, [optimizer], **options)
+            self.raises(RuntimeError, text, lambda: spoil(model, optimizer))
+            return model, optimizer
+
+        def twice(model, _):
+            loss_of(model, self.rank, 0).backward()
+            loss_of(model, self.rank, 0).backward()
+
+        model, optimizer = caught("a second backward() before optimizer.step()", twice)
+        optimizer.step()  # the first one counts
+        model.trigram.finish()
+        model, _ = caught("optimizer.step() came, but no backward()", lambda model, optimizer: optimizer.step())
+        model.trigram.finish()
+        model, _ = caught("call the model in training mode", lambda model, _: loss_of(model.eval(), self.rank, 0).backward())
+        model.trigram.finish()
+        model, _ = caught("parameter 'first.weight' has left its bucket", lambda model, _: model.to(torch.float64)(torch.zeros(1, 6).double()))
+        model.trigram.finish()
