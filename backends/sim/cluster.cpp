@@ -172,6 +172,11 @@ void Cluster::read_gpu(Params& params) {
   gpu_memory_bandwidth =
       params.get("gpu_memory_bandwidth", "900GB/s", Unit::bytes_per_second, "of a GPU's memory", rates);
   kernel_launch = params.get("kernel_launch", "5us", Unit::seconds, "time to start a kernel");
+  compute_slowdown =
+      params.get("compute_slowdown", 1.0,
+                 "times as long as alone that kernels of a rank take while it is in a collective", {1, 1e3});
+  if (!platform.empty()) refuse(given(params, {"compute_slowdown"}), "a platform file");
+  given_gpu_keys_ = given(params, {"compute_slowdown"});
   codec_rates = located(place_of(params, "codec_rates"), [&] {
     return CodecRates(params.get("codec_rates", "",
                                  "speeds of codecs as measured: codec/step/call/element … with encode, decode, "
@@ -267,6 +272,7 @@ std::vector<std::string> Cluster::warnings(int ranks) const {
     warn(all, given_nic_keys_, "all ranks are on one node");
     warn(all, given_host_keys_, "all ranks are on one node");
   }
+  if (ranks == 1) warn(all, given_gpu_keys_, "there is one rank");
   if (used == ranks) warn(all, given_node_keys_, "every node has one rank");
   if (fat_tree && used <= leaf_nodes) warn(all, given_leaf_keys_, "all nodes are under one leaf");
   const auto beyond = [&](int target, int bound, const std::string& key) {

@@ -35,7 +35,8 @@ struct Cluster {
   double gpu_flops = 0;
   double gpu_memory_bandwidth = 0;
   double kernel_launch = 0;
-  CodecRates codec_rates;  ///< measured speeds of codecs; the others have those of the GPU
+  double compute_slowdown = 1;  ///< of kernels while their rank is in a collective
+  CodecRates codec_rates;       ///< measured speeds of codecs; the others have those of the GPU
   std::vector<Slow> slow;
   std::vector<Change> changes;
   std::vector<Fault> faults;
@@ -72,7 +73,7 @@ struct Cluster {
   void refuse(const std::vector<std::string>& keys, const char* reason) const;
 
   std::string owner_;  ///< of the parameters, for messages
-  std::vector<std::string> given_nic_keys_, given_host_keys_, given_node_keys_, given_leaf_keys_;
+  std::vector<std::string> given_nic_keys_, given_host_keys_, given_gpu_keys_, given_node_keys_, given_leaf_keys_;
 };
 
 }  // namespace trigram::sim

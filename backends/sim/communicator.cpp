@@ -36,10 +36,9 @@ double SimCommunicator::Messages::rate(const Platform& platform, int from, int t
 void SimCommunicator::exchange(std::span<const Transfer> transfers) {
   check(transfers);
   if (transfers.empty()) return;
-  Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "exchange", *group_,
-                  transfers);
+  Call call(*this, "exchange", transfers);
   blocking([&] {
-    Outstanding outstanding(*this, blocked);
+    Outstanding outstanding(*this, call.blocked);
     if (transfers.size() <= all_at_once) {
       post_all(transfers, outstanding, {});
     } else {

@@ -42,6 +42,7 @@ class SimCommunicator final : public Communicator {
     Channel* channel;
     simgrid::s4u::CommPtr comm;  ///< none to oneself
   };
+  class Call;
   class Outstanding;
 
   /// What one flow stands for, so that connections limit it as they limit the messages.
@@ -108,6 +109,23 @@ class SimCommunicator final : public Communicator {
   bool fluid_;
   Simulation& simulation_;
   std::vector<Posted> posted_;
+};
+
+/// A collective or an exchange of this rank, from its begin to its end.
+class SimCommunicator::Call {
+ public:
+  Call(const SimCommunicator& communicator, const char* operation, std::span<const Transfer> transfers = {})
+      : on_gpu_(communicator.simulation_.gpu(communicator.group_->member(communicator.rank_))),
+        blocked(communicator.simulation_,
+                communicator.simulation_.station(communicator.group_->member(communicator.rank_),
+                                                 communicator.group_->lane()),
+                operation, *communicator.group_, transfers) {}
+
+ private:
+  Gpu::InCollective on_gpu_;
+
+ public:
+  Blocked blocked;
 };
 
 /// The ends of one exchange that have not ended yet. Unless the exchange becomes complete they are withdrawn: their

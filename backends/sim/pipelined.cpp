@@ -7,14 +7,13 @@
 #include "backends/sim/parts.hpp"
 #include "core/all_reduce.hpp"
 #include "core/collectives/reduction.hpp"
-#include "core/error.hpp"
 
 namespace trigram::sim {
 
 void SimCommunicator::all_reduce_pipelined(const AllReduce& how, Buffer x, ReduceOp op) {
   enter();
   group_->meeting().buffers[at(rank_)] = x;
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_reduce", *group_);
+  const Call call(*this, "all_reduce");
   blocking([&] {
     group_->meet(rank_, [&] {
       check_same_sizes();

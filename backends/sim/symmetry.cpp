@@ -128,7 +128,7 @@ template <class Move>
 void SimCommunicator::tree(const char* name, Buffer x, StandIn flow, const Move& move) {
   enter();
   group_->meeting().buffers[at(rank_)] = x;
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), name, *group_);
+  const Call call(*this, name);
   const int rounds = std::bit_width(static_cast<unsigned>(size() - 1));
   blocking([&] {
     group_->meet(rank_, [&] {
