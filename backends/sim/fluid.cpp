@@ -161,7 +161,7 @@ void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const B
       if (meeting.even) carry(all_to_all_of_first_node(), 1);
     });
   });
-  if (!meeting.even) return simulation_.platform().limits_messages() ? flows_to_ranks() : flows_to_nodes();
+  if (!meeting.even) return simulation_.network().limits_messages() ? flows_to_ranks() : flows_to_nodes();
   const int like = (rank_ + static_cast<int>(group_->by_node().front().size())) % n;
   simulation_.count(group_->member(rank_), group_->member(like), bytes_between(rank_, Reach::other_nodes));
 }
@@ -258,7 +258,7 @@ void SimCommunicator::ring_flow(std::int64_t sent, std::int64_t received, int ro
     const double before_a_round = platform.latency(from, to) + overhead;
     Outstanding outstanding(*this, call.blocked);
     if (overhead > 0) simgrid::s4u::this_actor::sleep_for(overhead);
-    start_together(transfers, outstanding, {.rounds = rounds});  // whose oldest is the one that is sent
+    start_together(transfers, outstanding, rounds);  // whose oldest is the one that is sent
     while (outstanding.size() > 0) {
       outstanding.finish_oldest();
       if (rounds > 1 && outstanding.size() == 1) simgrid::s4u::this_actor::sleep_for((rounds - 1) * before_a_round);

@@ -68,8 +68,6 @@ void pay_real_latencies(sg::NetZone* root) {
 Platform::Platform(const Cluster& cluster, int ranks)
     : node_of_rank(cluster.nodes_of(ranks)),
       nic_per_gpu_(cluster.nic_per_gpu),
-      connections_(cluster.connections),
-      nic_bandwidth_(cluster.nic_bandwidth),
       message_overhead_(cluster.message_overhead) {
   if (cluster.platform.empty()) {
     build(cluster);

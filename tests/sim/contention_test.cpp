@@ -27,17 +27,17 @@ double kernel(const std::string& more, double seconds, int collectives) {
 TEST(Contention, SlowsKernelsWhileACollectiveRuns) {
   for (const std::string fidelity : {"", ",fidelity=fluid"}) {
     const std::string slowed = "compute_slowdown=1.25" + fidelity;
-    expect_relative(kernel(slowed, 5 * collective, 1), 5.2 * collective, 1e-6, fidelity);
-    expect_relative(kernel(slowed, 5 * collective, 3), 5.6 * collective, 1e-6, fidelity);
-    expect_relative(kernel(slowed, collective / 2, 1), 0.625 * collective, 1e-6, fidelity);
-    expect_relative(kernel(slowed, collective / 2, 0), 0.5 * collective, 1e-6, fidelity);
-    expect_relative(kernel(slowed + ",slow=0:2 1:2", 5 * collective, 1), 10.2 * collective, 1e-6, fidelity);
-    expect_relative(kernel("compute_slowdown=1" + fidelity, 5 * collective, 1), 5 * collective, 1e-6, fidelity);
+    expect_relative(kernel(slowed, 5 * collective, 1), 5.2 * collective, 1e-4, fidelity);
+    expect_relative(kernel(slowed, 5 * collective, 3), 5.6 * collective, 1e-4, fidelity);
+    expect_relative(kernel(slowed, collective / 2, 1), 0.625 * collective, 1e-4, fidelity);
+    expect_relative(kernel(slowed, collective / 2, 0), 0.5 * collective, 1e-4, fidelity);
+    expect_relative(kernel(slowed + ",slow=0:2 1:2", 5 * collective, 1), 10.2 * collective, 1e-4, fidelity);
+    expect_relative(kernel("compute_slowdown=1" + fidelity, 5 * collective, 1), 5 * collective, 1e-4, fidelity);
   }
 }
 
 TEST(Contention, LeavesCollectivesAsTheyAre) {
-  expect_relative(duration(flat(2, "compute_slowdown=2"), 2, all_reduce_of(bytes)), collective, 1e-6);
+  expect_relative(duration(flat(2, "compute_slowdown=2"), 2, all_reduce_of(bytes)), collective, 1e-4);
 }
 
 TEST(Contention, IsRefusedWhereItCannotBe) {
