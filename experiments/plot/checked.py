@@ -103,6 +103,8 @@ def study(path):
     for key, found in calibration.get("values", {}).items():
         text(key, f"'{path}'.calibration.values")
         text(found, f"'{path}'.calibration.values.{key}")
+    each(fields(row=name, source=text, method=text, condition=text, used=text, seconds=number))(
+        value.get("measurements", []), f"'{path}'.measurements")
     if not value["rows"]:
         raise Unusable(f"'{path}' has no rows")
     for axis in value["axes"]:

@@ -5,6 +5,7 @@ import statistics
 
 import matplotlib.pyplot as plt
 
+import agreement_plot
 import checked
 import style
 import tables
@@ -171,4 +172,6 @@ def draw_breakdown(folder, study, runs):
 def draw(folder):
     study = checked.study(folder / "study.json")
     runs = main_runs(checked.runs(folder, study))
+    if study.get("measurements"):
+        return agreement_plot.draw(folder, study, runs)
     return draw_sweep(folder, study, runs) + draw_all_learning(folder, study, runs) + draw_breakdown(folder, study, runs)

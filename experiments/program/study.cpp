@@ -15,6 +15,7 @@
 #include "experiments/record/warnings.hpp"
 #include "experiments/settings/build_facts.hpp"
 #include "experiments/settings/places.hpp"
+#include "experiments/study/agreement.hpp"
 #include "experiments/study/possible_points.hpp"
 #include "experiments/study/selection.hpp"
 #include "experiments/study/study_calibration.hpp"
@@ -78,6 +79,18 @@ std::string calibration_lines(const Study& study, const Calibrated& found) {
   return text;
 }
 
+/// A few names, and how many more there are.
+std::string some_of(const std::set<std::string>& names) {
+  constexpr std::size_t most = 8;
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& name : names) {
+    if (shown == most) return text + " and " + std::to_string(names.size() - most) + " more";
+    text += (shown++ == 0 ? "" : ", ") + name;
+  }
+  return text;
+}
+
 /// Each warning once, with the rows whose runs gave it.
 std::string warning_lines(const std::vector<StudyResult>& results) {
   std::map<std::string, std::set<std::string>> rows;
@@ -86,9 +99,7 @@ std::string warning_lines(const std::vector<StudyResult>& results) {
   }
   std::string text;
   for (const auto& [warning, names] : rows) {
-    text += "warning of";
-    for (const std::string& name : names) text += (name == *names.begin() ? " " : ", ") + name;
-    text += ": " + warning + "\n";
+    text += "warning of " + some_of(names) + ": " + warning + "\n";
   }
   return text.empty() ? "" : "\n" + text;
 }
@@ -109,8 +120,15 @@ std::string choice_lines(const Selected& selected) {
   return text;
 }
 
+std::vector<StudyResult> together(const std::vector<StudyResult>& main, const std::vector<StudyResult>& variants) {
+  std::vector<StudyResult> all = main;
+  all.insert(all.end(), variants.begin(), variants.end());
+  return all;
+}
+
 std::string tables(const Study& study, const Published& published, const std::vector<StudyResult>& main,
                    const std::vector<StudyResult>& variants) {
+  if (has_observations(study)) return agreement_table(study, together(main, variants));
   std::string text = measure_table(study, main);
   if (study.goal) text += "\n" + goal_table(study, main);
   if (study.target)
@@ -123,7 +141,7 @@ void conduct(const Study& study, const StudyFlags& flags) {
   if (study.target) {
     published = located(study.file.string() + ": [target] file: ", [&] { return read_published(*study.target); });
   }
-  const ResultFolder folder(flags.out, {"runs.csv", "table.txt", "study.json"});
+  const ResultFolder folder(flags.out, {"runs.csv", "table.txt", "study.json", "agreement.csv"});
   const FolderLock lock(flags.out, "a study");
   RunPool pool(flags.out, flags.jobs);
   pool.check(possible_points(study, flags.recalibrate));
@@ -133,8 +151,7 @@ void conduct(const Study& study, const StudyFlags& flags) {
   const std::vector<StudyResult> variants = pool.run(variant_points(study, found.values), "runs of variants");
 
   const std::string chosen = calibration_lines(study, found) + choice_lines(selected);
-  std::vector<StudyResult> all = main;
-  all.insert(all.end(), variants.begin(), variants.end());
+  const std::vector<StudyResult> all = together(main, variants);
   const std::string table = study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
                             tables(study, published, main, variants) + warning_lines(all);
   nlohmann::json facts = study_facts(study);
@@ -143,6 +160,7 @@ void conduct(const Study& study, const StudyFlags& flags) {
   facts["calibration"] = calibration_facts(study, found);
   facts["selection"] = selected.choices;
   write_file(flags.out / "runs.csv", runs_csv(study, all));
+  if (has_observations(study)) write_file(flags.out / "agreement.csv", agreement_csv(predictions(study, main)));
   write_file(flags.out / "table.txt", table);
   write_file(flags.out / "study.json", facts.dump(2) + "\n");
   std::cout << table;

@@ -22,6 +22,9 @@ std::string measure_table(const Study& study, const std::vector<StudyResult>& re
 std::string error_table(const Study& study, const std::vector<Comparison>& main,
                         const std::vector<Comparison>& variants);
 
+/// Errors against measurements by source and method, order of pairs, decisions, and the same for every variant.
+std::string agreement_table(const Study& study, const std::vector<StudyResult>& results);
+
 /// Median and range of time and bytes to the goal by line, and the runs that never reach it.
 std::string goal_table(const Study& study, const std::vector<StudyResult>& results);
 

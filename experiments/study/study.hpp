@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/settings/settings.hpp"
+#include "experiments/study/observations.hpp"
 
 namespace trigram {
 
@@ -21,13 +22,15 @@ struct Row {
   std::string name;
   std::string series;
   Settings settings;
-  int line = 0;  ///< of its section
+  int line = 0;                                 ///< of its section
+  std::optional<Observation> observation = {};  ///< of a row that a table of [measurements] makes
 };
 
 /// [variant.NAME]: all rows, or those listed, once more with other flags; reported beside, never among, the main runs.
 struct Variant {
   std::string name;
-  std::vector<std::string> rows;  ///< empty: all
+  std::vector<std::string> rows;  ///< by name, series or source; empty: all
+  std::string also;               ///< a variant before it, whose flags its rows have too; empty: none
   Settings settings;
   int line = 0;  ///< of its section
 };
@@ -80,7 +83,7 @@ struct Study {
   Settings run;
   int run_line = 0;  ///< of [run]
   std::vector<Axis> sweep;
-  std::vector<Row> rows;  ///< at least one
+  std::vector<Row> rows;  ///< at least one; those of tables behind the others
   std::vector<Variant> variants;
   Measure measure;
   std::optional<Target> target;
@@ -88,6 +91,12 @@ struct Study {
   std::optional<Selection> selection;
   std::optional<Goal> goal;
 };
+
+/// Whether `names` has a row's name or series, its measurement's source, or the system or algorithm that it says.
+bool names_row(const std::vector<std::string>& names, const Row& row);
+
+/// Whether some row is a measurement.
+bool has_observations(const Study& study);
 
 /// The swept keys by which lines of tables and figures differ: all but the first, along which they run, and but `seed`,
 /// over which medians are taken.

@@ -17,7 +17,7 @@ namespace {
 void require_rows(const Study& study, const std::vector<std::string>& names, const std::string& section) {
   for (const std::string& name : names) {
     const bool known =
-        std::any_of(study.rows.begin(), study.rows.end(), [&](const Row& row) { return row.name == name; });
+        std::any_of(study.rows.begin(), study.rows.end(), [&](const Row& row) { return names_row({name}, row); });
     require(known, "[" + section + "] names row '" + name + "', which the study does not have");
   }
 }
@@ -75,6 +75,24 @@ void check_calibration(const Study& study) {
                              ", which [calibrate] does not search for");
 }
 
+void check_variants(const Study& study) {
+  std::set<std::string> before;
+  for (const Variant& variant : study.variants) {
+    require_rows(study, variant.rows, "variant." + variant.name);
+    require(variant.also.empty() || before.contains(variant.also), "[variant.", variant.name, "] also = ", variant.also,
+            " names no variant before it");
+    before.insert(variant.name);
+  }
+}
+
+/// Settings of a measurement are its table's: a sweep would run it under others than it was taken.
+void check_observations(const Study& study) {
+  if (!has_observations(study)) return;
+  require(study.sweep.empty(), "[measurements] has rows with flags of their own; leave [sweep] out");
+  require(!study.target && !study.calibration && !study.selection && !study.goal,
+          "[measurements] brings its own points; leave [target], [calibrate], [selection] and [goal] out");
+}
+
 }  // namespace
 
 double x_of(const Target& target, const std::string& value) {
@@ -97,7 +115,8 @@ void require_name(const std::string& name, const std::string& what) {
 void check(const Study& study) {
   require_name(study.name, "the study's name");
   for (const Axis& axis : study.sweep) check_axis(axis, "sweep");
-  for (const Variant& variant : study.variants) require_rows(study, variant.rows, "variant." + variant.name);
+  check_variants(study);
+  check_observations(study);
   if (study.target) check_target(study);
   if (study.calibration) check_calibration(study);
   check_number(study.measure.value, "[measure] value");

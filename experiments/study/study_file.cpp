@@ -108,6 +108,8 @@ void read_row(Row& row, const ConfigEntry& entry) {
 void read_variant(Variant& variant, const ConfigEntry& entry) {
   if (entry.key == "rows") {
     variant.rows = words_of(entry.value);
+  } else if (entry.key == "also") {
+    variant.also = entry.value;
   } else if (!entry.key.empty()) {
     variant.settings[entry.key] = entry.value;
   }
@@ -137,6 +139,21 @@ void read_measure(Measure& measure, const ConfigEntry& entry) {
        {"label", text_into(measure.label)},
        {"x_label", text_into(measure.x_label)}},
       entry);
+}
+
+/// A row a measurement, named after its table and its line there.
+void read_tables(Study& study, const ConfigEntry& entry) {
+  const auto add = [&](const std::string& text) {
+    for (const std::string& word : words_of(text)) {
+      const std::filesystem::path table = study.file.parent_path() / word;
+      for (Observation& one : read_observations(table)) {
+        const std::string name = table.stem().string() + "." + std::to_string(one.line);
+        require_name(name, "the name of the table's row");
+        study.rows.push_back({name, one.method, one.settings, entry.line, one});
+      }
+    }
+  };
+  set({{"tables", add}}, entry);
 }
 
 void read_known(Calibration& calibration, const ConfigEntry& entry) {
@@ -172,6 +189,7 @@ constexpr Section sections[] = {
     {"run", false, [](Study& study, Name, Entry entry) { read_run(study, entry); }},
     {"sweep", false, [](Study& study, Name, Entry entry) { read_sweep(study, entry); }},
     {"row", true, [](Study& study, Name name, Entry entry) { read_row(named(study.rows, name, entry), entry); }},
+    {"measurements", false, [](Study& study, Name, Entry entry) { read_tables(study, entry); }},
     {"variant", true,
      [](Study& study, Name name, Entry entry) { read_variant(named(study.variants, name, entry), entry); }},
     {"measure", false, [](Study& study, Name, Entry entry) { read_measure(study.measure, entry); }},

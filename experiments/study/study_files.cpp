@@ -44,6 +44,21 @@ std::set<std::string> summary_keys(const std::vector<StudyResult>& results) {
   return keys;
 }
 
+nlohmann::json observation_facts(const Study& study) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const Row& row : study.rows) {
+    if (!row.observation) continue;
+    const Observation& of = *row.observation;
+    all.push_back({{"row", row.name},
+                   {"source", of.source},
+                   {"method", of.method},
+                   {"condition", of.condition},
+                   {"used", of.used},
+                   {"seconds", of.seconds}});
+  }
+  return all;
+}
+
 std::string goal_cells(const Study& study, const StudyResult& result) {
   if (!study.goal) return "";
   const auto there = reached(*study.goal, result.run);
@@ -82,6 +97,7 @@ nlohmann::json study_facts(const Study& study) {
   for (const Row& row : study.rows) facts["rows"].push_back({{"name", row.name}, {"series", row.series}});
   facts["line_keys"] = line_keys(study);
   if (study.goal) facts["goal"] = {{"loss", study.goal->loss}};
+  if (has_observations(study)) facts["measurements"] = observation_facts(study);
   if (study.target) facts["target"] = {{"axis", study.target->axis}, {"unit", study.target->unit}};
   return facts;
 }

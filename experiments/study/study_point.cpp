@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "core/error.hpp"
@@ -26,8 +27,18 @@ std::vector<Settings> product(const std::vector<Axis>& axes) {
   return all;
 }
 
-bool takes_part(const Variant& variant, const Row& row) {
-  return variant.rows.empty() || std::find(variant.rows.begin(), variant.rows.end(), row.name) != variant.rows.end();
+bool takes_part(const Variant& variant, const Row& row) { return variant.rows.empty() || names_row(variant.rows, row); }
+
+/// What a variant changes in a row, with what those before it do that it names; nothing where none of them has the row.
+std::optional<Settings> changes(const Study& study, const Variant& variant, const Row& row) {
+  std::optional<Settings> all;
+  const Variant* next = &variant;
+  while (next != nullptr) {
+    if (takes_part(*next, row)) all = layered(next->settings, all.value_or(Settings{}));
+    const auto before = std::ranges::find(study.variants, next->also, &Variant::name);
+    next = before == study.variants.end() ? nullptr : &*before;
+  }
+  return all;
 }
 
 std::string place_of(const Study& study, const Row& row, const Variant& variant) {
@@ -36,11 +47,11 @@ std::string place_of(const Study& study, const Row& row, const Variant& variant)
          (variant.name.empty() ? "" : ", variant '" + variant.name + "'") + ": ";
 }
 
-void add_row(const Study& study, const Settings& found, const Row& row, const Variant& variant,
+void add_row(const Study& study, const Settings& found, const Row& row, const Variant& variant, const Settings& changed,
              std::vector<StudyPoint>& points) {
   for (const Settings& axes : product(study.sweep)) {
     const Settings base = layered(layered(study.run, found), axes);
-    points.push_back({row.name, row.series, variant.name, axes, layered(layered(base, row.settings), variant.settings),
+    points.push_back({row.name, row.series, variant.name, axes, layered(layered(base, row.settings), changed),
                       place_of(study, row, variant)});
   }
 }
@@ -49,7 +60,7 @@ void add_row(const Study& study, const Settings& found, const Row& row, const Va
 
 std::vector<StudyPoint> main_points(const Study& study, const Settings& found) {
   std::vector<StudyPoint> points;
-  for (const Row& row : study.rows) add_row(study, found, row, Variant{}, points);
+  for (const Row& row : study.rows) add_row(study, found, row, Variant{}, {}, points);
   return points;
 }
 
@@ -57,7 +68,8 @@ std::vector<StudyPoint> variant_points(const Study& study, const Settings& found
   std::vector<StudyPoint> points;
   for (const Variant& variant : study.variants) {
     for (const Row& row : study.rows) {
-      if (takes_part(variant, row)) add_row(study, found, row, variant, points);
+      const std::optional<Settings> changed = changes(study, variant, row);
+      if (changed) add_row(study, found, row, variant, *changed, points);
     }
   }
   return points;

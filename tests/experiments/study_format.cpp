@@ -78,7 +78,7 @@ TEST(StudyFormat, DescribesKeysBesideFlagsThatAreNoFlags) {
   EXPECT_EQ(sections.at("row.NAME"), (Names{"FLAG", "series"}));
   EXPECT_EQ(study.rows.front().series, "b");
   EXPECT_TRUE(study.rows.front().settings.empty());
-  EXPECT_EQ(sections.at("variant.NAME"), (Names{"FLAG", "rows"}));
+  EXPECT_EQ(sections.at("variant.NAME"), (Names{"FLAG", "rows", "also"}));
   EXPECT_TRUE(study.variants.front().settings.empty());
 }
 

@@ -136,6 +136,16 @@ class Mangled(unittest.TestCase):
             write_study(self.folder, study)
             self.check(study)
 
+    def test_measurements(self):
+        measured = [{"row": row, "source": "s", "method": row, "condition": "1Gbps", "used": used, "seconds": 0.5}
+                    for row, used in (("a", ""), ("b", "compute"))]
+        study = STUDY | {"measurements": measured}
+        write_study(self.folder, study)
+        self.assertEqual(self.check("whole")[0], 0)
+        for one in mangled({"measurements": measured}):
+            write_study(self.folder, STUDY | one)
+            self.check(one)
+
     def test_files(self):
         for name in ("run.json", "steps.csv", "study.json", "runs.csv", "runs/a-1/run.json"):
             for junk in (b"", b"\xff\xfe", b"{", b"[" * 100000, b"\0\0", b"a,b\n1\n", b"row\n", "folder", "absent"):

@@ -1,0 +1,113 @@
+// Measurements beside predictions.
+#include "experiments/study/agreement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include "core/error.hpp"
+
+namespace trigram {
+namespace {
+
+bool meet(const Prediction& a, const Prediction& b) {
+  return a.measured().source == b.measured().source && a.measured().condition == b.measured().condition;
+}
+
+/// Whether a prediction says something of it, and it asks to be faster than another.
+bool asks(const Prediction& one) { return one.measured().used.empty() && !one.measured().against.empty(); }
+
+/// Of a measurement that is meant to be faster than another one, that other one; null where nobody measured it.
+const Prediction* rival(const Prediction& one, const std::vector<Prediction>& all) {
+  const auto found = std::ranges::find_if(all, [&](const Prediction& other) {
+    return meet(one, other) && other.measured().method == one.measured().against;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+bool same_answer(const Prediction& one, const Prediction& other) {
+  return (one.measured().seconds < other.measured().seconds) == (one.seconds < other.seconds);
+}
+
+std::string as_text(double value) {
+  constexpr int digits = 6;
+  std::ostringstream text;
+  text.precision(digits);
+  text << value;
+  return text.str();
+}
+
+}  // namespace
+
+double Prediction::error() const { return seconds / measured().seconds - 1; }
+
+std::vector<Prediction> predictions(const Study& study, const std::vector<StudyResult>& results,
+                                    const std::string& variant) {
+  std::map<std::string, double> seconds;
+  for (const std::string& layer : {std::string(), variant}) {
+    for (const StudyResult& result : results) {
+      if (result.point.variant == layer) seconds[result.point.row] = ::trigram::measured(study, result);
+    }
+  }
+  std::vector<Prediction> all;
+  for (const Row& row : study.rows) {
+    if (row.observation) all.push_back({&row, seconds.at(row.name)});
+  }
+  return all;
+}
+
+double mean_error(const std::vector<Prediction>& some) {
+  if (some.empty()) return std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  for (const Prediction& one : some) sum += std::abs(one.error());
+  return sum / static_cast<double>(some.size());
+}
+
+Share order_of_pairs(const std::vector<Prediction>& some) {
+  constexpr double distinct = 1.1;
+  Share order;
+  for (auto a = some.begin(); a != some.end(); ++a) {
+    for (auto b = std::next(a); b != some.end(); ++b) {
+      const auto [low, high] = std::minmax(a->measured().seconds, b->measured().seconds);
+      if (!meet(*a, *b) || high <= distinct * low) continue;
+      ++order.all;
+      if (same_answer(*a, *b)) ++order.right;
+    }
+  }
+  return order;
+}
+
+Share decisions(const std::vector<Prediction>& some) {
+  Share share;
+  for (const Prediction& one : some) {
+    const Prediction* other = asks(one) ? rival(one, some) : nullptr;
+    if (other == nullptr) continue;
+    ++share.all;
+    if (same_answer(one, *other)) ++share.right;
+  }
+  return share;
+}
+
+std::vector<std::string> wrong_decisions(const std::vector<Prediction>& some) {
+  std::vector<std::string> wrong;
+  for (const Prediction& one : some) {
+    const Prediction* other = asks(one) ? rival(one, some) : nullptr;
+    if (other != nullptr && !same_answer(one, *other))
+      wrong.push_back(one.measured().method + " at " + one.measured().condition);
+  }
+  return wrong;
+}
+
+std::string agreement_csv(const std::vector<Prediction>& all) {
+  std::string text = "row,source,method,condition,used,measured_s,predicted_s,error\n";
+  for (const Prediction& one : all) {
+    const Observation& of = one.measured();
+    text += one.row->name + "," + of.source + "," + of.method + "," + of.condition + "," + of.used + "," +
+            as_text(of.seconds) + "," + as_text(one.seconds) + "," + as_text(one.error()) + "\n";
+  }
+  return text;
+}
+
+}  // namespace trigram

@@ -1,0 +1,48 @@
+// A study of measurements: how far predictions are off, whether they rank as measured, and what each mechanism is
+// worth.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/study/study_point.hpp"
+
+namespace trigram {
+
+/// A measurement beside what was predicted.
+struct Prediction {
+  const Row* row = nullptr;  ///< whose measurement it is
+  double seconds = 0;        ///< predicted, of an iteration
+
+  const Observation& measured() const { return *row->observation; }
+  double error() const;  ///< (predicted − measured) / measured
+};
+
+/// All measurements as the results of `variant` predict them, or as the main ones do where it has none. The study and
+/// its rows must outlive them.
+std::vector<Prediction> predictions(const Study& study, const std::vector<StudyResult>& results,
+                                    const std::string& variant = "");
+
+/// Mean of |error|; NaN for none.
+double mean_error(const std::vector<Prediction>& some);
+
+/// So many of so many.
+struct Share {
+  int right = 0, all = 0;
+};
+
+/// Pairs of one source and one condition whose measured times differ by more than a tenth of the smaller, and how many
+/// of them are predicted in that order.
+Share order_of_pairs(const std::vector<Prediction>& some);
+
+/// Predicted measurements that name a method to be faster than, and for how many of them the prediction says the same as the
+/// measurement about whether they are.
+Share decisions(const std::vector<Prediction>& some);
+
+/// The decisions that are predicted otherwise, as "METHOD at CONDITION".
+std::vector<std::string> wrong_decisions(const std::vector<Prediction>& some);
+
+/// A line a measurement: what it is, seconds measured and predicted, and the error.
+std::string agreement_csv(const std::vector<Prediction>& all);
+
+}  // namespace trigram

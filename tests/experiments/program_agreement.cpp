@@ -1,0 +1,182 @@
+// Studies of measurements: what tables say, how predictions are judged, and a few published rows predicted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/backend.hpp"
+#include "core/error.hpp"
+#include "experiments/program/tables.hpp"
+#include "experiments/settings/places.hpp"
+#include "experiments/study/agreement.hpp"
+#include "experiments/study/study_file.hpp"
+#include "tests/experiments/program_rig.hpp"
+
+namespace trigram::testing::program_agreement_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+TEST(Observations, AreSecondsOfAnIterationInAnyUnit) {
+  const Scratch scratch;
+  const std::vector<Observation> all =
+      read_observations(scratch.file("t.csv",
+                                     "# of ours\nmethod,value,unit,count,cluster.nic_bandwidth,against\n"
+                                     "epoch,230,s,115,1Gbps,\nthroughput,512,/s,128,,epoch\nshort,164,us,,,\n"));
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_DOUBLE_EQ(all[0].seconds, 2);
+  EXPECT_DOUBLE_EQ(all[1].seconds, 0.25);
+  EXPECT_DOUBLE_EQ(all[2].seconds, 164e-6);
+  EXPECT_EQ(all[0].settings, (Settings{{"cluster.nic_bandwidth", "1Gbps"}}));
+  EXPECT_TRUE(all[1].settings.empty());
+  EXPECT_EQ(all[1].against, "epoch");
+  EXPECT_EQ(all[0].source, "t");
+  EXPECT_EQ(all[2].line, 5);
+}
+
+TEST(Observations, OfABenchAreStepsThatOnlyExchange) {
+  const Scratch scratch;
+  const auto all = read_observations(scratch.file("t.csv", "source,op,size,seconds\nmine,all_reduce,8MiB,0.5\n"));
+  EXPECT_EQ(all[0].source, "mine");
+  EXPECT_EQ(all[0].settings.at("workload"), "tensor:size=8MiB");
+  EXPECT_EQ(all[0].settings.at("overlap"), "off");
+}
+
+TEST(Observations, NameWhatIsWrongWithATable) {
+  const Scratch scratch;
+  const auto message = [&](const std::string& text) {
+    try {
+      read_observations(scratch.file("t.csv", text));
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_THAT(message("lane,seconds\n"), AllOf(HasSubstr("t.csv:1: column 'lane'"), HasSubstr("did you mean 'lanes'")));
+  EXPECT_THAT(message("lanes\n1\n"), HasSubstr("the time is column seconds, or columns value and unit"));
+  EXPECT_THAT(message("value\n1\n"), HasSubstr("need each other"));
+  EXPECT_THAT(message("seconds,seconds\n"), HasSubstr("is there twice"));
+  EXPECT_THAT(message("seconds\n"), HasSubstr("has no measurements"));
+  EXPECT_THAT(message("seconds,lanes\n1\n"), HasSubstr("t.csv:2: 1 cells where the header has 2"));
+  EXPECT_THAT(message("seconds\n0\n"), HasSubstr("t.csv:2: seconds '0' is not above 0"));
+  EXPECT_THAT(message("value,unit\n3,min\n"), HasSubstr("t.csv:2: unit 'min' is none of s, ms, us and /s"));
+  EXPECT_THAT(message("seconds,op,size\n1,broadcast,4B\n"), HasSubstr("op 'broadcast' is not all_reduce"));
+}
+
+/// A study of one table, with what was predicted for its rows in order.
+class Judged : public ::testing::Test {
+ protected:
+  Study study(const std::string& table, const std::string& more = "") const {
+    scratch_.file("t.csv", "method,condition,against,used,seconds\n" + table);
+    return read_study(scratch_.file("s.cfg", "[measurements]\ntables = t.csv\n" + more));
+  }
+  static std::vector<StudyResult> results(const Study& study, const std::vector<double>& seconds,
+                                          const std::string& variant = "") {
+    std::vector<StudyResult> all;
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+      all.push_back({{study.rows[i].name, study.rows[i].series, variant, {}, {}},
+                     "",
+                     {{"summary", {{"iteration_s", seconds[i]}}}}});
+    }
+    return all;
+  }
+
+  Scratch scratch_;
+};
+
+TEST_F(Judged, ByErrorOrderAndDecision) {
+  const Study of =
+      study("full,1Gbps,,,10\nlow,1Gbps,full,,5\nsame,1Gbps,full,,10.5\nfull,9Gbps,,,2\nlow,9Gbps,full,,3\n");
+  const auto all = predictions(of, results(of, {11, 4, 10, 2, 1}));
+  EXPECT_DOUBLE_EQ(mean_error(all), (0.1 + 0.2 + 0.5 / 10.5 + 0 + 2.0 / 3) / 5);
+  const Share order = order_of_pairs(all);  // full and same at 1 Gbps are too near to each other
+  EXPECT_EQ(order.all, 3);
+  EXPECT_EQ(order.right, 2);
+  const Share pays = decisions(all);
+  EXPECT_EQ(pays.all, 3);
+  EXPECT_EQ(pays.right, 1);
+  EXPECT_EQ(wrong_decisions(all), (std::vector<std::string>{"same at 1Gbps", "low at 9Gbps"}));
+}
+
+TEST_F(Judged, WithoutWhatParametersWereFoundFrom) {
+  const Study of = study("full,1Gbps,,compute,10\nlow,1Gbps,full,,5\n");
+  const std::string table = agreement_table(of, results(of, {10, 6}));
+  EXPECT_THAT(table, ContainsRegex("all +2 +1 +20 %"));
+  EXPECT_THAT(table, HasSubstr("1/1"));
+}
+
+TEST_F(Judged, OnceMoreForEveryVariant) {
+  const Study of = study("a,x,,,10\nb,x,,,10\n", "[variant.v]\nrows = a\n");
+  std::vector<StudyResult> all = results(of, {10, 10});
+  all.push_back({{of.rows[0].name, "a", "v", {}, {}}, "", {{"summary", {{"iteration_s", 14.0}}}}});
+  EXPECT_THAT(agreement_table(of, all), AllOf(ContainsRegex("everything on +0 %"), ContainsRegex("\nv +20 %")));
+}
+
+TEST_F(Judged, VariantsHaveWhatThoseBeforeThemHave) {
+  const Study of = study("a,x,,,1\nb,x,,,1\n",
+                         "[variant.one]\nrows = a\nlanes = 2\n[variant.two]\nalso = one\nrows = b\nlanes = 3\n");
+  std::map<std::string, std::string> lanes;
+  for (const StudyPoint& point : variant_points(of, {}))
+    lanes[point.variant + point.series] = point.settings.at("lanes");
+  EXPECT_EQ(lanes, (std::map<std::string, std::string>{{"onea", "2"}, {"twoa", "2"}, {"twob", "3"}}));
+}
+
+TEST_F(Judged, TakesNoSweep) {
+  EXPECT_THAT([&] { study("a,x,,,1\n", "[sweep]\nseed = 1 2\n"); },
+              ::testing::ThrowsMessage<UsageError>(HasSubstr("leave [sweep] out")));
+  EXPECT_THAT([&] { study("a,x,,,1\n", "[variant.one]\nalso = two\n"); },
+              ::testing::ThrowsMessage<UsageError>(HasSubstr("names no variant before it")));
+}
+
+class Published : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  }
+  /// The lines of a shipped table that hold `part`, below its heading.
+  static std::string lines_with(const std::string& table, const std::string& part) {
+    std::istringstream stream(text_of(shipped_folder("studies") / "targets" / table));
+    std::string text;
+    for (std::string line; std::getline(stream, line);) {
+      if (line.front() != '#' && (text.empty() || line.find(part) != std::string::npos)) text += line + "\n";
+    }
+    return text;
+  }
+
+  Scratch scratch;
+};
+
+TEST_F(Published, RowsAreNearWhatIsPredicted) {
+  scratch.file("grace.csv", lines_with("grace_resnet50.csv", ",8bit,"));
+  scratch.file("bagua.csv", lines_with("bagua_bandwidth.csv", ",horovod,2Gbps"));
+  const auto file =
+      scratch.file("s.cfg", "[run]\nfidelity = fluid\nsteps = 3\n[measurements]\ntables = grace.csv bagua.csv\n");
+  const Ended ended = program("study " + file.string() + " --jobs 2 --plot off --out " + (scratch / "out").string());
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_THAT(text_of(scratch / "out/agreement.csv"), HasSubstr("bagua_bandwidth,horovod,2Gbps"));
+  const auto facts = nlohmann::json::parse(text_of(scratch / "out/study.json"));
+  EXPECT_EQ(facts.at("measurements").size(), 3U);
+  std::istringstream lines(text_of(scratch / "out/agreement.csv"));
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) EXPECT_LT(std::abs(std::stod(line.substr(line.rfind(',') + 1))), 0.1) << line;
+}
+
+TEST_F(Published, ATensorAloneTakesWhatABenchTakes) {
+  const std::string where = " --cluster two_by_four --all-reduce pipelined_ring ";
+  const Ended run = program("run --workload tensor:size=8MiB --bucket-size 1TiB --overlap off --steps 2" + where +
+                            "--out " + (scratch / "run").string());
+  const Ended bench =
+      program("bench --min-size 8MiB --max-size 8MiB" + where + "--out " + (scratch / "b.csv").string());
+  ASSERT_EQ(run.code + bench.code, 0) << run.text << bench.text;
+  const auto facts = nlohmann::json::parse(text_of(scratch / "run/run.json"));
+  const std::string rows = text_of(scratch / "b.csv");
+  const std::string row = rows.substr(rows.find('\n') + 1);
+  const double microseconds = std::stod(row.substr(row.find("float,") + 6));
+  EXPECT_NEAR(facts.at("summary").at("iteration_s").get<double>(), microseconds / 1e6, 1e-3 * microseconds / 1e6);
+}
+
+}  // namespace
+}  // namespace trigram::testing::program_agreement_test
