@@ -53,4 +53,12 @@ void require_memory(double bytes, std::string_view what) {
       " of memory; there are ", [&] { return format_quantity(std::max(0.0, available), Unit::bytes); });
 }
 
+void require_address_space(double bytes, std::string_view what) {
+  const double left = free_in_address_space();
+  require(
+      bytes <= left, what, " may take ", [&] { return format_quantity(bytes, Unit::bytes); },
+      " of address space; the limit of this process (ulimit -v) leaves ",
+      [&] { return format_quantity(std::max(0.0, left), Unit::bytes); }, "; raise it, or ask for fewer");
+}
+
 }  // namespace trigram

@@ -12,4 +12,8 @@ double available_memory();
 /// Throws UsageError with both figures where `bytes` are more than there is. `what` needs them: "16384 ranks".
 void require_memory(double bytes, std::string_view what);
 
+/// Throws UsageError with both figures where `bytes` are more than a limit on the addresses of this process leaves:
+/// these count whether they are touched or not. `what` reserves them: "the stacks of 4000 ranks".
+void require_address_space(double bytes, std::string_view what);
+
 }  // namespace trigram

@@ -55,8 +55,11 @@ class SimBackend final : public Backend {
     constexpr double of_a_rank = 10e3, of_an_axis = 3e3, of_a_way = 100;
     const double of_a_lane = 17e3 + static_cast<double>(mesh.axes().size() - 1) * of_an_axis;
     const double gpus = cluster_.platform.empty() ? *std::max_element(cluster_.gpus.begin(), cluster_.gpus.end()) : 0;
-    require_memory(ranks * (of_a_rank + layout.lanes() * of_a_lane + gpus * of_a_way),
-                   std::to_string(ranks) + " simulated ranks");
+    const double touched = ranks * (of_a_rank + layout.lanes() * of_a_lane + gpus * of_a_way);
+    require_memory(touched, std::to_string(ranks) + " simulated ranks");
+    // SimGrid has no error for a stack that it cannot reserve. Which lanes a run starts is known only as it does.
+    require_address_space(touched + static_cast<double>(ranks * layout.lanes() * stack_bytes),
+                          std::to_string(ranks) + " simulated ranks of " + std::to_string(layout.lanes()) + " lanes");
   }
 
   Cluster cluster_;

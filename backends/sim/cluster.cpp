@@ -54,6 +54,7 @@ Cluster::Cluster(Params& params) : owner_(params.owner()) {
   read_gpu(params);
   read_events(params);
   check_targets();
+  check_burst();
 }
 
 void Cluster::refuse(const std::vector<std::string>& keys, const char* reason) const {
@@ -112,6 +113,7 @@ void Cluster::read_links(Params& params) {
   require(nic_handshake == 0 || !fluid, owner_,
           ": 'nic_handshake' tells messages by their size ('handshake_size'), which fidelity=fluid does not know; use "
           "fidelity=exact, or nic_handshake=0");
+  read_burst(params);
   read_connections(params);
   nic_per_gpu =
       choose(params, params.get("nic", "node", "node: the GPUs of a node share one NIC; gpu: each has its own"), "nic",
@@ -120,11 +122,32 @@ void Cluster::read_links(Params& params) {
       params.get("node_bandwidth", "150GB/s", Unit::bytes_per_second, "of a GPU inside its node, one way", rates);
   node_latency = params.get("node_latency", "3us", Unit::seconds, "of a message inside a node, end to end");
   given_nic_keys_ = given(params, {"nic_bandwidth", "nic_efficiency", "nic_cap", "nic_latency", "nic_handshake",
-                                   "handshake_size", "nic_window", "connection_cap", "connections", "nic"});
+                                   "handshake_size", "nic_window", "connection_cap", "connections", "initial_window",
+                                   "idle_restart", "nic_burst", "nic_line_rate", "nic"});
   given_node_keys_ = given(params, {"node_bandwidth", "node_latency"});
   if (platform.empty()) return;
   refuse(given_nic_keys_, "a platform file");
   refuse(given_node_keys_, "a platform file");
+}
+
+void Cluster::read_burst(Params& params) {
+  nic_burst = params.get("nic_burst", "0", Unit::bytes,
+                         "bytes that leave a NIC at nic_line_rate after it was idle, before a shaper holds it to "
+                         "nic_bandwidth, at which it earns them again; 0: no shaper");
+  nic_line_rate = params.get("nic_line_rate", "0", Unit::bytes_per_second, "of a NIC while nic_burst lasts, one way");
+  if (nic_burst == 0) return refuse(given(params, {"nic_line_rate"}), "a cluster without nic_burst");
+  require(nic_line_rate > nic_bandwidth, place_of(params, "nic_line_rate"), nic_line_rate,
+          " bytes/s are not more than the ", nic_bandwidth, " bytes/s of a NIC that is shaped; give more");
+}
+
+// What others send, and what changes, would have to take and bring tokens too.
+void Cluster::check_burst() const {
+  const bool changing = std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+    return change.quantity == Change::Quantity::nic_bandwidth;
+  });
+  require(nic_burst == 0 || (!fat_tree && background.empty() && !changing), owner_,
+          ": 'nic_burst' knows NICs of one bandwidth around one switch, with nothing but what ranks send; leave out "
+          "topology=fat_tree, 'background' and changes of nic_bandwidth, or 'nic_burst'");
 }
 
 void Cluster::read_connections(Params& params) {
@@ -140,7 +163,19 @@ void Cluster::read_connections(Params& params) {
           " bytes let nothing through; give at least 1B, or 0 for no limit");
   require(connections.cap == 0 || rates.contains(connections.cap), place_of(params, "connection_cap"), connections.cap,
           " bytes/s let no time pass; give at least 1bps, or 0 for no cap");
-  if (!connections.limit() && connections.count != 1) refuse(given(params, {"connections"}), "a cluster without nic_window and connection_cap");
+  connections.initial_window = params.get("initial_window", "0", Unit::bytes,
+                                          "bytes that a connection between nodes has in flight at first and after "
+                                          "idle_restart, and twice as many each round trip; 0: its window at once");
+  connections.idle =
+      params.get("idle_restart", "200ms", Unit::seconds, "idle for longer, a connection begins with initial_window");
+  require(connections.initial_window == 0 || connections.initial_window >= 1, place_of(params, "initial_window"),
+          connections.initial_window, " bytes let nothing through; give at least 1B, or 0 for none");
+  require(connections.window == 0 || connections.initial_window <= connections.window,
+          place_of(params, "initial_window"), connections.initial_window, " bytes are more than nic_window, which is ",
+          connections.window, "; give fewer");
+  if (!connections.starts_slowly()) refuse(given(params, {"idle_restart"}), "a cluster without initial_window");
+  if (!connections.limit() && connections.count != 1)
+    refuse(given(params, {"connections"}), "a cluster without nic_window, connection_cap and initial_window");
 }
 
 void Cluster::read_host(Params& params) {
@@ -172,6 +207,11 @@ void Cluster::read_gpu(Params& params) {
   gpu_memory_bandwidth =
       params.get("gpu_memory_bandwidth", "900GB/s", Unit::bytes_per_second, "of a GPU's memory", rates);
   kernel_launch = params.get("kernel_launch", "5us", Unit::seconds, "time to start a kernel");
+  compute_slowdown =
+      params.get("compute_slowdown", 1.0,
+                 "times as long as alone that kernels of a rank take while it is in a collective", {1, 1e3});
+  if (!platform.empty()) refuse(given(params, {"compute_slowdown"}), "a platform file");
+  given_gpu_keys_ = given(params, {"compute_slowdown"});
   codec_rates = located(place_of(params, "codec_rates"), [&] {
     return CodecRates(params.get("codec_rates", "",
                                  "speeds of codecs as measured: codec/step/call/element … with encode, decode, "
@@ -267,6 +307,7 @@ std::vector<std::string> Cluster::warnings(int ranks) const {
     warn(all, given_nic_keys_, "all ranks are on one node");
     warn(all, given_host_keys_, "all ranks are on one node");
   }
+  if (ranks == 1) warn(all, given_gpu_keys_, "there is one rank");
   if (used == ranks) warn(all, given_node_keys_, "every node has one rank");
   if (fat_tree && used <= leaf_nodes) warn(all, given_leaf_keys_, "all nodes are under one leaf");
   const auto beyond = [&](int target, int bound, const std::string& key) {

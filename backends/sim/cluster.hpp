@@ -22,6 +22,8 @@ struct Cluster {
   double nic_latency = 0;       ///< of a message between two nodes, end to end
   double nic_handshake = 0;     ///< added where the message is larger than handshake_size
   double handshake_size = 0;    ///< bytes
+  double nic_burst = 0;         ///< bytes that find a NIC unshaped after it was idle; 0: it is not shaped
+  double nic_line_rate = 0;     ///< of a NIC that is not shaped now
   Connections connections;      ///< between ranks of different nodes
   double message_overhead = 0;  ///< of the sender's host, for each message to another node
   double call_overhead = 0;     ///< of a rank's host, for each collective
@@ -35,7 +37,8 @@ struct Cluster {
   double gpu_flops = 0;
   double gpu_memory_bandwidth = 0;
   double kernel_launch = 0;
-  CodecRates codec_rates;  ///< measured speeds of codecs; the others have those of the GPU
+  double compute_slowdown = 1;  ///< of kernels while their rank is in a collective
+  CodecRates codec_rates;       ///< measured speeds of codecs; the others have those of the GPU
   std::vector<Slow> slow;
   std::vector<Change> changes;
   std::vector<Fault> faults;
@@ -59,6 +62,8 @@ struct Cluster {
  private:
   void read_nodes(Params& params);
   void read_links(Params& params);
+  void read_burst(Params& params);
+  void check_burst() const;
   void read_connections(Params& params);
   void read_host(Params& params);
   void read_topology(Params& params);
@@ -72,7 +77,7 @@ struct Cluster {
   void refuse(const std::vector<std::string>& keys, const char* reason) const;
 
   std::string owner_;  ///< of the parameters, for messages
-  std::vector<std::string> given_nic_keys_, given_host_keys_, given_node_keys_, given_leaf_keys_;
+  std::vector<std::string> given_nic_keys_, given_host_keys_, given_gpu_keys_, given_node_keys_, given_leaf_keys_;
 };
 
 }  // namespace trigram::sim

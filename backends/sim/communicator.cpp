@@ -2,7 +2,6 @@
 #include "backends/sim/communicator.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <simgrid/simix.hpp>
 
 #include "backends/sim/blocking.hpp"
@@ -29,22 +28,17 @@ int distance(int from, int to, int n) { return (to - from + n) % n; }
 SimCommunicator::SimCommunicator(std::shared_ptr<Group> group, int rank, Device& device, bool fluid)
     : group_(std::move(group)), rank_(rank), device_(device), fluid_(fluid), simulation_(group_->simulation()) {}
 
-double SimCommunicator::Messages::rate(const Platform& platform, int from, int to, std::int64_t bytes) const {
-  return together * platform.connection_rate(from, to, static_cast<double>(bytes) / (rounds * together));
-}
-
 void SimCommunicator::exchange(std::span<const Transfer> transfers) {
   check(transfers);
   if (transfers.empty()) return;
-  Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "exchange", *group_,
-                  transfers);
+  Call call(*this, "exchange", transfers);
   blocking([&] {
-    Outstanding outstanding(*this, blocked);
+    Outstanding outstanding(*this, call.blocked);
     if (transfers.size() <= all_at_once) {
-      post_all(transfers, outstanding, {});
+      post_all(transfers, outstanding);
     } else {
       for (const Transfer& transfer : in_window_order(transfers)) {
-        post_all({&transfer, 1}, outstanding, {});
+        post_all({&transfer, 1}, outstanding);
         while (outstanding.size() > window) outstanding.finish_oldest();
       }
     }
@@ -55,19 +49,18 @@ void SimCommunicator::exchange(std::span<const Transfer> transfers) {
 }
 
 // Where a host takes its time for each message that it sends, what others send it meanwhile finds its place.
-void SimCommunicator::post_all(std::span<const Transfer> transfers, Outstanding& outstanding,
-                               const Messages& messages) {
-  if (simulation_.cluster().message_overhead == 0) return start_together(transfers, outstanding, messages);
+void SimCommunicator::post_all(std::span<const Transfer> transfers, Outstanding& outstanding) {
+  if (simulation_.cluster().message_overhead == 0) return start_together(transfers, outstanding);
   std::vector<Transfer> receives;
   std::ranges::copy_if(transfers, std::back_inserter(receives),
                        [](const Transfer& one) { return one.direction == Transfer::Direction::receive; });
-  start_together(receives, outstanding, messages);
+  start_together(receives, outstanding);
   for (const Transfer& transfer : transfers) {
     if (transfer.direction == Transfer::Direction::receive) continue;
     const double overhead =
         simulation_.platform().message_overhead(group_->member(rank_), group_->member(transfer.peer));
     if (overhead > 0) sg::this_actor::sleep_for(overhead);
-    start_together({&transfer, 1}, outstanding, messages);
+    start_together({&transfer, 1}, outstanding);
   }
 }
 
@@ -104,12 +97,11 @@ std::vector<Transfer> SimCommunicator::in_window_order(std::span<const Transfer>
 
 // All are started at one visit to SimGrid, since each has this actor's stack leave the cache and come back. What was
 // matched starts even when a later one has no peer: the other end waits for it.
-void SimCommunicator::start_together(std::span<const Transfer> transfers, Outstanding& outstanding,
-                                     const Messages& messages) {
+void SimCommunicator::start_together(std::span<const Transfer> transfers, Outstanding& outstanding, int rounds) {
   const std::size_t first = posted_.size();
   std::exception_ptr error;
   try {
-    for (const Transfer& transfer : transfers) post(transfer, outstanding, messages);
+    for (const Transfer& transfer : transfers) post(transfer, outstanding, rounds);
   } catch (const std::exception&) {
     error = std::current_exception();
   }
@@ -121,7 +113,7 @@ void SimCommunicator::start_together(std::span<const Transfer> transfers, Outsta
   if (error) std::rethrow_exception(error);
 }
 
-void SimCommunicator::post(const Transfer& transfer, Outstanding& outstanding, const Messages& messages) {
+void SimCommunicator::post(const Transfer& transfer, Outstanding& outstanding, int rounds) {
   const bool send = transfer.direction == Transfer::Direction::send;
   const int from = group_->member(rank_), to = group_->member(transfer.peer);
   Channel& channel = send ? group_->channel(rank_, transfer.peer) : group_->channel(transfer.peer, rank_);
@@ -133,9 +125,9 @@ void SimCommunicator::post(const Transfer& transfer, Outstanding& outstanding, c
   if (send) {
     const std::int64_t bytes = transfer.buffer.modelled_bytes();
     simulation_.count(from, to, bytes);
-    posted.comm = channel.mailbox->put_init(this, static_cast<std::uint64_t>(bytes));
-    const double rate = messages.rate(simulation_.platform(), from, to, bytes);
-    if (rate < std::numeric_limits<double>::infinity()) posted.comm->set_rate(rate);
+    const Terms terms = simulation_.network().admit({from, to, bytes, rounds});
+    posted.comm = channel.mailbox->put_init(this, static_cast<std::uint64_t>(terms.bytes));
+    if (terms.seconds > 0) posted.comm->set_rate(terms.rate());
   } else {
     posted.comm = channel.mailbox->get_init()->set_dst_data(&unread_payload, sizeof unread_payload);
   }
@@ -202,6 +194,8 @@ void SimCommunicator::finish(Posted& posted) {
   } catch (const simgrid::Exception& error) {
     throw BackendError(simulation_.lost(group_->member(rank_), peer, error.what()));
   }
+  if (posted.transfer.direction == Transfer::Direction::send)
+    simulation_.network().ended({group_->member(rank_), peer, 0});
 }
 
 void SimCommunicator::check_self_complete(std::span<const Transfer> transfers) {

@@ -42,19 +42,14 @@ class SimCommunicator final : public Communicator {
     Channel* channel;
     simgrid::s4u::CommPtr comm;  ///< none to oneself
   };
+  class Call;
   class Outstanding;
 
-  /// What one flow stands for, so that connections limit it as they limit the messages.
-  struct Messages {
-    int rounds = 1;    ///< one after the other
-    int together = 1;  ///< each to a rank of its own
-    double rate(const Platform& platform, int from, int to, std::int64_t bytes) const;
-  };
-
   void check(std::span<const Transfer> transfers) const;
-  void post_all(std::span<const Transfer> transfers, Outstanding& outstanding, const Messages& messages);
-  void start_together(std::span<const Transfer> transfers, Outstanding& outstanding, const Messages& messages);
-  void post(const Transfer& transfer, Outstanding& outstanding, const Messages& messages);
+  void post_all(std::span<const Transfer> transfers, Outstanding& outstanding);
+  /// Each stands for `rounds` messages, one after the other.
+  void start_together(std::span<const Transfer> transfers, Outstanding& outstanding, int rounds = 1);
+  void post(const Transfer& transfer, Outstanding& outstanding, int rounds);
   void match(Channel& channel, const Transfer& transfer);
   void deliver(Buffer from, Buffer to, int sender, int receiver) const;
   void finish(Posted& posted);
@@ -86,11 +81,15 @@ class SimCommunicator final : public Communicator {
     std::int64_t bytes;
     int together = 1;  ///< messages that it stands for, each to a rank of its own
   };
-  /// Starts them together, and says of each when it ended.
-  void flow(const std::vector<StandIn>& flows, const std::function<void(const StandIn&, double finish)>& ended) const;
+  Load load(const StandIn& flow, int rounds) const;
+  /// Starts them together, and says of each when all its rounds have ended.
+  void flow(const std::vector<StandIn>& flows, int rounds,
+            const std::function<void(const StandIn&, double end)>& ended) const;
+  /// What connections and NICs of the other nodes remember of the flows that this one stands for.
+  void admit_others(const StandIn& flow, int rounds) const;
   /// The last rank to come to a meeting carries the flows, and what rounds beyond the first pay in latency.
   void carry(const std::vector<StandIn>& flows, int rounds) const;
-  double time_of(const StandIn& flow, int rounds, double begin, double finish) const;
+  double end_of(const Load& load, const Flow& flow, double begin) const;
   std::vector<StandIn> ring_of_first_node(std::int64_t bytes) const;
   std::vector<StandIn> all_to_all_of_first_node() const;
   enum class Reach : std::uint8_t { own_node, other_nodes };
@@ -108,6 +107,23 @@ class SimCommunicator final : public Communicator {
   bool fluid_;
   Simulation& simulation_;
   std::vector<Posted> posted_;
+};
+
+/// A collective or an exchange of this rank, from its begin to its end.
+class SimCommunicator::Call {
+ public:
+  Call(const SimCommunicator& communicator, const char* operation, std::span<const Transfer> transfers = {})
+      : on_gpu_(communicator.simulation_.gpu(communicator.group_->member(communicator.rank_))),
+        blocked(communicator.simulation_,
+                communicator.simulation_.station(communicator.group_->member(communicator.rank_),
+                                                 communicator.group_->lane()),
+                operation, *communicator.group_, transfers) {}
+
+ private:
+  Gpu::InCollective on_gpu_;
+
+ public:
+  Blocked blocked;
 };
 
 /// The ends of one exchange that have not ended yet. Unless the exchange becomes complete they are withdrawn: their

@@ -5,7 +5,6 @@
 #include <simgrid/s4u.hpp>
 
 #include "backends/sim/blocking.hpp"
-#include "backends/sim/platform.hpp"
 #include "kernels/cpu/kernels.hpp"
 
 namespace trigram::sim {
@@ -14,8 +13,8 @@ namespace {
 
 class SimDevice final : public Device {
  public:
-  SimDevice(const Cluster& cluster, std::shared_ptr<Kernels> kernels, Timeline& timeline)
-      : Device(std::move(kernels), timeline), cluster_(cluster) {}
+  SimDevice(const Cluster& cluster, Gpu& gpu, std::shared_ptr<Kernels> kernels, Timeline& timeline)
+      : Device(std::move(kernels), timeline), cluster_(cluster), gpu_(gpu) {}
 
  protected:
   // seconds = launch + max(flops / peak, bytes / bandwidth)
@@ -36,19 +35,19 @@ class SimDevice final : public Device {
   }
 
   void spend_seconds(double seconds) override {
-    if (seconds <= 0) return;
-    blocking([seconds] { simgrid::s4u::this_actor::execute(seconds * work_per_second); });
+    if (seconds > 0) gpu_.compute(seconds);
   }
 
  private:
   const Cluster& cluster_;
+  Gpu& gpu_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_device(const Cluster& cluster, Timeline& timeline) {
+std::unique_ptr<Device> make_device(const Cluster& cluster, Gpu& gpu, Timeline& timeline) {
   static const std::shared_ptr<Kernels> kernels = cpu_kernels();
-  return std::make_unique<SimDevice>(cluster, kernels, timeline);
+  return std::make_unique<SimDevice>(cluster, gpu, kernels, timeline);
 }
 
 }  // namespace trigram::sim

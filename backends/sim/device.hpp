@@ -4,12 +4,13 @@
 #include <memory>
 
 #include "backends/sim/cluster.hpp"
+#include "backends/sim/gpu.hpp"
 #include "core/device.hpp"
 
 namespace trigram::sim {
 
-/// A device whose kernels cost launch + max(flops / peak, bytes / bandwidth), spent as an execution on the rank's
-/// host: lanes of one rank that compute at the same time share the GPU.
-std::unique_ptr<Device> make_device(const Cluster& cluster, Timeline& timeline);
+/// A device whose kernels cost launch + max(flops / peak, bytes / bandwidth), spent on the rank's GPU: lanes that
+/// compute at the same time share it.
+std::unique_ptr<Device> make_device(const Cluster& cluster, Gpu& gpu, Timeline& timeline);
 
 }  // namespace trigram::sim

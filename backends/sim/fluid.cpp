@@ -68,7 +68,7 @@ template <class Move, class Volume>
 void SimCommunicator::ring(const char* name, int rounds, const Volume& volume, const Move& move) {
   const int n = size();
   const bool stood_for = group_->symmetry() != Symmetry::none;
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), name, *group_);
+  const Call call(*this, name);
   blocking([&] {
     group_->meet(rank_, [&] {
       move();
@@ -151,7 +151,7 @@ void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const B
   PartSizes& sizes = meeting.sizes[at(rank_)] = {};
   sizes.add(send);
   sizes.add(receive);
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_to_all", *group_);
+  const Call call(*this, "all_to_all");
   blocking([&] {
     group_->meet(rank_, [&] {
       PartSizes all;
@@ -161,7 +161,7 @@ void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const B
       if (meeting.even) carry(all_to_all_of_first_node(), 1);
     });
   });
-  if (!meeting.even) return simulation_.platform().limits_messages() ? flows_to_ranks() : flows_to_nodes();
+  if (!meeting.even) return simulation_.network().limits_messages() ? flows_to_ranks() : flows_to_nodes();
   const int like = (rank_ + static_cast<int>(group_->by_node().front().size())) % n;
   simulation_.count(group_->member(rank_), group_->member(like), bytes_between(rank_, Reach::other_nodes));
 }
@@ -216,7 +216,7 @@ void SimCommunicator::flows_to_ranks() {
 void SimCommunicator::barrier() {
   if (!performs(Collective::barrier)) return Communicator::barrier();
   enter();
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "barrier", *group_);
+  const Call call(*this, "barrier");
   blocking([&] {
     group_->meet(rank_, [&] { group_->meeting().waits = barrier_waits(); });
     simgrid::s4u::this_actor::sleep_for(group_->meeting().waits[at(rank_)]);
@@ -250,22 +250,21 @@ void SimCommunicator::ring_flow(std::int64_t sent, std::int64_t received, int ro
   const int next = (rank_ + 1) % n;
   const std::array transfers{Transfer::send_to(next, flow_of(sent)),
                              Transfer::receive_from((rank_ + n - 1) % n, flow_of(received))};
-  Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "a ring", *group_,
-                  transfers);
+  Call call(*this, "a ring", transfers);
   blocking([&] {
     const Platform& platform = simulation_.platform();
     const int from = group_->member(rank_), to = group_->member(next);
     const double overhead = platform.message_overhead(from, to);
     const double before_a_round = platform.latency(from, to) + overhead;
-    Outstanding outstanding(*this, blocked);
+    Outstanding outstanding(*this, call.blocked);
     if (overhead > 0) simgrid::s4u::this_actor::sleep_for(overhead);
-    start_together(transfers, outstanding, {.rounds = rounds});  // whose oldest is the one that is sent
+    start_together(transfers, outstanding, rounds);  // whose oldest is the one that is sent
     while (outstanding.size() > 0) {
       outstanding.finish_oldest();
       if (rounds > 1 && outstanding.size() == 1) simgrid::s4u::this_actor::sleep_for((rounds - 1) * before_a_round);
     }
     outstanding.complete();
-    blocked.awaits_all();
+    call.blocked.awaits_all();
     group_->meet(rank_, [] {});
   });
 }

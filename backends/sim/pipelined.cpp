@@ -7,14 +7,13 @@
 #include "backends/sim/parts.hpp"
 #include "core/all_reduce.hpp"
 #include "core/collectives/reduction.hpp"
-#include "core/error.hpp"
 
 namespace trigram::sim {
 
 void SimCommunicator::all_reduce_pipelined(const AllReduce& how, Buffer x, ReduceOp op) {
   enter();
   group_->meeting().buffers[at(rank_)] = x;
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "all_reduce", *group_);
+  const Call call(*this, "all_reduce");
   blocking([&] {
     group_->meet(rank_, [&] {
       check_same_sizes();
@@ -66,10 +65,9 @@ void SimCommunicator::carry(const Pipeline& pipeline) {
   }
   const double begin = simulation_.now();
   double end = begin;
-  flow(flows, [&](const StandIn& one, double finish) {
+  flow(flows, 1, [&](const StandIn& one, double its) {
     const int from = group_->member(one.from), to = group_->member(one.to);
-    end = std::max(end,
-                   time_of(one, 1, begin, finish) - platform.latency(from, to) - platform.message_overhead(from, to));
+    end = std::max(end, its - platform.latency(from, to) - platform.message_overhead(from, to));
   });
   end = std::max(end + pipeline.latency, begin + *std::max_element(host.begin(), host.end()));
   if (end > simulation_.now()) simgrid::s4u::this_actor::sleep_until(end);

@@ -68,8 +68,6 @@ void pay_real_latencies(sg::NetZone* root) {
 Platform::Platform(const Cluster& cluster, int ranks)
     : node_of_rank(cluster.nodes_of(ranks)),
       nic_per_gpu_(cluster.nic_per_gpu),
-      connections_(cluster.connections),
-      nic_bandwidth_(cluster.nic_bandwidth),
       message_overhead_(cluster.message_overhead) {
   if (cluster.platform.empty()) {
     build(cluster);
@@ -178,7 +176,10 @@ sg::Host* Platform::add_host(Zone* zone, const Cluster& cluster, int rank) {
     if (change.quantity == Change::Quantity::slow && change.target == rank)
       least_slow = std::min(least_slow, change.value);
   }
-  sg::Host* host = zone->create_host("gpu " + std::to_string(rank), work_per_second / least_slow);
+  const double speed = work_per_second / least_slow;
+  std::vector<double> speeds{speed};
+  if (cluster.compute_slowdown > 1) speeds.push_back(speed / cluster.compute_slowdown);
+  sg::Host* host = zone->create_host("gpu " + std::to_string(rank), speeds);
   if (changes(cluster, Change::Quantity::slow, rank)) host->set_speed_profile(speed_profile(cluster, rank, least_slow));
   hosts.push_back(host);
   return host;

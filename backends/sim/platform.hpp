@@ -2,7 +2,6 @@
 #pragma once
 
 #include <deque>
-#include <limits>
 #include <simgrid/s4u.hpp>
 #include <vector>
 
@@ -47,14 +46,8 @@ class Platform {
 
   /// Seconds before the first byte from one rank arrives at another, without a handshake.
   double latency(int from, int to) const;
-  /// Whether something beside links limits messages between nodes.
-  bool limits_messages() const { return connections_.limit() || message_overhead_ > 0; }
-  /// Bytes per second at which the connections of two ranks carry a message of so many bytes; infinity where nothing
-  /// but links limits it.
-  double connection_rate(int from, int to, double bytes) const {
-    return connections_.limit() && between_nodes(from, to)
-               ? connections_.rate(bytes, 2 * latency(from, to), nic_bandwidth_)
-               : std::numeric_limits<double>::infinity();
+  bool between_nodes(int a, int b) const {
+    return node_of_rank[static_cast<std::size_t>(a)] != node_of_rank[static_cast<std::size_t>(b)];
   }
   /// Seconds of the sender's host for a message.
   double message_overhead(int from, int to) const {
@@ -74,9 +67,6 @@ class Platform {
   using Link = simgrid::s4u::Link;
   using Zone = simgrid::s4u::NetZone;
 
-  bool between_nodes(int a, int b) const {
-    return node_of_rank[static_cast<std::size_t>(a)] != node_of_rank[static_cast<std::size_t>(b)];
-  }
   void build(const Cluster& cluster);
   void load(const Cluster& cluster, int ranks);
   bool equalise_latencies(const std::vector<simgrid::s4u::Host*>& ends);
@@ -88,8 +78,6 @@ class Platform {
   simgrid::s4u::Host* add_host(Zone* zone, const Cluster& cluster, int rank);
 
   bool nic_per_gpu_ = false;
-  Connections connections_;
-  double nic_bandwidth_ = 0;
   double message_overhead_ = 0;
   std::deque<LinkState> states_;
   std::vector<std::vector<Link*>> nic_links_;   ///< by node: up and down links

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/parts.hpp"
@@ -21,23 +20,18 @@ OwnedBuffer copy_of(Device& device, const Buffer& buffer) {
   return copy;
 }
 
-/// Counts a message and lets it start; `through` is when connections are done with it at the earliest.
-sg::CommPtr flow(Simulation& simulation, int from, int to, const Buffer& buffer, double& through) {
-  const Platform& platform = simulation.platform();
-  const auto& hosts = platform.hosts;
-  const double overhead = platform.message_overhead(from, to);
+/// Counts a message and lets it start.
+Flow start_message(Simulation& simulation, int from, int to, const Buffer& buffer) {
+  const double overhead = simulation.platform().message_overhead(from, to);
   if (overhead > 0) sg::this_actor::sleep_for(overhead);
   simulation.count(from, to, buffer.modelled_bytes());
-  const auto bytes = static_cast<double>(buffer.modelled_bytes());
-  const double rate = platform.connection_rate(from, to, bytes);
-  const bool limited = rate < std::numeric_limits<double>::infinity();
-  through = limited ? simulation.now() + platform.latency(from, to) + bytes / rate : 0;
-  return sg::Comm::sendto_async(hosts[static_cast<std::size_t>(from)], hosts[static_cast<std::size_t>(to)],
-                                static_cast<std::uint64_t>(buffer.modelled_bytes()));
+  return simulation.network().start({from, to, buffer.modelled_bytes()});
 }
 
-void sleep_until(Simulation& simulation, double moment) {
-  if (moment > simulation.now()) sg::this_actor::sleep_until(moment);
+/// Its flow has ended on links.
+void await_end(Simulation& simulation, int from, int to, const Flow& flow) {
+  if (flow.through > simulation.now()) sg::this_actor::sleep_until(flow.through);
+  simulation.network().ended({from, to, 0});
 }
 
 class SimRequest final : public Request {
@@ -57,7 +51,7 @@ class SimRequest final : public Request {
         " expects ", [&] { return size_text(to); }, "; both ends of a message must agree");
     copy_bytes(with, to);
     blocking([&] {
-      sent_->reply = flow(simulation_, rank_, asker, with, sent_->reply_through);
+      sent_->reply = start_message(simulation_, rank_, asker, with);
       sent_->replied->release();
     });
   }
@@ -79,7 +73,7 @@ class SimRequests::Asking {
     const auto replied = sg::Semaphore::create(0);
     for (const Ask& one : asks) {
       simulation_.require_alive(rank_, one.peer);
-      sent_.push_back(std::make_shared<Sent>(Sent{rank_, &one, copy_of(device, one.request), replied, nullptr}));
+      sent_.push_back(std::make_shared<Sent>(Sent{rank_, &one, copy_of(device, one.request), replied, {}, {}}));
       requests_.push_back(Transfer::send_to(one.peer, one.request));
       replies_.push_back(Transfer::receive_from(one.peer, one.reply));
     }
@@ -87,7 +81,7 @@ class SimRequests::Asking {
   ~Asking() {
     for (const auto& one : sent_) {
       one->ask = nullptr;
-      if (!ended_ && one->reply != nullptr) one->reply.detach();
+      if (!ended_ && one->reply.comm != nullptr) one->reply.comm.detach();
     }
     for (sg::CommPtr& one : flows_) one.detach();  // nobody's from now on, as what an exchange withdraws
   }
@@ -98,7 +92,8 @@ class SimRequests::Asking {
     Blocked blocked(simulation_, station_, "ask", simulation_.everybody(), requests_);
     std::vector<std::shared_ptr<Sent>> under_way = sent_;
     for (const auto& one : under_way) {
-      flows_.push_back(flow(simulation_, rank_, one->ask->peer, one->ask->request, one->request_through));
+      one->request = start_message(simulation_, rank_, one->ask->peer, one->ask->request);
+      flows_.push_back(one->request.comm);
     }
     while (!flows_.empty()) {
       const Ask& oldest = *under_way.front()->ask;
@@ -107,7 +102,7 @@ class SimRequests::Asking {
       const std::shared_ptr<Sent> there = under_way[first];
       flows_.erase(flows_.begin() + static_cast<std::ptrdiff_t>(first));
       under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(first));
-      sleep_until(simulation_, there->request_through);
+      await_end(simulation_, rank_, there->ask->peer, there->request);
       ends_[static_cast<std::size_t>(there->ask->peer)]->arrive(there);
     }
   }
@@ -115,7 +110,7 @@ class SimRequests::Asking {
   void receive() {
     Blocked blocked(simulation_, station_, "ask", simulation_.everybody(), replies_);
     for (std::size_t open = sent_.size(); open > 0; --open) {
-      const auto first = std::ranges::find_if(sent_, [](const auto& one) { return one->reply == nullptr; });
+      const auto first = std::ranges::find_if(sent_, [](const auto& one) { return one->reply.comm == nullptr; });
       if (first != sent_.end())
         blocked.awaits(Transfer::receive_from((*first)->ask->peer, (*first)->ask->reply), open - 1);
       sent_.front()->replied->acquire();
@@ -123,8 +118,8 @@ class SimRequests::Asking {
     for (const auto& one : sent_) {
       blocked.awaits(Transfer::receive_from(one->ask->peer, one->ask->reply), 0);
       try {
-        one->reply->wait();
-        sleep_until(simulation_, one->reply_through);
+        one->reply.comm->wait();
+        await_end(simulation_, one->ask->peer, rank_, one->reply);
       } catch (const simgrid::Exception& error) {
         throw_lost(one->ask->peer, error);
       }

@@ -6,6 +6,7 @@
 #include <simgrid/s4u.hpp>
 #include <vector>
 
+#include "backends/sim/network.hpp"
 #include "core/service.hpp"
 
 namespace trigram::sim {
@@ -22,9 +23,8 @@ struct Sent {
   const Ask* ask;  ///< the asker's, while it waits
   OwnedBuffer content;
   simgrid::s4u::SemaphorePtr replied;  ///< released with each reply of one call
-  simgrid::s4u::CommPtr reply;         ///< the reply's flow, once there is one
-  double request_through = 0;          ///< when connections let it through at the earliest
-  double reply_through = 0;            ///< likewise
+  Flow request;
+  Flow reply;  ///< once there is one
 };
 
 /// One rank's end. A request is there when its flow has ended, and its bytes travel with it; flows of several askers

@@ -25,8 +25,10 @@ Simulation::Simulation(const Cluster& cluster, const World& world)
       world_(world),
       layout_(world.layout()),
       platform_(cluster, world.ranks),
+      network_(cluster, platform_),
       map_(std::make_shared<RankMap>(world.axes(), platform_.node_of_rank)) {
   const auto n = static_cast<std::size_t>(world.ranks);
+  for (std::size_t rank = 0; rank < n; ++rank) gpus_.emplace_back(platform_.hosts[rank], cluster.compute_slowdown > 1);
   stations_.resize(n * static_cast<std::size_t>(lanes()));
   left_.resize(n);
   dead_since_.assign(n, std::numeric_limits<double>::infinity());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <exception>
 #include <limits>
 #include <map>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "backends/sim/cluster.hpp"
+#include "backends/sim/gpu.hpp"
+#include "backends/sim/network.hpp"
 #include "backends/sim/platform.hpp"
 #include "core/backend.hpp"
 
@@ -55,6 +58,8 @@ class Simulation {
   const Cluster& cluster() const { return cluster_; }
   const World& world() const { return world_; }
   Platform& platform() { return platform_; }
+  Network& network() { return network_; }
+  Gpu& gpu(int rank) { return gpus_[static_cast<std::size_t>(rank)]; }
   int ranks() const { return world_.ranks; }
   const LaneLayout& layout() const { return layout_; }
   const std::shared_ptr<const RankMap>& map() const { return map_; }
@@ -145,6 +150,8 @@ class Simulation {
   World world_;
   LaneLayout layout_;
   Platform platform_;
+  Network network_;
+  std::deque<Gpu> gpus_;  ///< by rank
   std::shared_ptr<const RankMap> map_;
   std::vector<Station> stations_;
   std::vector<RankRuntime*> runtimes_;

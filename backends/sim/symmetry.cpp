@@ -2,7 +2,6 @@
 // node lasts as long as one link that carries all its rounds.
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/communicator.hpp"
@@ -16,27 +15,25 @@ namespace {
 
 namespace sg = simgrid::s4u;
 
-/// Flows under way. SimGrid complains about a started one whose last owner lets go.
-class Flows {
+/// SimGrid complains about a started flow whose last owner lets go.
+class FlowsUnderWay {
  public:
-  Flows() = default;
-  ~Flows() {
-    for (; first_ < flows_.size(); ++first_) flows_[first_].detach();  // nobody's from now on
+  FlowsUnderWay() = default;
+  ~FlowsUnderWay() {
+    for (; first_ < flows_.size(); ++first_) flows_[first_].comm.detach();  // nobody's from now on
   }
-  Flows(const Flows&) = delete;
-  Flows& operator=(const Flows&) = delete;
+  FlowsUnderWay(const FlowsUnderWay&) = delete;
+  FlowsUnderWay& operator=(const FlowsUnderWay&) = delete;
 
-  void start(sg::Host* from, sg::Host* to, std::int64_t bytes) {
-    flows_.push_back(sg::Comm::sendto_async(from, to, static_cast<std::uint64_t>(bytes)));
-  }
-  /// Waits for the next one in order of their start, and says when it ended.
-  double finish_next() {
-    flows_[first_]->wait();
-    return flows_[first_++]->get_finish_time();
+  void add(const Flow& flow) { flows_.push_back(flow); }
+  /// Waits for the next one in order of their start.
+  const Flow& finish_next() {
+    flows_[first_].comm->wait();
+    return flows_[first_++];
   }
 
  private:
-  std::vector<sg::CommPtr> flows_;
+  std::vector<Flow> flows_;
   std::size_t first_ = 0;
 };
 
@@ -46,52 +43,70 @@ void require_root(int root, int n) {
 
 }  // namespace
 
-void SimCommunicator::flow(const std::vector<StandIn>& flows,
+Load SimCommunicator::load(const StandIn& flow, int rounds) const {
+  return {group_->member(flow.from), group_->member(flow.to), flow.bytes, rounds, flow.together};
+}
+
+void SimCommunicator::flow(const std::vector<StandIn>& flows, int rounds,
                            const std::function<void(const StandIn&, double)>& ended) const {
-  const Platform& platform = simulation_.platform();
   // All have come: what a timeout allows is counted from here for the flows, as for messages that are sent one by one.
   for (int rank = 0; rank < size(); ++rank)
     simulation_.station(group_->member(rank), group_->lane()).since = simulation_.now();
-  Flows under_way;
-  for (const StandIn& one : flows)
-    under_way.start(platform.hosts[at(group_->member(one.from))], platform.hosts[at(group_->member(one.to))],
-                    one.bytes);
+  const double begin = simulation_.now();
+  Network& network = simulation_.network();
+  FlowsUnderWay under_way;
   for (const StandIn& one : flows) {
-    const int from = group_->member(one.from), to = group_->member(one.to);
+    under_way.add(network.start(load(one, rounds)));
+    if (network.remembers() && group_->symmetry() == Symmetry::nodes) admit_others(one, rounds);
+  }
+  for (const StandIn& one : flows) {
+    const Load its = load(one, rounds);
     try {
-      ended(one, under_way.finish_next());
+      ended(one, end_of(its, under_way.finish_next(), begin));
     } catch (const simgrid::Exception& error) {
-      for (const int end : {from, to}) simulation_.require_alive(group_->member(rank_), end);
+      for (const int end : {its.from, its.to}) simulation_.require_alive(group_->member(rank_), end);
       const bool link = dynamic_cast<const simgrid::NetworkFailureException*>(&error) != nullptr;
-      throw BackendError(simulation_.lost(from, to, link ? "a link between them failed" : error.what()));
+      throw BackendError(simulation_.lost(its.from, its.to, link ? "a link between them failed" : error.what()));
     }
+    network.ended(its);
+  }
+}
+
+void SimCommunicator::admit_others(const StandIn& flow, int rounds) const {
+  const auto& nodes = group_->by_node();
+  const auto moved = [&](int rank, std::size_t by) {
+    return nodes[(at(group_->node_of(rank)) + by) % nodes.size()][at(group_->local_rank(rank))];
+  };
+  const Load its = load(flow, rounds);
+  if (!simulation_.platform().between_nodes(its.from, its.to)) return;
+  const double latency = simulation_.platform().latency(its.from, its.to);
+  for (std::size_t by = 1; by < nodes.size(); ++by) {
+    const StandIn other{moved(flow.from, by), moved(flow.to, by), flow.bytes, flow.together};
+    simulation_.network().admit_between_nodes(load(other, rounds), latency);
   }
 }
 
 void SimCommunicator::carry(const std::vector<StandIn>& flows, int rounds) const {
-  const double begin = simulation_.now();
-  double end = begin;
-  flow(flows, [&](const StandIn& one, double finish) { end = std::max(end, time_of(one, rounds, begin, finish)); });
-  if (end > simulation_.now()) sg::this_actor::sleep_until(end);
+  double latest = simulation_.now();
+  flow(flows, rounds, [&](const StandIn&, double end) { latest = std::max(latest, end); });
+  if (latest > simulation_.now()) sg::this_actor::sleep_until(latest);
 }
 
-// `finish` is when links alone would be done with all bytes. Connections take their own time for them, and the host
+// A flow ends when links alone would be done with all bytes. Connections take their own time for them, and the host
 // delays each round by a message, or the last of the messages of one round by all others.
-double SimCommunicator::time_of(const StandIn& flow, int rounds, double begin, double finish) const {
+double SimCommunicator::end_of(const Load& load, const Flow& flow, double begin) const {
   const Platform& platform = simulation_.platform();
-  const int from = group_->member(flow.from), to = group_->member(flow.to);
-  const double overhead = platform.message_overhead(from, to);
-  const double rate = Messages{rounds, flow.together}.rate(platform, from, to, flow.bytes);
-  const bool limited = rate < std::numeric_limits<double>::infinity();
-  if (rounds == 1 && overhead == 0 && !limited) return finish;
-  const double latency = platform.latency(from, to);
-  const double alone = limited ? static_cast<double>(flow.bytes) / rate : 0;
-  double end = limited ? std::max(finish, begin + latency + alone) : finish;
+  const double finish = flow.comm->get_finish_time();
+  const double overhead = platform.message_overhead(load.from, load.to);
+  const double alone = flow.terms.seconds;
+  if (load.rounds == 1 && overhead == 0 && alone == 0) return finish;
+  const double latency = platform.latency(load.from, load.to);
+  double end = alone > 0 ? std::max(finish, begin + latency + alone) : finish;
   if (overhead > 0) {
-    const double last = std::max(alone * flow.together, finish - begin - latency) / flow.together;
-    end = std::max(end + overhead, begin + flow.together * overhead + latency + last);
+    const double last = std::max(alone, (finish - begin - latency) / load.together);
+    end = std::max(end + overhead, begin + load.together * overhead + latency + last);
   }
-  return end + (rounds - 1) * (latency + overhead);
+  return end + (load.rounds - 1) * (latency + overhead);
 }
 
 std::vector<SimCommunicator::StandIn> SimCommunicator::ring_of_first_node(std::int64_t bytes) const {
@@ -128,7 +143,7 @@ template <class Move>
 void SimCommunicator::tree(const char* name, Buffer x, StandIn flow, const Move& move) {
   enter();
   group_->meeting().buffers[at(rank_)] = x;
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), name, *group_);
+  const Call call(*this, name);
   const int rounds = std::bit_width(static_cast<unsigned>(size() - 1));
   blocking([&] {
     group_->meet(rank_, [&] {

@@ -1,0 +1,115 @@
+// What a NIC lets through that is shaped by a bucket of tokens.
+#include "tests/sim/rig.hpp"
+
+namespace trigram::testing::bursts_test {
+namespace {
+
+constexpr double burst = 50e6;         ///< bytes
+constexpr double shaped = 1.25e9;      ///< bytes per second
+constexpr double line_rate = 3.125e9;  ///< likewise
+
+std::string shaping(int nodes, const std::string& more = "") {
+  return "sim:gpus_per_node=1,nic_latency=5us,nodes=" + std::to_string(nodes) +
+         ",nic_bandwidth=10Gbps,nic_burst=50MB,nic_line_rate=25Gbps" + more;
+}
+
+/// Of each rank to the next.
+Operation shift(std::int64_t bytes) {
+  return [bytes](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const int n = comm.size(), rank = comm.rank();
+    comm.exchange({Transfer::send_to((rank + 1) % n, phantom(bytes)),
+                   Transfer::receive_from((rank + n - 1) % n, phantom(bytes))});
+  };
+}
+
+Operation idle(double seconds) {
+  return [seconds](RankRuntime& runtime) { runtime.lane(0).device->charge_seconds(seconds); };
+}
+
+/// A bucket that is full, in steps of a microsecond: seconds until so many bytes have left.
+double in_small_steps(double bytes) {
+  constexpr double step = 1e-6;
+  double tokens = burst, seconds = 0;
+  for (; bytes > 0; seconds += step) {
+    const double rate = tokens > 0 ? line_rate : shaped;
+    tokens += (shaped - rate) * step;
+    bytes -= rate * step;
+  }
+  return seconds;
+}
+
+// α + M / P while M ≤ B · P / (P − r), α + (M − B) / r beyond
+TEST(Bursts, GoAtLineRateUntilTheBucketIsEmpty) {
+  for (const double bytes : {1e6, 40e6, 83e6, 84e6, 200e6, 1e9}) {
+    const double closed =
+        bytes <= burst * line_rate / (line_rate - shaped) ? bytes / line_rate : (bytes - burst) / shaped;
+    expect_relative(closed, in_small_steps(bytes), 0.01, std::to_string(bytes));
+    expect_relative(duration(shaping(2), 2, shift(static_cast<std::int64_t>(bytes))), alpha + closed, 1e-6,
+                    std::to_string(bytes));
+  }
+}
+
+TEST(Bursts, OfTwoMessagesAreTheNics) {
+  const auto both = [](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const Buffer half = phantom(100'000'000);
+    const int other = 1 - comm.rank();
+    comm.exchange({Transfer::send_to(other, half), Transfer::receive_from(other, half), Transfer::send_to(other, half),
+                   Transfer::receive_from(other, half)});
+  };
+  expect_relative(duration(shaping(2), 2, both), alpha + (200e6 - burst) / shaped, 1e-6);
+}
+
+// Of a step, idle time earns what the wire then does not wait for: M / r a step, however long the rest of it is.
+TEST(Bursts, MakeUpForIdleTime) {
+  for (const char* fidelity : {",fidelity=exact", ",fidelity=fluid"}) {
+    World world;
+    world.ranks = 4;
+    const std::string cluster = shaping(4, fidelity);
+    const auto seconds = durations(
+        cluster, world,
+        {all_reduce_of(400'000'000), idle(30e-3), all_reduce_of(100'000'000), idle(10e-3), all_reduce_of(100'000'000)});
+    expect_relative(seconds[0], alpha + (600e6 - burst) / shaped, 1e-3, fidelity);
+    expect_relative(seconds[1] + seconds[2], 150e6 / shaped, 1e-3, fidelity);
+    expect_relative(seconds[3] + seconds[4], 150e6 / shaped, 1e-3, fidelity);
+  }
+}
+
+TEST(Bursts, OfAllNodesAreSpentByFlowsThatStandForThem) {
+  const auto all_to_all = [](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const std::vector<Buffer> parts(static_cast<std::size_t>(comm.size()), phantom(4'000'000));
+    comm.all_to_all(parts, parts);
+  };
+  const auto by_leader = [](RankRuntime& runtime) {
+    Lane& lane = runtime.lane(0);
+    lane.node->reduce(phantom(40'000'000), ReduceOp::sum, 0);
+    if (lane.node->rank() == 0) lane.leaders->all_reduce(phantom(40'000'000), ReduceOp::sum);
+    lane.node->broadcast(phantom(40'000'000), 0);
+  };
+  for (const char* nodes : {"nodes=4,gpus_per_node=4", "gpus_per_node=2 4 3"}) {
+    const std::string cluster =
+        std::string("sim:nic_bandwidth=10Gbps,nic_latency=100us,nic_burst=50MB,nic_line_rate=25Gbps,") + nodes;
+    World world;
+    world.ranks = Backends::make(cluster)->default_ranks();
+    const std::vector<Operation> operations{all_reduce_of(30'000'000), by_leader, shift(3'000'000), all_to_all,
+                                            all_reduce_of(60'000'000)};
+    const auto exact = durations(cluster, world, operations);
+    const auto fluid = durations(cluster + ",fidelity=fluid", world, operations);
+    for (std::size_t i = 0; i < operations.size(); ++i)
+      expect_relative(fluid[i], exact[i], 0.02, nodes + (" " + std::to_string(i)));
+  }
+}
+
+TEST(Bursts, AreRefusedWhereTheyCannotBe) {
+  for (const char* wrong :
+       {"nic_burst=1MB", "nic_line_rate=50Gbps", "nic_burst=1MB,nic_line_rate=10Gbps",
+        "nic_burst=1MB,nic_line_rate=50Gbps,topology=fat_tree", "nic_burst=1MB,nic_line_rate=50Gbps,background=0>1",
+        "nic_burst=1MB,nic_line_rate=50Gbps,changes=1s/nic_bandwidth/0/1Gbps"}) {
+    EXPECT_THROW(Backends::make(std::string("sim:nic_bandwidth=25Gbps,") + wrong), UsageError) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace trigram::testing::bursts_test
