@@ -36,7 +36,7 @@ def draw_curves(folder, runs, labels):
             row[0].plot([point["step"] for point in points], [point[key] for point in points], **look)
             row[1].plot([point["time_s"] / seconds for point in points], [point[key] for point in points], **look)
         if logarithmic:
-            row[1].set_xscale("symlog", linthresh=min(time for time in times if time > 0) / seconds)
+            row[1].set_xscale("log", nonpositive="mask")
             style.plain_log(row[1].xaxis)
         row[0].set_ylabel(key)
         row[0].set_xlabel("steps")

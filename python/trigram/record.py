@@ -34,7 +34,7 @@ class Rows:
         """Of the next step, which is where the one before has ended."""
         if len(self._ends) > len(self.steps) + 1:
             before = self._ends[-1]
-            row: Row = {key: sums[key] - before[key] for key in ["bytes_sent", *BUSY]}
+            row: Row = {key: sums[key] - before[key] for key in sums if key != "time_s"}
             exposed = sums["time_s"] - before["time_s"] - row["compute_s"]
             self.steps.append({"step": len(self.steps), "rank": 0, "time_s": sums["time_s"], "loss": self._loss} | row |
                               {"exposed_s": exposed})

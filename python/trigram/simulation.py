@@ -180,9 +180,13 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: str, ranks: int, ste
 
 @contextmanager
 def made(folder: pathlib.Path) -> Iterator[None]:
-    """A folder that is there, and goes again where it was not and an error left no results in it."""
+    """A folder that is there, and goes again where it was not and an error left no results in it. Raises ValueError where
+    there can be none."""
     before = set(folder.iterdir()) if folder.is_dir() else None
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"cannot make the folder '{folder}': {error.strerror}") from error
     try:
         yield
     except BaseException:

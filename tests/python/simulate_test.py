@@ -282,6 +282,9 @@ class Refused(Case):
         self.refused("no tensor of the batch says how many samples it has", data=lambda rank, step: 3)
         self.refused("score gave 3 values", score=lambda model: (1, 2, 3))
 
+        (self.folder / "file").touch()
+        with self.assertRaisesRegex(ValueError, "cannot make the folder '.*/file/run': Not a directory"):
+            self.simulate(out=self.folder / "file" / "run")
         kinds = iter([8, 8, 9])
         self.refused("make.. gave a model with other parameters than before", make=lambda: torch.nn.Linear(6, next(kinds)), optimizer="sgd")
 
