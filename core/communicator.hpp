@@ -1,7 +1,9 @@
 // Bytes between the ranks of a group: one primitive, and every collective on top of it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,6 +65,10 @@ class Communicator {
 
   /// Whether this backend overrides the collective instead of using the body below.
   virtual bool performs(Collective) const { return false; }
+
+  /// Of the last all-reduce that the backend performed itself, the bytes that this rank sent to other nodes; nothing
+  /// where they go as those of a ring do.
+  virtual std::optional<std::int64_t> sent_to_other_nodes() const { return std::nullopt; }
 
   /// x = op over all ranks, on every rank, by the run's all-reduce (ring unless named otherwise).
   virtual void all_reduce(Buffer x, ReduceOp op);

@@ -10,6 +10,7 @@
 #include "core/communicator.hpp"
 #include "core/device.hpp"
 #include "core/metered.hpp"
+#include "core/rank_map.hpp"
 #include "core/timeline.hpp"
 #include "core/world.hpp"
 
@@ -21,9 +22,9 @@ struct Lane {
   using MakeCommunicator = std::function<std::unique_ptr<Communicator>(std::size_t group)>;
 
   Lane(int index, const World& world, std::function<double()> clock);
-  /// Makes the communicators, one for each of `lane_groups`, by its place there. They use the run's all-reduce and are
-  /// metered.
-  void join_groups(const World& world, const MakeCommunicator& make);
+  /// Makes the communicators of a rank, one for each of `lane_groups`, by its place there. They use the run's
+  /// all-reduce and are metered. The map outlives the lane.
+  void join_groups(const World& world, const RankMap& map, int rank, const MakeCommunicator& make);
 
   int index;
   Timeline timeline;

@@ -25,10 +25,11 @@ int close_gaps(std::vector<int>& numbers) {
 
 }  // namespace
 
-RankMap::RankMap(Mesh mesh, const std::vector<int>& node_of_rank) : mesh_(std::move(mesh)) {
+RankMap::RankMap(Mesh mesh, std::vector<int> node_of_rank)
+    : mesh_(std::move(mesh)), node_of_rank_(std::move(node_of_rank)) {
   for (int rank = 0; rank < mesh_.ranks(); ++rank) {
     Line& line = lines_[mesh_.first_of_line(Mesh::data, rank)];
-    line.node_of_rank.push_back(node_of_rank.at(static_cast<std::size_t>(rank)));
+    line.node_of_rank.push_back(node_of_rank_.at(static_cast<std::size_t>(rank)));
   }
   for (auto& [first, line] : lines_) line.nodes = close_gaps(line.node_of_rank);
 }

@@ -14,11 +14,13 @@ namespace trigram {
 class RankMap {
  public:
   /// Of every rank its node, numbered from 0 without gaps.
-  RankMap(Mesh mesh, const std::vector<int>& node_of_rank);
+  RankMap(Mesh mesh, std::vector<int> node_of_rank);
   /// No mesh, and a node for each rank.
   explicit RankMap(int ranks);
 
   const Mesh& mesh() const { return mesh_; }
+  /// The node of a rank, of whatever line, as the backend numbers nodes.
+  int node_of(int rank) const { return node_of_rank_[static_cast<std::size_t>(rank)]; }
   /// The nodes of the ranks of a rank's data line, in the order of that line, numbered anew without gaps.
   const std::vector<int>& nodes_of_line(int rank) const { return line(rank).node_of_rank; }
   /// How many these are.
@@ -34,6 +36,7 @@ class RankMap {
   const Line& line(int rank) const { return lines_.at(mesh_.first_of_line(Mesh::data, rank)); }
 
   Mesh mesh_;
+  std::vector<int> node_of_rank_;
   std::map<int, Line> lines_;  ///< by their first rank
 };
 

@@ -89,6 +89,7 @@ std::vector<std::byte> pack(const RankReport& report) {
   put_spans(packer, report.spans);
   packer.put(report.steps_done);
   packer.put(report.sent);
+  packer.put(report.sent_to_other_nodes);
   packer.put_all(std::span(report.cost_by_step));
   packer.put(report.setup_and_finish);
   packer.put(report.local_batch);
@@ -112,6 +113,7 @@ RankReport unpack(const std::vector<std::byte>& bytes) {
   report.spans = take_spans(unpacker);
   report.steps_done = unpacker.take<std::int64_t>();
   report.sent = unpacker.take<Cost>();
+  report.sent_to_other_nodes = unpacker.take<std::int64_t>();
   report.cost_by_step = unpacker.take_all<Cost>();
   report.setup_and_finish = unpacker.take<Cost>();
   report.local_batch = unpacker.take<std::int64_t>();

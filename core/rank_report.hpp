@@ -17,13 +17,15 @@ namespace trigram {
 /// A row of steps.csv. Seconds are busy seconds on this rank's lanes and may overlap; compute and exposed, both of the
 /// main lane, sum to the step.
 struct StepRow {
-  static constexpr std::string_view columns[] = {"step",      "rank",     "time_s", "loss",     "bytes_sent",
-                                                 "compute_s", "encode_s", "wire_s", "decode_s", "exposed_s"};
+  static constexpr std::string_view columns[] = {
+      "step",      "rank",     "time_s", "loss",     "bytes_sent", "bytes_between_nodes",
+      "compute_s", "encode_s", "wire_s", "decode_s", "exposed_s"};
   std::int64_t step = 0;
   int rank = 0;
   double time_s = 0;  ///< when the step ended
   double loss = 0;    ///< of this rank's batch; NaN without one
   std::int64_t bytes_sent = 0;
+  std::int64_t bytes_between_nodes = 0;  ///< those of bytes_sent that went to another node
   double compute_s = 0, encode_s = 0, wire_s = 0, decode_s = 0, exposed_s = 0;
 };
 
@@ -62,6 +64,7 @@ struct RankReport {
   std::vector<LaneSpan> spans;
   std::int64_t steps_done = 0;
   Cost sent;                                ///< counted by the meters in all steps, or while it served
+  std::int64_t sent_to_other_nodes = 0;     ///< of those bytes
   std::vector<Cost> cost_by_step;           ///< counted in each step, if kept
   Cost setup_and_finish;                    ///< counted outside steps
   std::int64_t local_batch = 0;             ///< 0: an empty shard

@@ -22,6 +22,12 @@ class FromLine final : public Request {
 /// A peer, counted among all ranks.
 int among_all(const Worker& lane, int peer) { return lane.mesh().at(Mesh::data, peer, lane.runtime().rank()); }
 
+void count_leaving(Worker& lane, int peer, std::int64_t bytes) {
+  const RankMap& map = lane.runtime().map();
+  if (map.node_of(among_all(lane, peer)) == map.node_of(lane.runtime().rank())) return;
+  lane.runtime().lane(lane.lane).meter.add_to_other_nodes(bytes);
+}
+
 std::vector<Ask> among_all(const Worker& lane, std::span<const Ask> asks) {
   std::vector<Ask> all(asks.begin(), asks.end());
   for (Ask& one : all) one.peer = among_all(lane, one.peer);
@@ -48,6 +54,7 @@ void ask(Worker& lane, std::span<const Ask> asks) {
     ensure(peers.insert(one.peer).second, "rank ", lane.runtime().rank(), " asks rank ", among_all(lane, one.peer),
            " twice at once; a peer is asked once");
     cost.bytes += one.request.modelled_bytes();
+    count_leaving(lane, one.peer, one.request.modelled_bytes());
   }
   lane.runtime().lane(lane.lane).meter.add(cost);
   const Timeline::Scope wire(lane.timeline, Activity::wire, "ask", cost.bytes);
@@ -84,6 +91,7 @@ void Serving::serve(Worker& lane) const {
     const std::optional<Buffer> reply = service_->give(lane, *request);
     if (!reply) return false;
     lane.runtime().lane(lane.lane).meter.add({1, reply->modelled_bytes()});
+    count_leaving(lane, request->asker, reply->modelled_bytes());
     request->reply(*reply);
     return true;
   };

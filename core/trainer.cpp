@@ -21,6 +21,7 @@ struct Progress {
   double time = 0;
   double compute = 0, encode = 0, wire = 0, decode = 0;
   Cost sent;
+  std::int64_t to_other_nodes = 0;
 
   static Progress of(Worker& worker) {
     RankRuntime& runtime = worker.runtime();
@@ -34,6 +35,7 @@ struct Progress {
       progress.wire += lane.timeline.busy(Activity::wire);
       progress.decode += lane.timeline.busy(Activity::decode);
       progress.sent += lane.meter.total();
+      progress.to_other_nodes += lane.meter.to_other_nodes();
     }
     return progress;
   }
@@ -110,8 +112,9 @@ class Trainer {
     for (auto& [column, values] : report_.recorded)
       values.resize(report_.steps.size(), std::numeric_limits<double>::quiet_NaN());
     step_.finish();
-    (trains_ ? report_.setup_and_finish : report_.sent) =
-        outside_ + difference(Progress::of(worker_).sent, before.sent);
+    const Progress ended = Progress::of(worker_);
+    (trains_ ? report_.setup_and_finish : report_.sent) = outside_ + difference(ended.sent, before.sent);
+    count_of_server(before, ended);
     evaluations_.end(reached(report_.steps_done));
     if (options_.keep_weights && trains_ && !workload_->phantom())
       report_.weights = download_weights(worker_.device, store_.parameters());
@@ -128,7 +131,13 @@ class Trainer {
     const Progress start = Progress::of(worker_);
     began_ = start.time;
     outside_ = start.sent;
+    count_of_server({}, start);
     return start;
+  }
+
+  /// One that serves has no steps: what it sends at any time is its traffic.
+  void count_of_server(const Progress& before, const Progress& now) {
+    if (!trains_) report_.sent_to_other_nodes += now.to_other_nodes - before.to_other_nodes;
   }
 
   bool is_checkpoint() const {
@@ -140,7 +149,9 @@ class Trainer {
   Progress checkpoint(const Progress& before) {
     step_.quiesce();
     evaluations_.quiesce(reached(steps_));
-    outside_ += difference(Progress::of(worker_).sent, before.sent);
+    const Progress now = Progress::of(worker_);
+    outside_ += difference(now.sent, before.sent);
+    count_of_server(before, now);
     time_ = worker_.now();
     Packer packer;
     StateWriter writer(worker_.device, packer);
@@ -251,9 +262,11 @@ class Trainer {
     const Cost sent = difference(now.sent, before.sent);
     ++report_.steps_done;
     report_.sent += sent;
+    const std::int64_t to_other_nodes = now.to_other_nodes - before.to_other_nodes;
+    report_.sent_to_other_nodes += to_other_nodes;
     if (options_.keep_costs) report_.cost_by_step.push_back(sent);
     if (writes_row) {
-      StepRow row{worker_.step, runtime_.rank(), now.time, loss(), sent.bytes};
+      StepRow row{worker_.step, runtime_.rank(), now.time, loss(), sent.bytes, to_other_nodes};
       row.compute_s = now.compute - before.compute;
       row.encode_s = now.encode - before.encode;
       row.wire_s = now.wire - before.wire;

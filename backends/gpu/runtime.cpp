@@ -24,8 +24,9 @@ std::unique_ptr<Communicator> communicator(const GroupOfLane& group,
 /// A lane on its stream.
 class GpuRuntime::OwnLane {
  public:
-  OwnLane(int index, const World& world, const RuntimeOptions& options, LaneChannels& channels, Watchdog& watchdog,
-          const Clock& clock, const BodyGuard& guard, std::function<void(int)> on_collective)
+  OwnLane(int index, const World& world, const RankRuntime& owner, const RuntimeOptions& options,
+          LaneChannels& channels, Watchdog& watchdog, const Clock& clock, const BodyGuard& guard,
+          std::function<void(int)> on_collective)
       : lane(index, world, [&clock] { return clock.now(); }), stream(channels.stream.get()) {
     const std::string name = world.layout().name_of(index);
     lane.device = std::make_unique<Device>(std::make_shared<LaneKernels>(stream, guard, name), lane.timeline);
@@ -36,7 +37,7 @@ class GpuRuntime::OwnLane {
     nothing = lane.device->allocate(Shape::of(one_leaves_one_arrives, DType::u8));
     const auto context = std::make_shared<StreamContext>(
         StreamContext{index, name, stream, *lane.device, watchdog, nothing.view(), std::move(on_collective)});
-    lane.join_groups(world, [&](std::size_t group) {
+    lane.join_groups(world, owner.map(), owner.rank(), [&](std::size_t group) {
       return communicator(channels.groups[group], context, options.vendor_collectives);
     });
   }
@@ -82,7 +83,7 @@ GpuRuntime::GpuRuntime(RankProcess& process, const World& world, const RuntimeOp
       const bool of_all = static_cast<std::size_t>(ranks) == world_ranks;
       if (index == 0 && of_all && last_started_ != 0) note_start(0);
     };
-    lanes_.push_back(std::make_unique<OwnLane>(index, world, options, *channels[static_cast<std::size_t>(index)],
+    lanes_.push_back(std::make_unique<OwnLane>(index, world, *this, options, *channels[static_cast<std::size_t>(index)],
                                                process.watchdog(), clock_, guard_, on_collective));
   }
 }

@@ -18,12 +18,12 @@ std::unique_ptr<Communicator> communicator(MPI_Comm comm, const std::string& nam
 
 /// A lane and its thread, which ends first. The main lane has none: it is the thread that runs the rank.
 struct MpiRuntime::OwnLane {
-  OwnLane(int index, const World& world, const RuntimeOptions& options, const std::vector<Parting>& partings,
-          const Clock& clock, Failure& failure)
+  OwnLane(int index, const World& world, const RankMap& map, const RuntimeOptions& options,
+          const std::vector<Parting>& partings, const Clock& clock, Failure& failure)
       : lane(index, world, [&clock] { return clock.now(); }) {
     lane.device = std::make_unique<Device>(kernels_of_this_process(), lane.timeline);
     context = std::make_shared<LaneContext>(world.layout().name_of(index), options.timeout, failure, *lane.device);
-    lane.join_groups(world, [&](std::size_t group) {
+    lane.join_groups(world, map, options.rank, [&](std::size_t group) {
       const Parting& parting = partings[group];
       const auto rank = static_cast<std::size_t>(options.rank);
       return communicator(part_of(MPI_COMM_WORLD, parting.color[rank], parting.key[rank], options.timeout),
@@ -51,7 +51,7 @@ MpiRuntime::MpiRuntime(const World& world, const RuntimeOptions& options)
   }
   const std::vector<Parting> partings = lane_groups(map());
   for (int index = 0; index < lanes(); ++index)
-    lanes_.push_back(std::make_unique<OwnLane>(index, world, options, partings, clock_, failure_));
+    lanes_.push_back(std::make_unique<OwnLane>(index, world, map(), options, partings, clock_, failure_));
 }
 
 MpiRuntime::~MpiRuntime() = default;

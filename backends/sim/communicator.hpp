@@ -35,6 +35,7 @@ class SimCommunicator final : public Communicator {
   void broadcast(Buffer x, int root) override;
   void reduce(Buffer x, ReduceOp op, int root) override;
   void barrier() override;
+  std::optional<std::int64_t> sent_to_other_nodes() const override;
 
  private:
   struct Posted {

@@ -30,6 +30,7 @@ struct Meeting {
   std::vector<Buffer> buffers;                         ///< by rank
   std::vector<std::span<const Buffer>> send, receive;  ///< by rank
   std::vector<double> waits;                           ///< of a barrier, by rank, in seconds
+  std::vector<std::int64_t> sent_to_other_nodes;       ///< of an all-reduce whose chunks flow, by rank
   std::vector<PartSizes> sizes;                        ///< of an all-to-all, by rank: what it sends and receives
   bool even = false;                                   ///< of an all-to-all: all parts have nearly the same size
   std::vector<std::pair<int, int>> colors;             ///< of a split, by rank: color and key

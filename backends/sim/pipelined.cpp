@@ -23,6 +23,11 @@ void SimCommunicator::all_reduce_pipelined(const AllReduce& how, Buffer x, Reduc
   });
 }
 
+std::optional<std::int64_t> SimCommunicator::sent_to_other_nodes() const {
+  if (!all_reduce_named(all_reduce_name()).pipelined()) return std::nullopt;
+  return group_->meeting().sent_to_other_nodes[at(rank_)];
+}
+
 Pipeline SimCommunicator::pipeline_of(const AllReduce& how, Buffer x) const {
   std::vector<int> node_of(at(size()));
   for (int rank = 0; rank < size(); ++rank) node_of[at(rank)] = group_->node_of(rank);
@@ -57,9 +62,12 @@ void SimCommunicator::carry(const Pipeline& pipeline) {
   const bool few = fluid_ && pipeline.alike && group_->symmetry() == Symmetry::nodes;
   std::vector<StandIn> flows;
   std::vector<double> host(at(size()));
+  std::vector<std::int64_t>& leaving = group_->meeting().sent_to_other_nodes;
+  leaving.assign(at(size()), 0);
   for (const Pipeline::Stream& stream : pipeline.streams) {
     const int from = group_->member(stream.from), to = group_->member(stream.to);
     simulation_.count(from, to, stream.bytes);
+    if (group_->node_of(stream.from) != group_->node_of(stream.to)) leaving[at(stream.from)] += stream.bytes;
     host[at(stream.from)] += stream.messages * platform.message_overhead(from, to);
     if (!few || group_->node_of(stream.from) == 0) flows.push_back({stream.from, stream.to, stream.bytes});
   }

@@ -83,7 +83,7 @@ Runtime::Runtime(Simulation& simulation, int rank, const std::vector<GroupsOfLan
   for (int index = 0; index < lanes(); ++index) {
     auto lane = std::make_unique<Lane>(index, simulation.world(), [] { return sg::Engine::get_clock(); });
     lane->device = make_device(cluster, simulation.gpu(rank), lane->timeline);
-    lane->join_groups(simulation.world(), [&](std::size_t place) {
+    lane->join_groups(simulation.world(), map(), rank, [&](std::size_t place) {
       const GroupMember& member = groups[static_cast<std::size_t>(index)][place][static_cast<std::size_t>(rank)];
       return std::make_unique<SimCommunicator>(member.group, member.rank, *lane->device, cluster.fluid);
     });

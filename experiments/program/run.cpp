@@ -49,7 +49,9 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
             << "  iteration  " << text_of(summary["iteration_s"]) << " s mean, "
             << text_of(summary["iteration_median_s"]) << " s median, " << text_of(summary["samples_per_s"])
             << " samples/s\n"
-            << "  sent       " << text_of(summary["bytes_per_step_mean"]) << " bytes a step and rank\n"
+            << "  sent       " << text_of(summary["bytes_per_step_mean"]) << " bytes a step and rank, "
+            << text_of(summary["bytes_per_step_inside_nodes"]) << " inside nodes and "
+            << text_of(summary["bytes_per_step_between_nodes"]) << " between them\n"
             << "  loss       " << text_of(summary["loss"]) << "\n"
             << "  accuracy   " << text_of(summary["accuracy"]) << "\n"
             << "  took       " << text_of(summary["simulated_s"]) << " s on the backend's clock, "

@@ -91,7 +91,8 @@ std::string steps_csv(const std::vector<RankReport>& ranks) {
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
       const StepRow& row = report.steps[i];
       text += std::to_string(row.step) + "," + std::to_string(row.rank) + "," + number_text(row.time_s) + "," +
-              number_text(row.loss) + "," + std::to_string(row.bytes_sent);
+              number_text(row.loss) + "," + std::to_string(row.bytes_sent) + "," +
+              std::to_string(row.bytes_between_nodes);
       for (const double seconds : {row.compute_s, row.encode_s, row.wire_s, row.decode_s, row.exposed_s})
         text += "," + number_text(seconds);
       for (const std::string& column : recorded) text += cell(value_of(report.recorded, column, i));
@@ -121,10 +122,11 @@ std::string evals_csv(const std::vector<RankReport>& ranks) {
 
 nlohmann::json summarize(const Training& training, std::int64_t global_batch) {
   const std::vector<RankReport>& ranks = training.ranks;
-  double all = 0, largest = 0, slowest = 0;
+  double all = 0, between = 0, largest = 0, slowest = 0;
   for (const RankReport& report : ranks) {
     const auto bytes = static_cast<double>(report.sent.bytes);
     all += bytes;
+    between += static_cast<double>(report.sent_to_other_nodes);
     largest = std::max(largest, bytes);
     slowest = std::max(slowest, report.training_seconds);
   }
@@ -136,6 +138,8 @@ nlohmann::json summarize(const Training& training, std::int64_t global_batch) {
       {"iteration_slowest_rank_s", slowest / divisor},
       {"samples_per_s", samples_per_second(ranks, global_batch)},
       {"bytes_per_step_mean", all / static_cast<double>(ranks.size()) / divisor},
+      {"bytes_per_step_inside_nodes", (all - between) / static_cast<double>(ranks.size()) / divisor},
+      {"bytes_per_step_between_nodes", between / static_cast<double>(ranks.size()) / divisor},
       {"bytes_per_step_largest", largest / divisor},
       {"busiest_nic", busiest_nic(training)},
       {"simulated_s", training.seconds},

@@ -24,8 +24,9 @@ void write_trace(const std::vector<RankReport>& ranks, const std::function<void(
 /// What a run comes down to. iteration_s is rank 0's mean over all steps, so that steps that exchange and steps that do
 /// not count as often as they happen; iteration_median_s is its median; iteration_slowest_rank_s is the mean of the
 /// rank that takes longest. samples_per_s adds every rank's own rate, over the same steps, and counts samples that data
-/// lines share once: `global_batch` a step. Bytes a step are means over steps, of the mean and of the largest rank.
-/// JSON null stands for what the workload does not have.
+/// lines share once: `global_batch` a step, of all its micro-batches. Bytes a step are means over steps, of the mean
+/// and of the largest rank; those of the mean are parted into what stays inside nodes and what goes between them. JSON
+/// null stands for what the workload does not have.
 nlohmann::json summarize(const Training& training, std::int64_t global_batch);
 
 /// What summarize has a number or null for: "iteration_s", "breakdown.wire_s", ...

@@ -63,10 +63,16 @@ Json order_of(const BucketPlan& plan) {
 }
 
 Json row_of(const StepRow& row, const Records& recorded) {
-  Json cells = {
-      {"step", row.step},           {"rank", row.rank},         {"time_s", row.time_s}, {"bytes_sent", row.bytes_sent},
-      {"compute_s", row.compute_s}, {"encode_s", row.encode_s}, {"wire_s", row.wire_s}, {"decode_s", row.decode_s},
-      {"exposed_s", row.exposed_s}};
+  Json cells = {{"step", row.step},
+                {"rank", row.rank},
+                {"time_s", row.time_s},
+                {"bytes_sent", row.bytes_sent},
+                {"bytes_between_nodes", row.bytes_between_nodes},
+                {"compute_s", row.compute_s},
+                {"encode_s", row.encode_s},
+                {"wire_s", row.wire_s},
+                {"decode_s", row.decode_s},
+                {"exposed_s", row.exposed_s}};
   for (const auto& [column, value] : recorded) cells[column] = value;
   return cells;
 }

@@ -222,6 +222,7 @@ Session::Sums Session::sums() {
     all.bytes += lane.meter.total().bytes;
   }
   return all;
+    all.to_other_nodes += lane.meter.to_other_nodes();
 }
 
 void Session::add_row() {
@@ -233,6 +234,7 @@ void Session::add_row() {
   row.bytes_sent = now.bytes - before_.bytes;
   row.compute_s = now.time - before_.time - exposed_;
   row.encode_s = now.encode - before_.encode;
+  row.bytes_between_nodes = now.to_other_nodes - before_.to_other_nodes;
   row.wire_s = now.wire - before_.wire;
   row.decode_s = now.decode - before_.decode;
   row.exposed_s = exposed_;

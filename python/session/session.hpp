@@ -72,7 +72,7 @@ class Session {
   /// What this rank's lanes had done by some moment.
   struct Sums {
     double time = 0, encode = 0, wire = 0, decode = 0;
-    std::int64_t bytes = 0;
+    std::int64_t bytes = 0, to_other_nodes = 0;
   };
   template <class Body>
   void moment(const Body& body);

@@ -12,7 +12,8 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any, Optional
 
-STEP_COLUMNS = ["step", "rank", "time_s", "loss", "bytes_sent", "compute_s", "encode_s", "wire_s", "decode_s", "exposed_s"]
+STEP_COLUMNS = ["step", "rank", "time_s", "loss", "bytes_sent", "bytes_between_nodes", "compute_s", "encode_s", "wire_s", "decode_s",
+                "exposed_s"]
 EVAL_COLUMNS = ["step", "time_s", "loss", "accuracy", "worst_accuracy", "consensus_distance"]
 BUSY = ["compute_s", "encode_s", "wire_s", "decode_s"]
 

@@ -94,6 +94,7 @@ class Run:
 
     def _lines(self) -> list[tuple[str, str]]:
         keys = {"iteration_s": "iteration (s)", "samples_per_s": "samples/s", "bytes_per_step_mean": "bytes a step and rank",
+                "bytes_per_step_between_nodes": "bytes between nodes",
                 "loss": "loss", "accuracy": "accuracy", "simulated_s": "took (s)"}
         shown = [(name, tables.short(self.summary.get(key))) for key, name in keys.items()]
         if "stopped" in self.facts:

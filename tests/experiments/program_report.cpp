@@ -31,9 +31,11 @@ Training training() {
     report.training_seconds = rank == 0 ? 12 : 18;
     report.steps_done = 3;
     report.sent = {3, 60 * (rank + 1)};
+    report.sent_to_other_nodes = 36;
   }
-  made.ranks[0].steps = {
-      {0, 0, 5, 2.5, 10, 1, 0, 3, 0, 4}, {1, 0, 6, 1.5, 20, 0.5, 0, 0, 0, 0.5}, {2, 0, 9, 1, 30, 1, 0, 0, 0, 2}};
+  made.ranks[0].steps = {{0, 0, 5, 2.5, 10, 6, 1, 0, 3, 0, 4},
+                         {1, 0, 6, 1.5, 20, 12, 0.5, 0, 0, 0, 0.5},
+                         {2, 0, 9, 1, 30, 18, 1, 0, 0, 0, 2}};
   made.ranks[1].evals = {{3, 9, 0.25, 0.9, 0.8, 0.125}};
   made.ranks[0].evals = {{0, 0, 2.5, 0.1, 0.1, 0}};
   return made;
@@ -46,6 +48,8 @@ TEST(Report, SummarizesByHand) {
   EXPECT_DOUBLE_EQ(summary["iteration_slowest_rank_s"], 6);
   EXPECT_DOUBLE_EQ(summary["samples_per_s"], 4 * 3 / 12.0 + 4 * 3 / 18.0);
   EXPECT_DOUBLE_EQ(summary["bytes_per_step_mean"], 30);
+  EXPECT_DOUBLE_EQ(summary["bytes_per_step_inside_nodes"], 18);
+  EXPECT_DOUBLE_EQ(summary["bytes_per_step_between_nodes"], 12);
   EXPECT_DOUBLE_EQ(summary["bytes_per_step_largest"], 40);
   EXPECT_DOUBLE_EQ(summary["loss"], 0.25);
   EXPECT_DOUBLE_EQ(summary["accuracy"], 0.9);
@@ -63,23 +67,23 @@ TEST(Report, NamesWhatASummaryHolds) {
 }
 
 TEST(Report, TablesHaveTheirColumns) {
-  EXPECT_THAT(
-      steps_csv(training().ranks),
-      ::testing::StartsWith(
-          "step,rank,time_s,loss,bytes_sent,compute_s,encode_s,wire_s,decode_s,exposed_s\n0,0,5,2.5,10,1,0,3,0,4\n"));
+  EXPECT_THAT(steps_csv(training().ranks),
+              ::testing::StartsWith(
+                  "step,rank,time_s,loss,bytes_sent,bytes_between_nodes,compute_s,encode_s,wire_s,decode_s,exposed_s\n"
+                  "0,0,5,2.5,10,6,1,0,3,0,4\n"));
   EXPECT_EQ(evals_csv(training().ranks),
             "step,time_s,loss,accuracy,worst_accuracy,consensus_distance\n0,0,2.5,0.1,0.1,0\n3,9,0.25,0.9,0.8,0.125\n");
 }
 
 TEST(Report, RecordedColumnsComeBehindTheFixedOnes) {
   Training made = training();
-  made.ranks[1].steps = {{0, 1, 4, 2, 10, 1, 0, 3, 0, 0}};
+  made.ranks[1].steps = {{0, 1, 4, 2, 10, 6, 1, 0, 3, 0, 0}};
   made.ranks[0].recorded["staleness"] = {0, std::nan(""), 2};
   made.ranks[1].recorded["averagings"] = {7};
   const std::string steps = steps_csv(made.ranks);
-  EXPECT_THAT(steps, HasSubstr("exposed_s,averagings,staleness\n0,0,5,2.5,10,1,0,3,0,4,,0\n1,"));
+  EXPECT_THAT(steps, HasSubstr("exposed_s,averagings,staleness\n0,0,5,2.5,10,6,1,0,3,0,4,,0\n1,"));
   EXPECT_THAT(steps, HasSubstr(",0.5,,\n2,"));
-  EXPECT_THAT(steps, ::testing::EndsWith("\n0,1,4,2,10,1,0,3,0,0,7,\n"));
+  EXPECT_THAT(steps, ::testing::EndsWith("\n0,1,4,2,10,6,1,0,3,0,0,7,\n"));
   made.ranks[1].evals[0].recorded = {{"staleness", 1.5}};
   EXPECT_EQ(evals_csv(made.ranks),
             "step,time_s,loss,accuracy,worst_accuracy,consensus_distance,staleness\n0,0,2.5,0.1,0.1,0,\n"

@@ -40,8 +40,9 @@ class LoneRank : public RankRuntime {
   LoneRank(int rank, int size, const MakeDevice& make_device, Messages messages = Messages::are_an_error)
       : RankRuntime(rank, std::make_shared<RankMap>(size), World().layout()), lane_(0, {}, [] { return 0.0; }) {
     lane_.device = make_device(lane_.timeline);
-    lane_.join_groups(
-        {}, [&](std::size_t) { return std::make_unique<LoneCommunicator>(rank, size, *lane_.device, messages); });
+    lane_.join_groups({}, map(), rank, [&](std::size_t) {
+      return std::make_unique<LoneCommunicator>(rank, size, *lane_.device, messages);
+    });
   }
   Lane& lane(int) override { return lane_; }
   double now() const override { return 0; }

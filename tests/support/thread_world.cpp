@@ -84,7 +84,7 @@ ThreadRuntime::ThreadRuntime(ThreadWorld& world, int rank)
 std::unique_ptr<Lane> ThreadRuntime::make_lane(int index, const std::vector<Parting>& partings) {
   auto lane = std::make_unique<Lane>(index, world_.world(), [this] { return now(); });
   lane->device = std::make_unique<Device>(cpu_kernels(), lane->timeline);
-  lane->join_groups(world_.world(), [&](std::size_t group) {
+  lane->join_groups(world_.world(), map(), rank(), [&](std::size_t group) {
     const Parting& parting = partings[group];
     const std::vector<int> members = parting.group_of(rank());
     const auto own = std::ranges::find(members, rank()) - members.begin();
