@@ -1,7 +1,7 @@
 // Data-parallel SGD: every bucket's gradient becomes the mean over all ranks, in full precision.
 //   rounds 2(n−1), bytes 2 S (n−1)/n a rank with the ring; buckets hide behind the rest of backward.
 #include "core/bucketwise.hpp"
-#include "core/primitives/centralized.hpp"
+#include "core/primitives/gradient_mean.hpp"
 
 namespace trigram {
 namespace {
@@ -13,11 +13,11 @@ class AllReduceGradients final : public GradientMethod {
   }
 
   Cost cost(const CostQuery& query) const override {
-    return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
+    return sum_over_buckets(query, [&](const Shape& bucket) { return gradient_mean_cost(query, bucket); });
   }
 
  private:
-  void exchange(Worker& lane, Bucket& bucket) override { centralized_full_precision(lane, bucket.gradients); }
+  void exchange(Worker& lane, Bucket& bucket) override { gradient_mean(lane, bucket.gradients); }
 };
 
 const Algorithms::Registration registration("all_reduce",

@@ -12,6 +12,7 @@
 #include "core/bucketwise.hpp"
 #include "core/optimizer.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/primitives/gradient_mean.hpp"
 
 namespace trigram {
 namespace {
@@ -47,7 +48,7 @@ class OneBitAdam final : public GradientMethod {
 
   Cost cost(const CostQuery& query) const override {
     return sum_over_buckets(query, [&](const Shape& bucket) {
-      return query.step < warmup_ ? centralized_full_precision_cost(query, bucket)
+      return query.step < warmup_ ? gradient_mean_cost(query, bucket)
                                   : centralized_low_precision_cost(query, bucket, *model_, exchange_);
     });
   }
@@ -71,7 +72,7 @@ class OneBitAdam final : public GradientMethod {
 
  private:
   void exchange(Worker& lane, Bucket& bucket) override {
-    if (lane.step < warmup_) return centralized_full_precision(lane, bucket.gradients);
+    if (lane.step < warmup_) return gradient_mean(lane, bucket.gradients);
     const Buffer first = adam_->state("first", bucket.index);
     lane.device.fused(Activity::compute, "momentum",
                       [&] { lane.device.axpby(1 - beta1_, bucket.gradients, beta1_, first); });

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/accumulation.hpp"
 #include "core/evaluation.hpp"
 #include "core/located.hpp"
 #include "core/packing.hpp"
@@ -88,6 +89,7 @@ class Trainer {
                                                  : std::make_shared<const PlannedModel>(*workload_, options.buckets)),
         store_(worker_.device, model_->parameters, std::shared_ptr<const BucketPlan>(model_, &model_->plan)),
         step_(worker_, store_.buckets(), parts_of(options, *workload_)),
+        accumulation_(worker_.device, store_.buckets(), options.accumulate),
         schedule_(Schedules::make(options.schedule)),
         evaluations_(worker_, *workload_, store_.parameters(), options,
                      [this](const EvalRow& row) { report_.evals.push_back(row); }) {}
@@ -234,23 +236,41 @@ class Trainer {
 
   void step() {
     step_.begin(worker_.step, options_.learning_rate * schedule_->factor(worker_.step, worker_.steps));
-    {
-      const Timeline::Scope scope(worker_.timeline, Activity::compute, "forward");
-      workload_->forward(worker_);
+    for (int part = 0; part + 1 < options_.accumulate; ++part) {
+      compute_gradients(part, [](int) {});
+      accumulation_.keep(part, workload_->loss());
     }
     const std::vector<Bucket>& buckets = store_.buckets();
     std::size_t complete = 0;
-    for (int layer = workload_->layers() - 1; layer >= 0; --layer) {
-      {
-        const Timeline::Scope scope(worker_.timeline, Activity::compute, "backward");
-        workload_->backward(worker_, layer);
-      }
-      for (; complete < buckets.size() && buckets[complete].first_layer >= layer; ++complete)
+    compute_gradients(options_.accumulate - 1, [&](int layer) {
+      for (; complete < buckets.size() && buckets[complete].first_layer >= layer; ++complete) {
+        accumulation_.mean(buckets[complete]);
         step_.bucket_ready(buckets[complete].index);
-    }
+      }
+    });
     step_.before_update();
     step_.update();
     step_.end();
+  }
+
+  /// Of one micro-batch of this step; says of each layer when its gradients are there.
+  template <class LayerDone>
+  void compute_gradients(int part, const LayerDone& layer_done) {
+    pass("forward", part, [&] { workload_->forward(worker_); });
+    for (int layer = workload_->layers() - 1; layer >= 0; --layer) {
+      pass("backward", part, [&] { workload_->backward(worker_, layer); });
+      layer_done(layer);
+    }
+  }
+
+  /// The workload draws samples and noise by the step that it sees, so that micro-batches are those of as many steps.
+  template <class Work>
+  void pass(const char* name, int part, const Work& work) {
+    const Timeline::Scope scope(worker_.timeline, Activity::compute, name);
+    const std::int64_t step = worker_.step;
+    worker_.step = step * options_.accumulate + part;
+    work();
+    worker_.step = step;
   }
 
   Progress record(const Progress& before) {
@@ -294,7 +314,7 @@ class Trainer {
   double loss() {
     if (workload_->phantom() || workload_->local_batch() == 0) return std::numeric_limits<double>::quiet_NaN();
     float value = 0;
-    worker_.device.download(workload_->loss(), std::as_writable_bytes(std::span(&value, 1)));
+    worker_.device.download(accumulation_.mean_loss(workload_->loss()), std::as_writable_bytes(std::span(&value, 1)));
     return value;
   }
 
@@ -317,6 +337,7 @@ class Trainer {
   std::shared_ptr<const PlannedModel> model_;
   BucketStore store_;
   TrainingStep step_;  ///< goes before the buckets: it waits for lanes that work on them
+  Accumulation accumulation_;
   std::unique_ptr<const Schedule> schedule_;
   Evaluations evaluations_;
   Records recorded_;        ///< what the algorithm recorded last

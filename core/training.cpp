@@ -25,6 +25,10 @@ void check_numbers(const TrainingOptions& options, const World& world) {
           "evaluations every " + std::to_string(options.evaluate_every) + " steps: ask for 0 or more");
   require(options.checkpoint.every >= 0,
           "checkpoints every " + std::to_string(options.checkpoint.every) + " steps: ask for 0 or more");
+  constexpr std::int64_t most_batches = 1'000'000'000;
+  require(options.accumulate >= 1 && options.accumulate <= most_batches / options.steps,
+          std::to_string(options.accumulate) + " micro-batches in each of " + std::to_string(options.steps) +
+              " steps: ask for 1 or more, and for no more than 1e9 in all steps");
   require(std::isfinite(options.evaluate_seconds) && options.evaluate_seconds >= 0,
           "evaluations every " + number_text(options.evaluate_seconds) + " seconds: ask for 0 or more");
   require(options.evaluate_every == 0 || options.evaluate_seconds == 0,
@@ -83,7 +87,8 @@ void check_memory(const TrainingOptions& options, const World& world, const Back
   double of_a_rank = workload.memory();
   for (const BucketLayout& bucket : buckets) {
     const auto elements = static_cast<double>(bucket.shape.phantom ? 0 : bucket.shape.count);
-    of_a_rank += 2 * elements * static_cast<double>(size_of(bucket.shape.dtype));
+    const double buffers = options.accumulate > 1 ? 3 : 2;  // weights, gradients and their sum
+    of_a_rank += buffers * elements * static_cast<double>(size_of(bucket.shape.dtype));
   }
   const double ranks = backend.simulated() ? world.ranks : 1;
   require_memory(ranks * of_a_rank, "workload " + in_quotes(options.workload) + ": " + number_text(ranks) +
@@ -116,7 +121,8 @@ void check_types(const BucketPlan& plan, const std::string& owner) {
 void check_algorithm(const Algorithm& algorithm, const TrainingOptions& options, const World& world,
                      const BucketPlan& plan, const RankMap& map) {
   for (const std::vector<int>& nodes : nodes_of_lines(map))
-    algorithm.check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes});
+    algorithm.check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes,
+                     options.relaxation.gradients});
 }
 
 }  // namespace

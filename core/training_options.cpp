@@ -3,8 +3,17 @@
 #include <algorithm>
 
 #include "core/algorithm.hpp"
+#include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
+
+DType parse_gradients(const std::string& text) {
+  if (text == "f32") return DType::f32;
+  if (text == "fp16") return DType::f16;
+  require(text == "bf16", "gradients ", Quoted(text), " are none of f32, fp16, bf16");
+  return DType::bf16;
+}
 
 int training_ranks(const TrainingOptions& options, int world) {
   return world - Algorithms::make(options.algorithm)->servers(world);

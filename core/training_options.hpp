@@ -38,6 +38,7 @@ struct TrainingOptions {
   double learning_rate = 0.1;
   std::string schedule = "constant";  ///< a spec of Schedules: what the learning rate is multiplied by, step by step
   std::int64_t global_batch = 0;      ///< 0: the workload's own
+  int accumulate = 1;                 ///< micro-batches of `global_batch` a step, whose mean gradient is exchanged once
   double label_skew = 0;
   bool validation = false;
   BucketOptions buckets;
@@ -49,6 +50,9 @@ struct TrainingOptions {
   CheckpointOptions checkpoint;
   std::function<void(std::int64_t done)> on_step;  ///< if set, called on rank 0 after every step
 };
+
+/// "f32", "fp16", "bf16", as codecs are called. Throws UsageError.
+DType parse_gradients(const std::string& text);
 
 /// How many of the `world` ranks of a data line train, the first ones; the others serve.
 int training_ranks(const TrainingOptions& options, int world);

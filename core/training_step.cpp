@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/primitives/gradient_mean.hpp"
 
 namespace trigram {
 namespace {
@@ -100,6 +101,7 @@ void TrainingStep::start_complete_buckets() {
     Bucket& bucket = buckets_[*index];
     {
       const Timeline::ForBucket of_this_one(worker_.timeline, bucket.index);
+      round_to(worker_.relaxation.gradients, worker_.device, bucket.gradients);
       algorithm_->gradients_ready(worker_, bucket);
     }
     if (updates_early()) update(bucket);

@@ -83,6 +83,7 @@ struct Relaxation {
   bool overlap = true;
   Hierarchy hierarchy = Hierarchy::none;
   std::uint64_t seed = 0;
+  DType gradients = DType::f32;  ///< what gradients are rounded to, and full-precision means of them travel as
 };
 
 /// Numbers by column name.

@@ -182,7 +182,7 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
 
   if (!records) return std::nullopt;
   run["backend"] = nlohmann::json::parse(training.facts);
-  run["summary"] = summarize(training, checked.workload().global_batch());
+  run["summary"] = summarize(training, checked.workload().global_batch() * config.training.accumulate);
   run["summary"]["wall_s"] = wall;
   run["curve"] = curve(training);
   write_results(config, training, run);

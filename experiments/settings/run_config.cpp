@@ -42,6 +42,9 @@ TrainingOptions read_training(Params& flags) {
   training.steps = flags.get("steps", std::int64_t{100}, "training steps", {1, most_steps});
   training.global_batch = flags.get("global-batch", std::int64_t{0},
                                     "samples a step over all replicas; 0: the workload's own", {0, most_steps});
+  training.accumulate =
+      flags.get("accumulate", 1, "micro-batches a step, each of the global batch; one exchange of their mean gradient",
+                {1, 1'000'000});
   training.label_skew = flags.get("label-skew", 0.0,
                                   "Dirichlet concentration of labels over ranks; 0: identically distributed", {0, 1e9});
   training.validation = flags.get("validation", false, "score on a split held out of the training set");
@@ -52,6 +55,10 @@ TrainingOptions read_training(Params& flags) {
   training.relaxation.seed =
       static_cast<std::uint64_t>(flags.get("seed", std::int64_t{1}, "seed of everything random"));
   training.relaxation.overlap = flags.get("overlap", true, "communicate beside backward where the algorithm can");
+  training.relaxation.gradients =
+      parse_gradients(flags.get("gradients", "f32",
+                                "f32, fp16 or bf16: what gradients are rounded to, and full-precision means of them "
+                                "travel and are added in"));
   training.relaxation.hierarchy = parse_hierarchy(flags.get("hierarchy", "none", "none, leader or all_nics"));
   training.buckets.bytes = static_cast<std::int64_t>(
       flags.get("bucket-size", "10MiB", Unit::bytes, "a bucket is closed at this size; 0: a bucket a parameter"));

@@ -23,6 +23,8 @@ TrainingOptions read_options(Params& flags) {
   options.algorithm = flags.get("algorithm", "all_reduce", "how ranks agree");
   options.relaxation.seed = static_cast<std::uint64_t>(flags.get("seed", std::int64_t{1}, "seed of everything random"));
   options.relaxation.overlap = flags.get("overlap", true, "communicate beside backward where the algorithm can");
+  options.relaxation.gradients = parse_gradients(flags.get(
+      "gradients", "f32", "f32, fp16 or bf16: what full-precision means of gradients travel and are added in"));
   options.relaxation.hierarchy = parse_hierarchy(flags.get("hierarchy", "none", "none, leader or all_nics"));
   options.buckets.bytes = static_cast<std::int64_t>(
       flags.get("bucket-size", "10MiB", Unit::bytes, "a bucket is closed at this size; 0: a bucket a parameter"));
@@ -220,9 +222,9 @@ Session::Sums Session::sums() {
     all.wire += lane.timeline.busy(Activity::wire);
     all.decode += lane.timeline.busy(Activity::decode);
     all.bytes += lane.meter.total().bytes;
+    all.to_other_nodes += lane.meter.to_other_nodes();
   }
   return all;
-    all.to_other_nodes += lane.meter.to_other_nodes();
 }
 
 void Session::add_row() {
@@ -232,9 +234,9 @@ void Session::add_row() {
   row.rank = worker_->runtime().rank();
   row.time_s = now.time;
   row.bytes_sent = now.bytes - before_.bytes;
+  row.bytes_between_nodes = now.to_other_nodes - before_.to_other_nodes;
   row.compute_s = now.time - before_.time - exposed_;
   row.encode_s = now.encode - before_.encode;
-  row.bytes_between_nodes = now.to_other_nodes - before_.to_other_nodes;
   row.wire_s = now.wire - before_.wire;
   row.decode_s = now.decode - before_.decode;
   row.exposed_s = exposed_;

@@ -38,7 +38,7 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]", 
     price of a small exchange; else 0, which momentum and weight decay step along.
     An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, as no other, and
     `model.trigram.step()` takes the place of `optimizer.step()`.
-    `flags` are those of `trigram run`: lanes, overlap, hierarchy, all_reduce, bucket_size, seed, trace, and backend, as
+    `flags` are those of `trigram run`: lanes, overlap, hierarchy, gradients, all_reduce, bucket_size, seed, trace, and backend, as
     "mpi:timeout=60s". Returns the model. Raises ValueError for what cannot be trained so, with the reason."""
     from .job import Job
     model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, find_unused_parameters, learning_rate, flags)

@@ -80,6 +80,7 @@ Cost declared_cost(const std::string& backend, int ranks, const TrainingOptions&
   query.place = placement(nodes, rank);
   query.hierarchy = options.relaxation.hierarchy;
   query.step = step;
+  query.gradients = options.relaxation.gradients;
   query.buckets = buckets;
   query.node_of_rank = nodes;
   return Algorithms::make(options.algorithm)->cost(query);

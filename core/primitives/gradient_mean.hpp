@@ -1,0 +1,24 @@
+// The mean of gradients over ranks, in the type in which a run lets them travel.
+#pragma once
+
+#include <functional>
+
+#include "core/algorithm.hpp"
+#include "core/worker.hpp"
+
+namespace trigram {
+
+/// C_FP_S of gradients: x ← mean over ranks of x. Where the run's gradients are of 16 bits, x is cast, the vector that
+/// travels and is added is of 16 bits, and x is cast back: each addition is computed in f32 and rounded to nearest
+/// even, as NCCL adds f16 and bf16, and the sum is divided behind it. A sum beyond 65504 is infinite in f16, then.
+void gradient_mean(Worker& lane, Buffer x);
+/// Rounds and bytes of one such call.
+Cost gradient_mean_cost(const CostQuery& query, const Shape& bucket);
+
+/// Gives `average` the gradients x as they travel: x itself, or a cast of it, which is cast back.
+void as_gradients_travel(Worker& lane, Buffer x, const std::function<void(Buffer)>& average);
+
+/// x ← x in the precision of `type`, f32 all along. Costs no time: a model of that type computes it so.
+void round_to(DType type, Device& device, Buffer x);
+
+}  // namespace trigram
