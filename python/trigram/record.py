@@ -87,9 +87,11 @@ def summary(facts: dict[str, Any], steps: Sequence[Row], evals: Sequence[Row]) -
     last = evals[-1] if evals else {}
     means = {key: statistics.fmean([row[key] for row in steps]) if steps else 0.0 for key in [*BUSY, "exposed_s"]}
     sent = [row["bytes_sent"] for row in steps]
+    between = [row["bytes_between_nodes"] for row in steps if "bytes_between_nodes" in row]
     return {"iteration_s": mean, "iteration_median_s": statistics.median(durations) if durations else 0.0,
             "samples_per_s": facts["samples"] / mean if mean else 0.0,
             "bytes_per_step_mean": statistics.fmean(sent) if sent else 0.0,
+            "bytes_per_step_between_nodes": statistics.fmean(between) if between else None,
             "simulated_s": steps[-1]["time_s"] if steps else 0.0, "wall_s": facts.get("wall_s"), "breakdown": means,
             "loss": json_number(last.get("loss")), "accuracy": json_number(last.get("accuracy")),
             "worst_accuracy": json_number(last.get("worst_accuracy")),
