@@ -35,8 +35,8 @@ struct Share {
 /// of them are predicted in that order.
 Share order_of_pairs(const std::vector<Prediction>& some);
 
-/// Predicted measurements that name a method to be faster than, and for how many of them the prediction says the same as the
-/// measurement about whether they are.
+/// Predicted measurements that name a method to be faster than, and for how many of them the prediction says the same
+/// as the measurement about whether they are.
 Share decisions(const std::vector<Prediction>& some);
 
 /// The decisions that are predicted otherwise, as "METHOD at CONDITION".
