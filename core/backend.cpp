@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "core/all_reduce.hpp"
 #include "core/packing.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 
@@ -24,6 +26,14 @@ Outcome unpack_outcome(std::span<const std::byte> bytes) {
   for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left)
     outcome.results.push_back(unpacker.take_all<std::byte>());
   return outcome;
+}
+
+std::string Backend::all_reduce_here(const std::string& asked) const {
+  const std::string library = all_reduce_named(asked).library();
+  require(library.empty(), "all-reduce ", Quoted(asked), " is what ", library,
+          " chooses, which this backend does not have; use --all-reduce ring, or a backend that has it: sim, which "
+          "models it, or gpu:collectives=vendor");
+  return asked;
 }
 
 Outcome run_entered(EnteredRank& rank, const RankBody& body) {

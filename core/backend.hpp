@@ -66,6 +66,10 @@ class Backend {
   /// How many ranks this place has when nobody says.
   virtual int default_ranks() const = 0;
 
+  /// An all-reduce as this place has it: its spec, with what a library's choice must know of the place. Throws
+  /// UsageError for the choice of a library that it does not have.
+  virtual std::string all_reduce_here(const std::string& asked) const;
+
   /// Runs `body` on every rank and returns what each returned. May be called again. The first failing rank's error is
   /// rethrown with its type and text; nothing hangs.
   virtual Outcome run(const World& world, const RankBody& body) = 0;

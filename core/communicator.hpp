@@ -11,6 +11,7 @@
 #include "core/buffer.hpp"
 #include "core/device.hpp"
 #include "core/kernels.hpp"
+#include "core/placement.hpp"
 
 namespace trigram {
 
@@ -51,6 +52,9 @@ class Communicator {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// Where this rank stands among the nodes of the group, as what the backend performs itself sees it; as nobody's
+  /// neighbour where it does not look.
+  virtual Placement place() const { return {rank(), size(), rank(), size(), 0, 1}; }
   /// Where the buffers of this communicator live and are reduced.
   virtual Device& device() = 0;
 

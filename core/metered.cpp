@@ -47,6 +47,7 @@ class Metered final : public Communicator {
 
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
+  Placement place() const override { return inner_->place(); }
   Device& device() override { return inner_->device(); }
   bool performs(Collective collective) const override { return in_step().performs(collective); }
 
@@ -76,9 +77,7 @@ class Metered final : public Communicator {
   void all_reduce(Buffer x, ReduceOp op) override {
     run(
         Collective::all_reduce,
-        [&] {
-          return all_reduce_named(all_reduce_name()).cost(size(), rank(), x.modelled_count(), size_of(x.dtype()));
-        },
+        [&] { return all_reduce_named(all_reduce_name()).cost_at(place(), x.modelled_count(), size_of(x.dtype())); },
         [&](Communicator& inner, Cost cost) {
           inner.all_reduce(x, op);
           const std::optional<std::int64_t> known = inner.sent_to_other_nodes();

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/algorithm.hpp"
-#include "core/all_reduce.hpp"
 #include "core/error.hpp"
 #include "core/hierarchy.hpp"
 #include "core/memory.hpp"
@@ -128,12 +127,13 @@ void check_algorithm(const Algorithm& algorithm, const TrainingOptions& options,
 }  // namespace
 
 // Everything is checked here, before any rank starts.
-Checked check(TrainingOptions options, const World& world, const Backend& backend) {
+Checked check(TrainingOptions options, const World& asked, const Backend& backend) {
+  World world = asked;
   check_numbers(options, world);
   require(options.evaluate_seconds == 0 || backend.simulated(),
           "evaluations every so many seconds need a simulated clock; on a real one, ranks that reach a second in "
           "different steps would wait for each other: ask for steps");
-  AllReduces::make(world.all_reduce);
+  world.all_reduce = backend.all_reduce_here(asked.all_reduce);
   Schedules::make(options.schedule);
   const auto algorithm = Algorithms::make(options.algorithm);
   const RankMap map = check_products(*algorithm, options, world, backend);
@@ -143,12 +143,12 @@ Checked check(TrainingOptions options, const World& world, const Backend& backen
   check_types(plan, "workload " + in_quotes(options.workload) + ": ");
   check_memory(options, world, backend, *workload, plan.buckets);
   check_algorithm(*algorithm, options, world, plan, map);
-  return {std::move(options), world, std::move(workload), std::move(model)};
+  return {std::move(options), std::move(world), std::move(workload), std::move(model)};
 }
 
 void check_loop(const TrainingOptions& options, const World& world, const Backend& backend, const BucketPlan& plan) {
   check_types(plan, "");
-  AllReduces::make(world.all_reduce);
+  backend.all_reduce_here(world.all_reduce);
   const auto algorithm = Algorithms::make(options.algorithm);
   check_algorithm(*algorithm, options, world, plan, check_products(*algorithm, options, world, backend));
 }

@@ -8,6 +8,7 @@
 #include "backends/gpu/devices.hpp"
 #include "backends/gpu/host/job_membership.hpp"
 #include "backends/gpu/runtime.hpp"
+#include "core/all_reduce.hpp"
 #include "core/backend_traits.hpp"
 #include "core/carried_error.hpp"
 #include "core/error.hpp"
@@ -128,6 +129,14 @@ class GpuBackend final : public Backend {
     std::vector<int> node_of_rank;
     for (int rank = 0; rank < ranks; ++rank) node_of_rank.push_back(rank / ranks_per_node_);
     return node_of_rank;
+  }
+
+  std::string all_reduce_here(const std::string& asked) const override {
+    const bool nccl = all_reduce_named(asked).library() == "NCCL";
+    require(!nccl || collectives_ == "vendor", "all-reduce ", Quoted(asked),
+            " is NCCL's own, which backend gpu uses with collectives=vendor only; give --backend "
+            "gpu:collectives=vendor, or --all-reduce ring");
+    return nccl ? asked : Backend::all_reduce_here(asked);
   }
 
   bool simulated() const override { return false; }

@@ -30,12 +30,22 @@ class SimBackend final : public Backend {
   }
   int default_ranks() const override { return cluster_.platform.empty() ? cluster_.default_ranks() : hosts_; }
   bool simulated() const override { return true; }
+  std::string all_reduce_here(const std::string& asked) const override {
+    const Links links = cluster_.links();
+    const std::string knowing = all_reduce_named(asked).knowing(links);
+    require(knowing.empty() || links.nics > 0, "all-reduce ", Quoted(asked),
+            " chooses by what data sheets say of links, which a platform file does not tell; use --all-reduce "
+            "multi_rail_ring, or a cluster of nodes and links");
+    return knowing.empty() ? asked : knowing;
+  }
   std::string refuses_entering() const override {
     return "backend 'sim' starts its ranks itself, in a process of its own, so that none can enter: give it a workload "
            "to train (`trigram run`, or Backend::run), or enter backend mpi";
   }
 
-  Outcome run(const World& world, const RankBody& body) override {
+  Outcome run(const World& asked, const RankBody& body) override {
+    World world = asked;
+    world.all_reduce = all_reduce_here(asked.all_reduce);
     cluster_.nodes_of(world.ranks);
     require(cluster_.nic_handshake == 0 || !all_reduce_named(world.all_reduce).pipelined(),
             "'nic_handshake' tells messages by their size, which the chunks of all-reduce ", Quoted(world.all_reduce),

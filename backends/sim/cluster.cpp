@@ -104,6 +104,7 @@ void Cluster::read_links(Params& params) {
   const double cap =
       params.get("nic_cap", "0", Unit::bytes_per_second, "most that the protocol reaches on a NIC; 0: no cap");
   nic_bandwidth = cap > 0 ? std::min(wire * efficiency, cap) : wire * efficiency;
+  nic_data_sheet = wire;
   nic_latency = params.get("nic_latency", "10us", Unit::seconds, "of a message between nodes, end to end");
   nic_handshake = params.get("nic_handshake", "0", Unit::seconds,
                              "added for a message larger than handshake_size, whose sender asks before it sends");
@@ -118,13 +119,18 @@ void Cluster::read_links(Params& params) {
   nic_per_gpu =
       choose(params, params.get("nic", "node", "node: the GPUs of a node share one NIC; gpu: each has its own"), "nic",
              "node", "gpu");
-  node_bandwidth =
+  node_data_sheet =
       params.get("node_bandwidth", "150GB/s", Unit::bytes_per_second, "of a GPU inside its node, one way", rates);
+  node_bandwidth =
+      node_data_sheet * params.get("node_efficiency", 1.0,
+                                   "share of node_bandwidth that payload can use: 0.76 to 0.82 of NVLink's "
+                                   "data sheet as measured",
+                                   {1e-6, 1});
   node_latency = params.get("node_latency", "3us", Unit::seconds, "of a message inside a node, end to end");
   given_nic_keys_ = given(params, {"nic_bandwidth", "nic_efficiency", "nic_cap", "nic_latency", "nic_handshake",
                                    "handshake_size", "nic_window", "connection_cap", "connections", "initial_window",
                                    "idle_restart", "nic_burst", "nic_line_rate", "nic"});
-  given_node_keys_ = given(params, {"node_bandwidth", "node_latency"});
+  given_node_keys_ = given(params, {"node_bandwidth", "node_efficiency", "node_latency"});
   if (platform.empty()) return;
   refuse(given_nic_keys_, "a platform file");
   refuse(given_node_keys_, "a platform file");
@@ -297,6 +303,13 @@ bool Cluster::alike_between_nodes() const {
   return alike_in_nodes() && !fat_tree && background.empty() &&
          std::all_of(changes.begin(), changes.end(),
                      [](const Change& change) { return change.quantity == Change::Quantity::slow; });
+}
+
+Links Cluster::links() const {
+  if (!platform.empty()) return {.nics = 0};
+  int least = ranks_on(0);
+  for (std::size_t node = 1; node < gpus.size(); ++node) least = std::min(least, ranks_on(node));
+  return {node_data_sheet, nic_data_sheet, nic_per_gpu ? least : 1};
 }
 
 std::vector<std::string> Cluster::warnings(int ranks) const {

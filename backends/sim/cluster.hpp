@@ -7,6 +7,7 @@
 #include "backends/sim/codec_rates.hpp"
 #include "backends/sim/connections.hpp"
 #include "backends/sim/events.hpp"
+#include "core/all_reduce.hpp"
 #include "core/params.hpp"
 
 namespace trigram::sim {
@@ -19,6 +20,7 @@ struct Cluster {
   std::vector<int> gpus;        ///< by node
   bool nic_per_gpu = false;     ///< else one NIC, shared by the GPUs of a node
   double nic_bandwidth = 0;     ///< usable: min(bandwidth · efficiency, cap)
+  double nic_data_sheet = 0;    ///< bandwidth without efficiency and cap
   double nic_latency = 0;       ///< of a message between two nodes, end to end
   double nic_handshake = 0;     ///< added where the message is larger than handshake_size
   double handshake_size = 0;    ///< bytes
@@ -28,7 +30,8 @@ struct Cluster {
   double message_overhead = 0;  ///< of the sender's host, for each message to another node
   double call_overhead = 0;     ///< of a rank's host, for each collective
   double step_overhead = 0;     ///< of a rank's host, for each training step
-  double node_bandwidth = 0;    ///< of a GPU inside its node
+  double node_bandwidth = 0;    ///< of a GPU inside its node, usable: bandwidth · efficiency
+  double node_data_sheet = 0;   ///< the same without efficiency
   double node_latency = 0;      ///< of a message inside a node, end to end
   bool fat_tree = false;        ///< leaf switches under a core, else one switch that never limits
   int leaf_nodes = 0;           ///< nodes under one leaf switch
@@ -56,6 +59,8 @@ struct Cluster {
   bool alike_in_nodes() const;
   /// Whether those between nodes are too, and carry nothing but what ranks send.
   bool alike_between_nodes() const;
+  /// What data sheets say of them; nothing on a platform file.
+  Links links() const;
   /// Given keys that cannot influence a run of so many ranks, as sentences.
   std::vector<std::string> warnings(int ranks) const;
 

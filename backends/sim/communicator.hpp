@@ -22,6 +22,7 @@ class SimCommunicator final : public Communicator {
 
   int rank() const override { return rank_; }
   int size() const override { return group_->size(); }
+  Placement place() const override;
   Device& device() override { return device_; }
   void exchange(std::span<const Transfer> transfers) override;
   std::unique_ptr<Communicator> split(int color, int key) override;
@@ -72,9 +73,12 @@ class SimCommunicator final : public Communicator {
   void flows_to_ranks();
 
   void all_reduce_pipelined(const AllReduce& how, Buffer x, ReduceOp op);
-  Pipeline pipeline_of(const AllReduce& how, Buffer x) const;
+  /// Calls `use` with where the group stands.
+  template <class Use>
+  auto in_neighbourhood(const Use& use) const;
   void add_in_memory(const AllReduce& how, ReduceOp op);
   void carry(const Pipeline& pipeline);
+  bool stands_for_all(const Pipeline& pipeline, const Pipeline::Stream& stream) const;
 
   /// A flow that stands for those of other ranks too.
   struct StandIn {

@@ -1,6 +1,8 @@
 // All-reduces whose chunks flow: their streams are flows side by side, at either fidelity, and the way of the chunk
 // that goes farthest is paid once.
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/communicator.hpp"
@@ -10,6 +12,27 @@
 
 namespace trigram::sim {
 
+// Where nodes are alike, so are all ways inside them, and all between them.
+template <class Use>
+auto SimCommunicator::in_neighbourhood(const Use& use) const {
+  std::vector<int> node_of(at(size()));
+  for (int rank = 0; rank < size(); ++rank) node_of[at(rank)] = group_->node_of(rank);
+  const Platform& platform = simulation_.platform();
+  const auto seconds = [&](int from, int to) {
+    const int a = group_->member(from), b = group_->member(to);
+    return platform.latency(a, b) + platform.message_overhead(a, b);
+  };
+  std::array<double, 2> known{-1, -1};
+  const auto hop = [&](int from, int to) {
+    if (group_->symmetry() == Symmetry::none) return seconds(from, to);
+    double& one = known[node_of[at(from)] == node_of[at(to)] ? 0 : 1];
+    if (one < 0) one = seconds(from, to);
+    return one;
+  };
+  const bool nic_per_rank = simulation_.cluster().nic_per_gpu || simulation_.cluster().ranks_per_node == 1;
+  return use(Neighbourhood{node_of, nic_per_rank, hop});
+}
+
 void SimCommunicator::all_reduce_pipelined(const AllReduce& how, Buffer x, ReduceOp op) {
   enter();
   group_->meeting().buffers[at(rank_)] = x;
@@ -18,7 +41,7 @@ void SimCommunicator::all_reduce_pipelined(const AllReduce& how, Buffer x, Reduc
     group_->meet(rank_, [&] {
       check_same_sizes();
       add_in_memory(how, op);
-      carry(pipeline_of(how, x));
+      carry(in_neighbourhood([&](const Neighbourhood& where) { return how.pipeline(where, x); }));
     });
   });
 }
@@ -28,24 +51,25 @@ std::optional<std::int64_t> SimCommunicator::sent_to_other_nodes() const {
   return group_->meeting().sent_to_other_nodes[at(rank_)];
 }
 
-Pipeline SimCommunicator::pipeline_of(const AllReduce& how, Buffer x) const {
-  std::vector<int> node_of(at(size()));
-  for (int rank = 0; rank < size(); ++rank) node_of[at(rank)] = group_->node_of(rank);
-  const Platform& platform = simulation_.platform();
-  const auto hop = [&](int from, int to) {
-    const int a = group_->member(from), b = group_->member(to);
-    return platform.latency(a, b) + platform.message_overhead(a, b);
-  };
-  const bool nic_per_rank = simulation_.cluster().nic_per_gpu || simulation_.cluster().ranks_per_node == 1;
-  return how.pipeline({node_of, nic_per_rank, hop}, x);
+Placement SimCommunicator::place() const {
+  const std::vector<std::vector<int>>& nodes = group_->by_node();
+  const int node = group_->node_of(rank_);
+  return {rank_,
+          size(),
+          node,
+          static_cast<int>(nodes.size()),
+          group_->local_rank(rank_),
+          static_cast<int>(nodes[at(node)].size())};
 }
 
 void SimCommunicator::add_in_memory(const AllReduce& how, ReduceOp op) {
   const std::vector<Buffer>& all = group_->meeting().buffers;
   if (all.front().is_phantom() || all.front().count() == 0) return;
   const ReduceOp sum_or_op = op == ReduceOp::mean ? ReduceOp::sum : op;
-  const std::vector<Buffer> parts = how.reduce_in_memory(all, [&](Buffer from, Buffer to) {
-    if (to.count() > 0) device_.kernels().reduce(sum_or_op, from, to);
+  const std::vector<Buffer> parts = in_neighbourhood([&](const Neighbourhood& where) {
+    return how.reduce_in_memory(where, all, [&](Buffer from, Buffer to) {
+      if (to.count() > 0) device_.kernels().reduce(sum_or_op, from, to);
+    });
   });
   std::int64_t place = 0;
   for (const Buffer& part : parts) {
@@ -55,11 +79,18 @@ void SimCommunicator::add_in_memory(const AllReduce& how, ReduceOp op) {
   }
 }
 
+// With fluid, whether a stream is among those that take as long as all do.
+bool SimCommunicator::stands_for_all(const Pipeline& pipeline, const Pipeline::Stream& stream) const {
+  if (!fluid_ || group_->symmetry() != Symmetry::nodes) return true;
+  const int from = group_->node_of(stream.from), to = group_->node_of(stream.to);
+  if (pipeline.busiest >= 0) return from == pipeline.busiest || to == pipeline.busiest;
+  return !pipeline.alike || from == 0;
+}
+
 // A stream's own latency is on the longest way already. A host that posts all its chunks may take longer than the bytes
 // and that way.
 void SimCommunicator::carry(const Pipeline& pipeline) {
   const Platform& platform = simulation_.platform();
-  const bool few = fluid_ && pipeline.alike && group_->symmetry() == Symmetry::nodes;
   std::vector<StandIn> flows;
   std::vector<double> host(at(size()));
   std::vector<std::int64_t>& leaving = group_->meeting().sent_to_other_nodes;
@@ -69,7 +100,8 @@ void SimCommunicator::carry(const Pipeline& pipeline) {
     simulation_.count(from, to, stream.bytes);
     if (group_->node_of(stream.from) != group_->node_of(stream.to)) leaving[at(stream.from)] += stream.bytes;
     host[at(stream.from)] += stream.messages * platform.message_overhead(from, to);
-    if (!few || group_->node_of(stream.from) == 0) flows.push_back({stream.from, stream.to, stream.bytes});
+    if (stream.bytes == 0 || !stands_for_all(pipeline, stream)) continue;
+    flows.push_back({stream.from, stream.to, std::llround(static_cast<double>(stream.bytes) * stream.wire)});
   }
   const double begin = simulation_.now();
   double end = begin;
@@ -77,6 +109,7 @@ void SimCommunicator::carry(const Pipeline& pipeline) {
     const int from = group_->member(one.from), to = group_->member(one.to);
     end = std::max(end, its - platform.latency(from, to) - platform.message_overhead(from, to));
   });
+  end = std::max(end, begin + pipeline.least);
   end = std::max(end + pipeline.latency, begin + *std::max_element(host.begin(), host.end()));
   if (end > simulation_.now()) simgrid::s4u::this_actor::sleep_until(end);
 }

@@ -2,26 +2,18 @@
 #include "core/all_reduce.hpp"
 
 #include <map>
+#include <memory>
+#include <mutex>
 
 namespace trigram {
 
-namespace {
-
-using ByName = std::map<std::string, std::unique_ptr<AllReduce>>;
-
-ByName make_all() {
-  ByName all;
-  for (const std::string& name : AllReduces::names()) all.emplace(name, AllReduces::make(name));
-  return all;
-}
-
-}  // namespace
-
-const AllReduce& all_reduce_named(const std::string& name) {
-  static const ByName all = make_all();
-  const auto found = all.find(name);
-  if (found == all.end()) throw_unknown_name(AllReduce::registry_kind, name, AllReduces::names());
-  return *found->second;
+const AllReduce& all_reduce_named(const std::string& spec) {
+  static std::mutex one_at_a_time;
+  static std::map<std::string, std::unique_ptr<AllReduce>> all;
+  const std::lock_guard lock(one_at_a_time);
+  const auto found = all.find(spec);
+  if (found != all.end()) return *found->second;
+  return *all.emplace(spec, AllReduces::make(spec)).first->second;
 }
 
 }  // namespace trigram

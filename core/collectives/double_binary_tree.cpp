@@ -5,62 +5,11 @@
 
 #include "core/all_reduce.hpp"
 #include "core/collectives/reduction.hpp"
+#include "core/collectives/two_trees.hpp"
 
 namespace trigram {
 
 namespace {
-
-/// A rank's place in a tree.
-struct Branch {
-  int parent = -1;  ///< none: the root
-  std::vector<int> children;
-};
-
-/// Place p hangs below p without its lowest bit b, or with that bit moved up where there is such a place; its children
-/// are p − b/2 and p + b/2, or as much less as there are places. Place 0 is above the greatest power of two.
-int parent_in_tree(int place, int n) {
-  const int bit = place & -place;
-  const int upper = (place ^ bit) | (bit << 1);
-  return upper < n ? upper : place ^ bit;
-}
-
-/// The second tree has the places of the first in reverse order, or one further where their number is odd.
-int moved(int place, int n, int tree) {
-  if (tree == 0) return place;
-  return n % 2 == 0 ? n - 1 - place : (place + 1) % n;
-}
-int moved_back(int rank, int n, int tree) {
-  if (tree == 0) return rank;
-  return n % 2 == 0 ? n - 1 - rank : (rank + n - 1) % n;
-}
-
-std::vector<int> children_in_tree(int place, int n) {
-  std::vector<int> children;
-  const auto add = [&](int child) {
-    if (child < n && child > 0 && parent_in_tree(child, n) == place) children.push_back(child);
-  };
-  int reach = 1;
-  if (place == 0) {
-    while (reach < n) reach *= 2;
-  } else {
-    reach = place & -place;
-  }
-  if (place > 0 && reach > 1) add(place - reach / 2);
-  for (int step = reach / 2; step >= 1; step /= 2) {
-    const std::size_t before = children.size();
-    add(place + step);
-    if (children.size() > before) break;
-  }
-  return children;
-}
-
-Branch branch_of(int rank, int n, int tree) {
-  const int place = moved_back(rank, n, tree);
-  Branch branch;
-  if (place != 0) branch.parent = moved(parent_in_tree(place, n), n, tree);
-  for (const int child : children_in_tree(place, n)) branch.children.push_back(moved(child, n, tree));
-  return branch;
-}
 
 /// Of both trees: what a rank does on the way up, and on the way down.
 using Branches = std::array<Branch, 2>;
@@ -127,18 +76,19 @@ class DoubleBinaryTree final : public AllReduce {
       }
     }
     for (int tree = 0; tree < 2; ++tree) {
-      const int root = moved(0, n, tree);
+      const int root = root_of(n, tree);
       all.latency = std::max(all.latency, farthest(root, n, tree, [&](int a, int b) { return where.hop(b, a); }) +
                                               farthest(root, n, tree, where.hop));
     }
     return all;
   }
 
-  std::vector<Buffer> reduce_in_memory(std::span<const Buffer> of_ranks, const Add& add) const override {
+  std::vector<Buffer> reduce_in_memory(const Neighbourhood&, std::span<const Buffer> of_ranks,
+                                       const Add& add) const override {
     const int n = static_cast<int>(of_ranks.size());
     std::vector<Buffer> halves;
     for (int tree = 0; tree < 2; ++tree) {
-      const int root = moved(0, n, tree);
+      const int root = root_of(n, tree);
       gather_up(root, n, tree, of_ranks, add);
       halves.push_back(of_ranks[static_cast<std::size_t>(root)].chunk(tree, 2));
     }

@@ -17,7 +17,8 @@ Cost PipelinedRing::cost(int ranks, int rank, std::int64_t count, std::int64_t e
 }
 
 // Chunk i = x_{i+1} + x_{i+2} + … + x_i, held by the rank that adds last.
-std::vector<Buffer> PipelinedRing::reduce_in_memory(std::span<const Buffer> of_ranks, const Add& add) const {
+std::vector<Buffer> PipelinedRing::reduce_in_memory(const Neighbourhood& /*where*/, std::span<const Buffer> of_ranks,
+                                                    const Add& add) const {
   const int n = static_cast<int>(of_ranks.size());
   const auto chunk_of = [&](int rank, int chunk) {
     return of_ranks[static_cast<std::size_t>(rank % n)].chunk(chunk, n);
@@ -28,6 +29,26 @@ std::vector<Buffer> PipelinedRing::reduce_in_memory(std::span<const Buffer> of_r
     sums.push_back(chunk_of(chunk, chunk));
   }
   return sums;
+}
+
+std::vector<std::vector<int>> ranks_by_node(std::span<const int> node_of) {
+  std::vector<std::vector<int>> nodes;
+  for (std::size_t rank = 0; rank < node_of.size(); ++rank) {
+    const auto node = static_cast<std::size_t>(node_of[rank]);
+    if (nodes.size() <= node) nodes.resize(node + 1);
+    nodes[node].push_back(static_cast<int>(rank));
+  }
+  std::erase_if(nodes, [](const std::vector<int>& node) { return node.empty(); });
+  return nodes;
+}
+
+std::vector<int> order_of(const std::vector<std::vector<int>>& nodes, int rail) {
+  std::vector<int> order;
+  for (const std::vector<int>& node : nodes) {
+    for (std::size_t i = 0; i < node.size(); ++i)
+      order.push_back(node[(static_cast<std::size_t>(rail) + i) % node.size()]);
+  }
+  return order;
 }
 
 // A chunk goes through 2(n−1) edges one after the other: twice around, but for the two before the one where it began.

@@ -14,8 +14,14 @@ class PipelinedRing : public AllReduce {
   void run(Communicator& comm, Buffer x, ReduceOp op) const override;
   Cost cost(int ranks, int rank, std::int64_t count, std::int64_t element_bytes) const override;
   bool pipelined() const override { return true; }
-  std::vector<Buffer> reduce_in_memory(std::span<const Buffer> of_ranks, const Add& add) const override;
+  std::vector<Buffer> reduce_in_memory(const Neighbourhood&, std::span<const Buffer> of_ranks,
+                                       const Add& add) const override;
 };
+
+/// The ranks of each node that has any, in the order of nodes.
+std::vector<std::vector<int>> ranks_by_node(std::span<const int> node_of);
+/// All ranks, node after node, each from its rank of place `rail` on: so that no two rings leave a node by one NIC.
+std::vector<int> order_of(const std::vector<std::vector<int>>& nodes, int rail);
 
 /// One ring through all ranks in `order`, which carries `part` of a vector: adds its streams, and its latency where
 /// that is longer.

@@ -32,7 +32,7 @@ std::int32_t Agreement::outcome(Worker& worker) {
 }
 
 Cost agreement_cost(const CostQuery& query) {
-  return all_reduce_named(query.all_reduce).cost(query.place.ranks, query.place.rank, 1, size_of(DType::i32));
+  return all_reduce_named(query.all_reduce).cost_at(query.place, 1, size_of(DType::i32));
 }
 
 }  // namespace trigram

@@ -63,11 +63,13 @@ void centralized_full_precision(Worker& worker, Buffer x) {
 }
 
 Cost centralized_full_precision_cost(const CostQuery& query, const Shape& bucket) {
-  const auto all_reduce = AllReduces::make(query.all_reduce);
+  const AllReduce& all_reduce = all_reduce_named(query.all_reduce);
   const std::int64_t element = size_of(bucket.dtype);
   return hierarchical_cost(
-      query.hierarchy, query.place, bucket.modelled_count, element,
-      [&](int ranks, int rank, std::int64_t count) { return all_reduce->cost(ranks, rank, count, element); });
+      query.hierarchy, query.place, bucket.modelled_count, element, [&](int ranks, int rank, std::int64_t count) {
+        const bool flat = query.hierarchy == Hierarchy::none;
+        return all_reduce.cost_at(flat ? query.place : Placement{rank, ranks, rank, ranks, 0, 1}, count, element);
+      });
 }
 
 FrameExchange read_frame_exchange(Params& params) {

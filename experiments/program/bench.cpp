@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/all_reduce.hpp"
 #include "core/backend.hpp"
 #include "core/error.hpp"
 #include "core/hierarchy.hpp"
@@ -143,6 +142,7 @@ std::string header(const BenchFlags& config, const BenchOp& op, const std::optio
   const std::string formula = formula_of(op, {config.world.ranks, config.world.all_reduce});
   if (!simulated) return text + "# medians of " + std::to_string(config.iterations) + " iterations\n";
   if (config.hierarchy != Hierarchy::none) return text + "# no closed form: a hierarchy has phases of its own\n";
+  if (formula.empty()) return text + "# no closed form: what is chosen depends on the size\n";
   if (!message) return text + "# no closed form: messages between different ranks take different times\n";
   return text + "# closed form: " + formula + "; alpha " + short_number(message->alpha * microseconds) +
          " us, 1/beta " + short_number(1 / message->beta / giga) + " GB/s, from single messages between ranks\n";
@@ -176,10 +176,10 @@ int bench(const Arguments& arguments) {
   BenchFlags config(flags);
   const BenchOp& op = find_bench_op(config.op);
   if (!op.sized) config.sizes = {0};
-  AllReduces::make(config.world.all_reduce);
   const BackendChoice place(flags.owner(), config.place);
   const auto backend = place.make();
   require_ranks_of(*backend, "trigram bench", place);
+  backend->all_reduce_here(config.world.all_reduce);
   config.world.ranks = place.ranks_on(*backend);
   const std::vector<int> nodes = backend->nodes(config.world.ranks);
   if (config.hierarchy == Hierarchy::all_nics) require_equal_nodes(nodes, "");

@@ -1,0 +1,84 @@
+// What NCCL thinks an all-reduce takes, by which it chooses one: its tuning model of version 2.28
+// (src/graph/tuning.cc), from the links of a cluster in place of the topology that NCCL finds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "core/all_reduce.hpp"
+
+namespace trigram {
+
+enum class NcclAlgorithm : std::uint8_t { tree, ring, nvls, nvls_tree };
+enum class NcclProtocol : std::uint8_t { ll, ll128, simple };
+inline constexpr std::array nccl_algorithms{NcclAlgorithm::tree, NcclAlgorithm::ring, NcclAlgorithm::nvls,
+                                            NcclAlgorithm::nvls_tree};
+inline constexpr std::array nccl_protocols{NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple};
+
+struct NcclChoice {
+  NcclAlgorithm algorithm = NcclAlgorithm::ring;
+  NcclProtocol protocol = NcclProtocol::simple;
+  friend bool operator==(const NcclChoice&, const NcclChoice&) = default;
+};
+
+/// GPUs whose constants differ.
+enum class NcclGpu : std::uint8_t { volta, ampere, hopper, blackwell };
+
+/// A group of ranks on equal nodes (of about as many ranks, where they are not) whose links are known.
+///
+/// What NCCL finds by looking is here told from links: the generation by the NVLink of a node (150, 300, 450, 900 GB/s
+/// of its data sheet; what PCIe 5.0 can carry is PCIe); what NVLink and PCIe give by NCCL's own figures (20 of 25 GB/s
+/// a link, 12 of 16); a channel for each NIC, for each 100 Gb/s of one that a node shares, which stands for several, or
+/// for each 20 GB/s of NVLink (30 from Hopper on) inside one node; NICs near their GPUs, so that LL128 is allowed,
+/// where there is one for each; NVSwitch that adds (NVLS) from Hopper on, where more than four GPUs share a node.
+class NcclModel {
+ public:
+  NcclModel(const Links& links, int ranks, int nodes);
+
+  /// NCCL's estimate in seconds; infinite for what it does not consider.
+  double seconds(NcclChoice choice, std::int64_t bytes) const;
+  /// The least of them.
+  NcclChoice choose(std::int64_t bytes) const;
+
+  /// Rings or pairs of trees that share the vector, each with a NIC of its own.
+  int rails() const { return rails_; }
+  NcclGpu gpu() const { return gpu_; }
+
+  /// Bytes that links carry for each of the vector's: flags beside data (LL 4 of 8, LL128 120 of 128), and what NCCL
+  /// found its trees to reach.
+  double wire(NcclChoice choice, std::int64_t bytes) const;
+  /// Bytes of the vector a second that kernels reach at most, whatever links carry; infinite where nothing is known.
+  double fastest(NcclChoice choice, std::int64_t bytes) const;
+  /// Seconds before the first message.
+  double begin(NcclChoice choice) const;
+  /// Seconds of a hop beyond those of a short message on the same link, which is what LL sends.
+  double hop_in_node(NcclChoice choice) const;
+  double hop_between_nodes(NcclChoice choice) const;
+  /// By how much NCCL found all latencies of large rings over nodes to be longer.
+  double plateau(NcclChoice choice, std::int64_t bytes) const;
+  /// Seconds in which not all stages work: a chunk of each channel goes through all of them, and each passes it on when
+  /// it has it whole.
+  double filling(NcclChoice choice, std::int64_t bytes) const;
+
+ private:
+  bool considers(NcclChoice choice) const;
+  double latency(NcclChoice choice) const;
+  double bandwidth(NcclChoice choice, std::int64_t bytes) const;
+  void find_channels(const Links& links);
+  /// Of bus to algorithm bandwidth.
+  double ratio(NcclAlgorithm algorithm) const;
+  double ll_most() const;
+  /// Bytes of a chunk of one channel, and of one head with NVLS.
+  double chunk_of(NcclChoice choice, std::int64_t bytes) const;
+
+  int ranks_, nodes_, rails_ = 1, channels_ = 1;
+  bool nvlink_ = true, near_nics_ = true;
+  NcclGpu gpu_ = NcclGpu::volta;
+  double in_node_ = 0;       ///< bytes/s of a GPU inside its node, as NCCL counts them
+  double nics_ = 0;          ///< bytes/s of all NICs of a node
+  double ring_channel_ = 0;  ///< bytes/s of a channel
+  double tree_channel_ = 0;  ///< the same of trees, whose two nodes see twice the NIC
+};
+
+}  // namespace trigram
