@@ -66,6 +66,9 @@ class AllReduce {
   virtual bool pipelined() const { return false; }
   /// Of a group of two ranks or more, for vectors like x.
   virtual Pipeline pipeline(const Neighbourhood&, Buffer /*x*/) const { return {}; }
+  /// Whether the same library chooses that collective too, which is then a pipeline of `pipeline_of`.
+  virtual bool chooses(Collective) const { return false; }
+  virtual Pipeline pipeline_of(Collective, const Neighbourhood&, Buffer /*x*/) const { return {}; }
   /// What `run` adds, in its order, where one memory holds the vectors of all ranks: `add(from, to)` is to = to ∘ from.
   /// The parts of the result, one behind the other, where they were added up.
   using Add = std::function<void(Buffer from, Buffer to)>;

@@ -73,6 +73,10 @@ class SimCommunicator final : public Communicator {
   void flows_to_ranks();
 
   void all_reduce_pipelined(const AllReduce& how, Buffer x, ReduceOp op);
+  /// Whether the all-reduce's library chooses how that collective goes too.
+  bool chosen(Collective collective) const;
+  /// Such a collective: `move` has its numbers.
+  void flow_as_chosen(Collective collective, Buffer x, const std::function<void()>& move);
   /// Calls `use` with where the group stands.
   template <class Use>
   auto in_neighbourhood(const Use& use) const;

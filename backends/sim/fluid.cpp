@@ -42,7 +42,7 @@ bool has_fluid_form(Collective collective, const std::string& all_reduce, Symmet
 bool SimCommunicator::performs(Collective collective) const {
   const bool fluid = fluid_ && size() > 1 && has_fluid_form(collective, all_reduce_name(), group_->symmetry());
   simulation_.note(collective, fluid);
-  return fluid ||
+  return fluid || chosen(collective) ||
          (collective == Collective::all_reduce && size() > 1 && all_reduce_named(all_reduce_name()).pipelined());
 }
 
@@ -99,6 +99,8 @@ void SimCommunicator::all_reduce(Buffer x, ReduceOp op) {
 
 void SimCommunicator::reduce_scatter(Buffer x, ReduceOp op) {
   if (!performs(Collective::reduce_scatter)) return Communicator::reduce_scatter(x, op);
+  if (chosen(Collective::reduce_scatter))
+    return flow_as_chosen(Collective::reduce_scatter, x, [&] { reduce_chunks(op); });
   enter();
   group_->meeting().buffers[at(rank_)] = x;
   const int n = size();
@@ -108,6 +110,7 @@ void SimCommunicator::reduce_scatter(Buffer x, ReduceOp op) {
 
 void SimCommunicator::all_gather(Buffer x) {
   if (!performs(Collective::all_gather)) return Communicator::all_gather(x);
+  if (chosen(Collective::all_gather)) return flow_as_chosen(Collective::all_gather, x, [&] { gather_chunks(); });
   enter();
   group_->meeting().buffers[at(rank_)] = x;
   const int n = size();

@@ -51,6 +51,24 @@ std::optional<std::int64_t> SimCommunicator::sent_to_other_nodes() const {
   return group_->meeting().sent_to_other_nodes[at(rank_)];
 }
 
+bool SimCommunicator::chosen(Collective collective) const {
+  return size() > 1 && all_reduce_named(all_reduce_name()).chooses(collective);
+}
+
+void SimCommunicator::flow_as_chosen(Collective collective, Buffer x, const std::function<void()>& move) {
+  enter();
+  group_->meeting().buffers[at(rank_)] = x;
+  const AllReduce& how = all_reduce_named(all_reduce_name());
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), name_of(collective),
+                        *group_);
+  blocking([&] {
+    group_->meet(rank_, [&] {
+      move();
+      carry(in_neighbourhood([&](const Neighbourhood& where) { return how.pipeline_of(collective, where, x); }));
+    });
+  });
+}
+
 Placement SimCommunicator::place() const {
   const std::vector<std::vector<int>>& nodes = group_->by_node();
   const int node = group_->node_of(rank_);

@@ -15,7 +15,8 @@ class MultiRailRing final : public PipelinedRing {
     for (const std::vector<int>& node : nodes) rails = std::min(rails, node.size());
     const int rings = static_cast<int>(rails);
     Pipeline all;
-    for (int rail = 0; rail < rings; ++rail) add_ring(order_of(nodes, rail), x.chunk(rail, rings), where.hop, all);
+    for (int rail = 0; rail < rings; ++rail)
+      add_ring(order_of(nodes, rail), x.chunk(rail, rings), Laps::two, where.hop, all);
     return all;
   }
 };

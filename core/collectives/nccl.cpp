@@ -188,21 +188,13 @@ class Nccl final : public PipelinedRing {
     return all;
   }
 
-  Pipeline pipeline(const Neighbourhood& where, Buffer x) const override {
-    const Nodes nodes = ranks_by_node(where.node_of);
-    const NcclModel model(links_, static_cast<int>(where.node_of.size()), static_cast<int>(nodes.size()));
-    const std::int64_t bytes = x.modelled_bytes();
-    const NcclChoice choice = choose(model, bytes);
-    const Hop hop = [&](int from, int to) {
-      const bool same = where.node_of[static_cast<std::size_t>(from)] == where.node_of[static_cast<std::size_t>(to)];
-      return where.hop(from, to) + (same ? model.hop_in_node(choice) : model.hop_between_nodes(choice));
-    };
-    Pipeline all =
-        choice.algorithm == NcclAlgorithm::ring ? rings(nodes, model, x, hop) : trees(nodes, model, choice, x, hop);
-    for (Pipeline::Stream& stream : all.streams) stream.wire = model.wire(choice, bytes);
-    all.latency = (model.begin(choice) + all.latency) * model.plateau(choice, bytes) + model.filling(choice, bytes);
-    all.least = static_cast<double>(bytes) / model.fastest(choice, bytes);
-    return all;
+  Pipeline pipeline(const Neighbourhood& where, Buffer x) const override { return flowing(where, x, Laps::two); }
+
+  bool chooses(Collective collective) const override {
+    return collective == Collective::reduce_scatter || collective == Collective::all_gather;
+  }
+  Pipeline pipeline_of(Collective, const Neighbourhood& where, Buffer x) const override {
+    return flowing(where, x, Laps::one);
   }
 
   std::vector<Buffer> reduce_in_memory(const Neighbourhood& where, std::span<const Buffer> of_ranks,
@@ -227,14 +219,15 @@ class Nccl final : public PipelinedRing {
   }
   bool knows_links() const { return links_.node_bandwidth > 0 && links_.nic_bandwidth > 0 && links_.nics > 0; }
 
-  /// What is left open is chosen, what NCCL does not consider too, where it is asked for.
+  /// What is left open is chosen; what NCCL does not consider too, where it is asked for.
   NcclChoice choose(const NcclModel& model, std::int64_t bytes) const {
-    if (algorithm_ < 0 && protocol_ < 0) return model.choose(bytes);
+    const int only = model.only_rings() ? at(NcclAlgorithm::ring) : algorithm_;
+    if (only < 0 && protocol_ < 0) return model.choose(bytes);
     NcclChoice best;
     double least = -1;
     for (const NcclAlgorithm algorithm : nccl_algorithms) {
       for (const NcclProtocol protocol : nccl_protocols) {
-        if ((algorithm_ >= 0 && algorithm_ != at(algorithm)) || (protocol_ >= 0 && protocol_ != at(protocol))) continue;
+        if ((only >= 0 && only != at(algorithm)) || (protocol_ >= 0 && protocol_ != at(protocol))) continue;
         const double time = model.seconds({algorithm, protocol}, bytes);
         if (least >= 0 && time >= least) continue;
         least = time;
@@ -244,10 +237,27 @@ class Nccl final : public PipelinedRing {
     return best;
   }
 
-  static Pipeline rings(const Nodes& nodes, const NcclModel& model, Buffer x, const Hop& hop) {
+  Pipeline flowing(const Neighbourhood& where, Buffer x, Laps laps) const {
+    const Nodes nodes = ranks_by_node(where.node_of);
+    const NcclModel model(links_, static_cast<int>(where.node_of.size()), static_cast<int>(nodes.size()), laps);
+    const std::int64_t bytes = x.modelled_bytes();
+    const NcclChoice choice = choose(model, bytes);
+    const Hop hop = [&](int from, int to) {
+      const bool same = where.node_of[static_cast<std::size_t>(from)] == where.node_of[static_cast<std::size_t>(to)];
+      return where.hop(from, to) + (same ? model.hop_in_node(choice) : model.hop_between_nodes(choice));
+    };
+    Pipeline all = choice.algorithm == NcclAlgorithm::ring ? rings(nodes, model, laps, x, hop)
+                                                           : trees(nodes, model, choice, x, hop);
+    for (Pipeline::Stream& stream : all.streams) stream.wire = model.wire(choice, bytes);
+    all.latency = (model.begin(choice) + all.latency) * model.plateau(choice, bytes) + model.filling(choice, bytes);
+    all.least = static_cast<double>(bytes) / model.fastest(choice, bytes);
+    return all;
+  }
+
+  static Pipeline rings(const Nodes& nodes, const NcclModel& model, Laps laps, Buffer x, const Hop& hop) {
     Pipeline all;
     for (int rail = 0; rail < model.rails(); ++rail)
-      add_ring(order_of(nodes, rail), x.chunk(rail, model.rails()), hop, all);
+      add_ring(order_of(nodes, rail), x.chunk(rail, model.rails()), laps, hop, all);
     return all;
   }
 

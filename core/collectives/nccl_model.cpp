@@ -65,10 +65,11 @@ NcclGpu gpu_of(double node_bandwidth) {
 
 }  // namespace
 
-NcclModel::NcclModel(const Links& links, int ranks, int nodes) : ranks_(ranks), nodes_(nodes) {
+NcclModel::NcclModel(const Links& links, int ranks, int nodes, Laps laps)
+    : laps_(static_cast<int>(laps)), ranks_(ranks), nodes_(nodes) {
   constexpr double most_of_pcie = 64 * giga, of_nvlink = 20.0 / 25, of_pcie = 12.0 / 16;
   nvlink_ = links.node_bandwidth > most_of_pcie;
-  gpu_ = gpu_of(links.node_bandwidth);
+  gpu_ = nvlink_ ? gpu_of(links.node_bandwidth) : NcclGpu::ampere;
   in_node_ = links.node_bandwidth * (nvlink_ ? of_nvlink : of_pcie);
   const int of_node = std::max(1, ranks / nodes);
   rails_ = std::clamp(links.nics, 1, of_node);
@@ -106,7 +107,7 @@ void NcclModel::find_channels(const Links& links) {
 }
 
 double NcclModel::ratio(NcclAlgorithm algorithm) const {
-  return algorithm == NcclAlgorithm::tree ? 0.5 : ranks_ / (2.0 * (ranks_ - 1));
+  return algorithm == NcclAlgorithm::tree ? 0.5 : ranks_ / (1.0 * laps_ * (ranks_ - 1));
 }
 
 /// Between nodes the host decides, and most are of the first row.
@@ -117,6 +118,7 @@ double NcclModel::ll_most() const {
 
 bool NcclModel::considers(NcclChoice choice) const {
   const int of_node = ranks_ / nodes_;
+  if (only_rings() && choice.algorithm != NcclAlgorithm::ring) return false;
   if (of_nvls(choice.algorithm)) {
     const bool one_node = choice.algorithm == NcclAlgorithm::nvls;
     return choice.protocol == NcclProtocol::simple && gpu_ >= NcclGpu::hopper && of_node > 4 &&
@@ -195,7 +197,7 @@ double NcclModel::hop_between_nodes(NcclChoice choice) const {
 double NcclModel::plateau(NcclChoice choice, std::int64_t bytes) const {
   constexpr double from = 64;
   const bool large = static_cast<double>(bytes) >= from * channels_ * ranks_;
-  if (nodes_ == 1 || choice != NcclChoice{NcclAlgorithm::ring, NcclProtocol::simple} || !large) return 1;
+  if (laps_ == 1 || nodes_ == 1 || choice != NcclChoice{NcclAlgorithm::ring, NcclProtocol::simple} || !large) return 1;
   return gpu_ == NcclGpu::volta ? 1.9 : 1.4;
 }
 
@@ -210,7 +212,7 @@ double NcclModel::latency(NcclChoice choice) const {
   if (choice.algorithm == NcclAlgorithm::tree)
     return begin(choice) + 2 * ((ranks_ / nodes_ - 1) * in_node + between * network) * micro;
   if (nodes_ > 1) in_node = std::max(in_node, network_overhead * (choice.protocol == NcclProtocol::simple ? 3 : 1));
-  return begin(choice) + 2 * ((ranks_ - nodes_) * in_node + (nodes_ - 1) * network) * micro;
+  return begin(choice) + laps_ * ((ranks_ - nodes_) * in_node + (nodes_ - 1) * network) * micro;
 }
 
 double NcclModel::seconds(NcclChoice choice, std::int64_t bytes) const {

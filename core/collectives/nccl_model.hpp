@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/all_reduce.hpp"
+#include "core/collectives/pipelined_ring.hpp"
 
 namespace trigram {
 
@@ -28,19 +29,23 @@ enum class NcclGpu : std::uint8_t { volta, ampere, hopper, blackwell };
 /// A group of ranks on equal nodes (of about as many ranks, where they are not) whose links are known.
 ///
 /// What NCCL finds by looking is here told from links: the generation by the NVLink of a node (150, 300, 450, 900 GB/s
-/// of its data sheet; what PCIe 5.0 can carry is PCIe); what NVLink and PCIe give by NCCL's own figures (20 of 25 GB/s
-/// a link, 12 of 16); a channel for each NIC, for each 100 Gb/s of one that a node shares, which stands for several, or
-/// for each 20 GB/s of NVLink (30 from Hopper on) inside one node; NICs near their GPUs, so that LL128 is allowed,
-/// where there is one for each; NVSwitch that adds (NVLS) from Hopper on, where more than four GPUs share a node.
+/// of its data sheet; what PCIe 5.0 can carry is PCIe, between GPUs like Ampere); what NVLink and PCIe give by NCCL's
+/// own figures (20 of 25 GB/s a link, 12 of 16); a channel for each NIC, for each 100 Gb/s of one that a node shares,
+/// which stands for several, or for each 20 GB/s of NVLink (30 from Hopper on) inside one node; NICs near their GPUs,
+/// so that LL128 is allowed, where there is one for each; NVSwitch that adds (NVLS) from Hopper on, where more than
+/// four GPUs share a node.
 class NcclModel {
  public:
-  NcclModel(const Links& links, int ranks, int nodes);
+  /// Of an all-reduce, whose rings go around twice; or of a reduce-scatter or an all-gather, which are rings alone (but
+  /// for what NCCL has for one GPU a node), of the vector of all ranks together.
+  NcclModel(const Links& links, int ranks, int nodes, Laps laps = Laps::two);
 
   /// NCCL's estimate in seconds; infinite for what it does not consider.
   double seconds(NcclChoice choice, std::int64_t bytes) const;
   /// The least of them.
   NcclChoice choose(std::int64_t bytes) const;
 
+  bool only_rings() const { return laps_ == 1; }
   /// Rings or pairs of trees that share the vector, each with a NIC of its own.
   int rails() const { return rails_; }
   NcclGpu gpu() const { return gpu_; }
@@ -72,7 +77,7 @@ class NcclModel {
   /// Bytes of a chunk of one channel, and of one head with NVLS.
   double chunk_of(NcclChoice choice, std::int64_t bytes) const;
 
-  int ranks_, nodes_, rails_ = 1, channels_ = 1;
+  int laps_, ranks_, nodes_, rails_ = 1, channels_ = 1;
   bool nvlink_ = true, near_nics_ = true;
   NcclGpu gpu_ = NcclGpu::volta;
   double in_node_ = 0;       ///< bytes/s of a GPU inside its node, as NCCL counts them

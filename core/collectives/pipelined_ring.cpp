@@ -51,20 +51,23 @@ std::vector<int> order_of(const std::vector<std::vector<int>>& nodes, int rail) 
   return order;
 }
 
-// A chunk goes through 2(n−1) edges one after the other: twice around, but for the two before the one where it began.
-void add_ring(const std::vector<int>& order, Buffer part, const std::function<double(int, int)>& hop, Pipeline& to) {
-  const int n = static_cast<int>(order.size());
+// A chunk goes through n−1 edges a lap: in two laps all edges twice but for two that meet, in one all but one.
+void add_ring(const std::vector<int>& order, Buffer part, Laps laps, const std::function<double(int, int)>& hop,
+              Pipeline& to) {
+  const int n = static_cast<int>(order.size()), around = static_cast<int>(laps);
   const auto place = [&](int i) { return static_cast<std::size_t>(i % n); };
   std::vector<double> edges;
   for (int i = 0; i < n; ++i) {
-    const std::int64_t left_out = part.chunk(i, n).modelled_bytes() + part.chunk((i + 1) % n, n).modelled_bytes();
-    to.streams.push_back({order[place(i)], order[place(i + 1)], 2 * part.modelled_bytes() - left_out, 2 * (n - 1)});
+    std::int64_t bytes = part.modelled_bytes() - part.chunk(i, n).modelled_bytes();
+    if (laps == Laps::two) bytes += part.modelled_bytes() - part.chunk((i + 1) % n, n).modelled_bytes();
+    to.streams.push_back({order[place(i)], order[place(i + 1)], bytes, around * (n - 1)});
     edges.push_back(hop(order[place(i)], order[place(i + 1)]));
   }
-  double least_pair = edges[0] + edges[place(1)];
-  for (int i = 1; i < n; ++i) least_pair = std::min(least_pair, edges[place(i)] + edges[place(i + 1)]);
+  const auto left_out = [&](int i) { return edges[place(i)] + (laps == Laps::two ? edges[place(i + 1)] : 0); };
+  double least = left_out(0);
+  for (int i = 1; i < n; ++i) least = std::min(least, left_out(i));
   to.alike = true;
-  to.latency = std::max(to.latency, 2 * std::accumulate(edges.begin(), edges.end(), 0.0) - least_pair);
+  to.latency = std::max(to.latency, around * std::accumulate(edges.begin(), edges.end(), 0.0) - least);
 }
 
 namespace {
@@ -75,7 +78,7 @@ class SinglePipelinedRing final : public PipelinedRing {
     std::vector<int> order(where.node_of.size());
     std::iota(order.begin(), order.end(), 0);
     Pipeline all;
-    add_ring(order, x, where.hop, all);
+    add_ring(order, x, Laps::two, where.hop, all);
     return all;
   }
 };

@@ -62,6 +62,21 @@ TEST(Nccl, NvlinkSharpSendsTheVectorOnce) {
   }
 }
 
+// Once around: seven hops, 7/8 of the vector; ranks get their sums, and all chunks back.
+TEST(Nccl, ReduceScattersAndGathersInItsRings) {
+  World world;
+  world.ranks = 8;
+  world.all_reduce = "nccl:protocol=simple";
+  const auto scatter = [](RankRuntime& runtime) {
+    runtime.lane(0).comm->reduce_scatter(phantom(81'920'000), ReduceOp::sum);
+  };
+  const auto gather = [](RankRuntime& runtime) { runtime.lane(0).comm->all_gather(phantom(81'920'000)); };
+  for (const char* fidelity : fidelities) {
+    for (const double time : durations(eight_a100 + fidelity, world, {scatter, gather}))
+      expect_relative(time, (8.4 + 7 * (2 + 2.8)) * micro + 7.0 / 8 * 8.192e7 / 300e9, tolerance);
+  }
+}
+
 TEST(Nccl, TakesWhatTheFasterOfItsChoicesDoesByItsModel) {
   const auto of = [&](const std::string& how, std::int64_t bytes) { return seconds(eight_a100, 8, how, bytes); };
   EXPECT_DOUBLE_EQ(of("nccl", 1 << 16), of("nccl:algorithm=ring,protocol=ll", 1 << 16));
