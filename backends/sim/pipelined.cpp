@@ -59,8 +59,7 @@ void SimCommunicator::flow_as_chosen(Collective collective, Buffer x, const std:
   enter();
   group_->meeting().buffers[at(rank_)] = x;
   const AllReduce& how = all_reduce_named(all_reduce_name());
-  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), name_of(collective),
-                        *group_);
+  const Call call(*this, name_of(collective));
   blocking([&] {
     group_->meet(rank_, [&] {
       move();
