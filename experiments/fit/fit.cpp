@@ -111,12 +111,13 @@ std::vector<double> predicted_from_others(const FitProblem& problem, const Fit& 
 
 Fit fit(const FitProblem& problem) {
   const Rows rows = all_rows(problem);
-  ensure(!problem.parameters.empty() && rows.size() > problem.parameters.size(), "a fit of ", problem.parameters.size(),
-         " parameters to ", rows.size(), " rows");
+  ensure(!problem.parameters.empty() && !rows.empty(), "a fit of ", problem.parameters.size(), " parameters to ",
+         rows.size(), " rows");
   Fit found;
   found.place = search_everywhere(residuals_of(problem, rows), problem.start);
   found.predicted = problem.predict(found.place, rows);
-  judge(problem, found);
+  found.intervals.resize(found.place.size());
+  if (rows.size() > found.place.size()) judge(problem, found);
   return found;
 }
 

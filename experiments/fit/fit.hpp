@@ -25,7 +25,7 @@ using Predict = std::function<std::vector<double>(const Place&, const std::vecto
 struct FitProblem {
   std::vector<FitParameter> parameters;  ///< at least one
   Place start;                           ///< what is known before; decides what the measurements do not
-  std::vector<Measured> rows;            ///< more than parameters
+  std::vector<Measured> rows;            ///< at least one
   Predict predict;
 };
 
@@ -49,7 +49,8 @@ struct Fit {
 };
 
 /// Searches everywhere, then looks at how rows change around what was found. Intervals are Student's, from the errors
-/// that are left; a direction along which they leave most of the range open is blind.
+/// that are left; a direction along which they leave most of the range open is blind. Of no more rows than parameters
+/// nothing is said.
 Fit fit(const FitProblem& problem);
 
 /// What the model predicts of each row, in seconds, when it is fitted to the others.

@@ -30,7 +30,7 @@ constexpr std::array known_ranges{
     KnownRange{"gpu_flops", "1GFLOPS", "10PFLOPS"},   KnownRange{"gpu_memory_bandwidth", "1GB/s", "20TB/s"},
     KnownRange{"kernel_launch", "100ns", "1ms"}};
 
-constexpr std::array units{Unit::bytes, Unit::seconds, Unit::bytes_per_second, Unit::flops};
+constexpr std::array fitted_units{Unit::bytes, Unit::seconds, Unit::bytes_per_second, Unit::flops};
 
 std::optional<double> read_as(const std::string& text, std::optional<Unit> unit) {
   if (!unit) return finite_number(text);
@@ -39,6 +39,17 @@ std::optional<double> read_as(const std::string& text, std::optional<Unit> unit)
   } catch (const UsageError&) {
     return std::nullopt;
   }
+}
+
+/// The one that all are written in; nothing for plain numbers.
+std::optional<Unit> unit_of(const std::vector<std::string>& texts) {
+  std::vector<std::optional<Unit>> all{std::nullopt};
+  all.insert(all.end(), fitted_units.begin(), fitted_units.end());
+  for (const std::optional<Unit> unit : all) {
+    if (std::ranges::all_of(texts, [&](const std::string& text) { return read_as(text, unit).has_value(); }))
+      return unit;
+  }
+  throw UsageError("what is fitted must be numbers, or quantities of one unit");
 }
 
 const char* base_of(Unit unit) {
@@ -95,20 +106,20 @@ FitParameter read_one(const std::string& text) {
 
 FitParameter::FitParameter(std::string key, const std::string& least, const std::string& most) : key_(std::move(key)) {
   const auto place = [&] { return shown(key_) + " from " + in_quotes(least) + " to " + in_quotes(most) + ": "; };
-  std::optional<double> upper = read_as(most, unit_);
-  for (const Unit unit : units) {
-    if (upper) break;
-    unit_ = unit;
-    upper = read_as(most, unit_);
-  }
-  const std::optional<double> lower = read_as(least, unit_);
-  require(upper && lower, place, "both ends must be numbers, or quantities of one unit");
-  least_ = *lower;
-  most_ = *upper;
+  unit_ = located(place, [&] { return unit_of({least, most}); });
+  least_ = *read_as(least, unit_);
+  most_ = *read_as(most, unit_);
   require(least_ < most_, place, "the first end is not below the second");
   require(least_ >= 0, place, "nothing that is fitted is below 0");
   constexpr double far = 10;
   logarithmic_ = least_ > 0 && most_ > far * least_;
+}
+
+FitParameter FitParameter::spanning(const std::string& key, const std::vector<std::string>& values) {
+  const std::optional<Unit> unit = located(shown(key) + ": ", [&] { return unit_of(values); });
+  const auto [least, most] =
+      std::ranges::minmax_element(values, {}, [&](const auto& text) { return *read_as(text, unit); });
+  return FitParameter(key, *least, *most);
 }
 
 double FitParameter::value(double place) const {

@@ -15,6 +15,8 @@ class FitParameter {
   /// Between `least` and `most`, numbers or quantities of one unit: "64KiB" and "16MiB". Throws UsageError for what is
   /// neither, and for ends that are below 0 or in the wrong order.
   FitParameter(std::string key, const std::string& least, const std::string& most);
+  /// Between the least and the most of several.
+  static FitParameter spanning(const std::string& key, const std::vector<std::string>& values);
 
   const std::string& key() const { return key_; }
   double value(double place) const;         ///< in the unit's base; `place` from 0 to 1

@@ -18,15 +18,15 @@
 namespace trigram {
 namespace {
 
-using Cells = std::vector<std::string>;
+using Fields = std::vector<std::string>;
 
 /// Where a run leaves its files, and what a fit decides, is nothing that a measurement says.
 const std::set<std::string> not_of_a_measurement{"backend", "checkpoint", "checkpoint-every", "cluster", "config",
                                                  "out",     "progress",   "resume",           "trace"};
 
 /// Fields between commas; one that begins with a double quote ends at the next, and two of them in it are one.
-Cells cells_of(std::string_view line) {
-  Cells cells(1);
+Fields cells_of(std::string_view line) {
+  Fields cells(1);
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
@@ -79,7 +79,7 @@ void set_cell(Measurement& row, const std::string& column, const std::string& ce
   }
 }
 
-Measurement read_row(const Cells& columns, const Cells& cells) {
+Measurement read_row(const Fields& columns, const Fields& cells) {
   require(cells.size() == columns.size(), cells.size(), " cells where the heading has ", columns.size());
   Measurement row;
   for (std::size_t i = 0; i < cells.size(); ++i)
@@ -107,7 +107,7 @@ std::string text_of_table(const std::filesystem::path& file) {
 std::vector<Measurement> read_measurements(const std::filesystem::path& file) {
   const std::string text = text_of_table(file);
   std::string_view rest = text;
-  Cells columns;
+  Fields columns;
   std::vector<Measurement> rows;
   for (int number = 1; !rest.empty(); ++number) {
     const std::string_view line = take(rest, '\n');

@@ -3,7 +3,9 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/error.hpp"
@@ -13,6 +15,8 @@
 #include "core/quoted.hpp"
 #include "core/training.hpp"
 #include "experiments/measure/bench_time.hpp"
+#include "experiments/record/regime.hpp"
+#include "experiments/record/report.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "experiments/settings/system.hpp"
 #include "processes/child_process.hpp"
@@ -34,11 +38,13 @@ World world_on(const RunConfig& config, const Backend& backend) {
   return world;
 }
 
-double seconds_of_step(const RunConfig& config) {
+Predicted step_of(const RunConfig& config) {
   const auto backend = config.backend.make();
-  const Training training = run_training(*backend, world_on(config, *backend), config.training);
-  const RankReport& first = training.ranks.front();
-  return first.training_seconds / static_cast<double>(std::max<std::int64_t>(1, first.steps_done));
+  const Checked checked = trigram::check(config.training, world_on(config, *backend), *backend);
+  const Training training = run_training(*backend, checked);
+  const nlohmann::json summary = summarize(training, checked.workload().global_batch());
+  const auto steps = static_cast<double>(training.ranks.front().steps_done);
+  return {summary.at("iteration_s"), regime_of(summary, steps, config.backend.parameters)};
 }
 
 BenchCase bench_of(const Measurement& row, const RunConfig& config) {
@@ -52,20 +58,26 @@ BenchCase bench_of(const Measurement& row, const RunConfig& config) {
   return {op, hierarchy, op.sized ? static_cast<std::int64_t>(bytes / element) : 0};
 }
 
-double seconds_of_collective(const BenchCase& bench, const RunConfig& config) {
+Predicted collective_of(const BenchCase& bench, const RunConfig& config) {
   const auto backend = config.backend.make();
+  const BenchCase smallest{bench.op, bench.hierarchy, std::min<std::int64_t>(1, bench.elements)};
   const Outcome outcome = backend->run(world_on(config, *backend), [&](RankRuntime& runtime) {
     Packer packer;
     packer.put(phantom_seconds(runtime, bench));
+    packer.put(phantom_seconds(runtime, smallest));
     return std::move(packer).bytes();
   });
-  double longest = 0;
-  for (const auto& bytes : outcome.results) longest = std::max(longest, Unpacker(bytes).take<double>());
-  return longest;
+  double longest = 0, longest_of_smallest = 0;
+  for (const auto& bytes : outcome.results) {
+    Unpacker unpacker(bytes);
+    longest = std::max(longest, unpacker.take<double>());
+    longest_of_smallest = std::max(longest_of_smallest, unpacker.take<double>());
+  }
+  return {longest, regime_of(longest, longest_of_smallest)};
 }
 
-double simulated_seconds(const Measurement& row, const RunConfig& config) {
-  return row.op.empty() ? seconds_of_step(config) : seconds_of_collective(bench_of(row, config), config);
+Predicted simulated(const Measurement& row, const RunConfig& config) {
+  return row.op.empty() ? step_of(config) : collective_of(bench_of(row, config), config);
 }
 
 /// One simulation in a process of its own.
@@ -78,7 +90,7 @@ struct Simulated {
 std::unique_ptr<ChildProcess> start(const Measurement& row, RunConfig config) {
   return std::make_unique<ChildProcess>("a simulation", [&row, config = std::move(config)](HomeLine& home) {
     Packer packer;
-    packer.put(simulated_seconds(row, config));
+    packer.put(simulated(row, config));
     home.send_result(std::move(packer).bytes());
   });
 }
@@ -109,7 +121,7 @@ void Predictor::check(const PlannedMeasurement& planned) const {
   if (!planned.row->op.empty()) bench_of(*planned.row, config);
 }
 
-std::vector<double> Predictor::seconds(const std::vector<PlannedMeasurement>& planned) {
+std::vector<Predicted> Predictor::predict(const std::vector<PlannedMeasurement>& planned) {
   std::vector<std::string> identities;
   std::set<std::string> started;
   std::vector<Simulated> running;
@@ -117,7 +129,7 @@ std::vector<double> Predictor::seconds(const std::vector<PlannedMeasurement>& pl
     read_until_one_ends(running);
     std::erase_if(running, [&](const Simulated& one) {
       if (!one.process->ended()) return false;
-      known_[one.identity] = located(one.row->place, [&] { return Unpacker(one.process->result()).take<double>(); });
+      known_[one.identity] = located(one.row->place, [&] { return Unpacker(one.process->result()).take<Predicted>(); });
       return true;
     });
   };
@@ -129,7 +141,7 @@ std::vector<double> Predictor::seconds(const std::vector<PlannedMeasurement>& pl
     running.push_back({identities.back(), one.row, start(*one.row, std::move(config))});
   }
   while (!running.empty()) collect();
-  std::vector<double> all;
+  std::vector<Predicted> all;
   for (const std::string& identity : identities) all.push_back(known_.at(identity));
   return all;
 }

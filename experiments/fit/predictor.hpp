@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiments/fit/measurements.hpp"
+#include "experiments/settings/error_bars.hpp"
 
 namespace trigram {
 
@@ -16,6 +17,12 @@ struct PlannedMeasurement {
   Settings parameters;  ///< of the cluster, beneath those of the row
 };
 
+/// A simulated time, and what takes most of it.
+struct Predicted {
+  double seconds = 0;
+  Regime regime = Regime::compute;
+};
+
 class Predictor {
  public:
   /// As many processes at a time.
@@ -24,13 +31,13 @@ class Predictor {
   /// Throws UsageError naming the row's place for one that cannot run.
   void check(const PlannedMeasurement& planned) const;
 
-  /// Seconds of an iteration, or of a collective, in the order of `planned`: fidelity fluid and four steps, unless rows
+  /// Iterations and collectives in the order of `planned`: fidelity fluid and four steps, unless rows
   /// say otherwise. Throws what a simulation throws, naming the row's place where it is a UsageError.
-  std::vector<double> seconds(const std::vector<PlannedMeasurement>& planned);
+  std::vector<Predicted> predict(const std::vector<PlannedMeasurement>& planned);
 
  private:
   int jobs_;
-  std::map<std::string, double> known_;  ///< by configuration
+  std::map<std::string, Predicted> known_;  ///< by configuration
 };
 
 }  // namespace trigram

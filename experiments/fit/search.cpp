@@ -2,8 +2,10 @@
 #include "experiments/fit/search.hpp"
 
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <nlopt.hpp>
+#include <stdexcept>
 
 namespace trigram {
 namespace {
@@ -27,23 +29,37 @@ class Objective {
   }
   const Place& best() const { return best_; }
 
+  /// For NLopt, which forgets what was thrown: the search stops, and `rethrow` tells why.
+  double at_or_stop(const Place& place) {
+    try {
+      return at(place);
+    } catch (...) {
+      thrown_ = std::current_exception();
+      throw nlopt::forced_stop();
+    }
+  }
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
  private:
   const Residuals& residuals_;
   const Place& start_;
   double least_ = std::numeric_limits<double>::infinity();
   Place best_;
+  std::exception_ptr thrown_;
 };
 
 void optimize(nlopt::opt search, Objective& objective, Place place) {
   search.set_lower_bounds(0.0);
   search.set_upper_bounds(1.0);
-  search.set_min_objective([](const Place& at, Place&, void* data) { return static_cast<Objective*>(data)->at(at); },
-                           &objective);
+  search.set_min_objective(
+      [](const Place& at, Place&, void* data) { return static_cast<Objective*>(data)->at_or_stop(at); }, &objective);
   double least = 0;
   try {
     search.optimize(place, least);
-  } catch (const nlopt::roundoff_limited&) {
-    return;  // no better place can be told apart; the objective has kept the best
+  } catch (const std::runtime_error&) {
+    objective.rethrow();  // else no better place can be told apart, and the objective has kept the best
   }
 }
 

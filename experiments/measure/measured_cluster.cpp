@@ -48,6 +48,36 @@ std::vector<MeasuredPoint> device_points(const ClusterSamples& samples, DeviceLi
   return points;
 }
 
+/// The line of one operation of a codec, of every rank and every round.
+MeasuredLine fit_codec(const ClusterSamples& samples, std::size_t operation) {
+  const CodecOperation& of = samples.operations[operation];
+  MeasuredLine fit{of.codec + "/" + of.step, {}, {}};
+  const std::size_t sizes = codec_counts().size(), stride = samples.operations.size() * sizes;
+  for (std::size_t size = 0; size < sizes; ++size) {
+    std::vector<double> times;
+    for (const std::vector<double>& rank : samples.codecs) {
+      for (std::size_t at = operation * sizes + size; at < rank.size(); at += stride) times.push_back(rank[at]);
+    }
+    fit.points.push_back(point_of(fit.name, static_cast<double>(codec_counts()[size]), times));
+  }
+  fit.line = fit_alpha_beta(medians(fit));
+  return fit;
+}
+
+/// Median over rounds of what each message more takes the rank that takes longest.
+double overhead_of(const std::vector<std::vector<PostedTimes>>& ranks) {
+  std::vector<double> all;
+  for (std::size_t round = 0; !ranks.empty() && round < ranks.front().size(); ++round) {
+    double one = 0, many = 0;
+    for (const std::vector<PostedTimes>& rank : ranks) {
+      one = std::max(one, rank[round].one);
+      many = std::max(many, rank[round].many);
+    }
+    all.push_back(std::max(0.0, many - one) / posted_more);
+  }
+  return all.empty() ? 0 : median(all);
+}
+
 }  // namespace
 
 double MeasuredLine::worst_residual() const {
@@ -67,11 +97,26 @@ MeasuredCluster::MeasuredCluster(const ClusterSamples& samples) {
   memory.line = fit_alpha_beta(medians(memory));
   arithmetic = {"device, limited by arithmetic", device_points(samples, DeviceLimit::arithmetic), {}};
   arithmetic.line = fit_beta(memory.line.alpha, medians(arithmetic));
-  // k ranks of a node take k times as long through one NIC, and no longer through one each.
+  for (std::size_t i = 0; i < samples.operations.size(); ++i) codecs.push_back(fit_codec(samples, i));
+  message_overhead = overhead_of(samples.posted);
+  judge_connections();
+}
+
+// k ranks of a node take k times as long through one NIC, and no longer through one each. In between, one NIC is shared
+// by connections of which one alone does not fill it.
+void MeasuredCluster::judge_connections() {
   const MeasuredLine* one = of(Pattern::Kind::nodes_at_once);
   const MeasuredLine* all = of(Pattern::Kind::all_ranks_at_once);
+  if (one == nullptr || one->line.beta <= 0) return;
+  nic_bandwidth = 1 / one->line.beta;
+  if (all == nullptr) return;
+  constexpr double distinct = 1.15;
   const double fewest = *std::min_element(ranks_of_node.begin(), ranks_of_node.end());
-  nic_per_gpu = all != nullptr && all->line.beta < std::sqrt(fewest) * one->line.beta;
+  const double longer = all->line.beta / one->line.beta;
+  nic_per_gpu = longer < distinct;
+  if (nic_per_gpu || longer * distinct > fewest) return;
+  connection_cap = nic_bandwidth;
+  nic_bandwidth = fewest / all->line.beta;
 }
 
 const MeasuredLine* MeasuredCluster::of(Pattern::Kind kind) const {

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "experiments/measure/alpha_beta.hpp"
+#include "experiments/measure/codec_probe.hpp"
 #include "experiments/measure/device_probe.hpp"
 #include "experiments/measure/network_probe.hpp"
+#include "experiments/measure/posted_probe.hpp"
 
 namespace trigram {
 
@@ -15,8 +17,11 @@ struct ClusterSamples {
   std::vector<int> node_of_rank;
   std::vector<Pattern> patterns;
   ProbePlan plan;
-  std::vector<std::vector<double>> network;  ///< by rank
-  std::vector<DeviceTimes> device;           ///< by rank
+  std::vector<std::vector<double>> network;      ///< by rank
+  std::vector<DeviceTimes> device;               ///< by rank
+  std::vector<CodecOperation> operations;        ///< of codecs
+  std::vector<std::vector<double>> codecs;       ///< by rank
+  std::vector<std::vector<PostedTimes>> posted;  ///< by rank
 };
 
 /// A median over rounds, pairs and ranks, with all that it stands for.
@@ -43,12 +48,19 @@ struct MeasuredCluster {
   std::vector<int> ranks_of_node;
   std::vector<MeasuredLine> network;  ///< by pattern
   MeasuredLine memory, arithmetic;
+  std::vector<MeasuredLine> codecs;  ///< by operation, named "top_k/encode"; amounts are elements
   bool nic_per_gpu = false;
+  /// Bytes/s of one connection through a shared NIC that carries more of several; 0 where none was seen to be limited.
+  double connection_cap = 0;
+  double nic_bandwidth = 0;     ///< bytes/s, of all connections; 0 without several nodes
+  double message_overhead = 0;  ///< seconds of the sender's host for each message of one exchange
 
   /// The fit of a pattern; nullptr where there was no such pattern.
   const MeasuredLine* of(Pattern::Kind kind) const;
 
  private:
+  void judge_connections();
+
   std::vector<Pattern::Kind> kinds_;
 };
 

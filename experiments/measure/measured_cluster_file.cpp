@@ -26,10 +26,37 @@ std::string link_keys(const std::string& prefix, const AlphaBeta& line, Unit uni
          "_latency = " + format_quantity(line.alpha, Unit::seconds) + "\n";
 }
 
+/// What these ranks could not show.
+std::string unknown_connections(const MeasuredCluster& cluster) {
+  if (cluster.connection_cap > 0) return "";
+  if (cluster.of(Pattern::Kind::all_ranks_at_once) == nullptr)
+    return "# Not identified: connection_cap, nic_window and connections, since a node had one rank to connect.\n";
+  return cluster.nic_per_gpu
+             ? "# Not identified: whether ranks of a node have a NIC each, as is written here, or share "
+               "one that is\n# faster than all of their connections.\n"
+             : "";
+}
+
 std::string handshake_keys(const AlphaBeta& line) {
   if (line.step == 0) return "";
   return "nic_handshake = " + format_quantity(line.step, Unit::seconds) +
          "\nhandshake_size = " + format_quantity(line.step_after, Unit::bytes) + "\n";
+}
+
+/// The overhead of a message is part of what one message takes.
+std::string nic_keys(const MeasuredCluster& cluster, AlphaBeta line) {
+  constexpr double of_note = 0.01;
+  const bool costs = cluster.message_overhead > of_note * line.alpha;
+  if (costs) line.alpha = std::max(0.0, line.alpha - cluster.message_overhead);
+  if (cluster.connection_cap > 0) line.beta = 1 / cluster.nic_bandwidth;
+  std::string text = link_keys("nic", line, Unit::bytes_per_second);
+  if (costs) text += "message_overhead = " + format_quantity(cluster.message_overhead, Unit::seconds) + "\n";
+  if (cluster.connection_cap > 0)
+    text += "# Several connections carried more than one. For long messages a nic_window of " +
+            format_quantity(2 * line.alpha * cluster.connection_cap, Unit::bytes) +
+            " would do the same as this cap:\n# times on one network cannot tell them apart.\nconnection_cap = " +
+            format_quantity(cluster.connection_cap, Unit::bytes_per_second) + "\n";
+  return text + unknown_connections(cluster);
 }
 
 /// What the figures of a link are, beside those of one message alone.
@@ -37,6 +64,20 @@ std::string link_comment(const MeasuredLine& fit, const MeasuredLine& alone, Uni
   return "# All at once, each way; off by at most " + whole_percent(fit.worst_residual()) +
          ". A pair alone: " + rate(alone.line, unit) + " after " + format_quantity(alone.line.alpha, Unit::seconds) +
          ".\n";
+}
+
+/// codec/step/call/element of each codec; none where none was measured.
+std::string codec_keys(const std::vector<MeasuredLine>& codecs) {
+  if (codecs.empty()) return "";
+  std::string rates;
+  double worst = 0;
+  for (const MeasuredLine& fit : codecs) {
+    worst = std::max(worst, fit.worst_residual());
+    rates += " " + fit.name + "/" + format_quantity(fit.line.alpha, Unit::seconds) + "/" +
+             format_quantity(fit.line.beta, Unit::seconds);
+  }
+  return "\n# Codecs with their default parameters, seconds a call and an element; off by at most " +
+         whole_percent(worst) + ".\ncodec_rates =" + rates + "\n";
 }
 
 std::string nodes_keys(const std::vector<int>& ranks) {
@@ -53,8 +94,8 @@ std::string cluster_file(const MeasuredCluster& cluster, const std::string& orig
   std::string text = "# " + origin + "\n" + nodes_keys(cluster.ranks_of_node);
   if (const MeasuredLine* nic = cluster.of(Kind::nodes_at_once)) {
     text += "\n" + link_comment(*nic, *cluster.of(Kind::pair_between_nodes), Unit::bytes_per_second);
-    text += std::string("nic = ") + (cluster.nic_per_gpu ? "gpu" : "node") + "\n" +
-            link_keys("nic", nic->line, Unit::bytes_per_second) + handshake_keys(nic->line);
+    text += std::string("nic = ") + (cluster.nic_per_gpu ? "gpu" : "node") + "\n" + nic_keys(cluster, nic->line) +
+            handshake_keys(nic->line);
   }
   if (const MeasuredLine* node = cluster.of(Kind::inside_nodes_at_once)) {
     text += "\n" + link_comment(*node, *cluster.of(Kind::pair_inside_node), Unit::bytes) +
@@ -66,7 +107,7 @@ std::string cluster_file(const MeasuredCluster& cluster, const std::string& orig
   text += "gpu_flops = " + rate(cluster.arithmetic.line, Unit::flops) + "\n";
   text += "gpu_memory_bandwidth = " + rate(cluster.memory.line, Unit::bytes) + "\n";
   text += "kernel_launch = " + format_quantity(cluster.memory.line.alpha, Unit::seconds) + "\n";
-  return text;
+  return text + codec_keys(cluster.codecs);
 }
 
 }  // namespace trigram

@@ -131,4 +131,6 @@ def runs(folder, of_study):
         recorded = folder / row["folder"] / "run.json"
         row["json"] = tables.json_of(recorded)
         is_run_of_study(row["json"], f"'{recorded}'")
+        if row["json"].get("error_bar") is not None:
+            fields(error=number)(row["json"]["error_bar"], f"'{recorded}'.error_bar")
     return rows

@@ -10,6 +10,7 @@ import checked
 import style
 import tables
 
+TIMES = ("summary.iteration_s", "summary.iteration_median_s", "summary.samples_per_s")
 ACTIVITIES = [("compute_s", "compute"), ("exposed_s", "exposed")]
 
 
@@ -43,13 +44,18 @@ def draw_sweep(folder, study, runs):
     figure, axes = plt.subplots()
     seen = []
     for name in series:
-        values = collections.defaultdict(list)
+        values, errors = collections.defaultdict(list), {}
         for run in runs:
             if line_of(study, run, "series") == name:
-                values[tables.leading_number(run[axis["key"]])].append(tables.number(run["measure"]))
+                x = tables.leading_number(run[axis["key"]])
+                values[x].append(tables.number(run["measure"]))
+                errors[x] = error_bar(run, study)
         line = sorted((x, statistics.median(y)) for x, y in values.items())
         marker = {} if published[name] else {"marker": markers[name], "ms": 5}
         axes.plot([x for x, _ in line], [y for _, y in line], color=colours[name], label=style.readable(name), **marker)
+        if any(errors.values()):
+            axes.fill_between([x for x, _ in line], [y * (1 - errors[x]) for x, y in line],
+                              [y * (1 + errors[x]) for x, y in line], color=colours[name], alpha=0.15, linewidth=0)
         axes.plot([x for x, _ in published[name]], [y for _, y in published[name]], markers[name], color=colours[name], ms=6,
                   markerfacecolor="none", markeredgewidth=1.3)
         seen += [y for _, y in line] + [y for _, y in published[name]]
@@ -71,6 +77,12 @@ def draw_sweep(folder, study, runs):
     style.legend_outside(axes)
     note_calibration(figure, study.get("calibration", {}))
     return style.save(figure, folder, study["name"])
+
+
+def error_bar(run, study):
+    """How far off its measure may be, as a share, where that is a time on a calibrated cluster; else 0."""
+    bar = run["json"].get("error_bar") if study["measure"].get("value") in TIMES else None
+    return bar["error"] if bar else 0
 
 
 def note_calibration(figure, calibration):

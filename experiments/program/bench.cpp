@@ -14,6 +14,7 @@
 #include "experiments/measure/message_probe.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
+#include "experiments/record/regime.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/record/warnings.hpp"
 #include "experiments/settings/backend_choice.hpp"
@@ -111,14 +112,27 @@ std::vector<double> seconds_of(const std::vector<Seconds>& ranks, const BenchFla
   return all;
 }
 
+/// How far off the times of a calibrated cluster may be.
+struct SizeBars {
+  ErrorBars bars;
+  double smallest = 0;  ///< seconds of one element
+
+  bool known() const { return !bars.text().empty(); }
+  double error_at(double seconds) const {
+    const std::optional<ErrorBar> bar = bars.of(regime_of(seconds, smallest));
+    return bar ? bar->error : std::nan("");
+  }
+};
+
 using Cells = std::vector<std::vector<std::string>>;
 
 Cells table(const BenchFlags& config, const BenchOp& op, const std::vector<Seconds>& ranks,
-            const std::optional<MessageTime>& message) {
+            const std::optional<MessageTime>& message, const SizeBars& bars) {
   constexpr double giga = 1e9, microseconds = 1e6, hundred = 100;
   const int n = config.world.ranks;
   Cells rows = {{"size (B)", "count", "type", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "formula (us)", "error (%)",
                  "spread (%)"}};
+  if (bars.known()) rows[0].push_back("error bar (%)");
   for (std::size_t i = 0; i < config.sizes.size(); ++i) {
     const auto bytes = static_cast<double>(config.sizes[i]);
     const std::vector<double> all = seconds_of(ranks, config, i);
@@ -130,6 +144,7 @@ Cells table(const BenchFlags& config, const BenchOp& op, const std::vector<Secon
                     short_number(seconds * microseconds), short_number(algbw), short_number(algbw * op.bus(n)),
                     short_number(formula * microseconds), short_number(hundred * (seconds - formula) / formula),
                     short_number(hundred * (all.back() - all.front()) / seconds)});
+    if (bars.known()) rows.back().push_back(short_number(hundred * bars.error_at(seconds)));
   }
   return rows;
 }
@@ -168,6 +183,18 @@ std::optional<MessageTime> time_of_messages(Backend& backend, const World& world
   return common(all);
 }
 
+/// The smallest time in a simulation of its own, where there are bars.
+SizeBars bars_of(const BackendChoice& place, Backend& backend, const BenchFlags& config, const BenchOp& op) {
+  SizeBars bars{place.error_bars};
+  if (!bars.known()) return bars;
+  const Outcome outcome = backend.run(config.world, [&](RankRuntime& runtime) {
+    return pack(std::vector<double>{phantom_seconds(runtime, {op, config.hierarchy, op.sized ? 1 : 0})});
+  });
+  for (const auto& bytes : outcome.results)
+    bars.smallest = std::max(bars.smallest, Unpacker(bytes).take_all<double>().front());
+  return bars;
+}
+
 int bench(const Arguments& arguments) {
   const CommandLine words = bench_command_line();
   if (words.helped(arguments)) return 0;
@@ -196,7 +223,7 @@ int bench(const Arguments& arguments) {
   const bool has_form = simulated && config.hierarchy == Hierarchy::none;
   const std::optional<MessageTime> message = has_form ? time_of_messages(*backend, config.world) : std::nullopt;
   print_warnings(warnings_of(nlohmann::json::parse(outcome.facts)));
-  const Cells rows = table(config, op, ranks, message);
+  const Cells rows = table(config, op, ranks, message, bars_of(place, *backend, config, op));
   std::cout << header(config, op, message, simulated) << aligned(rows);
   if (!config.out.empty()) write_file(config.out, csv(rows));
   return 0;

@@ -28,6 +28,7 @@ struct CalibrateFlags {
   std::string out;
   std::string from, fit;
   int jobs;
+  std::string codecs;
 };
 
 /// An empty message, then sizes by a factor.
@@ -50,6 +51,9 @@ CalibrateFlags::CalibrateFlags(Params& flags) : place(flags) {
   plan.rounds =
       flags.get("rounds", 7, "times that everything is measured, turn by turn; medians are taken", {1, 100'000});
   out = flags.get("out", "", "the cluster file; empty: on the screen only");
+  codecs = flags.get("codecs", "all",
+                     "codecs whose speed is measured, apart by blanks; all: those of the device; empty: none");
+  require_codecs(codecs);
   from = flags.get("from", "",
                    "a CSV table of your own times, to which --fit is fitted; nothing is measured then (its columns: "
                    "seconds, source, op and size of a bench, flags of trigram run, cluster.KEY)");
@@ -70,8 +74,9 @@ CommandLine calibrate_command_line() {
       "trigram calibrate --backend mpi --out mine.cfg", declared_flags<CalibrateFlags>("trigram calibrate")};
 }
 
-std::vector<std::byte> measure(RankRuntime& runtime, const std::vector<Pattern>& patterns, const ProbePlan& plan) {
-  const std::vector<double> network = probe_network(runtime, patterns, plan);
+std::vector<std::byte> measure(RankRuntime& runtime, const ClusterSamples& samples, const std::string& codec_names) {
+  const ProbePlan& plan = samples.plan;
+  const std::vector<double> network = probe_network(runtime, samples.patterns, plan);
   const DeviceTimes device = probe_device(runtime, plan.rounds, plan.phantom);
   Packer packer;
   packer.put_all(std::span(network));
@@ -82,6 +87,14 @@ std::vector<std::byte> measure(RankRuntime& runtime, const std::vector<Pattern>&
     packer.put(sample.limit);
     packer.put(sample.amount);
   }
+  const auto operations = codec_operations(std::string(runtime.lane(0).device->kind()), codec_names);
+  packer.put(static_cast<std::uint64_t>(operations.size()));
+  for (const CodecOperation& operation : operations) {
+    packer.put_text(operation.codec);
+    packer.put_text(operation.step);
+  }
+  packer.put_all(std::span<const PostedTimes>(probe_posted(runtime, samples.node_of_rank, plan.rounds)));
+  packer.put_all(std::span<const double>(probe_codecs(runtime, operations, plan.rounds, plan.phantom)));
   return std::move(packer).bytes();
 }
 
@@ -96,6 +109,14 @@ void add_rank(const std::vector<std::byte>& bytes, ClusterSamples& all) {
     sample.limit = unpacker.take<DeviceLimit>();
     sample.amount = unpacker.take<double>();
   }
+  all.operations.clear();  // the same on every rank
+  for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left) {
+    CodecOperation& operation = all.operations.emplace_back();
+    operation.codec = unpacker.take_text();
+    operation.step = unpacker.take_text();
+  }
+  all.posted.push_back(unpacker.take_all<PostedTimes>());
+  all.codecs.push_back(unpacker.take_all<double>());
 }
 
 std::string step_text(const AlphaBeta& line) {
@@ -118,12 +139,22 @@ std::string table(const MeasuredLine& fit, const std::string& amount, Unit unit)
          (fit.line.beta > 0 ? format_quantity(1 / fit.line.beta, unit) : "beyond measure") + "\n\n";
 }
 
+std::string codec_table(const std::vector<MeasuredLine>& codecs) {
+  if (codecs.empty()) return "";
+  constexpr double microseconds = 1e6, nanoseconds = 1e9, hundred = 100;
+  std::vector<std::vector<std::string>> rows = {{"codec/step", "call (us)", "element (ns)", "worst residual (%)"}};
+  for (const MeasuredLine& fit : codecs)
+    rows.push_back({fit.name, short_number(microseconds * fit.line.alpha), short_number(nanoseconds * fit.line.beta),
+                    short_number(hundred * fit.worst_residual())});
+  return aligned(rows) + "\n";
+}
+
 std::string tables(const MeasuredCluster& cluster) {
   std::string text =
       "seconds = alpha + beta x, by least squares of relative residuals; times are medians of all rounds\n\n";
   for (const MeasuredLine& fit : cluster.network) text += table(fit, "size (B)", Unit::bytes_per_second);
   return text + table(cluster.memory, "bytes", Unit::bytes_per_second) +
-         table(cluster.arithmetic, "flops", Unit::flops);
+         table(cluster.arithmetic, "flops", Unit::flops) + codec_table(cluster.codecs);
 }
 
 void fit_to_table(const CalibrateFlags& config) {
@@ -152,13 +183,13 @@ int calibrate(const Arguments& arguments) {
   World world;
   world.ranks = place.ranks_on(*backend);
   world.configuration = same_on_all_ranks("calibrate", with_defaults(flags), place);
-  ClusterSamples samples{backend->nodes(world.ranks), {}, config.plan, {}, {}};
+  ClusterSamples samples{backend->nodes(world.ranks), {}, config.plan, {}, {}, {}, {}, {}};
   samples.patterns = network_patterns(samples.node_of_rank);
   samples.plan.phantom = backend->simulated();
   const bool reports = backend->process_rank() == 0;
   if (reports && !config.out.empty()) require_writable_file(config.out);
   const Outcome outcome =
-      backend->run(world, [&](RankRuntime& runtime) { return measure(runtime, samples.patterns, samples.plan); });
+      backend->run(world, [&](RankRuntime& runtime) { return measure(runtime, samples, config.codecs); });
   if (!reports) return 0;
 
   for (const auto& bytes : outcome.results) add_rank(bytes, samples);

@@ -1,6 +1,8 @@
 #include "experiments/program/calibrate_from.hpp"
 
+#include <cmath>
 #include <iostream>
+#include <map>
 
 #include "core/backend.hpp"
 #include "core/error.hpp"
@@ -42,6 +44,13 @@ void require_free(const std::vector<Measurement>& table, const std::vector<FitPa
   }
 }
 
+std::vector<Predicted> predicted_at(const CalibrateFrom& asked, const std::vector<Measurement>& table,
+                                    Predictor& predictor, const FitProblem& problem, const Place& place) {
+  std::vector<PlannedMeasurement> planned;
+  for (const Measurement& row : table) planned.push_back({&row, asked.cluster, values_at(problem.parameters, place)});
+  return predictor.predict(planned);
+}
+
 /// The table as a problem of least squares. `table` and `predictor` must outlive it.
 FitProblem problem_of(const CalibrateFrom& asked, const std::vector<Measurement>& table, Predictor& predictor) {
   FitProblem problem;
@@ -56,7 +65,9 @@ FitProblem problem_of(const CalibrateFrom& asked, const std::vector<Measurement>
     const Settings values = values_at(parameters, place);
     std::vector<PlannedMeasurement> planned;
     for (const std::size_t row : rows) planned.push_back({&table[row], asked.cluster, values});
-    return predictor.seconds(planned);
+    Seconds seconds;
+    for (const Predicted& one : predictor.predict(planned)) seconds.push_back(one.seconds);
+    return seconds;
   };
   return problem;
 }
@@ -97,7 +108,26 @@ std::vector<std::string> findings(const FitProblem& problem, const Judged& judge
   return lines;
 }
 
-std::string cluster_text(const CalibrateFrom& asked, const FitProblem& problem, const Fit& found,
+/// Errors of what was left out, by source where there are several, by what took most of each row's time.
+ErrorBars error_bars(const FitProblem& problem, const Judged& judged, const std::vector<Predicted>& predicted) {
+  const Seconds& out = judged.sources_out.empty() ? judged.rows_out : judged.sources_out;
+  std::map<Regime, ErrorBar> squares;
+  ErrorBar all;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double square = std::pow(out[i] / problem.rows[i].seconds - 1, 2);
+    for (ErrorBar* bar : {&all, &squares[predicted[i].regime]}) {
+      bar->error += square;
+      ++bar->rows;
+    }
+  }
+  const auto root = [](const ErrorBar& sum) { return ErrorBar{std::sqrt(sum.error / sum.rows), sum.rows}; };
+  ErrorBars bars;
+  bars.add(root(all));
+  for (const auto& [regime, sum] : squares) bars.add(regime, root(sum));
+  return bars;
+}
+
+std::string cluster_text(const CalibrateFrom& asked, const FitProblem& problem, const Fit& found, const ErrorBars& bars,
                          const std::vector<std::string>& comments) {
   std::string text = "# Fitted by trigram calibrate to " + std::to_string(problem.rows.size()) +
                      " measurements, from " + shown(asked.cluster) + ".\n";
@@ -105,6 +135,7 @@ std::string cluster_text(const CalibrateFrom& asked, const FitProblem& problem, 
   Settings cluster = read_cluster(asked.cluster).values();
   for (std::size_t i = 0; i < problem.parameters.size(); ++i)
     cluster[problem.parameters[i].key()] = problem.parameters[i].rounded(found.place[i]);
+  cluster[ErrorBars::key] = bars.text();
   for (const auto& [key, value] : cluster) text += key + " = " + value + "\n";
   return text;
 }
@@ -122,7 +153,8 @@ void calibrate_from(const CalibrateFrom& asked) {
   const std::vector<std::string> lines = findings(problem, judged);
   std::cout << row_table(table, judged) << "\n";
   for (const std::string& line : lines) std::cout << line << "\n";
-  const std::string file = cluster_text(asked, problem, judged.fit, lines);
+  const ErrorBars bars = error_bars(problem, judged, predicted_at(asked, table, predictor, problem, judged.fit.place));
+  const std::string file = cluster_text(asked, problem, judged.fit, bars, lines);
   std::cout << "\n" << file;
   if (!asked.out.empty()) write_file(asked.out, file);
 }

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "experiments/program/command_line.hpp"
+#include "experiments/program/tables.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/record/warnings.hpp"
 #include "experiments/settings/system.hpp"
@@ -40,6 +41,13 @@ std::string uses_line(const nlohmann::json& facts) {
   return facts.is_object() && facts.contains("uses") ? "  uses       " + facts["uses"].get<std::string>() + "\n" : "";
 }
 
+/// How far off the iteration may be, where the cluster's calibration says so.
+std::string error_line(const nlohmann::json& bar) {
+  if (bar.is_null()) return "";
+  return "  error bar  " + error_bar_text(bar["error"].get<double>()) + " of the iteration (calibrated on " +
+         std::to_string(bar["rows"].get<int>()) + " measurements; bound by " + bar["regime"].get<std::string>() + ")\n";
+}
+
 void print_summary(const nlohmann::json& run, const RunConfig& config) {
   const nlohmann::json& summary = run["summary"];
   std::cout << run["workload"]["description"].get<std::string>() << ", " << config.training.algorithm << " on "
@@ -49,8 +57,8 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
             << "  iteration  " << text_of(summary["iteration_s"]) << " s mean, "
             << text_of(summary["iteration_median_s"]) << " s median, " << text_of(summary["samples_per_s"])
             << " samples/s\n"
-            << "  sent       " << text_of(summary["bytes_per_step_mean"]) << " bytes a step and rank, "
-            << text_of(summary["bytes_per_step_inside_nodes"]) << " inside nodes and "
+            << error_line(run["error_bar"]) << "  sent       " << text_of(summary["bytes_per_step_mean"])
+            << " bytes a step and rank, " << text_of(summary["bytes_per_step_inside_nodes"]) << " inside nodes and "
             << text_of(summary["bytes_per_step_between_nodes"]) << " between them\n"
             << "  loss       " << text_of(summary["loss"]) << "\n"
             << "  accuracy   " << text_of(summary["accuracy"]) << "\n"

@@ -75,6 +75,7 @@ std::string calibration_lines(const Study& study, const Calibrated& found) {
     const bool differs = known != study.calibration->known.end() && known->second != value;
     text += (differs ? "; [calibrated] says " + known->second : "") + "\n";
   }
+  for (const std::string& words : found.words) text += "  " + words + "\n";
   if (!found.values.empty() && !found.searched) text += "(trigram study --recalibrate searches again)\n";
   return text;
 }
@@ -108,7 +109,7 @@ nlohmann::json calibration_facts(const Study& study, const Calibrated& found) {
   return {{"values", found.values},
           {"source", found.values.empty() ? "" : source_of(study, found)},
           {"error", found.error ? nlohmann::json(*found.error) : nlohmann::json()},
-          {"trail", found.trail}};
+          {"words", found.words}};
 }
 
 std::string choice_lines(const Selected& selected) {
@@ -129,7 +130,7 @@ std::vector<StudyResult> together(const std::vector<StudyResult>& main, const st
 std::string tables(const Study& study, const Published& published, const std::vector<StudyResult>& main,
                    const std::vector<StudyResult>& variants) {
   if (has_observations(study)) return agreement_table(study, together(main, variants));
-  std::string text = measure_table(study, main);
+  std::string text = measure_table(study, main) + close_calls(study, main);
   if (study.goal) text += "\n" + goal_table(study, main);
   if (study.target)
     text += "\n" + error_table(study, compare(study, published, main), compare(study, published, variants));

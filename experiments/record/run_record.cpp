@@ -9,6 +9,7 @@
 #include "experiments/record/digest.hpp"
 #include "experiments/record/folder_lock.hpp"
 #include "experiments/record/progress.hpp"
+#include "experiments/record/regime.hpp"
 #include "experiments/record/report.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/settings/build_facts.hpp"
@@ -152,6 +153,19 @@ void check_run(const RunConfig& config) {
   check(config.training, world_of(config, *backend), *backend);
 }
 
+namespace {
+
+/// Of the iteration's time; null where nothing is predicted, or the cluster is not calibrated.
+nlohmann::json error_bar(const RunConfig& config, const nlohmann::json& summary, double steps) {
+  if (config.backend.error_bars.text().empty()) return nullptr;
+  const Regime regime = regime_of(summary, steps, config.backend.parameters);
+  const std::optional<ErrorBar> bar = config.backend.error_bars.of(regime);
+  if (!bar) return nullptr;
+  return {{"error", bar->error}, {"rows", bar->rows}, {"regime", name_of(regime)}};
+}
+
+}  // namespace
+
 std::optional<nlohmann::json> record_run(const RunConfig& config, const std::string& identity) {
   const auto backend = config.backend.make();
   require_ranks_of(*backend, "trigram run", config.backend);
@@ -184,6 +198,7 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
   run["backend"] = nlohmann::json::parse(training.facts);
   run["summary"] = summarize(training, checked.workload().global_batch() * config.training.accumulate);
   run["summary"]["wall_s"] = wall;
+  run["error_bar"] = error_bar(config, run["summary"], static_cast<double>(training.ranks.front().steps_done));
   run["curve"] = curve(training);
   write_results(config, training, run);
   return run;

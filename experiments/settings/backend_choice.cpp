@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/backend_traits.hpp"
+#include "core/located.hpp"
 #include "core/quoted.hpp"
 #include "experiments/settings/cluster.hpp"
 
@@ -27,7 +28,15 @@ BackendChoice::BackendChoice(const std::string& owner, PlaceFlags given) : flags
   const Spec spec = Spec::parse(flags.backend);
   backend = spec.name;
   Backends::describe(backend);  // a backend that nobody knows comes before a cluster that nobody knows
-  parameters = flags.cluster.empty() ? Params("backend " + in_quotes(flags.backend), "") : read_cluster(flags.cluster);
+  const Params whole =
+      flags.cluster.empty() ? Params("backend " + in_quotes(flags.backend), "") : read_cluster(flags.cluster);
+  parameters = Params(whole.owner(), "");
+  for (const auto& [key, value] : whole.values()) {
+    if (key != ErrorBars::key) parameters.set(key, value);
+  }
+  if (whole.has(ErrorBars::key))
+    error_bars = located(whole.owner() + ": " + ErrorBars::key + ": ",
+                         [&] { return ErrorBars(whole.values().at(ErrorBars::key)); });
   const Params named(owner + ": " + name_of_owner(Backend::registry_kind, spec.name), spec.parameters);
   for (const auto& [key, value] : named.values()) parameters.set(key, value);
   for (const auto& [key, value] : flags.parameters) parameters.set(key, value);

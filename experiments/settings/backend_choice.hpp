@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/backend.hpp"
+#include "experiments/settings/error_bars.hpp"
 #include "experiments/settings/settings.hpp"
 
 namespace trigram {
@@ -35,8 +36,9 @@ struct BackendChoice {
   int ranks_on(const Backend& place) const { return flags.ranks > 0 ? flags.ranks : place.default_ranks(); }
 
   PlaceFlags flags;
-  std::string backend;  ///< its name alone
-  Params parameters;    ///< everything that the backend is made from
+  std::string backend;   ///< its name alone
+  Params parameters;     ///< everything that the backend is made from
+  ErrorBars error_bars;  ///< of the cluster's calibration; none where it has none
 };
 
 }  // namespace trigram

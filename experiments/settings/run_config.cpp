@@ -134,6 +134,7 @@ std::string RunConfig::identity() const {
     if (!only_reports(key)) text += key + "=" + value + "\n";
   }
   for (const auto& [key, value] : backend.parameters.values()) text += "cluster." + key + "=" + value + "\n";
+  if (const std::string bars = backend.error_bars.text(); !bars.empty()) text += "error bars=" + bars + "\n";
   return text;
 }
 

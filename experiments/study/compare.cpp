@@ -63,16 +63,21 @@ Published read_published(const Target& target) {
 
 double Comparison::error() const { return std::abs(ours - published) / published; }
 
+std::optional<double> published_at(const Study& study, const Published& published, const StudyPoint& point) {
+  const auto curve = published.find(point.series);
+  if (curve == published.end()) return std::nullopt;
+  const auto found = curve->second.find(x_of(*study.target, point.axes.at(study.target->axis)));
+  return found == curve->second.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::vector<Comparison> compare(const Study& study, const Published& published,
                                 const std::vector<StudyResult>& results) {
   std::vector<Comparison> points;
   for (const StudyResult& result : results) {
-    const auto curve = published.find(result.point.series);
-    if (curve == published.end()) continue;
-    const double x = x_of(*study.target, result.point.axes.at(study.target->axis));
-    const auto point = curve->second.find(x);
-    if (point != curve->second.end())
-      points.push_back({result.point.series, result.point.variant, x, point->second, measured(study, result)});
+    if (const auto value = published_at(study, published, result.point))
+      points.push_back({result.point.series, result.point.variant,
+                        x_of(*study.target, result.point.axes.at(study.target->axis)), *value,
+                        measured(study, result)});
   }
   return points;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ using Published = std::map<std::string, std::map<double, double>>;
 
 /// Throws UsageError naming file, line and column for a table that cannot be read.
 Published read_published(const Target& target);
+
+/// Of the point's series at its x; nothing where nobody published it.
+std::optional<double> published_at(const Study& study, const Published& published, const StudyPoint& point);
 
 /// One of our points and the published one at the same x.
 struct Comparison {

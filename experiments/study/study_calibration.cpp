@@ -1,10 +1,12 @@
-// Coordinate search over the grids of [calibrate].
+// [calibrate] as a fit to published points.
 #include "experiments/study/study_calibration.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/located.hpp"
+#include "experiments/fit/fit_words.hpp"
 
 namespace trigram {
 namespace {
@@ -18,21 +20,56 @@ std::vector<StudyPoint> points_of(const Study& study, const Settings& values) {
   return points;
 }
 
-/// The error of each value of `axis` with the others as in `values`; all runs in one batch.
-std::vector<double> errors_along(const Study& study, const Published& published, RunPool& pool, const Axis& axis,
-                                 const Settings& values) {
-  std::vector<StudyPoint> points;
-  for (const std::string& value : axis.values) {
-    const std::vector<StudyPoint> some = points_of(study, layered(values, {{axis.key, value}}));
-    points.insert(points.end(), some.begin(), some.end());
+/// The published points of the calibrated rows, and the runs that predict them.
+FitProblem problem_of(const Study& study, const Published& published, RunPool& pool, const Settings& middle) {
+  constexpr double centre = 0.5;
+  FitProblem problem;
+  for (const Axis& axis : study.calibration->grids) {
+    if (axis.values.size() < 2) continue;
+    problem.parameters.push_back(FitParameter::spanning(axis.key, axis.values));
+    problem.start.push_back(problem.parameters.back().place_of_text(middle.at(axis.key)).value_or(centre));
   }
-  const std::vector<StudyResult> results = pool.run(points, "runs to calibrate " + axis.key);
-  const std::size_t each = results.size() / axis.values.size();
-  std::vector<double> errors;
-  for (auto begin = results.begin(); begin != results.end(); begin += static_cast<std::ptrdiff_t>(each)) {
-    errors.push_back(mean_error(compare(study, published, {begin, begin + static_cast<std::ptrdiff_t>(each)})));
+  std::vector<std::size_t> meeting;  // numbers of those of the points that somebody published
+  const std::vector<StudyPoint> points = points_of(study, middle);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto value = published_at(study, published, points[i]);
+    if (!value) continue;
+    meeting.push_back(i);
+    problem.rows.push_back({*value, points[i].series});
   }
-  return errors;
+  require(!problem.rows.empty(), "no published point meets a run of its rows");
+  problem.predict = [=, &study, &pool, parameters = problem.parameters](const Place& place,
+                                                                        const std::vector<std::size_t>& rows) {
+    Settings values = middle;
+    for (std::size_t i = 0; i < place.size(); ++i) values[parameters[i].key()] = parameters[i].text(place[i]);
+    const std::vector<StudyPoint> all = points_of(study, values);
+    std::vector<StudyPoint> some;
+    for (const std::size_t row : rows) some.push_back(all[meeting[row]]);
+    std::vector<double> predicted;
+    for (const StudyResult& result : pool.run(some, "runs to calibrate")) predicted.push_back(measured(study, result));
+    return predicted;
+  };
+  return problem;
+}
+
+/// The value of the grid that is nearest; of two, the one nearer to its front.
+const std::string& nearest(const Axis& axis, const FitParameter& parameter, double place) {
+  return *std::ranges::min_element(axis.values, {}, [&](const std::string& value) {
+    return std::abs(parameter.place_of_text(value).value_or(2) - place);
+  });
+}
+
+void search_for(const Study& study, const Published& published, RunPool& pool, Calibrated& found) {
+  const FitProblem problem = problem_of(study, published, pool, found.values);
+  if (problem.parameters.empty()) return;
+  const Fit best = fit(problem);
+  for (std::size_t i = 0; i < problem.parameters.size(); ++i) {
+    const FitParameter& parameter = problem.parameters[i];
+    const auto axis = std::ranges::find(study.calibration->grids, parameter.key(), &Axis::key);
+    found.values[parameter.key()] = nearest(*axis, parameter, best.place[i]);
+    found.words.push_back(parameter.key() + " = " + words_of(parameter, best.place[i], best.intervals[i]));
+  }
+  for (const BlindDirection& blind : best.blind) found.words.push_back(words_of(problem, best, blind));
 }
 
 }  // namespace
@@ -44,20 +81,9 @@ Calibrated calibrate(const Study& study, const Published& published, RunPool& po
   if (!found.values.empty() && !search) return found;
   found.searched = true;
   for (const Axis& axis : study.calibration->grids) found.values[axis.key] = axis.values[axis.values.size() / 2];
-  constexpr int most_rounds = 10;
-  Settings before;
-  for (int round = 0; round < most_rounds && before != found.values; ++round) {
-    before = found.values;
-    for (const Axis& axis : study.calibration->grids) {
-      const std::vector<double> errors = errors_along(study, published, pool, axis, found.values);
-      const auto best = std::min_element(errors.begin(), errors.end());
-      require(std::isfinite(*best), study.file.string(), ": [calibrate]: no published point meets a run of its rows");
-      found.values[axis.key] = axis.values[static_cast<std::size_t>(best - errors.begin())];
-      found.error = *best;
-      found.trail.push_back(
-          {{"parameter", axis.key}, {"values", axis.values}, {"errors", errors}, {"best", found.values[axis.key]}});
-    }
-  }
+  located(study.file.string() + ": [calibrate] ", [&] { search_for(study, published, pool, found); });
+  const std::vector<StudyResult> results = pool.run(points_of(study, found.values), "runs as calibrated");
+  found.error = mean_error(compare(study, published, results));
   return found;
 }
 

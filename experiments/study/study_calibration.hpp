@@ -1,4 +1,4 @@
-// Finds the parameters that a study calibrates, by coordinate search.
+// Finds the parameters that a study calibrates, as `trigram calibrate --from` does from a user's own measurements.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,15 +11,16 @@ namespace trigram {
 
 /// Calibrated values, and where they come from.
 struct Calibrated {
-  Settings values;                                 ///< key → value; empty where the study calibrates nothing
-  bool searched = false;                           ///< by this study now; else its file's [calibrated] says them
-  std::optional<double> error;                     ///< of the search: mean absolute relative error of the rows there
-  nlohmann::json trail = nlohmann::json::array();  ///< every value that was tried, with its error
+  Settings values;                 ///< key → value; empty where the study calibrates nothing
+  bool searched = false;           ///< by this study now; else its file's [calibrated] says them
+  std::optional<double> error;     ///< of the search: mean absolute relative error of the rows there
+  std::vector<std::string> words;  ///< of the search: how well each value is known, and which cannot be told apart
 };
 
-/// The values of [calibrated], where the file has them and nobody asks to `search` again. A search goes from the middle
-/// of each grid: all values of one parameter with the others fixed, the best kept, parameter after parameter, until a
-/// whole round changes nothing. Ties go to the value nearest the front of the grid.
+/// The values of [calibrated], where the file has them and nobody asks to `search` again. Else those between the ends of
+/// each grid at which logarithms of the calibrated rows and of their published points differ least in squares, each
+/// moved to the grid's nearest value. Throws UsageError for a grid of what are no numbers, and where no published point
+/// meets a run.
 Calibrated calibrate(const Study& study, const Published& published, RunPool& pool, bool search);
 
 }  // namespace trigram

@@ -81,6 +81,49 @@ TEST_F(Calibrated, NoHandshakeWhereThereIsNone) {
   EXPECT_FALSE(calibrate("bagua_v100:nodes=2").contains("nic_handshake"));
 }
 
+TEST_F(Calibrated, ConnectionsThatDoNotFillASharedNic) {
+  const Settings found =
+      calibrate("two_by_four:gpus_per_node=8,nic_bandwidth=25Gbps,nic_latency=20us,connection_cap=5Gbps");
+  EXPECT_EQ(found.at("nic"), "node");
+  expect_within_a_percent(found, {{"nic_bandwidth", "25Gbps", Unit::bytes_per_second},
+                                  {"connection_cap", "5Gbps", Unit::bytes_per_second},
+                                  {"nic_latency", "20us", Unit::seconds}});
+  // What keeps 5 Gbps in flight for a round trip of 40 us.
+  EXPECT_THAT(text_of(file()), HasSubstr("a nic_window of 25kB would do the same as this cap"));
+}
+
+TEST_F(Calibrated, WhatAMessageCostsItsHost) {
+  const Settings found = calibrate("two_by_four:gpus_per_node=2,nic_latency=30us,message_overhead=4us");
+  expect_within_a_percent(found, {{"nic_latency", "30us", Unit::seconds}, {"message_overhead", "4us", Unit::seconds}});
+  EXPECT_FALSE(calibrate("two_by_four").contains("message_overhead"));
+}
+
+TEST_F(Calibrated, SaysWhatItCouldNotIdentify) {
+  calibrate("two_by_four:gpus_per_node=1");
+  EXPECT_THAT(text_of(file()), HasSubstr("# Not identified: connection_cap, nic_window and connections"));
+  calibrate("two_by_four:nic=gpu");
+  EXPECT_THAT(text_of(file()), HasSubstr("# Not identified: whether ranks of a node have a NIC each"));
+}
+
+TEST_F(Calibrated, SpeedsOfCodecs) {
+  const Settings found = calibrate(
+      "two_by_four:gpus_per_node=1,kernel_launch=7us,"
+      "codec_rates=(top_k/encode/80us/12ns top_k/decode_add/40us/1.5ns)");
+  EXPECT_THAT(found.at("codec_rates"),
+              ::testing::AllOf(HasSubstr("top_k/encode/80us/12ns"), HasSubstr("top_k/decode_add/40us/1.5ns")));
+  EXPECT_THAT(found.at("codec_rates"), HasSubstr("one_bit/encode/7us/")) << "the others cost what their bytes do";
+}
+
+TEST_F(Calibrated, OnlyTheCodecsThatAreNamed) {
+  const auto rates = [&](const std::string& names) {
+    program("calibrate --rounds 1 --cluster two_by_four --codecs '" + names + "' --out " + file().string());
+    return read_settings(file());
+  };
+  EXPECT_THAT(rates("one_bit").at("codec_rates"), ::testing::Not(HasSubstr("top_k")));
+  EXPECT_FALSE(rates("").contains("codec_rates"));
+  EXPECT_THAT(program("calibrate --codecs on_bit").text, HasSubstr("unknown codec 'on_bit' (did you mean 'one_bit'?)"));
+}
+
 TEST_F(Calibrated, NodesOfDifferentSizes) {
   EXPECT_EQ(calibrate("two_by_four:gpus_per_node=(1 3)").at("gpus_per_node"), "1 3");
 }

@@ -26,12 +26,12 @@ class CalibratedFrom : public ::testing::Test {
     const std::vector<Measurement> table = read_measurements(scratch_.file("asked.csv", asked));
     std::vector<PlannedMeasurement> planned;
     for (const Measurement& row : table) planned.push_back({&row, cluster, {}});
-    const std::vector<double> seconds = Predictor(2).seconds(planned);
+    const std::vector<Predicted> predicted = Predictor(2).predict(planned);
     std::mt19937 random(1);
     std::normal_distribution<double> off(0, 1);
     std::string text = heading + ",seconds\n";
     for (std::size_t i = 0; i < rows.size(); ++i)
-      text += rows[i] + "," + std::to_string(seconds[i] * std::exp(noise * off(random))) + "\n";
+      text += rows[i] + "," + std::to_string(predicted[i].seconds * std::exp(noise * off(random))) + "\n";
     return scratch_.file("measured.csv", text);
   }
 
@@ -54,8 +54,11 @@ TEST_F(CalibratedFrom, BenchesGiveBackAWire) {
   EXPECT_NEAR(parse_quantity(found.at("nic_efficiency") + "s", Unit::seconds), 0.7, 0.02);
   EXPECT_EQ(found.at("gpus_per_node"), "1") << "what is not fitted stays";
   EXPECT_THAT(text_of(file()), AllOf(HasSubstr("# nic_efficiency = 0."), HasSubstr("with 95 % from 0.6"),
-                                     HasSubstr("of each source when it is left out")));
-  EXPECT_EQ(program("bench --max-size 4KiB --cluster " + file().string()).code, 0);
+                                     HasSubstr("of each source when it is left out"),
+                                     HasSubstr("\ncalibration_error = all/4/"), HasSubstr(" bandwidth/4/")));
+  const Ended bench = program("bench --max-size 4KiB --cluster " + file().string());
+  EXPECT_EQ(bench.code, 0) << bench.text;
+  EXPECT_THAT(bench.text, HasSubstr("error bar (%)"));
 }
 
 // One step of two ranks takes no time to simulate; without compute nothing hides behind it.
