@@ -159,7 +159,7 @@ TEST(FitParameter, RefusesWhatIsNoRange) {
   const auto refused = [](const std::string& least, const std::string& most, const std::string& message) {
     EXPECT_THAT([&] { FitParameter("x", least, most); }, ::testing::ThrowsMessage<UsageError>(HasSubstr(message)));
   };
-  refused("1", "fast", "x from '1' to 'fast': both ends must be numbers, or quantities of one unit");
+  refused("1", "fast", "x from '1' to 'fast': what is fitted must be numbers, or quantities of one unit");
   refused("1ms", "1MiB", "of one unit");
   refused("2", "1", "the first end is not below the second");
 }

@@ -86,7 +86,7 @@ TEST_F(WithErrorBars, ARunOnAClusterWithoutThemSaysNothing) {
 TEST_F(WithErrorBars, ABenchHasAColumn) {
   const std::string bench = "bench --min-size 4 --max-size 64MiB --factor 16777216 --cluster ";
   const Ended ended = program(bench + calibrated("all/12/9% latency/4/12% bandwidth/8/7.5%"));
-  EXPECT_THAT(ended.text, AllOf(HasSubstr("error bar (%)"), ::testing::ContainsRegex(" 4  .* 12\n"),
+  EXPECT_THAT(ended.text, AllOf(HasSubstr("error bar (%)"), ::testing::ContainsRegex("\n4  .* 12\n"),
                                 ::testing::ContainsRegex("67108864  .* 7.5\n")));
   EXPECT_THAT(program(bench + "two_by_four").text, Not(HasSubstr("error bar")));
 }
