@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "core/units.hpp"
 #include "experiments/measure/measured_cluster.hpp"
@@ -66,6 +67,16 @@ std::string link_comment(const MeasuredLine& fit, const MeasuredLine& alone, Uni
          ".\n";
 }
 
+/// An element often takes less than the least unit.
+std::string nanoseconds(double seconds) {
+  constexpr int digits = 4;
+  constexpr double of_a_second = 1e9;
+  std::ostringstream text;
+  text.precision(digits);
+  text << of_a_second * seconds << "ns";
+  return text.str();
+}
+
 /// codec/step/call/element of each codec; none where none was measured.
 std::string codec_keys(const std::vector<MeasuredLine>& codecs) {
   if (codecs.empty()) return "";
@@ -73,8 +84,7 @@ std::string codec_keys(const std::vector<MeasuredLine>& codecs) {
   double worst = 0;
   for (const MeasuredLine& fit : codecs) {
     worst = std::max(worst, fit.worst_residual());
-    rates += " " + fit.name + "/" + format_quantity(fit.line.alpha, Unit::seconds) + "/" +
-             format_quantity(fit.line.beta, Unit::seconds);
+    rates += " " + fit.name + "/" + format_quantity(fit.line.alpha, Unit::seconds) + "/" + nanoseconds(fit.line.beta);
   }
   return "\n# Codecs with their default parameters, seconds a call and an element; off by at most " +
          whole_percent(worst) + ".\ncodec_rates =" + rates + "\n";

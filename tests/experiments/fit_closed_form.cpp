@@ -104,6 +104,20 @@ TEST(Fit, KeepsToTheEndsOfARange) {
   EXPECT_THAT(words_of(parameters[0], found.place[0], found.intervals[0]), HasSubstr("at the end of its range"));
 }
 
+TEST(Fit, SaysWhatASimulationThrew) {
+  FitProblem problem = problem_of({{"bandwidth", "1Gbps", "1Tbps"}}, {3e9}, wire_alone);
+  problem.predict = [](const Place&, const std::vector<std::size_t>&) -> std::vector<double> {
+    throw UsageError("m.csv:2: no such workload");
+  };
+  EXPECT_THAT([&] { fit(problem); }, ::testing::ThrowsMessage<UsageError>("m.csv:2: no such workload"));
+  problem.predict = [calls = 0](const Place&, const std::vector<std::size_t>& rows) mutable {
+    constexpr int before = 10;
+    if (++calls > before) throw Error("the disk is full");
+    return std::vector<double>(rows.size(), 1);
+  };
+  EXPECT_THAT([&] { fit(problem); }, ::testing::ThrowsMessage<Error>("the disk is full"));
+}
+
 // log t = log b − log B is linear in the one parameter, so that the mean of all logarithms is the fit, and what is
 // left of a row when the others alone are fitted is n/(n−1) of what is left of it.
 TEST(LeftOut, IsWhatTheHatMatrixSays) {
