@@ -42,7 +42,9 @@ class AdPsgd final : public PairAveraging {
 const Algorithms::Registration registration(
     "ad_psgd",
     {"average with a random rank that trains meanwhile",
-     "Lian et al., Asynchronous decentralized parallel SGD, ICML 2018, arXiv:1710.06952"},
+     "Lian et al., Asynchronous decentralized parallel SGD, ICML 2018, arXiv:1710.06952",
+     "Ranks of unequal speed on networks without a centre: nobody waits for a slow one.",
+     "Where two runs must give the same bits, or steps are so long that half of the ranks' gradients are old."},
     [](Params& params) { return std::make_unique<AdPsgd>(params); });
 
 }  // namespace

@@ -20,10 +20,12 @@ class AllReduceGradients final : public GradientMethod {
   void exchange(Worker& lane, Bucket& bucket) override { gradient_mean(lane, bucket.gradients); }
 };
 
-const Algorithms::Registration registration("all_reduce",
-                                            {"average gradients in full precision",
-                                             "Li et al., PyTorch Distributed, VLDB 2020, arXiv:2006.15704"},
-                                            [](Params&) { return std::make_unique<AllReduceGradients>(); });
+const Algorithms::Registration registration(
+    "all_reduce",
+    {"average gradients in full precision", "Li et al., PyTorch Distributed, VLDB 2020, arXiv:2006.15704",
+     "The baseline: fast networks, and wherever nothing may change what is learned.",
+     "Where a step waits longer for the network than it computes."},
+    [](Params&) { return std::make_unique<AllReduceGradients>(); });
 
 }  // namespace
 }  // namespace trigram

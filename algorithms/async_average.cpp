@@ -20,10 +20,12 @@ class AsyncAverage final : public AsyncModelAverage {
   Cost averaging_cost(const CostQuery& query) const override { return background_average_cost(query); }
 };
 
-const Algorithms::Registration registration("async_average",
-                                            {"average weights in the background, keep local progress",
-                                             "Gan et al., Bagua, VLDB 2022, arXiv:2107.01499"},
-                                            [](Params& params) { return std::make_unique<AsyncAverage>(params); });
+const Algorithms::Registration registration(
+    "async_average",
+    {"average weights in the background, keep local progress", "Gan et al., Bagua, VLDB 2022, arXiv:2107.01499",
+     "Ranks of unequal speed that share a network fast enough for an average every few steps.",
+     "Where ranks learn much between two averages, which then pull them back."},
+    [](Params& params) { return std::make_unique<AsyncAverage>(params); });
 
 }  // namespace
 }  // namespace trigram

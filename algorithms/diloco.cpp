@@ -70,7 +70,9 @@ class DiLoCo final : public WeightMethod {
 const Algorithms::Registration registration(
     "diloco",
     {"train alone, move by an outer optimizer every few steps",
-     "Douillard et al., DiLoCo: distributed low-communication training of language models, 2023, arXiv:2311.08105"},
+     "Douillard et al., DiLoCo: distributed low-communication training of language models, 2023, arXiv:2311.08105",
+     "Islands far apart, and language models with AdamW inside: hundreds of steps between averages.",
+     "Short trainings, in which the outer momentum has no time to pay."},
     [](Params& params) { return std::make_unique<DiLoCo>(params); });
 
 }  // namespace

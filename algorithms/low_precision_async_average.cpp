@@ -41,7 +41,8 @@ class LowPrecisionAsyncAverage final : public AsyncModelAverage {
 const Algorithms::Registration registration(
     "low_precision_async_average",
     {"average encoded changes of weights in the background, keep local progress",
-     "Gan et al., Bagua, VLDB 2022, arXiv:2107.01499"},
+     "Gan et al., Bagua, VLDB 2022, arXiv:2107.01499", "Ranks of unequal speed on a slow network.",
+     "Fast networks: encoding takes the time that bytes would."},
     [](Params& params) { return std::make_unique<LowPrecisionAsyncAverage>(params); });
 
 }  // namespace

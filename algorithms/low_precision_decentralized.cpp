@@ -63,7 +63,9 @@ class LowPrecisionDecentralized final : public WeightMethod {
 const Algorithms::Registration registration(
     "low_precision_decentralized",
     {"gossip encoded differences of weights",
-     "Tang et al., Communication compression for decentralized training, NeurIPS 2018, arXiv:1803.06443"},
+     "Tang et al., Communication compression for decentralized training, NeurIPS 2018, arXiv:1803.06443",
+     "Gossip on slow networks with a fine codec, as eight bits.",
+     "Coarse codecs, which choco_sgd is for, and graphs that change."},
     [](Params& params) { return std::make_unique<LowPrecisionDecentralized>(params); });
 
 }  // namespace

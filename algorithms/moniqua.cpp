@@ -85,7 +85,9 @@ class Moniqua final : public PairAveraging {
 const Algorithms::Registration registration(
     "moniqua",
     {"average with a random rank that trains meanwhile, modulo what they differ by",
-     "Lu & De Sa, Moniqua: modulo quantized communication in decentralized SGD, ICML 2020, arXiv:2002.11787"},
+     "Lu & De Sa, Moniqua: modulo quantized communication in decentralized SGD, ICML 2020, arXiv:2002.11787",
+     "Gossip in a byte an element without replicas of neighbours, among ranks of unequal speed.",
+     "Where nobody knows how far two ranks may be apart: what is further wraps around."},
     [](Params& params) { return std::make_unique<Moniqua>(params); });
 
 }  // namespace

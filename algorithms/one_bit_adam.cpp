@@ -115,10 +115,13 @@ class OneBitAdam final : public GradientMethod {
   std::vector<CentralizedLowPrecision> averages_;
 };
 
-const Algorithms::Registration registration("one_bit_adam",
-                                            {"Adam that averages its first moment in one bit after a warm-up",
-                                             "Tang et al., 1-bit Adam, ICML 2021, arXiv:2102.02888"},
-                                            [](Params& params) { return std::make_unique<OneBitAdam>(params); });
+const Algorithms::Registration registration(
+    "one_bit_adam",
+    {"Adam that averages its first moment in one bit after a warm-up",
+     "Tang et al., 1-bit Adam, ICML 2021, arXiv:2102.02888",
+     "Adam on slow networks: a thirty-second of the bytes after a warm-up.",
+     "Sparse features, as of embeddings, whose second moments a warm-up does not see."},
+    [](Params& params) { return std::make_unique<OneBitAdam>(params); });
 
 }  // namespace
 }  // namespace trigram

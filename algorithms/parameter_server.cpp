@@ -113,7 +113,9 @@ const Algorithms::Registration registration(
     "parameter_server",
     {"send updates to servers, at most so many steps ahead of the slowest",
      "Ho et al., More effective distributed ML via a stale synchronous parallel parameter server, "
-     "NeurIPS 2013"},
+     "NeurIPS 2013",
+     "Ranks of unequal speed, and hosts that can hold weights and train nothing.",
+     "Clusters of equal GPUs, in which servers' NICs are the bottleneck."},
     [](Params& params) { return std::make_unique<ParameterServer>(params); });
 
 }  // namespace

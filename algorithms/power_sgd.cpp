@@ -171,10 +171,13 @@ class PowerSgd final : public GradientMethod {
   std::vector<Factors> factors_;
 };
 
-const Algorithms::Registration registration("power_sgd",
-                                            {"average gradients as products of thin matrices, with error feedback",
-                                             "Vogels et al., PowerSGD, NeurIPS 2019, arXiv:1905.13727"},
-                                            [](Params& params) { return std::make_unique<PowerSgd>(params); });
+const Algorithms::Registration registration(
+    "power_sgd",
+    {"average gradients as products of thin matrices, with error feedback",
+     "Vogels et al., PowerSGD, NeurIPS 2019, arXiv:1905.13727",
+     "Large matrices on slow networks: a rank of 2 or 4 is some hundredths of the bytes.",
+     "Models of vectors and small matrices, and fast networks: orthogonalisation takes its time."},
+    [](Params& params) { return std::make_unique<PowerSgd>(params); });
 
 }  // namespace
 }  // namespace trigram

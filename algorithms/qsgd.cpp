@@ -16,10 +16,13 @@ class Qsgd final : public LowPrecisionGradients {
   }
 };
 
-const Algorithms::Registration registration("qsgd",
-                                            {"average stochastically quantized gradients by scatter-reduce",
-                                             "Alistarh et al., QSGD, NeurIPS 2017, arXiv:1610.02132"},
-                                            [](Params& params) { return std::make_unique<Qsgd>(params); });
+const Algorithms::Registration registration(
+    "qsgd",
+    {"average stochastically quantized gradients by scatter-reduce",
+     "Alistarh et al., QSGD, NeurIPS 2017, arXiv:1610.02132",
+     "Where what is lost must have no bias, and nothing else to keep: any optimizer follows.",
+     "One or two levels without error feedback: variance then eats what bytes save."},
+    [](Params& params) { return std::make_unique<Qsgd>(params); });
 
 }  // namespace
 }  // namespace trigram

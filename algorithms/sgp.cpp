@@ -108,7 +108,9 @@ class StochasticGradientPush final : public Algorithm {
 const Algorithms::Registration registration(
     "sgp",
     {"push weights along a directed graph, divided by push-sum weights",
-     "Assran et al., Stochastic gradient push for distributed deep learning, ICML 2019, arXiv:1811.10792"},
+     "Assran et al., Stochastic gradient push for distributed deep learning, ICML 2019, arXiv:1811.10792",
+     "Graphs in which a rank may send to another that does not send back, as when links fail.",
+     "Symmetric graphs, where it is decentralized with a weight more to send."},
     [](Params& params) { return std::make_unique<StochasticGradientPush>(params); });
 
 }  // namespace

@@ -19,6 +19,36 @@ const Algorithms::Composition dist_ef_sgd(
      "Many ranks on a slow network: bytes do not grow with their number.",
      "Fast networks, where encoding twice takes longer than sending."});
 
+const Algorithms::Composition one_bit_sgd(
+    "one_bit_sgd", "bytegrad:codec=two_means,error_feedback=on,exchange=all_gather",
+    {"average signs with a mean for each, and send later what they left out",
+     "Seide et al., 1-bit stochastic gradient descent, Interspeech 2014",
+     "As ef_sgd, where gradients are skewed: the two sides of 0 have values of their own.",
+     "GPUs, for which its codec is not written, and many ranks."});
+
+const Algorithms::Composition signsgd_majority(
+    "signsgd_majority", "bytegrad:codec=sign",
+    {"step by the sign that most ranks' gradients have",
+     "Bernstein et al., signSGD with majority vote is communication efficient and fault tolerant, ICLR 2019, "
+     "arXiv:1810.05291",
+     "The slowest networks, and gradients that few ranks may spoil; with a small learning rate, as every step is as "
+     "long.",
+     "Few ranks with noisy gradients, GPUs, for which its codec is not written, and sizes of gradients that matter."});
+
+const Algorithms::Composition natural(
+    "natural", "bytegrad:codec=natural",
+    {"average gradients that were rounded at random to powers of two",
+     "Horváth et al., Natural compression for distributed deep learning, MSML 2022, arXiv:1905.10988",
+     "Nine bits an element without bias, whatever the range of a gradient, and nothing to choose.",
+     "GPUs, for which its codec is not written; where gradients of a bucket are of one size, qsgd errs less."});
+
+const Algorithms::Composition ef21(
+    "ef21", "diana:codec=top_k,memory_rate=1",
+    {"average encoded changes of gradients, and step along what they add up to",
+     "Richtárik et al., EF21, NeurIPS 2021, arXiv:2106.05203",
+     "Coarse codecs on data that differ between ranks, with large batches: it converges without bounds on gradients.",
+     "Small batches: its estimates run after the noise, where top_k_sgd's residuals average it."});
+
 const Algorithms::Composition terngrad(
     "terngrad", "qsgd:levels=1,bucket_size=0,exchange=all_gather",
     {"average gradients of three values, −s, 0 and s, without bias (no clipping)",

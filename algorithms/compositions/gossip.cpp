@@ -34,5 +34,19 @@ const Algorithms::Composition overlap_sgp(
      "Slow networks, one message a step of which hides behind a whole step of computing (the paper's τ = 1).",
      "One slow rank: ranks still wait for the message of the step before."});
 
+const Algorithms::Composition gossip_pga(
+    "gossip_pga", "decentralized:mix=after,average_every=6",
+    {"gossip, and an average of all ranks every few steps",
+     "Chen et al., Accelerating gossip SGD with periodic global averaging, ICML 2021, arXiv:2105.09080",
+     "Many ranks on sparse graphs, on which gossip alone mixes slowly.",
+     "Networks whose all-reduce is what gossip shall avoid, as of very high latency."});
+
+const Algorithms::Composition matcha(
+    "matcha", "decentralized:mix=after,topology=matcha",
+    {"gossip along random matchings of a ring",
+     "Wang et al., MATCHA: speeding up decentralized SGD via matching decomposition sampling, 2019, arXiv:1905.09435",
+     "Networks on which each message costs time of its own, half of which a budget of 1/2 saves.",
+     "Where both neighbours of a ring are reached at once, at no more time than one."});
+
 }  // namespace
 }  // namespace trigram

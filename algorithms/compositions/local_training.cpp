@@ -4,6 +4,13 @@
 namespace trigram {
 namespace {
 
+const Algorithms::Composition post_local_sgd(
+    "post_local_sgd", "local_sgd:every=8,warmup=100",
+    {"average weights in every step at first, every few steps then",
+     "Lin et al., Don't use large mini-batches, use local SGD, ICLR 2020, arXiv:1808.07217",
+     "Local SGD that must not lose accuracy: most of what rare averages cost is lost in the first steps.",
+     "Networks on which the first steps alone take too long."});
+
 const Algorithms::Composition slow_mo("slow_mo", "diloco:every=12,outer=(momentum:momentum=0.6),outer_lr=1",
                                       {"local SGD, with momentum on what ranks learned together",
                                        "Wang et al., SlowMo, ICLR 2020, arXiv:1910.00643",

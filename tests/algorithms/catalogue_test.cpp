@@ -42,12 +42,14 @@ std::vector<std::string> lines_with(const std::string& text, const std::string& 
 
 class Catalogue : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Catalogue, NamesTrigramPaperCostAndPhases) {
+TEST_P(Catalogue, NamesTrigramPaperUseCostAndPhases) {
   const std::string text = section(GetParam());
   ASSERT_FALSE(text.empty()) << "no section '## " << GetParam() << "'";
   const Trigram trigram = Algorithms::make(GetParam())->trigram();
   EXPECT_THAT(text, HasSubstr("- Trigram: " + trigram.symbol() + " " + trigram.words() + "\n"));
   EXPECT_THAT(text, HasSubstr("- Paper: " + Algorithms::describe(GetParam()).paper + "\n"));
+  EXPECT_THAT(text, HasSubstr("- When: " + Algorithms::describe(GetParam()).when + "\n"));
+  EXPECT_THAT(text, HasSubstr("- When not: " + Algorithms::describe(GetParam()).when_not + "\n"));
   EXPECT_THAT(text, HasSubstr("\n- Rounds: "));
   EXPECT_THAT(text, HasSubstr("\n- Bytes: "));
   EXPECT_THAT(text, HasSubstr("\n1. "));

@@ -62,6 +62,12 @@ INSTANTIATE_TEST_SUITE_P(Everywhere, EveryAlgorithm,
                                             ::testing::Values(1, 2, 3, 4, 7, 8)),
                          case_name);
 
+// What they stand for is tried in worlds of all kinds.
+INSTANTIATE_TEST_SUITE_P(ByNamesOfTheLiterature, EveryAlgorithm,
+                         ::testing::Combine(::testing::ValuesIn(compositions()),
+                                            ::testing::ValuesIn(all_places(ranks_per_node)), ::testing::Values(4, 7)),
+                         case_name);
+
 TEST(Trials, ChangeEveryParameter) {
   for (const std::string& name : honest_algorithms()) EXPECT_EQ(text_of(untried_parameters(name), name + " "), "");
 }

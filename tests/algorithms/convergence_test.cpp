@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, LinearRecurrence,
                                            "decentralized:topology=one_peer_exponential,every=2",
                                            "bytegrad:codec=identity", "low_precision_decentralized:codec=identity",
                                            "gradient_tracking", "gradient_tracking:topology=one_outside", "sgp",
-                                           "sgp:mix=before"));
+                                           "choco_sgd", "d2", "scaffold:every=3", "gossip_pga", "sgp:mix=before"));
 
 /// Ranks with the losses ½ (x − c)², c = 10·rank: the mean is least at 35. After enough steps, how far the mean model
 /// is from there, and how far the worst rank.
@@ -117,11 +117,21 @@ std::vector<EvalRow> digits(const std::string& algorithm, double learning_rate, 
   return evaluations(train_on(threads(2), ranks, options));
 }
 
+/// Defaults that are for long trainings hold back too much in forty steps; and a pixel that has hardly been seen in so
+/// few leaps where all that is known of it is a sign.
+std::string for_a_short_training(const std::string& algorithm) {
+  if (algorithm == "dgc") return "dgc:fraction=0.1,momentum=0.5";
+  if (algorithm == "sparse_loco") return "sparse_loco:every=4,codec=(top_k:fraction=0.2)";
+  if (algorithm == "zero_one_adam") return "zero_one_adam:codec=minmax_uint8";
+  return algorithm;
+}
+
 TEST_P(RealData, EveryAlgorithmLearnsDigits) {
   // Where a step is as long as the learning rate, whatever the gradient, only the small one can do.
-  std::vector<EvalRow> rows = digits(GetParam(), 0.5);
+  const std::string algorithm = for_a_short_training(GetParam());
+  std::vector<EvalRow> rows = digits(algorithm, 0.5);
   ASSERT_EQ(rows.size(), 2U);
-  if (!(rows[1].accuracy > 0.75)) rows = digits(GetParam(), 0.02);
+  if (!(rows[1].accuracy > 0.75)) rows = digits(algorithm, 0.02);
   // Ten classes: ln 10 nats and one in ten right before training.
   EXPECT_NEAR(rows[0].loss, std::log(10.0), 0.6);
   EXPECT_LT(rows[1].loss, 0.7);

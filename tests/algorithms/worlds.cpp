@@ -14,8 +14,14 @@ std::string simulator(int ranks_per_node, const std::string& fidelity) {
   return "sim:nodes=8,gpus_per_node=" + std::to_string(ranks_per_node) + ",fidelity=" + fidelity;
 }
 
-std::vector<std::string> honest_algorithms() {
+std::vector<std::string> compositions() {
   std::vector<std::string> names = Algorithms::names();
+  std::erase_if(names, [](const std::string& name) { return Algorithms::stands_for(name).empty(); });
+  return names;
+}
+
+std::vector<std::string> honest_algorithms() {
+  std::vector<std::string> names = Algorithms::own_names();
   std::erase_if(names, [](const std::string& name) { return name.starts_with("mutant/"); });
   return names;
 }

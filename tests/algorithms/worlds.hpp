@@ -23,7 +23,10 @@ struct Place {
 void PrintTo(const Place& place, std::ostream* out);
 std::vector<Place> all_places(int ranks_per_node);
 
-/// The registered algorithms but for the mutants, whose names begin with "mutant/"; those of "newcomer/" are honest.
+/// The names that stand for others with parameters.
+std::vector<std::string> compositions();
+/// The registered algorithms but for those and the mutants, whose names begin with "mutant/"; those of "newcomer/" are
+/// honest.
 std::vector<std::string> honest_algorithms();
 /// Those of the catalogue alone, for what takes long.
 std::vector<std::string> shipped_algorithms();

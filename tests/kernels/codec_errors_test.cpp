@@ -74,6 +74,37 @@ TEST_F(CodecErrors, QsgdIsUnbiasedWithItsVariance) {
   }
 }
 
+TEST_F(CodecErrors, NaturalIsUnbiasedWithTheVarianceOfRoundingToPowersOfTwo) {
+  // Between 2^e and 2^(e+1) the variance is (|x| − 2^e)(2^(e+1) − |x|), x²/8 at 4/3 2^e; a power of two stays.
+  const std::vector<float> x = {0.75F, -4.0F / 3, 1.0F, -8.0F, 0.0F, 1e-3F, 3e5F, -0x1.8p-20F, 2.99F};
+  double variance = 0;
+  for (const float value : x) {
+    const double size = std::abs(static_cast<double>(value));
+    const double below = size == 0 ? 0 : std::exp2(std::floor(std::log2(size)));
+    variance += (size - below) * (2 * below - size);
+  }
+  const Statistics error = measure("natural", x, true);
+  EXPECT_NEAR(error.mean, variance, 5 * error.standard_error);
+  EXPECT_LE(variance, squared_norm(x) / 8);
+  const std::vector<float> same = {1.0F, -8.0F, 0.0F, 0x1p-126F, 0x1p127F};
+  EXPECT_EQ(round_trip("natural", same), same);
+}
+
+TEST_F(CodecErrors, TwoMeansErrByWhatEachSideVaries) {
+  const std::vector<float> x = random_vector(77, 5);
+  double sums[2] = {}, counts[2] = {};
+  for (const float value : x) sums[value < 0] += static_cast<double>(value), counts[value < 0] += 1;
+  const double expected = squared_norm(x) - sums[0] * sums[0] / counts[0] - sums[1] * sums[1] / counts[1];
+  const double error = squared_distance(x, round_trip("two_means", x));
+  EXPECT_NEAR(error, expected, 1e-5);
+  EXPECT_LE(error, squared_distance(x, round_trip("one_bit", x)) + 1e-6);
+}
+
+TEST_F(CodecErrors, SignsAreOneAndMinusOne) {
+  EXPECT_EQ(round_trip("sign", {2.0F, -1e-9F, 0.0F, -0.0F, -7.0F, 1.0F, 1.0F, 1.0F, -3.0F}),
+            (std::vector<float>{1, -1, 1, 1, -1, 1, 1, 1, -1}));
+}
+
 // Of 512 values that are uniform on (−1, 1) the 2-norm is √(512/3) and the largest magnitude nearly 1, and rounding
 // costs (norm/s)²/6 an element.
 TEST_F(CodecErrors, QsgdByTheLargestMagnitudeErrsLessForTheSameBytes) {

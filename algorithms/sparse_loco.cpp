@@ -1,0 +1,93 @@
+// SparseLoCo: every `every` steps ranks send the largest parts of how far they went, and keep the rest, which fades,
+// for the next times.
+//   e_j ← β e_j + (x_begin − x_j);  D_j = Q(e_j);  e_j ← e_j − D_j;  x_begin ← x_begin − α mean D;  x_j ← x_begin
+// Replicas are equal after each exchange. The paper's values have two bits; here they travel as the codec has them.
+//   rounds (n−1)/every, bytes (n−1) encoded(S) / every a rank and step
+#include "core/bucketwise.hpp"
+#include "core/primitives/centralized.hpp"
+#include "core/primitives/compressed_all_gather.hpp"
+
+namespace trigram {
+namespace {
+
+class SparseLoCo final : public WeightMethod {
+ public:
+  explicit SparseLoCo(Params& params)
+      : every_(read_every(params, 10)),
+        codec_(params.get("codec", "top_k:fraction=0.03", "how far ranks went, encoded")),
+        model_(make_codec_model(codec_)),
+        kept_(
+            static_cast<float>(params.get("error_decay", 0.95, "β, share of what was not sent that is kept", {0, 1}))),
+        outer_lr_(static_cast<float>(params.get("outer_lr", 1.0, "α, share of the mean that is gone", {0, 1e30}))) {}
+
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
+  }
+  /// What fades in the residuals is lost to the mean.
+  Invariants invariants(const CostQuery&) const override {
+    return {.replicas = Invariants::Replicas::equal_after_exchanges};
+  }
+  std::vector<std::string> trials() const override { return {"", "every=2,codec=one_bit,error_decay=1,outer_lr=0.5"}; }
+  Cost cost(const CostQuery& query) const override {
+    if (!communicates(query.step)) return {};
+    return sum_over_buckets(query, [&](const Shape& bucket) {
+      return centralized_low_precision_cost(query, bucket, *model_, FrameExchange::all_gather);
+    });
+  }
+  void check(const CostQuery& query) const override {
+    require_stable_scatter_reduce(query, *model_, codec_, FrameExchange::all_gather);
+  }
+
+  void setup(Worker& worker, std::span<Bucket> buckets) override {
+    codec_on_device_ = worker.device.make_codec(codec_);
+    for (const Bucket& bucket : buckets) {
+      worker.device.copy(bucket.weights, begin_.emplace_back(worker.device.allocate(bucket.weights.shape())));
+      const PrimitiveGroup group = primitive_group(worker, bucket.gradients);
+      const bool sends = group.comm != nullptr && group.comm->size() > 1;
+      errors_.push_back(sends ? worker.device.allocate(group.part.shape()) : OwnedBuffer());
+    }
+  }
+  void list_state(State& state) override { state.buffers("begin", begin_).buffers("error", errors_); }
+
+ private:
+  bool communicates(std::int64_t step) const override { return (step + 1) % every_ == 0; }
+
+  void exchange(Worker& lane, Bucket& bucket) override {
+    const Buffer begin = begin_[static_cast<std::size_t>(bucket.index)];
+    const Buffer went = bucket.gradients;  // free by now
+    lane.device.weighted_sum(std::array{begin, bucket.weights}, std::array{1.0F, -1.0F}, went);
+    hierarchical(lane, went, NodeValue::weighted_mean, [&](Communicator& group, Buffer part) {
+      if (group.size() > 1) average(lane, group, bucket.index, part);
+    });
+    lane.device.axpby(-outer_lr_, went, 1.0F, begin);
+    lane.device.copy(begin, bucket.weights);
+  }
+
+  void average(Worker& lane, Communicator& group, int bucket, Buffer went) {
+    const Buffer error = errors_[static_cast<std::size_t>(bucket)];
+    Key key = lane.key(bucket, Phase::worker);
+    key.rank = group.rank();
+    // With all_nics a node's ranks are in groups of their own, which hold other elements of the bucket.
+    key.chunk = lane.relaxation.hierarchy == Hierarchy::all_nics ? lane.node.rank() : 0;
+    lane.device.axpby(kept_, error, 1.0F, went);
+    compressed_all_gather(lane, group, went, *codec_on_device_, key, error);
+  }
+
+  std::int64_t every_;
+  std::string codec_;
+  std::unique_ptr<const Codec> model_;
+  float kept_, outer_lr_;
+  std::shared_ptr<const Codec> codec_on_device_;
+  std::vector<OwnedBuffer> begin_, errors_;
+};
+
+const Algorithms::Registration registration(
+    "sparse_loco",
+    {"train alone, send the largest parts of how far one went every few steps",
+     "Sarfi et al., Communication efficient LLM pre-training with SparseLoCo, 2025, arXiv:2508.15706",
+     "Islands far apart with little between them: a few hundredths of what ranks learned travels.",
+     "Many islands, whose frames all go to all."},
+    [](Params& params) { return std::make_unique<SparseLoCo>(params); });
+
+}  // namespace
+}  // namespace trigram
