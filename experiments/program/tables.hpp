@@ -21,8 +21,8 @@ std::string error_bar_text(double error);
 /// The measure of every line, a column a value of the first axis (medians over seeds).
 std::string measure_table(const Study& study, const std::vector<StudyResult>& results);
 
-/// Which lines are nearer to each other, at each value of the first axis, than the error bar of their predictions; empty
-/// where no cluster is calibrated, or the measure is no time.
+/// Which lines are nearer to each other, at each value of the first axis, than the error bar of their predictions;
+/// empty where no cluster is calibrated, or the measure is no time.
 std::string close_calls(const Study& study, const std::vector<StudyResult>& results);
 
 /// Errors by series inside and outside the aim, calibrated and predicted apart, with orders and variants.

@@ -17,8 +17,8 @@ struct Calibrated {
   std::vector<std::string> words;  ///< of the search: how well each value is known, and which cannot be told apart
 };
 
-/// The values of [calibrated], where the file has them and nobody asks to `search` again. Else those between the ends of
-/// each grid at which logarithms of the calibrated rows and of their published points differ least in squares, each
+/// The values of [calibrated], where the file has them and nobody asks to `search` again. Else those between the ends
+/// of each grid at which logarithms of the calibrated rows and of their published points differ least in squares, each
 /// moved to the grid's nearest value. Throws UsageError for a grid of what are no numbers, and where no published point
 /// meets a run.
 Calibrated calibrate(const Study& study, const Published& published, RunPool& pool, bool search);
