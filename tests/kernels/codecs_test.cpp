@@ -112,6 +112,8 @@ TEST_P(EveryCodec, WorksAtAnyAddressAndStaysInsideItsFrame) {
 
 TEST_P(EveryCodec, KeepsAVectorOfZeros) {
   const std::vector<float> zeros(100, 0.0F);
+  // ‖x − x̂‖² ≤ bound · ‖x‖² says so, but for those that lose the length of a vector.
+  if (std::isinf(codec_->properties(100).bound)) GTEST_SKIP() << "its error has no bound";
   EXPECT_EQ(device_.round_trip(*codec_, zeros, key), zeros);
 }
 
