@@ -141,7 +141,10 @@ void Cluster::read_burst(Params& params) {
                          "bytes that leave a NIC at nic_line_rate after it was idle, before a shaper holds it to "
                          "nic_bandwidth, at which it earns them again; 0: no shaper");
   nic_line_rate = params.get("nic_line_rate", "0", Unit::bytes_per_second, "of a NIC while nic_burst lasts, one way");
-  if (nic_burst == 0) return refuse(given(params, {"nic_line_rate"}), "a cluster without nic_burst");
+  if (nic_burst == 0) {
+    if (nic_line_rate > 0) refuse(given(params, {"nic_line_rate"}), "a cluster without nic_burst");
+    return;
+  }
   require(nic_line_rate > nic_bandwidth, place_of(params, "nic_line_rate"), nic_line_rate,
           " bytes/s are not more than the ", nic_bandwidth, " bytes/s of a NIC that is shaped; give more");
 }

@@ -23,9 +23,10 @@ struct Connections {
   /// Seconds for which so many bytes leave at least, when an acknowledgement takes `round_trip` seconds, on a wire that
   /// carries `wire` bytes per second; 0 where only the wire limits them. With all windows w = count · window, each w
   /// waits a round trip for the one before, and the last leaves at the wire's speed:
-  /// (bytes / w − 1) · round_trip + w / wire. What fits into w does not wait. Before that, each connection's `open`
-  /// bytes wait a round trip, and as many more as it acknowledges may leave in the next: k of these carry
-  /// (2^k − 1) · count · open. `open` is left as wide as the message has made it.
+  /// (bytes / w − 1) · round_trip + w / wire. What fits into w does not wait. A cap is what the thread behind a
+  /// connection copies; it copies a window and waits for it by turns, so both times add up. Before that, each
+  /// connection's `open` bytes wait a round trip, and as many more as it acknowledges may leave in the next: k of these
+  /// carry (2^k − 1) · count · open. `open` is left as wide as the message has made it.
   double seconds(double bytes, double round_trip, double wire, double& open) const;
   /// The same of windows that are open.
   double seconds_when_open(double bytes, double round_trip, double wire) const;
@@ -35,7 +36,7 @@ inline double Connections::seconds_when_open(double bytes, double round_trip, do
   const double capped = cap > 0 ? bytes / (count * cap) : 0;
   const double all = count * window;
   if (window == 0 || bytes <= all) return capped;
-  return std::max(capped, (bytes / all - 1) * round_trip + all / wire);
+  return (bytes / all - 1) * round_trip + (cap > 0 ? capped : all / wire);
 }
 
 inline double Connections::seconds(double bytes, double round_trip, double wire, double& open) const {

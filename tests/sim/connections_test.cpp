@@ -65,6 +65,13 @@ TEST(Connections, ReachTheirCap) {
   expect_relative(seconds("connection_cap=10Gbps,connections=40"), alpha + 25e6 * beta, 1e-9);
 }
 
+// α + M/cap + (M/W − 1)·2α: a thread that waits copies nothing
+TEST(Connections, CopyAndWaitByTurns) {
+  constexpr double bytes = 1 << 28, cap = 2.5e9;
+  const double alone = latency + bytes / cap + (bytes / window - 1) * 2 * latency;
+  expect_relative(duration(far(2, "nic_window=1MiB,connection_cap=20Gbps"), 2, swap(1 << 28)), alone, 1e-6);
+}
+
 // Eight GPUs share a NIC of 100 Gbps: caps of 50 Gbps do not show, caps of 5 do.
 TEST(Connections, LimitEachPairByItself) {
   const auto shift_node = [](RankRuntime& runtime) {
