@@ -133,7 +133,9 @@ class PushPull final : public Algorithm {
 const Algorithms::Registration registration(
     "push_pull",
     {"average gradients at servers, in partitions, several at a time",
-     "Jiang et al., A unified architecture for accelerating distributed DNN training (BytePS), OSDI 2020"},
+     "Jiang et al., A unified architecture for accelerating distributed DNN training (BytePS), OSDI 2020",
+     "Networks whose switches cap each connection, or hosts whose servers answer several requests at a time.",
+     "Fast rings: every partition is a message of its own, and pays its latency."},
     [](Params& params) { return std::make_unique<PushPull>(params); });
 
 }  // namespace

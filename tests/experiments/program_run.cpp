@@ -57,8 +57,11 @@ TEST_F(Simulated, ComputeAndExposedSecondsAreTheStep) {
   ASSERT_EQ(program(short_run + "--out " + (scratch / "a").string()).code, 0);
   const auto rows = numbers(scratch / "a/steps.csv");
   ASSERT_EQ(rows.size(), 4U);
+  const std::string head = text_of(scratch / "a/steps.csv");
+  ASSERT_TRUE(head.starts_with(
+      "step,rank,time_s,loss,bytes_sent,bytes_between_nodes,compute_s,encode_s,wire_s,decode_s,exposed_s\n"));
   for (std::size_t i = 1; i < rows.size(); ++i)
-    EXPECT_NEAR(rows[i][5] + rows[i][9], rows[i][2] - rows[i - 1][2], 1e-12);
+    EXPECT_NEAR(rows[i][6] + rows[i][10], rows[i][2] - rows[i - 1][2], 1e-12);
 }
 
 TEST_F(Simulated, FlagsWinOverTheFile) {
