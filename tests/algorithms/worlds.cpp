@@ -28,7 +28,7 @@ std::vector<std::string> honest_algorithms() {
 
 std::vector<std::string> shipped_algorithms() {
   std::vector<std::string> names = Algorithms::own_names();
-  std::erase_if(names, [](const std::string& name) { return name.find('/') != std::string::npos; });
+  std::erase_if(names, [](const std::string& name) { return Algorithms::describe(name).paper.empty(); });
   return names;
 }
 
