@@ -33,7 +33,10 @@ const std::vector<std::string> specs = {"minmax_uint8",
                                         "bf16",
                                         "identity",
                                         "modulo",
-                                        "modulo:theta=1e-6"};
+                                        "modulo:theta=1e-6",
+                                        "natural",
+                                        "sign",
+                                        "two_means"};
 constexpr std::int64_t counts[] = {1, 15, 16, 31, 32, 33, 127, 500, 511, 512, 513, 4095, 4096, 4097, 33000};
 
 struct Vector {

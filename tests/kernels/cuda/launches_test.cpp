@@ -60,8 +60,9 @@ INSTANTIATE_TEST_SUITE_P(Codecs, LaunchesOfAScatterReduce,
                          ::testing::Values(Counted{"minmax_uint8", {2, 1, 1}}, Counted{"qsgd", {1, 1, 1}},
                                            Counted{"qsgd:norm=2", {1, 1, 1}}, Counted{"one_bit", {2, 1, 1}},
                                            Counted{"fp16", {1, 1, 1}}, Counted{"bf16", {1, 1, 1}},
-                                           Counted{"modulo", {1, 1, 1}}, Counted{"random_k", {1, 2, 1}},
-                                           Counted{"top_k", {11, 2, 1}}));
+                                           Counted{"modulo", {1, 1, 1}}, Counted{"sign", {1, 1, 1}},
+                                           Counted{"natural", {2, 1, 1}}, Counted{"two_means", {3, 1, 1}},
+                                           Counted{"random_k", {1, 2, 1}}, Counted{"top_k", {11, 2, 1}}));
 
 }  // namespace
 }  // namespace trigram
