@@ -58,6 +58,8 @@ def with_flag(random, catalogue, scratch, subcommand, flag, value, must_refuse):
     if flag.name == "config":
         given = {"config": value}
     wrong, places = [value], [flag.name, "given twice"]
+    if flag.name in subcommand.positional:  # what stands beside it may be refused first
+        places += POSITIONAL.get(subcommand.name, {}).values()
     others = [one for one in subcommand.flags if one.name != flag.name]
     if others and random.random() < 0.1:
         other = random.choice(others)
