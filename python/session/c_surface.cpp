@@ -3,42 +3,14 @@
 // message. Texts that go in and come out are JSON.
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 
-#include "core/error.hpp"
+#include "python/session/answer.hpp"
 #include "python/session/session.hpp"
-
-#define TRIGRAM_SURFACE extern "C" __attribute__((visibility("default")))
 
 namespace trigram {
 namespace {
-
-using Json = nlohmann::json;
-
-constexpr int failed = 1, refused = 2;
-
-/// Of the last call on this thread: its answer, or its message.
-thread_local std::string last_reply;
-
-template <class Body>
-int answer(const Body& body) noexcept {
-  try {
-    last_reply.clear();
-    body();
-    return 0;
-  } catch (const UsageError& error) {
-    last_reply = error.what();
-    return refused;
-  } catch (const std::exception& error) {
-    last_reply = error.what();
-    return failed;
-  } catch (...) {
-    last_reply = "something was thrown that is no error and has no message";
-    return failed;
-  }
-}
 
 std::vector<Parameter> parameters_of(const Json& listed) {
   std::vector<Parameter> all;
@@ -75,10 +47,6 @@ Json row_of(const StepRow& row, const Records& recorded) {
                 {"exposed_s", row.exposed_s}};
   for (const auto& [column, value] : recorded) cells[column] = value;
   return cells;
-}
-
-void* address(std::uint64_t number) {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));  // NOLINT(performance-no-int-to-ptr)
 }
 
 }  // namespace

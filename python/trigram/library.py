@@ -41,12 +41,23 @@ def library() -> ctypes.CDLL:
                  "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
                  "has_ended": [Handle], "fail": [Handle, text],
-                 "require_gradients_only": [text], "close": [Handle]}
+                 "require_gradients_only": [text], "close": [Handle]} | group_arguments()
     for name, types in arguments.items():
         getattr(loaded, f"trigram_{name}").argtypes = types
     loaded.trigram_reply.restype = text
-    loaded.trigram_fail.restype = loaded.trigram_close.restype = None
+    for name in ("fail", "close", "group_close", "chunk"):
+        getattr(loaded, f"trigram_{name}").restype = None
     return loaded
+
+
+def group_arguments() -> dict[str, list[Any]]:
+    """Of what trigram.comm calls."""
+    number, text, whole = ctypes.c_int64, ctypes.c_char_p, ctypes.c_int
+    call = [Handle, whole, text, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number), whole]
+    begun = ctypes.POINTER(number)
+    return {"group_open": [text, ctypes.POINTER(Handle)], "group_split": [Handle, whole, whole, whole], "group_call": call,
+            "group_begin": [*call, begun], "group_done": [Handle, number, ctypes.POINTER(whole)], "group_wait": [Handle, number],
+            "chunk": [number, whole, whole, begun, begun], "group_leave": [Handle], "group_has_ended": [Handle], "group_close": [Handle]}
 
 
 def reply() -> str:

@@ -3,6 +3,7 @@
 import torch
 
 from job_case import JobCase, Net, differences, loss_of, plain, seeded, wrapped
+from trigram.recording import numbers_of
 
 
 class Misuse(JobCase):
@@ -49,6 +50,19 @@ class Misuse(JobCase):
         self.one(model, optimizer, 0, None)
         model.trigram.finish()
         assert differences(model, seeded(Net)) > 0
+
+    def case_recordings_out_of_place(self):
+        model = seeded(Net)
+        job = wrapped(model, [plain(model)]).trigram
+        self.raises(RuntimeError, "job.record_loss() came before the first step", lambda: job.record_loss(1.0))
+        self.raises(ValueError, "score gave 3 values; give the loss, or loss and accuracy", lambda: numbers_of((1, 2, 3)))
+        loss_of(model, self.rank, 0).backward()
+        self.raises(RuntimeError, "job.evaluate() came within a step", lambda: job.evaluate(lambda model: 1.0))
+        job.skip_step()
+        job.evaluate(lambda model: 1.0)
+        job.finish()
+        assert job.evals()["accuracy"].isna().all() and len(job.evals()) == 1
+        self.raises(ValueError, "give with_trigram trace=True", job.trace)
 
     def case_refused_at_the_start(self):
         def refused(text, model, optimizers, algorithm="all_reduce", **options):

@@ -10,11 +10,12 @@ import torch
 import torch.distributed as dist
 
 from job_beside_ddp import BesideDdp
+from job_comm import Comm
 from job_methods import Methods
 from job_misuse import Misuse
 
 
-class Cases(BesideDdp, Methods, Misuse):
+class Cases(BesideDdp, Comm, Methods, Misuse):
     """A method a case."""
 
 

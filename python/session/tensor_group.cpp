@@ -1,0 +1,176 @@
+#include "python/session/tensor_group.hpp"
+
+#include <functional>
+#include <utility>
+
+#include "core/all_reduce.hpp"
+#include "core/error.hpp"
+#include "core/quoted.hpp"
+
+namespace trigram {
+namespace {
+
+using Action = std::function<void(Communicator&, const GroupCall&)>;
+
+const Buffer& only(const GroupCall& call) {
+  ensure(call.buffers.size() == 1, call.collective, " takes one buffer, not ", call.buffers.size());
+  return call.buffers.front();
+}
+
+/// One for each rank of the group, from `begin` on.
+std::span<const Buffer> one_a_rank(const Communicator& comm, const GroupCall& call, std::size_t begin) {
+  const auto size = static_cast<std::size_t>(comm.size());
+  ensure(call.buffers.size() >= begin + size, call.collective, " takes a buffer for each of ", size, " ranks");
+  return std::span(call.buffers).subspan(begin, size);
+}
+
+void all_to_all(Communicator& comm, const GroupCall& call) {
+  const std::span<const Buffer> sent = one_a_rank(comm, call, 0);
+  comm.all_to_all(sent, one_a_rank(comm, call, sent.size()));
+}
+
+/// The own part comes first; the parts of all behind it, on the root.
+void gather(Communicator& comm, const GroupCall& call) {
+  const bool root = comm.rank() == call.peer;
+  comm.gather(call.buffers.at(0), root ? one_a_rank(comm, call, 1) : std::span<const Buffer>(), call.peer);
+}
+
+void scatter(Communicator& comm, const GroupCall& call) {
+  const bool root = comm.rank() == call.peer;
+  comm.scatter(root ? one_a_rank(comm, call, 1) : std::span<const Buffer>(), call.buffers.at(0), call.peer);
+}
+
+const std::map<std::string, Action>& actions() {
+  static const std::map<std::string, Action> all{
+      {"all_reduce", [](Communicator& comm, const GroupCall& call) { comm.all_reduce(only(call), call.op); }},
+      {"reduce_scatter", [](Communicator& comm, const GroupCall& call) { comm.reduce_scatter(only(call), call.op); }},
+      {"all_gather", [](Communicator& comm, const GroupCall& call) { comm.all_gather(only(call)); }},
+      {"all_gather_parts",
+       [](Communicator& comm, const GroupCall& call) { comm.all_gather(one_a_rank(comm, call, 0)); }},
+      {"all_to_all", all_to_all},
+      {"broadcast", [](Communicator& comm, const GroupCall& call) { comm.broadcast(only(call), call.peer); }},
+      {"reduce", [](Communicator& comm, const GroupCall& call) { comm.reduce(only(call), call.op, call.peer); }},
+      {"gather", gather},
+      {"scatter", scatter},
+      {"barrier", [](Communicator& comm, const GroupCall&) { comm.barrier(); }},
+      {"send",
+       [](Communicator& comm, const GroupCall& call) { comm.exchange({Transfer::send_to(call.peer, only(call))}); }},
+      {"receive", [](Communicator& comm, const GroupCall& call) {
+         comm.exchange({Transfer::receive_from(call.peer, only(call))});
+       }}};
+  return all;
+}
+
+/// Throws before anything is sent.
+void check(const Communicator& comm, const GroupCall& call) {
+  ensure(actions().contains(call.collective), "no collective is called ", [&] { return in_quotes(call.collective); });
+  require(call.peer >= 0 && call.peer < comm.size(), call.collective, ": there is no rank ", call.peer, " among ",
+          comm.size());
+}
+
+void perform(Communicator& comm, const GroupCall& call) { actions().at(call.collective)(comm, call); }
+
+}  // namespace
+
+TensorGroup::TensorGroup(Params flags) {
+  World world;
+  world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce");
+  backend_ = Backends::make(flags.get("backend", "mpi", "where ranks run, as mpi:timeout=60s"));
+  flags.reject_unknown();
+  AllReduces::make(world.all_reduce);
+  world.ranks = backend_->default_ranks();
+  world.configuration = flags.values();
+  entered_ = backend_->enter(world);
+  worker_.emplace(entered_->runtime(), 0, Relaxation{});
+  RankRuntime& runtime = entered_->runtime();
+  groups_.push_back({runtime.lane(0).comm.get(), runtime.lane(runtime.layout().background()).comm.get()});
+}
+
+TensorGroup::~TensorGroup() {
+  if (entered_ != nullptr) fail(std::make_exception_ptr(Error("the process ended before it had left its group")));
+}
+
+const TensorGroup::Communicators& TensorGroup::of(int group) const {
+  ensure(group >= 0 && group < static_cast<int>(groups_.size()), "there is no group ", group);
+  return groups_[static_cast<std::size_t>(group)];
+}
+
+template <class Body>
+auto TensorGroup::guarded(const Body& body) {
+  ensure(entered_ != nullptr, "the communicator has ended; nothing can follow");
+  try {
+    return body();
+  } catch (const UsageError&) {
+    throw;  // before anything was sent
+  } catch (const std::exception&) {
+    fail(std::current_exception());
+    throw;
+  }
+}
+
+void TensorGroup::fail(std::exception_ptr error) noexcept {
+  entered_->fail(std::move(error));
+  entered_->runtime().stop_lanes();
+  begun_.clear();
+  groups_.clear();
+  worker_.reset();
+  entered_.reset();
+}
+
+int TensorGroup::split(int group, int color, int key) {
+  return guarded([&] {
+    for (auto& [number, pending] : begun_) pending.wait();  // whose communicators are to be split
+    Communicators made;
+    made.own_now = of(group).now->split(color, key);
+    made.own_beside = of(group).beside->split(color, key);
+    made.now = made.own_now.get();
+    made.beside = made.own_beside.get();
+    groups_.push_back(std::move(made));
+    return static_cast<int>(groups_.size()) - 1;
+  });
+}
+
+void TensorGroup::call(int group, const GroupCall& call) {
+  guarded([&] {
+    check(*of(group).now, call);
+    perform(*of(group).now, call);
+  });
+}
+
+std::int64_t TensorGroup::begin(int group, GroupCall call) {
+  return guarded([&] {
+    Communicator& comm = *of(group).beside;
+    check(comm, call);
+    begun_.emplace(next_, worker_->start(worker_->background_lane(),
+                                         [&comm, own = std::move(call)](Worker&) { perform(comm, own); }));
+    return next_++;
+  });
+}
+
+bool TensorGroup::done(std::int64_t begun) {
+  const auto found = begun_.find(begun);
+  return found == begun_.end() || found->second.done();
+}
+
+void TensorGroup::wait(std::int64_t begun) {
+  guarded([&] {
+    const auto found = begun_.find(begun);
+    if (found == begun_.end()) return;
+    Pending pending = std::move(found->second);
+    begun_.erase(found);
+    pending.wait();
+  });
+}
+
+void TensorGroup::leave() {
+  guarded([&] {
+    for (auto& [number, pending] : begun_) pending.wait();
+    begun_.clear();
+    entered_->leave({});
+    groups_.clear();
+    worker_.reset();
+    entered_.reset();
+  });
+}
+
+}  // namespace trigram

@@ -1,0 +1,74 @@
+// Collectives on memory that somebody else owns, for whoever has no training for Trigram to drive.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/backend.hpp"
+#include "core/params.hpp"
+
+namespace trigram {
+
+/// What a rank does in a group, and to which buffers. Those that come in pairs, one that is sent and one that is
+/// received for each rank of the group, are all that are sent, then all that are received.
+struct GroupCall {
+  std::string collective;  ///< "all_reduce", …, "all_gather_parts", "send", "receive"
+  ReduceOp op = ReduceOp::sum;
+  int peer = 0;  ///< the root, or whom to send to or to receive from
+  std::vector<Buffer> buffers;
+};
+
+/// From its construction to `leave`, this process is a rank that does nothing but what it is called for. Each call is
+/// made by all ranks of its group, in one order. Whatever fails ends it: ranks that wait for this one learn of it.
+class TensorGroup {
+ public:
+  /// Reads `backend` and `all-reduce`, and joins. Collective. Throws UsageError for what cannot be.
+  explicit TensorGroup(Params flags);
+  ~TensorGroup();
+  TensorGroup(const TensorGroup&) = delete;
+  TensorGroup& operator=(const TensorGroup&) = delete;
+
+  /// Group 0 has all ranks.
+  int rank(int group) const { return of(group).now->rank(); }
+  int size(int group) const { return of(group).now->size(); }
+  /// A group of those of `group` that give the same color, ordered by (key, rank). Waits for what was begun. Collective
+  /// over `group`.
+  int split(int group, int color, int key);
+  /// Returns once it is done.
+  void call(int group, const GroupCall& call);
+  /// Begins, and returns what `wait` takes. Buffers stay where they are, and nobody touches them, until then. All that
+  /// was begun runs in order, beside what `call` does.
+  std::int64_t begin(int group, GroupCall call);
+  bool done(std::int64_t begun);
+  void wait(std::int64_t begun);
+  /// Waits for all that was begun, and ends. Collective.
+  void leave();
+  bool ended() const { return entered_ == nullptr; }
+
+ private:
+  /// The same ranks, for what is called now and for what runs beside it.
+  struct Communicators {
+    Communicator* now = nullptr;
+    Communicator* beside = nullptr;
+    std::unique_ptr<Communicator> own_now = {}, own_beside = {};
+  };
+  const Communicators& of(int group) const;
+  template <class Body>
+  auto guarded(const Body& body);
+  void fail(std::exception_ptr error) noexcept;
+
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<EnteredRank> entered_;
+  std::optional<Worker> worker_;
+  std::vector<Communicators> groups_;
+  std::map<std::int64_t, Pending> begun_;
+  std::int64_t next_ = 0;
+};
+
+}  // namespace trigram

@@ -1,0 +1,97 @@
+// Groups of tensors as functions of C, as c_surface.cpp has them for sessions.
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "python/session/answer.hpp"
+#include "python/session/tensor_group.hpp"
+
+namespace trigram {
+namespace {
+
+template <class Value, std::size_t Count>
+Value by_name(const Json& name, const std::array<Value, Count>& values, const std::array<const char*, Count>& names) {
+  for (std::size_t i = 0; i < Count; ++i) {
+    if (name == names[i]) return values[i];
+  }
+  throw UsageError("'" + name.get<std::string>() + "' is none of those that ranks reduce by or send");
+}
+
+ReduceOp operation_of(const Json& name) {
+  return by_name(name, std::array{ReduceOp::sum, ReduceOp::mean, ReduceOp::min, ReduceOp::max},
+                 std::array{"sum", "mean", "min", "max"});
+}
+
+DType type_of(const Json& name) {
+  return by_name(name, std::array{DType::f32, DType::f16, DType::bf16, DType::u8, DType::i32, DType::i64},
+                 std::array{"f32", "f16", "bf16", "u8", "i32", "i64"});
+}
+
+/// `text`: {"collective", "op", "peer", "dtype"}.
+GroupCall call_of(const char* text, const std::uint64_t* addresses, const std::int64_t* counts, int buffers) {
+  const Json given = Json::parse(text);
+  GroupCall call{given.at("collective"), operation_of(given.at("op")), given.at("peer"), {}};
+  for (int i = 0; i < buffers; ++i)
+    call.buffers.emplace_back(address(addresses[i]), Shape::of(counts[i], type_of(given.at("dtype"))));
+  return call;
+}
+
+void reply_with_place(const TensorGroup& tensors, int group) {
+  last_reply = Json{{"group", group}, {"rank", tensors.rank(group)}, {"size", tensors.size(group)}}.dump();
+}
+
+}  // namespace
+}  // namespace trigram
+
+using trigram::TensorGroup;
+
+/// `flags`: {"backend", "all-reduce"}; answers {"group", "rank", "size"} of all ranks.
+TRIGRAM_SURFACE int trigram_group_open(const char* flags, TensorGroup** group) {
+  return trigram::answer([&] {
+    trigram::Params given("trigram.comm", "");
+    const trigram::Json parsed = trigram::Json::parse(flags);
+    for (const auto& [key, value] : parsed.items()) given.set(key, value.get<std::string>());
+    auto opened = std::make_unique<TensorGroup>(std::move(given));
+    trigram::reply_with_place(*opened, 0);
+    *group = opened.release();
+  });
+}
+
+/// Answers as trigram_group_open, of the new group.
+TRIGRAM_SURFACE int trigram_group_split(TensorGroup* tensors, int group, int color, int key) {
+  return trigram::answer([&] { trigram::reply_with_place(*tensors, tensors->split(group, color, key)); });
+}
+
+TRIGRAM_SURFACE int trigram_group_call(TensorGroup* tensors, int group, const char* call,
+                                       const std::uint64_t* addresses, const std::int64_t* counts, int buffers) {
+  return trigram::answer([&] { tensors->call(group, trigram::call_of(call, addresses, counts, buffers)); });
+}
+
+TRIGRAM_SURFACE int trigram_group_begin(TensorGroup* tensors, int group, const char* call,
+                                        const std::uint64_t* addresses, const std::int64_t* counts, int buffers,
+                                        std::int64_t* begun) {
+  return trigram::answer([&] { *begun = tensors->begin(group, trigram::call_of(call, addresses, counts, buffers)); });
+}
+
+TRIGRAM_SURFACE int trigram_group_done(TensorGroup* tensors, std::int64_t begun, int* done) {
+  return trigram::answer([&] { *done = tensors->done(begun) ? 1 : 0; });
+}
+
+TRIGRAM_SURFACE int trigram_group_wait(TensorGroup* tensors, std::int64_t begun) {
+  return trigram::answer([&] { tensors->wait(begun); });
+}
+
+/// Where this rank's chunk of `count` elements begins among `size` ranks, and where it ends.
+TRIGRAM_SURFACE void trigram_chunk(std::int64_t count, int size, int rank, std::int64_t* begin, std::int64_t* end) {
+  *begin = trigram::chunk_begin(count, size, rank);
+  *end = trigram::chunk_begin(count, size, rank + 1);
+}
+
+TRIGRAM_SURFACE int trigram_group_leave(TensorGroup* tensors) {
+  return trigram::answer([&] { tensors->leave(); });
+}
+
+TRIGRAM_SURFACE int trigram_group_has_ended(const TensorGroup* tensors) { return tensors->ended() ? 1 : 0; }
+
+/// Of a group that was not left, others take it for a failure.
+TRIGRAM_SURFACE void trigram_group_close(TensorGroup* tensors) { delete tensors; }
