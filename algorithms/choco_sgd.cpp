@@ -9,6 +9,7 @@
 #include "core/bucketwise.hpp"
 #include "core/error.hpp"
 #include "core/primitives/decentralized.hpp"
+#include "core/primitives/encoding_key.hpp"
 #include "core/primitives/frames.hpp"
 
 namespace trigram {
@@ -81,10 +82,7 @@ class ChocoSgd final : public WeightMethod {
     const std::vector<Shape> vectors(peers.size() + 1, x.shape());
     const Frames frames = Frames::row(group, *codec_on_device_, vectors);
     const Buffer own = frames[static_cast<int>(peers.size())];
-    Key key = lane.key(bucket, Phase::worker);
-    key.rank = group.rank();
-    // With all_nics a node's ranks are in groups of their own, which hold other elements of the bucket.
-    key.chunk = lane.relaxation.hierarchy == Hierarchy::all_nics ? lane.node.rank() : 0;
+    Key key = vector_key(lane, group, bucket);
     lane.device.weighted_sum(std::array{x, kept.own.view()}, std::array{1.0F, -1.0F}, difference);
     codec_on_device_->encode(lane.device, difference, own, key);
 

@@ -9,6 +9,7 @@
 #include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
 #include "core/primitives/compressed_all_gather.hpp"
+#include "core/primitives/encoding_key.hpp"
 
 namespace trigram {
 namespace {
@@ -75,8 +76,7 @@ class DeepGradientCompression final : public GradientMethod {
 
   void average(Worker& lane, Communicator& group, int bucket, Buffer g) {
     const Gathered& own = gathered_[static_cast<std::size_t>(bucket)];
-    Key key = lane.key(bucket, Phase::worker);
-    key.rank = group.rank();
+    const Key key = vector_key(lane, group, bucket);
     lane.device.fused(Activity::compute, "momentum", [&] {
       lane.device.axpby(1.0F, g, momentum_, own.momentum);
       lane.device.axpby(1.0F, own.momentum, 1.0F, own.sum);

@@ -7,6 +7,7 @@
 #include "core/primitives/centralized.hpp"
 #include "core/primitives/compressed_all_gather.hpp"
 #include "core/primitives/encoding_error.hpp"
+#include "core/primitives/encoding_key.hpp"
 
 namespace trigram {
 namespace {
@@ -74,10 +75,7 @@ class Diana final : public GradientMethod {
 
   void average(Worker& lane, Communicator& group, int bucket, Buffer g) {
     const Estimates& kept = estimates_[static_cast<std::size_t>(bucket)];
-    Key key = lane.key(bucket, Phase::worker);
-    key.rank = group.rank();
-    // With all_nics a node's ranks are in groups of their own, which hold other elements of the bucket.
-    key.chunk = lane.relaxation.hierarchy == Hierarchy::all_nics ? lane.node.rank() : 0;
+    const Key key = vector_key(lane, group, bucket);
     lane.device.fused(Activity::compute, "difference", [&] {
       lane.device.axpby(-1.0F, kept.own, 1.0F, g);
       lane.device.axpby(rate_, g, 1.0F, kept.own);

@@ -6,6 +6,7 @@
 #include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
 #include "core/primitives/compressed_all_gather.hpp"
+#include "core/primitives/encoding_key.hpp"
 
 namespace trigram {
 namespace {
@@ -65,10 +66,7 @@ class SparseLoCo final : public WeightMethod {
 
   void average(Worker& lane, Communicator& group, int bucket, Buffer went) {
     const Buffer error = errors_[static_cast<std::size_t>(bucket)];
-    Key key = lane.key(bucket, Phase::worker);
-    key.rank = group.rank();
-    // With all_nics a node's ranks are in groups of their own, which hold other elements of the bucket.
-    key.chunk = lane.relaxation.hierarchy == Hierarchy::all_nics ? lane.node.rank() : 0;
+    const Key key = vector_key(lane, group, bucket);
     lane.device.axpby(kept_, error, 1.0F, went);
     compressed_all_gather(lane, group, went, *codec_on_device_, key, error);
   }

@@ -6,6 +6,7 @@
 #include "core/all_reduce.hpp"
 #include "core/error.hpp"
 #include "core/primitives/compressed_all_gather.hpp"
+#include "core/primitives/encoding_key.hpp"
 #include "core/primitives/frames.hpp"
 #include "core/quoted.hpp"
 
@@ -17,15 +18,6 @@ std::vector<Shape> chunk_shapes(Buffer x, int parts) {
   shapes.reserve(static_cast<std::size_t>(parts));
   for (int i = 0; i < parts; ++i) shapes.push_back(x.chunk(i, parts).shape());
   return shapes;
-}
-
-Key chunk_key(const Worker& lane, const Communicator& group, int bucket, int chunk, Phase phase) {
-  Key key = lane.key(bucket, phase);
-  key.rank = group.rank();
-  // With all_nics a node's ranks are in groups of their own, whose chunks are other elements of the bucket.
-  const bool part_of_node = lane.relaxation.hierarchy == Hierarchy::all_nics;
-  key.chunk = part_of_node ? lane.node.rank() * group.size() + chunk : chunk;
-  return key;
 }
 
 /// Spends what one operation of a codec on every chunk of x costs, where there is nothing to compute: few chunks differ

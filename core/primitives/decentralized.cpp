@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/primitives/encoding_error.hpp"
+#include "core/primitives/encoding_key.hpp"
 #include "core/primitives/frames.hpp"
 
 namespace trigram {
@@ -48,10 +49,7 @@ void DecentralizedLowPrecision::exchange_differences(Worker& lane, Communicator&
   const std::vector<Shape> vectors(peers.size() + 1, x.shape());
   const Frames frames = Frames::row(group, *codec_, vectors);
   const Buffer own = frames[static_cast<int>(peers.size())];
-  Key key = lane.key(bucket_, Phase::worker);
-  key.rank = self;
-  // With all_nics a node's ranks are in groups of their own, which hold other elements of the bucket.
-  key.chunk = lane.relaxation.hierarchy == Hierarchy::all_nics ? lane.node.rank() : 0;
+  Key key = vector_key(lane, group, bucket_);
   difference(lane, self, peers, x);
   codec_->encode(lane.device, x, own, key);
 
