@@ -4,9 +4,9 @@
 // node sends one message to another node in each step, however many vertices it has. Where each vertex is a node it is
 // one_peer_exponential, of Ying et al., NeurIPS 2021, arXiv:2110.13363; where all are in one node, W = J.
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
+#include "core/topologies/vertices_by_node.hpp"
 #include "core/topology.hpp"
 
 namespace trigram {
@@ -15,28 +15,19 @@ namespace {
 
 class OneOutside final : public Topology {
  public:
-  void resize(const Vertices& vertices) override {
-    require(vertices.count >= 1, "a topology has at least one vertex, not " + std::to_string(vertices.count));
-    node_of_.clear();
-    nodes_.clear();
-    for (int vertex = 0; vertex < vertices.count; ++vertex) {
-      const auto node = static_cast<std::size_t>(node_of_.emplace_back(vertices.node(vertex)));
-      nodes_.resize(std::max(nodes_.size(), node + 1));
-      nodes_[node].push_back(vertex);
-    }
-  }
-  int size() const override { return static_cast<int>(node_of_.size()); }
+  void resize(const Vertices& vertices) override { by_node_.resize(vertices); }
+  int size() const override { return by_node_.vertices(); }
 
   Row row(int vertex, std::int64_t step) const override {
-    const int node = node_of(vertex);
-    const std::vector<int>& inside = nodes_[static_cast<std::size_t>(node)];
+    const int node = by_node_.node_of(vertex);
+    const std::vector<int>& inside = by_node_.of(node);
     Row weights;
     for (const int other : inside) weights[other] += 0.5 / static_cast<double>(inside.size());
     if (is_outside(vertex, step)) {
-      weights[delegate(node - distance(step), step)] += 0.5;
+      weights[by_node_.outside(node - distance(step), step)] += 0.5;
       return weights;
     }
-    const std::size_t outside = nodes_.size() > 1 ? 1 : 0;
+    const std::size_t outside = by_node_.nodes() > 1 ? 1 : 0;
     for (const int other : inside) {
       if (!is_outside(other, step)) weights[other] += 0.5 / static_cast<double>(inside.size() - outside);
     }
@@ -44,38 +35,29 @@ class OneOutside final : public Topology {
   }
 
   std::vector<int> sends_to(int vertex, std::int64_t step) const override {
-    std::vector<int> peers = nodes_[static_cast<std::size_t>(node_of(vertex))];
+    const int node = by_node_.node_of(vertex);
+    std::vector<int> peers = by_node_.of(node);
     std::erase(peers, vertex);
-    if (is_outside(vertex, step)) peers.push_back(delegate(node_of(vertex) + distance(step), step));
+    if (is_outside(vertex, step)) peers.push_back(by_node_.outside(node + distance(step), step));
     std::sort(peers.begin(), peers.end());
     return peers;
   }
 
-  bool directed() const override { return nodes_.size() > 2; }
+  bool directed() const override { return by_node_.nodes() > 2; }
   std::int64_t period() const override {
-    if (nodes_.size() == 1) return 1;
-    auto steps = static_cast<std::int64_t>(hops());
-    for (const std::vector<int>& inside : nodes_) steps = std::lcm(steps, static_cast<std::int64_t>(inside.size()));
+    if (by_node_.nodes() == 1) return 1;
+    std::int64_t steps = VerticesByNode::hops(by_node_.nodes());
+    for (const std::vector<int>& inside : by_node_.all()) steps = std::lcm(steps, std::ssize(inside));
     return steps;
   }
 
  private:
-  int node_of(int vertex) const { return node_of_[static_cast<std::size_t>(vertex)]; }
-  int hops() const { return static_cast<int>(std::bit_width(nodes_.size() - 1)); }  // ⌈log₂ nodes⌉
-  int distance(std::int64_t step) const { return 1 << (step % hops()); }
-
-  /// Who goes out of that node, counted around.
-  int delegate(int node, std::int64_t step) const {
-    const int count = static_cast<int>(nodes_.size());
-    const std::vector<int>& inside = nodes_[static_cast<std::size_t>((node + count) % count)];
-    return inside[static_cast<std::size_t>(step) % inside.size()];
-  }
+  int distance(std::int64_t step) const { return VerticesByNode::distance(by_node_.nodes(), step); }
   bool is_outside(int vertex, std::int64_t step) const {
-    return nodes_.size() > 1 && delegate(node_of(vertex), step) == vertex;
+    return by_node_.nodes() > 1 && by_node_.outside(by_node_.node_of(vertex), step) == vertex;
   }
 
-  std::vector<int> node_of_ = {0};
-  std::vector<std::vector<int>> nodes_ = {{0}};  ///< their vertices
+  VerticesByNode by_node_;
 };
 
 const Topologies::Registration registration("one_outside",
