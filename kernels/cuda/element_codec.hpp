@@ -55,12 +55,10 @@ __device__ __forceinline__ void write_elements(const T (&elements)[N], std::uint
   }
 }
 
-template <class Rule>
-struct EncodeElements {
+/// The first half of an encoder that looks at no other element: its values, read four at a time.
+struct ReadValues {
   static constexpr int width = 4;  ///< what a thread reads at once, so that a warp reads 512 bytes in one piece
   const float* values;
-  std::uint8_t* frame;
-  Rule rule;
 
   template <int N>
   struct Held {
@@ -70,6 +68,13 @@ struct EncodeElements {
   __device__ void load(std::int64_t i, Held<N>& held) const {
     read<N>(values + i, held.values);
   }
+};
+
+template <class Rule>
+struct EncodeElements : ReadValues {
+  std::uint8_t* frame;
+  Rule rule;
+
   template <int N>
   __device__ void finish(std::int64_t i, Held<N>& held) const {
     typename Rule::Element elements[N];
@@ -83,7 +88,7 @@ template <class Rule>
 void encode_elements(const CudaKernels& kernels, VectorFrames all, const Rule& rule) {
   const bool wide = wide_values(all) && aligned_frames(all, 4 * sizeof(typename Rule::Element));
   run_over_parts("encode", kernels, all, wide, [&](const VectorFrame& one) {
-    return EncodeElements<Rule>{one.values, one.frame, rule};
+    return EncodeElements<Rule>{{one.values}, one.frame, rule};
   });
 }
 

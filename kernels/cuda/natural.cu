@@ -1,25 +1,16 @@
 // natural on device memory: four exponents a thread, from one block of random words; then the signs.
 #include "kernels/codecs/natural.hpp"
+#include "kernels/cuda/element_codec.hpp"
 #include "kernels/cuda/sign_bits.hpp"
 #include "kernels/philox.hpp"
 
 namespace trigram::cuda {
 namespace {
 
-struct WriteExponents {
-  static constexpr int width = 4;
-  const float* values;
+struct WriteExponents : ReadValues {
   std::uint8_t* frame;
   PhiloxStream stream;
 
-  template <int N>
-  struct Held {
-    float values[N];
-  };
-  template <int N>
-  __device__ void load(std::int64_t i, Held<N>& held) const {
-    read<N>(values + i, held.values);
-  }
   template <int N>
   __device__ void finish(std::int64_t i, Held<N>& held) const {
     std::uint32_t words[4];
@@ -57,7 +48,7 @@ class Natural final : public CudaCodec<Natural, NaturalModel> {
  public:
   void encode_all_of(const CudaKernels& kernels, VectorFrames all) const {
     run_over_parts("encode", kernels, all, wide_values(all) && aligned_frames(all, 4), [](const VectorFrame& one) {
-      return WriteExponents{one.values, one.frame, PhiloxStream{Philox(one.key)}};
+      return WriteExponents{{one.values}, one.frame, PhiloxStream{Philox(one.key)}};
     });
     write_sign_bits<SignBit>(kernels, all, [](const VectorFrame& one) { return one.frame + one.count; });
   }

@@ -1,6 +1,7 @@
 // one_bit on device memory: one pass writes the signs, a warp's ballot a word, and adds magnitudes by the fixed tree; a
 // last step writes the scale.
 #include "kernels/codecs/one_bit.hpp"
+#include "kernels/cuda/bit_frame.hpp"
 #include "kernels/cuda/codec.hpp"
 #include "kernels/cuda/one_bit_sums.hpp"
 #include "kernels/cuda/tree_sum.hpp"
@@ -11,18 +12,9 @@ namespace {
 
 constexpr std::int64_t header_bytes = OneBitModel::header_bytes;
 
-struct ReadyFrame {
-  const std::uint8_t* bits;
+struct ReadyFrame : BitFrame {
   std::uint32_t scale;
 
-  template <int N>
-  struct Codes {
-    std::uint8_t byte;
-  };
-  template <int N>
-  __device__ __forceinline__ void load(std::int64_t i, Codes<N>& codes) const {
-    codes.byte = bits[i / 8];
-  }
   template <int N>
   __device__ __forceinline__ void decode(std::int64_t i, const Codes<N>& codes, float (&values)[N]) const {
 #pragma unroll
@@ -34,8 +26,8 @@ struct Frame {
   const std::uint8_t* frame;
 
   template <int N>
-  using Codes = ReadyFrame::Codes<N>;
-  __device__ ReadyFrame prepared() const { return {frame + header_bytes, scalar::bits_of(load<float>(frame))}; }
+  using Codes = BitFrame::Codes<N>;
+  __device__ ReadyFrame prepared() const { return {{frame + header_bytes}, scalar::bits_of(load<float>(frame))}; }
 };
 
 /// Values that are there.

@@ -14,7 +14,7 @@ class Sign final : public CudaCodec<Sign, SignModel> {
   template <class Sink>
   void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
     decode_groups(kernels, all, sink, true, [](const VectorFrame& one) {
-      return TwoValuesFrame{one.frame, 1.0F, -1.0F};
+      return TwoValuesFrame{{one.frame}, 1.0F, -1.0F};
     });
   }
 };

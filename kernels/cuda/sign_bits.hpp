@@ -1,6 +1,7 @@
 // One bit an element, lowest bit first: what is negative, and what stands for either.
 #pragma once
 
+#include "kernels/cuda/bit_frame.hpp"
 #include "kernels/cuda/codec.hpp"
 
 namespace trigram::cuda {
@@ -53,18 +54,9 @@ void write_sign_bits(const CudaKernels& kernels, VectorFrames all, const Bits& b
 }
 
 /// A frame whose bits say which of two values an element has.
-struct TwoValuesFrame {
-  const std::uint8_t* bits;
+struct TwoValuesFrame : BitFrame {
   float positive, negative;
 
-  template <int N>
-  struct Codes {
-    std::uint8_t byte;
-  };
-  template <int N>
-  __device__ __forceinline__ void load(std::int64_t i, Codes<N>& codes) const {
-    codes.byte = bits[i / 8];
-  }
   template <int N>
   __device__ __forceinline__ void decode(std::int64_t i, const Codes<N>& codes, float (&values)[N]) const {
 #pragma unroll

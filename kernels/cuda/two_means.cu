@@ -52,7 +52,7 @@ struct MeansFrame {
   template <int N>
   using Codes = TwoValuesFrame::Codes<N>;
   __device__ TwoValuesFrame prepared() const {
-    return {frame + header_bytes, load<float>(frame), load<float>(frame + 4)};
+    return {{frame + header_bytes}, load<float>(frame), load<float>(frame + 4)};
   }
 };
 
