@@ -5,12 +5,15 @@
 // v keeps the bias correction of step T, when it was frozen. An element whose v_T is 0, since its gradients were, stays
 // where it is: a sign has no zero, and ε alone would make it a leap. One whose gradients were rare still leaps, as v_T
 // is far below what the sign's scale is divided by: a warm-up sees every feature often.
-// codec=minmax_uint8,error_feedback=off sends what Bagua's QAdam sends.
+// codec=minmax_uint8,error_feedback=off sends what Bagua's QAdam sends; as_bagua=on also steps as it does: the
+// gradients of step T go nowhere, v, of T − 1 steps, is divided by 1−β₂ᵗ for ever after, so steps grow, an element
+// whose v is 0 leaps, and weights do not decay after the warm-up.
 //   rounds 2, bytes 2(n−1) encoded(S/n) a rank after the warm-up, all_reduce's in it.
 #include <cmath>
 
 #include "core/bucketwise.hpp"
 #include "core/optimizer.hpp"
+#include "core/optimizers/bucket_state.hpp"
 #include "core/primitives/centralized.hpp"
 #include "core/primitives/gradient_mean.hpp"
 
@@ -34,8 +37,10 @@ class OneBitAdam final : public GradientMethod {
         beta1_(static_cast<float>(params.get("beta1", 0.9, "share of the first moment that is kept"))),
         beta2_(static_cast<float>(params.get("beta2", 0.999, "share of the second moment that is kept"))),
         epsilon_(static_cast<float>(params.get("epsilon", 1e-8, "added to the root of the second moment"))),
+        weight_decay_(static_cast<float>(params.get("weight_decay", 0.0, "L2 penalty added to the gradient"))),
+        as_bagua_(params.get("as_bagua", false, "drop the last warm-up gradient, and correct v as if it went on")),
         adam_(Optimizers::make("adam:beta1=" + number_text(beta1_) + ",beta2=" + number_text(beta2_) +
-                               ",epsilon=" + number_text(epsilon_))) {}
+                               ",epsilon=" + number_text(epsilon_) + ",weight_decay=" + number_text(weight_decay_))) {}
 
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
@@ -43,7 +48,8 @@ class OneBitAdam final : public GradientMethod {
   bool uses_optimizer() const override { return false; }
   std::vector<std::string> trials() const override {
     return {"", "warmup=3,exchange=scatter_reduce_ring",
-            "warmup=2,codec=minmax_uint8,error_feedback=off,beta1=0.8,beta2=0.99,epsilon=1e-6"};
+            "warmup=2,codec=minmax_uint8,error_feedback=off,beta1=0.8,beta2=0.99,epsilon=1e-6",
+            "warmup=2,codec=minmax_uint8,error_feedback=off,weight_decay=0.1,as_bagua=on"};
   }
 
   Cost cost(const CostQuery& query) const override {
@@ -60,12 +66,15 @@ class OneBitAdam final : public GradientMethod {
     adam_->setup(worker, buckets);
     const std::shared_ptr<const Codec> codec = worker.device.make_codec(codec_);
     for (const Bucket& bucket : buckets) averages_.emplace_back(worker, bucket, codec, error_feedback_, exchange_);
+    if (as_bagua_) divisors_.allocate(worker, buckets);
   }
 
   void update(Worker& worker, Bucket& bucket) override {
     if (worker.step >= warmup_) return step(worker, bucket);
-    adam_->update(worker, bucket, worker.learning_rate);
-    if (worker.step + 1 == warmup_) freeze(worker.device, bucket);
+    const bool last = worker.step + 1 == warmup_;
+    if (!last || !as_bagua_) adam_->update(worker, bucket, worker.learning_rate);
+    if (last) freeze(worker.device, bucket);
+    if (last && as_bagua_) step(worker, bucket);
   }
 
   void list_state(State& state) override { state.of("adam", *adam_).of_each("average", averages_); }
@@ -74,12 +83,21 @@ class OneBitAdam final : public GradientMethod {
   void exchange(Worker& lane, Bucket& bucket) override {
     if (lane.step < warmup_) return gradient_mean(lane, bucket.gradients);
     const Buffer first = adam_->state("first", bucket.index);
-    lane.device.fused(Activity::compute, "momentum",
-                      [&] { lane.device.axpby(1 - beta1_, bucket.gradients, beta1_, first); });
+    lane.device.fused(Activity::compute, "momentum", [&] {
+      if (!as_bagua_) add_penalty(lane.device, bucket);
+      lane.device.axpby(1 - beta1_, bucket.gradients, beta1_, first);
+    });
     averages_[static_cast<std::size_t>(bucket.index)].average(lane, first);
   }
 
-  /// In place of v what the first moment is divided by: √(v/(1−β₂ᵀ)) + ε, and infinity where v is 0.
+  void add_penalty(Device& device, const Bucket& bucket) const {
+    if (weight_decay_ == 0) return;
+    for (const ParameterGroup& group : bucket.groups) {
+      if (group.decays) device.axpby(weight_decay_, group.of(bucket.weights), 1.0F, group.of(bucket.gradients));
+    }
+  }
+
+  /// In place of v what the first moment is divided by: √(v/(1−β₂ᵀ)) + ε, and infinity where v is 0; as Bagua, √v.
   void freeze(Device& device, const Bucket& bucket) const {
     constexpr double next_to_nothing = 1e-30;  // lost beside the root of any v but 0
     const auto corrected = static_cast<float>(1 / std::sqrt(correction(beta2_, warmup_)));
@@ -87,6 +105,7 @@ class OneBitAdam final : public GradientMethod {
     const Buffer kept = bucket.gradients;
     device.fused(Activity::compute, "freeze", [&] {
       device.root(root);
+      if (as_bagua_) return;
       device.fill(kept, next_to_nothing);
       device.axpby(1.0F, root, 1.0F, kept);
       device.divide(root, kept);
@@ -95,12 +114,23 @@ class OneBitAdam final : public GradientMethod {
     });
   }
 
+  /// What the first moment is divided by in this step; Bagua's, √(v/(1−β₂ᵗ)) + ε, is another in each.
+  Buffer divisor(Worker& worker, int bucket) const {
+    const Buffer kept = adam_->state("second", bucket);
+    if (!as_bagua_) return kept;
+    const Buffer divisor = divisors_[bucket];
+    const auto corrected = static_cast<float>(1 / std::sqrt(correction(beta2_, worker.step + 1)));
+    worker.device.fill(divisor, epsilon_);
+    worker.device.axpby(corrected, kept, 1.0F, divisor);
+    return divisor;
+  }
+
   void step(Worker& worker, const Bucket& bucket) const {
     const double rate = worker.learning_rate / correction(beta1_, worker.step + 1);
     const Buffer direction = bucket.gradients;
     worker.device.fused(Activity::compute, "update", [&] {
       worker.device.copy(adam_->state("first", bucket.index), direction);
-      worker.device.divide(adam_->state("second", bucket.index), direction);
+      worker.device.divide(divisor(worker, bucket.index), direction);
       worker.device.axpby(-static_cast<float>(rate), direction, 1.0F, bucket.weights);
     });
   }
@@ -110,9 +140,11 @@ class OneBitAdam final : public GradientMethod {
   std::unique_ptr<const Codec> model_;
   bool error_feedback_;
   FrameExchange exchange_;
-  float beta1_, beta2_, epsilon_;  ///< as Adam keeps them
+  float beta1_, beta2_, epsilon_, weight_decay_;  ///< as Adam keeps them
+  bool as_bagua_;
   std::unique_ptr<Optimizer> adam_;
   std::vector<CentralizedLowPrecision> averages_;
+  BucketState divisors_;  ///< as Bagua: written anew in each step
 };
 
 const Algorithms::Registration registration(

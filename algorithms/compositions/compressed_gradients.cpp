@@ -24,7 +24,7 @@ const Algorithms::Composition one_bit_sgd(
     {"average signs with a mean for each, and send later what they left out",
      "Seide et al., 1-bit stochastic gradient descent, Interspeech 2014",
      "As ef_sgd, where gradients are skewed: the two sides of 0 have values of their own.",
-     "GPUs, for which its codec is not written, and many ranks."});
+     "Many ranks: each receives a frame of every other one."});
 
 const Algorithms::Composition signsgd_majority(
     "signsgd_majority", "bytegrad:codec=sign",
@@ -33,14 +33,14 @@ const Algorithms::Composition signsgd_majority(
      "arXiv:1810.05291",
      "The slowest networks, and gradients that few ranks may spoil; with a small learning rate, as every step is as "
      "long.",
-     "Few ranks with noisy gradients, GPUs, for which its codec is not written, and sizes of gradients that matter."});
+     "Few ranks with noisy gradients, and sizes of gradients that matter."});
 
 const Algorithms::Composition natural(
     "natural", "bytegrad:codec=natural",
     {"average gradients that were rounded at random to powers of two",
      "Horváth et al., Natural compression for distributed deep learning, MSML 2022, arXiv:1905.10988",
      "Nine bits an element without bias, whatever the range of a gradient, and nothing to choose.",
-     "GPUs, for which its codec is not written; where gradients of a bucket are of one size, qsgd errs less."});
+     "Where gradients of a bucket are of one size, qsgd errs less."});
 
 const Algorithms::Composition ef21(
     "ef21", "diana:codec=top_k,memory_rate=1",

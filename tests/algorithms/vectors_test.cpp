@@ -110,6 +110,28 @@ TEST(ReferenceVectors, LowPrecisionDecentralizedIsBaguasRing) {
   }
 }
 
+/// A parameter of an algorithm, as its text.
+std::string given(const char* key, const json& value) { return "," + std::string(key) + "=" + value.dump(); }
+
+TEST(ReferenceVectors, QAdamIsBaguasWhereItIsAsked) {
+  for (const json& one : cases_of("q_adam")) {
+    const std::string algorithm =
+        "qadam:as_bagua=on" + given("warmup", one.at("warmup_steps")) + given("weight_decay", one.at("weight_decay")) +
+        given("beta1", one.at("betas").at(0)) + given("beta2", one.at("betas").at(1)) + given("epsilon", one.at("eps"));
+    const int ranks = one.at("nranks");
+    TrainingOptions options =
+        play_gradients(one.at("grads").get<std::vector<Vectors>>(), one.at("w0").get<std::vector<float>>(), algorithm);
+    options.learning_rate = one.at("lr");
+    for (const json& step : one.at("trace")) {
+      if (ranks == 1 && step.at("mode") == "compress") break;  // Bagua encodes also where there is nobody to send to
+      options.steps = step.at("iteration").get<std::int64_t>();
+      const Vectors expected(static_cast<std::size_t>(ranks), step.at("weights").get<std::vector<float>>());
+      expect_near(final_weights(train_on(threads(ranks), ranks, options)), expected, 1e-5,
+                  algorithm + ", iteration " + step.at("iteration").dump());
+    }
+  }
+}
+
 TEST(ReferenceVectors, LeaderHierarchyGivesTheGlobalMeanOnAnyNodes) {
   for (const json& one : cases_of("hierarchical_average")) {
     Vectors inputs;
