@@ -95,6 +95,32 @@ TEST(Profile, TransformersDoTwoFlopsAParameterAndPosition) {
   EXPECT_NEAR(flops("llama_7b") / expected(6738415616. - 32000 * 4096. - 65 * 4096., 32, 2048, 4096), 1, 1e-9);
 }
 
+TEST(Profile, NetworksOfUnpublishedShapesMeetThePublishedTotals) {
+  // Parameters and FLOPs of a sample's forward pass as Bagua's paper lists them (arXiv:2107.01499).
+  const auto expect_totals = [](const std::string& name, double parameters, double flops) {
+    Rig rig(name + ":compute=roofline,batch=1");
+    EXPECT_NEAR(static_cast<double>(modelled(rig.parameters)) / parameters, 1, 0.002) << name;
+    for (const Parameter& parameter : rig.parameters) EXPECT_FALSE(parameter.modelled_dimensions.empty());
+    rig.workload->forward(rig.worker);
+    EXPECT_NEAR(rig.runtime.device().work.flops / flops, 1, 0.002) << name;
+    EXPECT_THROW(Rig{name}, UsageError) << "nobody published its time";
+  };
+  expect_totals("lstm_alexnet", 126.8e6, 97.12e9);
+  expect_totals("transformer_asr", 66.5e6, 145e9);
+}
+
+TEST(Profile, AlexNetAndTheLstmAreCountedAsPyTorchDoes) {
+  Rig rig("lstm_alexnet:compute=roofline,batch=1");
+  const auto size = [&](const std::string& part) {
+    std::int64_t total = 0;
+    for (const Parameter& one : rig.parameters) total += one.name.starts_with(part) ? one.modelled_count : 0;
+    return total;
+  };
+  EXPECT_EQ(size("alexnet"), 61100840);  // torchvision's weights
+  EXPECT_EQ(size("lstm0"), 4 * 2048 * (1872 + 2048 + 2));
+  EXPECT_EQ(size("lstm1"), 4 * 2048 * (2048 + 2048 + 2));
+}
+
 TEST(Profile, BertLargeHasThePublishedSize) {
   Rig rig("bert_large");
   const std::int64_t width = 1024;

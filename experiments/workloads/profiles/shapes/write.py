@@ -4,6 +4,7 @@
 import pathlib
 import sys
 
+import bagua
 import convolutional
 import transformers
 
@@ -12,7 +13,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent.parent
 
 def main():
     """With --check nothing is written: says which files are not what would be."""
-    tables = {**convolutional.tables(), **transformers.tables()}
+    tables = {**convolutional.tables(), **transformers.tables(), **bagua.tables()}
     stale = []
     for name, table in tables.items():
         path = FOLDER / f"{name}.csv"
