@@ -45,6 +45,7 @@ struct CostQuery {
   std::span<const BucketLayout> buckets;   ///< in bucket order
   std::span<const int> node_of_rank = {};  ///< of a data line's ranks; empty: a node each
   DType gradients = DType::f32;            ///< as Relaxation has it
+  int hierarchy_chunks = 1;                ///< as World has it
 };
 
 /// What a primitive connects under the query's hierarchy: ranks on their nodes, or nodes.

@@ -70,6 +70,11 @@ class Backend {
   /// UsageError for the choice of a library that it does not have.
   virtual std::string all_reduce_here(const std::string& asked) const;
 
+  /// Why phases of a hierarchy inside nodes and between them cannot run beside each other; empty where they can.
+  virtual std::string refuses_network_lanes() const { return {}; }
+  /// Throws UsageError where `world` has chunks of a hierarchy, and there is none, or this place refuses network lanes.
+  void require_chunks(const World& world, Hierarchy hierarchy) const;
+
   /// Runs `body` on every rank and returns what each returned. May be called again. The first failing rank's error is
   /// rethrown with its type and text; nothing hangs.
   virtual Outcome run(const World& world, const RankBody& body) = 0;

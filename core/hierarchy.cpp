@@ -1,6 +1,7 @@
 #include "core/hierarchy.hpp"
 
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -36,6 +37,20 @@ void by_all_nics(Worker& worker, std::span<const Buffer> all, NodeValue value, c
   }
   primitive(worker.leaders, parts);
   for (const Buffer& x : all) worker.node.all_gather(x);
+}
+
+/// From the ranks of a node to what its vertex brings; this rank's part of it.
+Buffer up(Worker& worker, Buffer x, NodeValue value) {
+  const bool leads = worker.relaxation.hierarchy == Hierarchy::leader;
+  leads ? worker.node.reduce(x, ReduceOp::sum, 0) : worker.node.reduce_scatter(x, ReduceOp::sum);
+  const PrimitiveGroup group = primitive_group(worker, x);
+  if (group.comm != nullptr) scale_to_vertex(worker, value, group.part);
+  return group.part;
+}
+
+void down(Worker& worker, Buffer x) {
+  const bool leads = worker.relaxation.hierarchy == Hierarchy::leader;
+  leads ? worker.node.broadcast(x, 0) : worker.node.all_gather(x);
 }
 
 }  // namespace
@@ -85,6 +100,25 @@ void hierarchical(Worker& worker, std::span<const Buffer> all, NodeValue value, 
   }
 }
 
+void hierarchical_by_chunks(Worker& worker, Buffer x, NodeValue value,
+                            const std::function<void(Communicator&, Buffer)>& primitive) {
+  const int chunks = worker.runtime().layout().hierarchy_chunks;
+  if (chunks == 1 || worker.relaxation.hierarchy == Hierarchy::none) return hierarchical(worker, x, value, primitive);
+  const bool between_nodes = primitive_group(worker, x).comm != nullptr;
+  Pending before;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    const Buffer part = up(worker, x.chunk(chunk, chunks), value);
+    Pending now;
+    if (between_nodes)
+      now = worker.start_on_network_lane([part, &primitive](Worker& lane) { primitive(lane.leaders, part); });
+    before.wait();
+    if (chunk > 0) down(worker, x.chunk(chunk - 1, chunks));
+    before = std::move(now);
+  }
+  before.wait();
+  down(worker, x.chunk(chunks - 1, chunks));
+}
+
 Cost hierarchical_cost(Hierarchy hierarchy, const Placement& place, std::int64_t count, std::int64_t element_bytes,
                        const std::function<Cost(int, int, std::int64_t)>& primitive) {
   const int local = place.local_rank;
@@ -102,6 +136,16 @@ Cost hierarchical_cost(Hierarchy hierarchy, const Placement& place, std::int64_t
              all_gather_cost(place.node_size, local, count, element_bytes);
   }
   throw Error("not a hierarchy");
+}
+
+Cost hierarchical_by_chunks_cost(int chunks, Hierarchy hierarchy, const Placement& place, std::int64_t count,
+                                 std::int64_t element_bytes,
+                                 const std::function<Cost(int, int, std::int64_t)>& primitive) {
+  if (hierarchy == Hierarchy::none) return primitive(place.ranks, place.rank, count);
+  Cost total;
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    total += hierarchical_cost(hierarchy, place, chunk_count(count, chunks, chunk), element_bytes, primitive);
+  return total;
 }
 
 }  // namespace trigram

@@ -41,8 +41,19 @@ void hierarchical(Worker& worker, Buffer x, NodeValue value,
 void hierarchical(Worker& worker, std::span<const Buffer> all, NodeValue value,
                   const std::function<void(Communicator&, std::span<const Buffer>)>& primitive);
 
+/// The same for x in the layout's chunks (World::hierarchy_chunks): while `primitive` runs for one of them on the
+/// network lane, the node's ranks get back the one before it and add up the next. k chunks whose phases take u up, p
+/// between nodes and d down last u + k p + d where p is at least u + d, else (k − 1) (u + d) + max(u, p) + max(d, p).
+/// Each element is added up in the order of its chunk. With one chunk, or no hierarchy, it is `hierarchical`.
+void hierarchical_by_chunks(Worker& worker, Buffer x, NodeValue value,
+                            const std::function<void(Communicator&, Buffer)>& primitive);
+
 /// Cost of `hierarchical` for `rank`: the node's part, plus `primitive(ranks of the group, rank in it, elements)`.
 Cost hierarchical_cost(Hierarchy hierarchy, const Placement& place, std::int64_t count, std::int64_t element_bytes,
                        const std::function<Cost(int ranks, int rank, std::int64_t count)>& primitive);
+/// The same of `hierarchical_by_chunks`.
+Cost hierarchical_by_chunks_cost(int chunks, Hierarchy hierarchy, const Placement& place, std::int64_t count,
+                                 std::int64_t element_bytes,
+                                 const std::function<Cost(int ranks, int rank, std::int64_t count)>& primitive);
 
 }  // namespace trigram

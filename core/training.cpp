@@ -101,6 +101,7 @@ RankMap check_products(const Algorithm& algorithm, const TrainingOptions& option
                        const Backend& backend) {
   check_optimizer(algorithm, options);
   check_roles(algorithm, options, world.axes(), backend);
+  backend.require_chunks(world, options.relaxation.hierarchy);
   RankMap map(world.axes(), backend.nodes(world.ranks));
   check_relaxation(algorithm, options, map);
   return map;
@@ -121,7 +122,7 @@ void check_algorithm(const Algorithm& algorithm, const TrainingOptions& options,
                      const BucketPlan& plan, const RankMap& map) {
   for (const std::vector<int>& nodes : nodes_of_lines(map))
     algorithm.check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes,
-                     options.relaxation.gradients});
+                     options.relaxation.gradients, world.hierarchy_chunks});
 }
 
 }  // namespace

@@ -71,17 +71,26 @@ void Worker::go_on_at(double seconds) {
 
 Pending Worker::start(int lane_index, const Body& body) {
   ensure(lane == 0, "a lane's body cannot start another lane");
+  const std::function<void()> run = frozen_on(lane_index, body);
+  if (relaxation.overlap) return runtime_.launch(lane_index, run);
+  runtime_.run_in_place(lane_index, run);
+  return Pending();
+}
+
+Pending Worker::start_on_network_lane(const Body& body) {
+  const int network_lane = runtime_.layout().network_lane_of(lane);
+  return runtime_.launch(network_lane, frozen_on(network_lane, body));
+}
+
+std::function<void()> Worker::frozen_on(int lane_index, const Body& body) const {
   Worker frozen(runtime_, lane_index, relaxation);
   frozen.step = step;
   frozen.steps = steps;
   frozen.learning_rate = learning_rate;
-  const auto run = [frozen, body]() mutable {
+  return [frozen, body]() mutable {
     frozen.say_where(frozen.step);
     body(frozen);
   };
-  if (relaxation.overlap) return runtime_.launch(lane_index, run);
-  runtime_.run_in_place(lane_index, run);
-  return Pending();
 }
 
 }  // namespace trigram

@@ -128,6 +128,12 @@ class Worker {
   /// on the same lane's communicators. Throws Error when called from a lane's body.
   Pending start(int lane, const Body& body);
 
+  /// From a lane's body, or the main lane: runs `body` on the network lane of this one, where a hierarchy goes by
+  /// chunks (LaneLayout). The body and this lane share no communicator, and no buffer before `wait()`; every rank of
+  /// each communicator that it uses starts the same. It runs beside this lane with overlap off too: both exchange one
+  /// bucket.
+  Pending start_on_network_lane(const Body& body);
+
   /// The random stream of this rank and step for one bucket and phase.
   Key key(int bucket, Phase phase) const { return {relaxation.seed, step, rank(), bucket, 0, phase}; }
 
@@ -164,6 +170,9 @@ class Worker {
   static constexpr std::int64_t before_the_first_step = -1;
 
  private:
+  /// The body with a Worker of that lane, whose step and constants are those of now.
+  std::function<void()> frozen_on(int lane_index, const Body& body) const;
+
   RankRuntime& runtime_;
   double earlier_ = 0;
   bool in_step_ = false;

@@ -17,8 +17,11 @@ struct World {
   std::string mesh = {};             ///< as "data=4,expert=2", for Mesh::parse; empty: all ranks are replicas
   bool keep_spans = false;           ///< record every span, for a trace
   Configuration configuration = {};  ///< compared before ranks that are processes make their lanes
+  /// Chunks of a full-precision mean in a hierarchy: phases of one inside nodes run beside that of another between
+  /// them.
+  int hierarchy_chunks = 1;
 
-  /// The lanes of each rank. Throws UsageError where none would carry buckets.
+  /// The lanes of each rank. Throws UsageError where none would carry buckets, or chunks are none.
   LaneLayout layout() const;
   /// What `mesh` says. Throws UsageError where it does not fit the ranks.
   Mesh axes() const { return Mesh::parse(mesh, ranks); }

@@ -140,6 +140,10 @@ class GpuBackend final : public Backend {
   }
 
   bool simulated() const override { return false; }
+  std::string refuses_network_lanes() const override {
+    return "backend 'gpu' orders a lane's body on one stream, whose phases follow each other; leave --hierarchy-chunks "
+           "out, and take --lanes 2, where phases of two buckets run beside each other";
+  }
   std::string refuses_asking() const override {
     return "backend 'gpu' cannot, since NCCL sends only what its receiver expects; use backend mpi or sim";
   }

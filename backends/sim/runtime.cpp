@@ -35,9 +35,9 @@ namespace {
 
 class LanePending final : public Pending::State {
  public:
-  LanePending(std::shared_ptr<Runtime::Task> task, Runtime::Stream& stream, Simulation& simulation, Station& of_main,
+  LanePending(std::shared_ptr<Runtime::Task> task, Runtime::Stream& stream, Simulation& simulation, Station& of_starter,
               int lane)
-      : task_(std::move(task)), stream_(stream), simulation_(simulation), of_main_(of_main), lane_(lane) {}
+      : task_(std::move(task)), stream_(stream), simulation_(simulation), of_starter_(of_starter), lane_(lane) {}
 
   bool done() override;
   void wait() override;
@@ -46,7 +46,7 @@ class LanePending final : public Pending::State {
   std::shared_ptr<Runtime::Task> task_;
   Runtime::Stream& stream_;
   Simulation& simulation_;
-  Station& of_main_;
+  Station& of_starter_;
   int lane_;
 };
 
@@ -60,7 +60,7 @@ void LanePending::wait() {
   // A rank that unwinds ends the run in this instant; nothing that it waited for would come.
   if (std::uncaught_exceptions() > 0) return;
   if (!task_->done) {
-    const Blocked blocked(simulation_, of_main_, lane_);
+    const Blocked blocked(simulation_, of_starter_, lane_);
     blocking([&] {
       while (!task_->done) {
         stream_.waited_for = true;
@@ -116,7 +116,8 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
     stream->queue.push_back(task);
     if (std::exchange(stream->idle, false)) stream->work->release();
   });
-  return Pending(std::make_unique<LanePending>(task, *stream, simulation_, simulation_.station(rank(), 0), lane));
+  Station& of_starter = simulation_.station(rank(), layout().starter_of(lane));
+  return Pending(std::make_unique<LanePending>(task, *stream, simulation_, of_starter, lane));
 }
 
 void Runtime::serve(Stream& stream) {

@@ -188,7 +188,7 @@ class Blocked {
       : station_(station), before_(station) {
     station_ = {simulation.now(), operation, &group, -1, {}, std::nullopt, 0, true};
   }
-  /// The main lane, until a body of `lane` has ended.
+  /// The lane that started a body of `lane`, until that has ended.
   Blocked(Simulation& simulation, Station& station, int lane) : station_(station), before_(station) {
     station_ = {simulation.now(), "", nullptr, lane, {}, std::nullopt, 0};
   }

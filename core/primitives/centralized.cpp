@@ -50,15 +50,16 @@ void keep_error(Device& device, const Codec& codec, Buffer u, const std::vector<
 }  // namespace
 
 void centralized_full_precision(Worker& worker, Buffer x) {
-  hierarchical(worker, x, NodeValue::weighted_mean,
-               [](Communicator& group, Buffer part) { group.all_reduce(part, ReduceOp::mean); });
+  hierarchical_by_chunks(worker, x, NodeValue::weighted_mean,
+                         [](Communicator& group, Buffer part) { group.all_reduce(part, ReduceOp::mean); });
 }
 
 Cost centralized_full_precision_cost(const CostQuery& query, const Shape& bucket) {
   const AllReduce& all_reduce = all_reduce_named(query.all_reduce);
   const std::int64_t element = size_of(bucket.dtype);
-  return hierarchical_cost(
-      query.hierarchy, query.place, bucket.modelled_count, element, [&](int ranks, int rank, std::int64_t count) {
+  return hierarchical_by_chunks_cost(
+      query.hierarchy_chunks, query.hierarchy, query.place, bucket.modelled_count, element,
+      [&](int ranks, int rank, std::int64_t count) {
         const bool flat = query.hierarchy == Hierarchy::none;
         return all_reduce.cost_at(flat ? query.place : Placement{rank, ranks, rank, ranks, 0, 1}, count, element);
       });

@@ -13,7 +13,7 @@
 
 namespace trigram {
 
-/// C_FP_S: x ← mean over ranks of x, in full precision, by the run's all-reduce.
+/// C_FP_S: x ← mean over ranks of x, in full precision, by the run's all-reduce; in a hierarchy by the run's chunks.
 void centralized_full_precision(Worker& worker, Buffer x);
 /// Rounds and bytes of one such call.
 Cost centralized_full_precision_cost(const CostQuery& query, const Shape& bucket);

@@ -115,6 +115,7 @@ void Predictor::check(const PlannedMeasurement& planned) const {
       trigram::check(config.training, world, *backend);
       return;
     }
+    backend->require_chunks(world, config.training.relaxation.hierarchy);
     const std::vector<int> nodes = backend->nodes(world.ranks);
     if (config.training.relaxation.hierarchy == Hierarchy::all_nics) require_equal_nodes(nodes, "");
   });

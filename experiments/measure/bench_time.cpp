@@ -10,8 +10,8 @@ namespace {
 void perform(RankRuntime& runtime, const BenchCase& bench, Buffer x, Buffer spare) {
   if (bench.hierarchy == Hierarchy::none) return bench.op.run(*runtime.lane(0).comm, x, spare);
   Worker worker(runtime, 0, {.hierarchy = bench.hierarchy});
-  hierarchical(worker, x, NodeValue::weighted_mean,
-               [&](Communicator& group, Buffer part) { bench.op.run(group, part, spare); });
+  hierarchical_by_chunks(worker, x, NodeValue::weighted_mean,
+                         [&](Communicator& group, Buffer part) { bench.op.run(group, part, spare); });
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "experiments/settings/backend_choice.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/settings/job.hpp"
+#include "experiments/settings/run_config.hpp"
 #include "experiments/settings/system.hpp"
 
 namespace trigram {
@@ -57,7 +58,11 @@ BenchFlags::BenchFlags(Params& flags) : place(flags) {
   world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce");
   hierarchy = parse_hierarchy(flags.get(
       "hierarchy", "none", "how all_reduce is spread over nodes: none, leader or all_nics; other operations are flat"));
-  if (op != "all_reduce") hierarchy = Hierarchy::none;
+  world.hierarchy_chunks = read_hierarchy_chunks(flags);
+  if (op != "all_reduce") {
+    hierarchy = Hierarchy::none;
+    world.hierarchy_chunks = 1;
+  }
   const double low =
       flags.get("min-size", "4KiB", Unit::message_bytes, "first size; as nccl-tests has it, 8 is 8B and 8M is 8MiB");
   const double high = flags.get("max-size", "64MiB", Unit::message_bytes, "last size");
@@ -207,6 +212,7 @@ int bench(const Arguments& arguments) {
   const auto backend = place.make();
   require_ranks_of(*backend, "trigram bench", place);
   backend->all_reduce_here(config.world.all_reduce);
+  backend->require_chunks(config.world, config.hierarchy);
   config.world.ranks = place.ranks_on(*backend);
   const std::vector<int> nodes = backend->nodes(config.world.ranks);
   if (config.hierarchy == Hierarchy::all_nics) require_equal_nodes(nodes, "");

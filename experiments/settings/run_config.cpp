@@ -19,6 +19,7 @@ World read_world(Params& flags) {
                          "axes of ranks, the last one of neighbours, as data=4,expert=2: replicas along data, and what "
                          "the workload spreads along expert or tensor; all are replicas unless it is given");
   world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets", {1, 1024});
+  world.hierarchy_chunks = read_hierarchy_chunks(flags);
   return world;
 }
 
@@ -68,6 +69,14 @@ TrainingOptions read_training(Params& flags) {
 }
 
 }  // namespace
+
+int read_hierarchy_chunks(Params& flags) {
+  return flags.get(
+      "hierarchy-chunks", 1,
+      "chunks in which a hierarchy takes a full-precision mean: phases of one inside nodes run beside that "
+      "of another between them",
+      {1, 1024});
+}
 
 RunFlags::RunFlags(Params& flags) : place(flags), world(read_world(flags)), training(read_training(flags)) {
   system = flags.get("system", "",

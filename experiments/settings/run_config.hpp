@@ -12,6 +12,9 @@
 
 namespace trigram {
 
+/// Declares and reads World::hierarchy_chunks.
+int read_hierarchy_chunks(Params& flags);
+
 /// The flags of `trigram run`, as they were given.
 struct RunFlags {
   /// Declares and reads them. Throws UsageError for a value of the wrong type or unit.

@@ -161,6 +161,30 @@ TEST(Hierarchies, FullPrecisionMeansAgreeWithTheFlatOne) {
   }
 }
 
+// Methods that take means of gradients, of weights, of factors and in the background.
+TEST(Hierarchies, GoByChunksInEveryFullPrecisionMean) {
+  play_rough_gradients();
+  for (const char* name : {"all_reduce", "local_sgd:every=2", "power_sgd", "async_average", "bytegrad"}) {
+    for (const Hierarchy hierarchy : {Hierarchy::leader, Hierarchy::all_nics}) {
+      for (const bool overlap : {true, false}) {
+        const TrainingOptions options = relaxed(name, overlap, hierarchy);
+        if (!refusal(*Algorithms::make(name), overlap, hierarchy).empty()) continue;
+        World world;
+        world.ranks = 8;
+        const auto train = [&](int chunks) {
+          world.hierarchy_chunks = chunks;
+          return run_training(*Backends::make(threads(4)), world, options);
+        };
+        const Training whole = train(1), chunked = train(3);
+        if (!Algorithms::make(name)->deterministic()) continue;
+        const auto expected = final_weights(whole), found = final_weights(chunked);
+        for (std::size_t i = 0; i < found[0].size(); ++i) EXPECT_NEAR(found[0][i], expected[0][i], 1e-5) << name;
+        for (const auto& one : found) EXPECT_EQ(one, found.front()) << name;
+      }
+    }
+  }
+}
+
 TEST(Hierarchies, ADecentralizedNodeIsOneVertex) {
   // Nodes {0,1}, {2,3}, {4,5}, {6,7} on the complete graph: after one mix of weights that differ, all ranks agree.
   Script script;

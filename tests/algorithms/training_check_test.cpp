@@ -32,6 +32,7 @@ class NeverStarts final : public Backend {
   }
   bool simulated() const override { return false; }
   std::string refuses_asking() const override { return asks_ ? "" : "this place has no way back"; }
+  std::string refuses_network_lanes() const override { return "this place has one way"; }
   /// Says that ranks may ask each other.
   void let_ask() { asks_ = true; }
 
@@ -213,6 +214,15 @@ TEST_F(RefusedBeforeAnyRankStarts, DifferencesOnTopologiesThatChangeOrAreDirecte
     options_.algorithm = "low_precision_decentralized:topology=" + topology;
     EXPECT_THAT(message(), AllOf(HasSubstr(topology), HasSubstr("symmetric"), HasSubstr("ring")));
   }
+}
+
+TEST_F(RefusedBeforeAnyRankStarts, ChunksOfNoHierarchyAndWhereItsPhasesCannotOverlap) {
+  world_.hierarchy_chunks = 4;
+  EXPECT_THAT(message(), AllOf(HasSubstr("4 chunks of a hierarchy"), HasSubstr("--hierarchy leader")));
+  options_.relaxation.hierarchy = Hierarchy::leader;
+  EXPECT_THAT(message(), HasSubstr("4 chunks of a hierarchy: this place has one way"));
+  world_.hierarchy_chunks = 0;
+  EXPECT_THAT(message(), HasSubstr("0 chunks of a hierarchy are too few"));
 }
 
 TEST_F(RefusedBeforeAnyRankStarts, AllNicsOnUnequalNodes) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "core/primitives/centralized.hpp"
 #include "core/worker.hpp"
 #include "tests/support/run_ranks.hpp"
 
@@ -53,6 +54,58 @@ std::vector<std::vector<float>> mean_in(Hierarchy hierarchy, NodeValue value, in
     hierarchical(worker, x, value, [](Communicator& group, Buffer part) { group.all_reduce(part, ReduceOp::mean); });
     return on_host<float>(worker.device, x);
   });
+}
+
+/// x = rank + element on each rank, then the mean over ranks by chunks; behind it the rank's rounds and bytes.
+std::vector<std::vector<float>> mean_by_chunks(const std::string& backend, Hierarchy hierarchy, int ranks, int chunks) {
+  World world;
+  world.ranks = ranks;
+  world.hierarchy_chunks = chunks;
+  Relaxation relaxation;
+  relaxation.hierarchy = hierarchy;
+  return run_ranks<float>(backend, world, [&](RankRuntime& runtime) {
+    Worker worker(runtime, 0, relaxation);
+    std::vector<float> values;
+    for (int i = 0; i < 7; ++i) values.push_back(static_cast<float>(worker.rank() + 10 * i));
+    const OwnedBuffer x = on_device<float>(worker.device, values);
+    centralized_full_precision(worker, x);
+    values = on_host<float>(worker.device, x);
+    Cost sent;
+    for (int lane = 0; lane < runtime.lanes(); ++lane) sent += runtime.lane(lane).meter.total();
+    values.push_back(static_cast<float>(sent.rounds));
+    values.push_back(static_cast<float>(sent.bytes));
+    return values;
+  });
+}
+
+// Also in more chunks than there are elements, and on nodes of three and two ranks.
+TEST(HierarchicalByChunks, IsTheMeanAtItsDeclaredCost) {
+  for (const std::string& place : tested_backends()) {
+    for (const int ranks : {5, 6}) {
+      for (const Hierarchy hierarchy : {Hierarchy::leader, Hierarchy::all_nics}) {
+        if (hierarchy == Hierarchy::all_nics && ranks == 5) continue;
+        for (const int chunks : {2, 3, 9}) {
+          const std::string backend = place + (place.find(':') == std::string::npos ? ":" : ",") + "ranks_per_node=3";
+          const auto all = mean_by_chunks(backend, hierarchy, ranks, chunks);
+          for (int rank = 0; rank < ranks; ++rank) {
+            const std::vector<float>& found = all[static_cast<std::size_t>(rank)];
+            for (std::size_t i = 0; i < 7; ++i)
+              EXPECT_FLOAT_EQ(found[i], static_cast<float>(ranks - 1) / 2 + static_cast<float>(10 * i)) << backend;
+            CostQuery query;
+            query.place = placement({0, 0, 0, 1, 1, 1}, rank);
+            if (ranks == 5) query.place = placement({0, 0, 0, 1, 1}, rank);
+            query.hierarchy = hierarchy;
+            query.hierarchy_chunks = chunks;
+            const Cost cost = centralized_full_precision_cost(query, Shape::of(7, DType::f32));
+            EXPECT_EQ(found[7], static_cast<float>(cost.rounds))
+                << backend << ", " << chunks << " chunks, rank " << rank;
+            EXPECT_EQ(found[8], static_cast<float>(cost.bytes))
+                << backend << ", " << chunks << " chunks, rank " << rank;
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(Hierarchical, WeightedMeanIsTheMeanOverRanksOnUnequalNodesToo) {

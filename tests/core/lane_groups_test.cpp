@@ -21,6 +21,19 @@ TEST(LaneLayout, HasAMainLaneThoseOfBucketsAndOneForTheBackground) {
   EXPECT_EQ(layout.name_of(layout.background()), "background lane");
 }
 
+TEST(LaneLayout, HasANetworkLaneForEachWhereAHierarchyGoesByChunks) {
+  const LaneLayout layout{2, 4};
+  EXPECT_EQ(layout.lanes(), 8);
+  EXPECT_EQ(layout.background(), 3);
+  for (int lane = 0; lane <= layout.background(); ++lane) {
+    EXPECT_EQ(layout.starter_of(lane), 0);
+    EXPECT_EQ(layout.starter_of(layout.network_lane_of(lane)), lane);
+  }
+  EXPECT_EQ(layout.name_of(layout.network_lane_of(1)), "network lane of lane 1 (buckets 0, 2, ...)");
+  layout.require_startable(7);
+  EXPECT_THROW(layout.require_startable(8), Error);
+}
+
 TEST(LaneLayout, StartsNoBodyOnTheMainLaneOrBehindTheLast) {
   const LaneLayout layout{2};
   layout.require_startable(3);

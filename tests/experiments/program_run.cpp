@@ -122,6 +122,20 @@ TEST_F(Simulated, BenchSeesALinkThatDiffersAmongManyRanks) {
   EXPECT_THAT(program(many + "fidelity=fluid,changes=0s/nic_bandwidth/77/1Gbps").text, HasSubstr("# no closed form"));
 }
 
+TEST_F(Simulated, BenchOverlapsThePhasesOfAHierarchyByChunks) {
+  const auto seconds = [&](const std::string& more) {
+    EXPECT_EQ(
+        program(
+            "bench --cluster two_by_four:node_bandwidth=2GB/s --hierarchy all_nics --min-size 64MiB --max-size 64MiB " +
+            more + " --out " + (scratch / "b.csv").string())
+            .code,
+        0);
+    return numbers(scratch / "b.csv").at(0).at(3);
+  };
+  EXPECT_LT(seconds("--hierarchy-chunks 8"), 0.9 * seconds(""));
+  EXPECT_THAT(program("bench --hierarchy-chunks 8").text, HasSubstr("there is no hierarchy"));
+}
+
 TEST_F(Simulated, BenchMeetsTheClosedFormOnOneGpuANode) {
   const std::string cluster =
       " --cluster two_by_four:nodes=4,gpus_per_node=1 --max-size 1MiB --factor 4 --out " + (scratch / "b.csv").string();

@@ -73,6 +73,21 @@ TEST_P(SameBits, InTwoDataLines) {
 INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameBits, ::testing::ValuesIn(shipped_algorithms()),
                          [](const auto& algorithm) { return algorithm.param; });
 
+TEST(ChunksOnMpi, HaveTheSimulatorsBits) {
+  World world = world_of_all();
+  world.hierarchy_chunks = 3;
+  for (const char* algorithm : {"all_reduce", "local_sgd", "power_sgd"}) {
+    for (const bool overlap : {true, false}) {
+      const TrainingOptions options = options_of(algorithm, overlap, Hierarchy::leader);
+      Training simulated;
+      std::string refusal;
+      ASSERT_TRUE(train_in_simulator(world, options, simulated, refusal)) << refusal;
+      expect_same_bits(run_training(*Backends::make("mpi:ranks_per_node=2,timeout=60s"), world, options), simulated,
+                       sent_bytes_of(algorithm));
+    }
+  }
+}
+
 TEST(AsyncOnMpi, EndsWithEqualWeights) {
   const Training training = run_training(*Backends::make("mpi:timeout=60s"), world_of_all(),
                                          options_of("async_average", true, Hierarchy::none));
