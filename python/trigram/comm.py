@@ -84,6 +84,10 @@ class Communicator:
         place = json.loads(library.reply())
         self._group, self.rank, self.size = place["group"], place["rank"], place["size"]
 
+    def __deepcopy__(self, _: object) -> "Communicator":
+        """Itself, so that layers that have it can be copied."""
+        return self
+
     def split(self, color: int, key: int = 0) -> "Communicator":
         """The communicator of the ranks that give the same color, ordered by (key, rank). Collective."""
         self._joined.check(library.library().trigram_group_split(self._joined.handle, self._group, color, key))

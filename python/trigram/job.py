@@ -14,7 +14,7 @@ import torch
 
 from . import program, record, results, tables
 from .library import Session
-from .model import check_launcher, check_model, check_optimizers
+from .model import check_launcher, check_model, check_optimizers, only_on_this_rank
 from .recording import Recording, facts_of
 
 if TYPE_CHECKING:
@@ -85,8 +85,12 @@ class Job(Rank):
                  broadcast_buffers: bool, find_unused_parameters: bool, learning_rate: Optional[float],
                  flags: dict[str, object]) -> None:
         super().__init__()
-        named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+        apart = only_on_this_rank(model)
+        trained = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+        named = [(name, one) for name, one in trained if id(one) not in apart]
+        own = [(name, one) for name, one in trained if id(one) in apart]
         self._model = model
+        self._own = [one for _, one in own]
         self._flags = self.settings(algorithm, flags)
         self._steps = 0  # that have begun
         self._parameters = [one for _, one in named]
@@ -94,7 +98,7 @@ class Job(Rank):
         self._optimizers = list(optimizers)
         check_launcher()
         check_model(model, named)
-        check_optimizers(named, self._optimizers, learning_rate)
+        check_optimizers(named, own, self._optimizers, learning_rate)
         self._open_session(self._flags,
                            [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
                            loop_updates=bool(self._optimizers))
@@ -107,8 +111,8 @@ class Job(Rank):
         self._stepped: set[int] = set()
         self._lay_out()
         self._session.adopt(self._places, [one.data_ptr() for one in self._gradients], [one.numel() for one in self._parameters])
-        self._share([one for one in model.parameters() if not one.requires_grad])
-        self._share(list(model.buffers()))
+        self._share([one for one in model.parameters() if not one.requires_grad and id(one) not in apart])
+        self._share(self._buffers())
         self._hooks = [model.register_forward_pre_hook(self._before_forward)]
         for index, parameter in enumerate(self._parameters):
             self._listen(index, parameter)
@@ -258,16 +262,23 @@ class Job(Rank):
             gradients.zero_()
         for parameter, view in zip(self._parameters, self._gradients):
             parameter.grad = view
+        for parameter in self._own:
+            parameter.grad = None
         groups = self._optimizers[0].param_groups if self._optimizers else [{"lr": self.learning_rate}]
         self._session.begin(float(groups[0]["lr"]))
         if self._broadcasts_buffers:
-            self._share(list(model.buffers()))  # a module may have put others in their place
+            self._share(self._buffers())
         if self._used is not None:
             self._used.zero_()
         self._told.clear()
         self._stepped.clear()
         self._moment = BEGUN
         self._steps += 1
+
+    def _buffers(self) -> list[torch.Tensor]:
+        """That all ranks have, as they are now: a module may put others in their place."""
+        apart = only_on_this_rank(self._model)
+        return [one for one in self._model.buffers() if id(one) not in apart]
 
     def _require_places(self) -> None:
         for name, parameter, place in zip(self._names, self._parameters, self._places):

@@ -34,6 +34,13 @@ def check_model(model: torch.nn.Module, named: Named) -> None:
             raise ValueError(f"module '{name}' has sparse gradients, which no bucket holds; make it with sparse=False")
 
 
+def only_on_this_rank(model: torch.nn.Module) -> set[int]:
+    """By `id`: parameters and buffers that ranks do not have in common, as experts have them: those of modules with the mark
+    `only_on_this_rank = True`."""
+    marked = [module for module in model.modules() if getattr(module, "only_on_this_rank", False)]
+    return {id(one) for module in marked for one in (*module.parameters(), *module.buffers())}
+
+
 def check_memory(model: torch.nn.Module, named: Named) -> None:
     """Raises ValueError for what lies where the library cannot read it: it takes addresses of whole tensors on the CPU,
     and those of the parameters in `named` as f32."""
@@ -64,14 +71,18 @@ def check_bucket(index: int, gradients: torch.Tensor) -> None:
     check_place(f"bucket {index} of DistributedDataParallel", gradients)
 
 
-def check_optimizers(named: Named, optimizers: Sequence[torch.optim.Optimizer], learning_rate: Optional[float]) -> None:
-    """Raises ValueError for a parameter that none of the optimizers has, and where a learning rate is missing or useless."""
+def check_optimizers(named: Named, own: Named, optimizers: Sequence[torch.optim.Optimizer], learning_rate: Optional[float]) -> None:
+    """Raises ValueError for a parameter that none of the optimizers has, of all ranks or this rank's own, and where a learning
+    rate is missing or useless."""
     if optimizers and learning_rate is not None:
         raise ValueError(f"learning_rate={learning_rate} would do nothing beside optimizers, whose own they step with; leave it out")
     if not optimizers and learning_rate is None:
         raise ValueError("neither optimizers nor a learning_rate were given: an algorithm that steps the weights by itself, as "
                          "one_bit_adam, needs a learning_rate, and all others optimizers that have the model's parameters")
+    if not optimizers and own:
+        raise ValueError(f"parameter '{own[0][0]}' is on this rank only, and an algorithm that steps the weights by itself steps those "
+                         "that all ranks have; take one that leaves the step to optimizers")
     owned = {id(one) for optimizer in optimizers for group in optimizer.param_groups for one in group["params"]}
-    for name, one in named:
+    for name, one in [*named, *own]:
         if optimizers and id(one) not in owned:
             raise ValueError(f"parameter '{name}' is in no optimizer; give it to one, or set requires_grad to False")

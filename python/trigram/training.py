@@ -36,6 +36,7 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]", 
     `broadcast_buffers`: at the begin of each step all ranks take rank 0's buffers, as those of batch norm.
     `find_unused_parameters`: those that no rank has used in a step get gradient None, as in DistributedDataParallel, at the
     price of a small exchange; else 0, which momentum and weight decay step along.
+    Modules with the mark `only_on_this_rank = True`, as experts of `trigram.nn.MoE`, keep their own parameters and buffers.
     An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, as no other, and
     `model.trigram.step()` takes the place of `optimizer.step()`.
     `flags` are those of `trigram run`: lanes, overlap, hierarchy, gradients, all_reduce, bucket_size, seed, trace, and backend, as

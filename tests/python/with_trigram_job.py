@@ -11,11 +11,12 @@ import torch.distributed as dist
 
 from job_beside_ddp import BesideDdp
 from job_comm import Comm
+from job_layers import Layers
 from job_methods import Methods
 from job_misuse import Misuse
 
 
-class Cases(BesideDdp, Comm, Methods, Misuse):
+class Cases(BesideDdp, Comm, Layers, Methods, Misuse):
     """A method a case."""
 
 
