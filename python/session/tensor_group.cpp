@@ -1,76 +1,11 @@
 #include "python/session/tensor_group.hpp"
 
-#include <functional>
 #include <utility>
 
 #include "core/all_reduce.hpp"
 #include "core/error.hpp"
-#include "core/quoted.hpp"
 
 namespace trigram {
-namespace {
-
-using Action = std::function<void(Communicator&, const GroupCall&)>;
-
-const Buffer& only(const GroupCall& call) {
-  ensure(call.buffers.size() == 1, call.collective, " takes one buffer, not ", call.buffers.size());
-  return call.buffers.front();
-}
-
-/// One for each rank of the group, from `begin` on.
-std::span<const Buffer> one_a_rank(const Communicator& comm, const GroupCall& call, std::size_t begin) {
-  const auto size = static_cast<std::size_t>(comm.size());
-  ensure(call.buffers.size() >= begin + size, call.collective, " takes a buffer for each of ", size, " ranks");
-  return std::span(call.buffers).subspan(begin, size);
-}
-
-void all_to_all(Communicator& comm, const GroupCall& call) {
-  const std::span<const Buffer> sent = one_a_rank(comm, call, 0);
-  comm.all_to_all(sent, one_a_rank(comm, call, sent.size()));
-}
-
-/// The own part comes first; the parts of all behind it, on the root.
-void gather(Communicator& comm, const GroupCall& call) {
-  const bool root = comm.rank() == call.peer;
-  comm.gather(call.buffers.at(0), root ? one_a_rank(comm, call, 1) : std::span<const Buffer>(), call.peer);
-}
-
-void scatter(Communicator& comm, const GroupCall& call) {
-  const bool root = comm.rank() == call.peer;
-  comm.scatter(root ? one_a_rank(comm, call, 1) : std::span<const Buffer>(), call.buffers.at(0), call.peer);
-}
-
-const std::map<std::string, Action>& actions() {
-  static const std::map<std::string, Action> all{
-      {"all_reduce", [](Communicator& comm, const GroupCall& call) { comm.all_reduce(only(call), call.op); }},
-      {"reduce_scatter", [](Communicator& comm, const GroupCall& call) { comm.reduce_scatter(only(call), call.op); }},
-      {"all_gather", [](Communicator& comm, const GroupCall& call) { comm.all_gather(only(call)); }},
-      {"all_gather_parts",
-       [](Communicator& comm, const GroupCall& call) { comm.all_gather(one_a_rank(comm, call, 0)); }},
-      {"all_to_all", all_to_all},
-      {"broadcast", [](Communicator& comm, const GroupCall& call) { comm.broadcast(only(call), call.peer); }},
-      {"reduce", [](Communicator& comm, const GroupCall& call) { comm.reduce(only(call), call.op, call.peer); }},
-      {"gather", gather},
-      {"scatter", scatter},
-      {"barrier", [](Communicator& comm, const GroupCall&) { comm.barrier(); }},
-      {"send",
-       [](Communicator& comm, const GroupCall& call) { comm.exchange({Transfer::send_to(call.peer, only(call))}); }},
-      {"receive", [](Communicator& comm, const GroupCall& call) {
-         comm.exchange({Transfer::receive_from(call.peer, only(call))});
-       }}};
-  return all;
-}
-
-/// Throws before anything is sent.
-void check(const Communicator& comm, const GroupCall& call) {
-  ensure(actions().contains(call.collective), "no collective is called ", [&] { return in_quotes(call.collective); });
-  require(call.peer >= 0 && call.peer < comm.size(), call.collective, ": there is no rank ", call.peer, " among ",
-          comm.size());
-}
-
-void perform(Communicator& comm, const GroupCall& call) { actions().at(call.collective)(comm, call); }
-
-}  // namespace
 
 TensorGroup::TensorGroup(Params flags) {
   World world;
@@ -132,7 +67,7 @@ int TensorGroup::split(int group, int color, int key) {
 
 void TensorGroup::call(int group, const GroupCall& call) {
   guarded([&] {
-    check(*of(group).now, call);
+    trigram::check(*of(group).now, call);
     perform(*of(group).now, call);
   });
 }
@@ -140,7 +75,7 @@ void TensorGroup::call(int group, const GroupCall& call) {
 std::int64_t TensorGroup::begin(int group, GroupCall call) {
   return guarded([&] {
     Communicator& comm = *of(group).beside;
-    check(comm, call);
+    trigram::check(comm, call);
     begun_.emplace(next_, worker_->start(worker_->background_lane(),
                                          [&comm, own = std::move(call)](Worker&) { perform(comm, own); }));
     return next_++;

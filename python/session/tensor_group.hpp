@@ -11,18 +11,10 @@
 #include <vector>
 
 #include "core/backend.hpp"
+#include "core/group_call.hpp"
 #include "core/params.hpp"
 
 namespace trigram {
-
-/// What a rank does in a group, and to which buffers. Those that come in pairs, one that is sent and one that is
-/// received for each rank of the group, are all that are sent, then all that are received.
-struct GroupCall {
-  std::string collective;  ///< "all_reduce", …, "all_gather_parts", "send", "receive"
-  ReduceOp op = ReduceOp::sum;
-  int peer = 0;  ///< the root, or whom to send to or to receive from
-  std::vector<Buffer> buffers;
-};
 
 /// From its construction to `leave`, this process is a rank that does nothing but what it is called for. Each call is
 /// made by all ranks of its group, in one order. Whatever fails ends it: ranks that wait for this one learn of it.

@@ -1,40 +1,13 @@
 // Groups of tensors as functions of C, as c_surface.cpp has them for sessions.
-#include <array>
 #include <memory>
 #include <utility>
 
 #include "python/session/answer.hpp"
+#include "python/session/call_text.hpp"
 #include "python/session/tensor_group.hpp"
 
 namespace trigram {
 namespace {
-
-template <class Value, std::size_t Count>
-Value by_name(const Json& name, const std::array<Value, Count>& values, const std::array<const char*, Count>& names) {
-  for (std::size_t i = 0; i < Count; ++i) {
-    if (name == names[i]) return values[i];
-  }
-  throw UsageError("'" + name.get<std::string>() + "' is none of those that ranks reduce by or send");
-}
-
-ReduceOp operation_of(const Json& name) {
-  return by_name(name, std::array{ReduceOp::sum, ReduceOp::mean, ReduceOp::min, ReduceOp::max},
-                 std::array{"sum", "mean", "min", "max"});
-}
-
-DType type_of(const Json& name) {
-  return by_name(name, std::array{DType::f32, DType::f16, DType::bf16, DType::u8, DType::i32, DType::i64},
-                 std::array{"f32", "f16", "bf16", "u8", "i32", "i64"});
-}
-
-/// `text`: {"collective", "op", "peer", "dtype"}.
-GroupCall call_of(const char* text, const std::uint64_t* addresses, const std::int64_t* counts, int buffers) {
-  const Json given = Json::parse(text);
-  GroupCall call{given.at("collective"), operation_of(given.at("op")), given.at("peer"), {}};
-  for (int i = 0; i < buffers; ++i)
-    call.buffers.emplace_back(address(addresses[i]), Shape::of(counts[i], type_of(given.at("dtype"))));
-  return call;
-}
 
 void reply_with_place(const TensorGroup& tensors, int group) {
   last_reply = Json{{"group", group}, {"rank", tensors.rank(group)}, {"size", tensors.size(group)}}.dump();
@@ -64,13 +37,14 @@ TRIGRAM_SURFACE int trigram_group_split(TensorGroup* tensors, int group, int col
 
 TRIGRAM_SURFACE int trigram_group_call(TensorGroup* tensors, int group, const char* call,
                                        const std::uint64_t* addresses, const std::int64_t* counts, int buffers) {
-  return trigram::answer([&] { tensors->call(group, trigram::call_of(call, addresses, counts, buffers)); });
+  return trigram::answer([&] { tensors->call(group, trigram::group_call_of(call, addresses, counts, buffers)); });
 }
 
 TRIGRAM_SURFACE int trigram_group_begin(TensorGroup* tensors, int group, const char* call,
                                         const std::uint64_t* addresses, const std::int64_t* counts, int buffers,
                                         std::int64_t* begun) {
-  return trigram::answer([&] { *begun = tensors->begin(group, trigram::call_of(call, addresses, counts, buffers)); });
+  return trigram::answer(
+      [&] { *begun = tensors->begin(group, trigram::group_call_of(call, addresses, counts, buffers)); });
 }
 
 TRIGRAM_SURFACE int trigram_group_done(TensorGroup* tensors, std::int64_t begun, int* done) {

@@ -20,14 +20,13 @@ import atexit
 import ctypes
 import json
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 import torch
 
 from . import library, program
-from .model import check_launcher, check_place
-
-TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.uint8: "u8", torch.int32: "i32", torch.int64: "i64"}
+from .collectives import Call, Collectives
+from .model import check_launcher
 
 
 class Handle:
@@ -69,14 +68,9 @@ class Joined:
             library.library().trigram_group_close(self.handle)
 
 
-class Communicator:
+class Communicator(Collectives):
     """A group of ranks. Each collective has a twin, begin_NAME, which returns a Handle and runs beside this thread, after what
     was begun before; its tensors are nobody's until the handle's `wait`."""
-
-    rank: int
-    """Of this process in the group."""
-    size: int
-    """How many ranks it has."""
 
     def __init__(self, joined: Joined) -> None:
         """Of what the library has replied."""
@@ -98,138 +92,52 @@ class Communicator:
         script does it too."""
         self._joined.leave()
 
-    def all_reduce(self, x: torch.Tensor, op: str = "sum") -> torch.Tensor:
-        """x = op ("sum", "mean", "min", "max") over all ranks, on every rank."""
-        self._call("all_reduce", [x], op=op)
-        return x
-
     def begin_all_reduce(self, x: torch.Tensor, op: str = "sum") -> Handle:
         return self._begin("all_reduce", [x], op=op)
-
-    def chunk(self, x: torch.Tensor, rank: Optional[int] = None) -> torch.Tensor:
-        """The elements of x that reduce_scatter and all_gather_chunks mean by the chunk of a rank, this one unless it is given: a
-        flat view. Chunks are even but for their last elements, and for grains of 64 where they are long."""
-        begin, end = ctypes.c_int64(), ctypes.c_int64()
-        library.library().trigram_chunk(x.numel(), self.size, self.rank if rank is None else rank, ctypes.byref(begin), ctypes.byref(end))
-        return x.view(-1)[begin.value:end.value]
-
-    def reduce_scatter(self, x: torch.Tensor, op: str = "sum") -> torch.Tensor:
-        """This rank's chunk of x = op over all ranks; the other chunks are undefined. Returns the chunk."""
-        self._call("reduce_scatter", [x], op=op)
-        return self.chunk(x)
 
     def begin_reduce_scatter(self, x: torch.Tensor, op: str = "sum") -> Handle:
         return self._begin("reduce_scatter", [x], op=op)
 
-    def all_gather_chunks(self, x: torch.Tensor) -> torch.Tensor:
-        """Each rank brings its chunk of x, and gets all."""
-        self._call("all_gather", [x])
-        return x
-
     def begin_all_gather_chunks(self, x: torch.Tensor) -> Handle:
         return self._begin("all_gather", [x])
-
-    def all_gather(self, parts: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
-        """parts[r] = what rank r has there, of any sizes that all ranks know; a tensor for each rank."""
-        self._call("all_gather_parts", parts, each=1)
-        return parts
 
     def begin_all_gather(self, parts: Sequence[torch.Tensor]) -> Handle:
         return self._begin("all_gather_parts", parts, each=1)
 
-    def all_to_all(self, send: Sequence[torch.Tensor], receive: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
-        """send[r] goes to rank r's receive[rank]: a tensor for each rank, of any sizes that both ends know."""
-        self._call("all_to_all", [*send, *receive], each=2)
-        return receive
-
     def begin_all_to_all(self, send: Sequence[torch.Tensor], receive: Sequence[torch.Tensor]) -> Handle:
         return self._begin("all_to_all", [*send, *receive], each=2)
-
-    def broadcast(self, x: torch.Tensor, root: int = 0) -> torch.Tensor:
-        """x of the root on every rank."""
-        self._call("broadcast", [x], peer=root)
-        return x
 
     def begin_broadcast(self, x: torch.Tensor, root: int = 0) -> Handle:
         return self._begin("broadcast", [x], peer=root)
 
-    def reduce(self, x: torch.Tensor, op: str = "sum", root: int = 0) -> torch.Tensor:
-        """x of the root = op over all ranks; elsewhere x is undefined."""
-        self._call("reduce", [x], op=op, peer=root)
-        return x
-
     def begin_reduce(self, x: torch.Tensor, op: str = "sum", root: int = 0) -> Handle:
         return self._begin("reduce", [x], op=op, peer=root)
-
-    def gather(self, part: torch.Tensor, parts: Sequence[torch.Tensor] = (), root: int = 0) -> Sequence[torch.Tensor]:
-        """parts[r] on the root = part of rank r; elsewhere there are no parts."""
-        self._call("gather", [part, *self._of_root(parts, root)], peer=root)
-        return parts
 
     def begin_gather(self, part: torch.Tensor, parts: Sequence[torch.Tensor] = (), root: int = 0) -> Handle:
         return self._begin("gather", [part, *self._of_root(parts, root)], peer=root)
 
-    def scatter(self, part: torch.Tensor, parts: Sequence[torch.Tensor] = (), root: int = 0) -> torch.Tensor:
-        """part of rank r = parts[r] of the root."""
-        self._call("scatter", [part, *self._of_root(parts, root)], peer=root)
-        return part
-
     def begin_scatter(self, part: torch.Tensor, parts: Sequence[torch.Tensor] = (), root: int = 0) -> Handle:
         return self._begin("scatter", [part, *self._of_root(parts, root)], peer=root)
-
-    def barrier(self) -> None:
-        """Returns when all ranks have called it."""
-        self._call("barrier", [])
 
     def begin_barrier(self) -> Handle:
         return self._begin("barrier", [])
 
-    def send(self, x: torch.Tensor, to: int) -> None:
-        """Returns when x may be written again; messages of two ranks match in their order."""
-        self._call("send", [x], peer=to)
-
     def begin_send(self, x: torch.Tensor, to: int) -> Handle:
         return self._begin("send", [x], peer=to)
-
-    def receive(self, x: torch.Tensor, source: int) -> torch.Tensor:
-        """x = what rank `source` sends, of the same size and type."""
-        self._call("receive", [x], peer=source)
-        return x
 
     def begin_receive(self, x: torch.Tensor, source: int) -> Handle:
         return self._begin("receive", [x], peer=source)
 
-    def _of_root(self, parts: Sequence[torch.Tensor], root: int) -> Sequence[torch.Tensor]:
-        wanted = self.size if self.rank == root else 0
-        if len(parts) != wanted:
-            raise ValueError(f"rank {self.rank} gives {len(parts)} parts; the root, rank {root}, has one for each of {self.size} ranks, and "
-                             "others have none")
-        return parts
-
-    def _words(self, collective: str, tensors: Sequence[torch.Tensor], op: str, peer: int, each: int) -> tuple[Any, ...]:
-        if each and len(tensors) != each * self.size:
-            raise ValueError(f"{collective} is given {len(tensors)} tensors on {self.size} ranks; give one for each rank, of what is "
-                             "sent and of what is received")
-        for one in tensors:
-            check_place(f"a tensor of {collective}", one)
-            if not one.is_contiguous():
-                raise ValueError(f"a tensor of {collective} has gaps between its elements; give x.contiguous()")
-            if one.dtype not in TYPES or one.dtype != tensors[0].dtype:
-                raise ValueError(f"a tensor of {collective} is of {one.dtype}; give one type, of {', '.join(map(str, TYPES))}")
-        kind = TYPES[tensors[0].dtype] if tensors else "u8"
-        call = json.dumps({"collective": collective, "op": op, "peer": peer, "dtype": kind}).encode()
-        addresses, counts = ctypes.c_uint64 * len(tensors), ctypes.c_int64 * len(tensors)
-        return (self._joined.handle, self._group, call, addresses(*(one.data_ptr() for one in tensors)),
-                counts(*(one.numel() for one in tensors)), len(tensors))
-
-    def _call(self, collective: str, tensors: Sequence[torch.Tensor], op: str = "sum", peer: int = 0, each: int = 0) -> None:
-        self._joined.check(library.library().trigram_group_call(*self._words(collective, tensors, op, peer, each)))
-
     def _begin(self, collective: str, tensors: Sequence[torch.Tensor], op: str = "sum", peer: int = 0, each: int = 0) -> Handle:
         number = ctypes.c_int64()
-        words = self._words(collective, tensors, op, peer, each)
-        self._joined.check(library.library().trigram_group_begin(*words, ctypes.byref(number)))
+        call = Call(collective, tensors, op, peer, each)
+        call.check(self.size)
+        self._joined.check(library.library().trigram_group_begin(self._joined.handle, self._group, *call.in_c(),
+                                                                 ctypes.byref(number)))
         return Handle(self._joined, number.value, list(tensors))
+
+    def _perform(self, call: Call) -> None:
+        self._joined.check(library.library().trigram_group_call(self._joined.handle, self._group, *call.in_c()))
 
 
 def join(*, backend: str = "mpi", all_reduce: str = "ring") -> Communicator:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 import torch
 
+from . import algorithm as algorithms
 from . import program, record, results, tables
+from .job_moments import JobMoments
 from .library import Session
 from .model import check_launcher, check_model, check_optimizers, only_on_this_rank
 from .recording import Recording, facts_of
@@ -42,8 +44,9 @@ class Rank:
         texts = {key.replace("_", "-"): program.text_of(value) for key, value in flags.items() if value is not None}
         return texts | {"algorithm": algorithm}
 
-    def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool) -> None:
-        self._session = Session(settings, parameters, loop_updates, ended=self._leave)
+    def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool,
+                      moments: Optional[JobMoments] = None) -> None:
+        self._session = Session(settings, parameters, loop_updates, ended=self._leave, moments=moments)
         self.rank, self.ranks = self._session.rank, self._session.ranks
         self._recording = Recording(self._session)
         live[self] = None
@@ -81,7 +84,7 @@ class Job(Rank):
     learning_rate: float
     """Of an algorithm that steps the weights by itself; else that of the first optimizer's first group is used."""
 
-    def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: str,
+    def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: "str | algorithms.Make",
                  broadcast_buffers: bool, find_unused_parameters: bool, learning_rate: Optional[float],
                  flags: dict[str, object]) -> None:
         super().__init__()
@@ -91,7 +94,9 @@ class Job(Rank):
         own = [(name, one) for name, one in trained if id(one) in apart]
         self._model = model
         self._own = [one for _, one in own]
-        self._flags = self.settings(algorithm, flags)
+        self._algorithm = None if isinstance(algorithm, str) else algorithms.made(algorithm)
+        self._moments = None if self._algorithm is None else JobMoments(self._algorithm)
+        self._flags = self.settings(algorithms.spec_of(self._algorithm) if self._algorithm else str(algorithm), flags)
         self._steps = 0  # that have begun
         self._parameters = [one for _, one in named]
         self._names = [name for name, _ in named]
@@ -101,7 +106,7 @@ class Job(Rank):
         check_optimizers(named, own, self._optimizers, learning_rate)
         self._open_session(self._flags,
                            [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
-                           loop_updates=bool(self._optimizers))
+                           loop_updates=bool(self._optimizers), moments=self._moments)
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
         self._broadcasts_buffers = broadcast_buffers
         self._used = torch.zeros(len(named)) if find_unused_parameters else None
@@ -110,6 +115,8 @@ class Job(Rank):
         self._told: set[int] = set()
         self._stepped: set[int] = set()
         self._lay_out()
+        if self._moments is not None:
+            self._moments.adopt(self._weights, self._sums)
         self._session.adopt(self._places, [one.data_ptr() for one in self._gradients], [one.numel() for one in self._parameters])
         self._share([one for one in model.parameters() if not one.requires_grad and id(one) not in apart])
         self._share(self._buffers())
@@ -179,7 +186,8 @@ class Job(Rank):
         """What this rank keeps beside model and optimizers, as residuals of codecs, for torch.save; each rank has its own.
         Collective, between two steps: asynchronous methods come to rest."""
         self._require_between("job.state_dict()")
-        return {"ranks": self.ranks, "rank": self.rank, "state": self._session.state()}
+        state = {"ranks": self.ranks, "rank": self.rank, "state": self._session.state()}
+        return state if self._algorithm is None else state | {"algorithm": self._algorithm.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on from `state_dict()` of the same rank, beside those of model and optimizers, as if it had never stopped.
@@ -189,6 +197,8 @@ class Job(Rank):
             raise ValueError(f"the state is that of rank {state['rank']} of {state['ranks']}, and this is rank {self.rank} of "
                              f"{self.ranks}; give each rank its own")
         self._session.go_on_from(state["state"])
+        if self._algorithm is not None:
+            self._algorithm.load_state_dict(state["algorithm"])
 
     def finish(self) -> None:
         """After the last step, on all ranks: weights are final. Raises RuntimeError within a step. The end of a script does

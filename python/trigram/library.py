@@ -6,9 +6,12 @@ import json
 import os
 import pathlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Optional
 
 from . import program
+
+if TYPE_CHECKING:
+    from .job_moments import JobMoments
 
 USAGE = 2
 
@@ -41,11 +44,11 @@ def library() -> ctypes.CDLL:
                  "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
                  "has_ended": [Handle], "fail": [Handle, text],
-                 "require_gradients_only": [text], "close": [Handle]} | group_arguments()
+                 "require_gradients_only": [text], "close": [Handle]} | group_arguments() | lane_arguments()
     for name, types in arguments.items():
         getattr(loaded, f"trigram_{name}").argtypes = types
     loaded.trigram_reply.restype = text
-    for name in ("fail", "close", "group_close", "chunk"):
+    for name in ("fail", "close", "group_close", "chunk", "moments", "lane_fail"):
         getattr(loaded, f"trigram_{name}").restype = None
     return loaded
 
@@ -58,6 +61,13 @@ def group_arguments() -> dict[str, list[Any]]:
     return {"group_open": [text, ctypes.POINTER(Handle)], "group_split": [Handle, whole, whole, whole], "group_call": call,
             "group_begin": [*call, begun], "group_done": [Handle, number, ctypes.POINTER(whole)], "group_wait": [Handle, number],
             "chunk": [number, whole, whole, begun, begun], "group_leave": [Handle], "group_has_ended": [Handle], "group_close": [Handle]}
+
+
+def lane_arguments() -> dict[str, list[Any]]:
+    """Of what algorithms in Python call."""
+    number, text, whole = ctypes.c_int64, ctypes.c_char_p, ctypes.c_int
+    call = [Handle, text, text, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number), whole]
+    return {"moments": [ctypes.c_void_p], "lane_call": call, "lane_ask": [Handle, text], "lane_fail": [Handle, text]}
 
 
 def reply() -> str:
@@ -80,13 +90,20 @@ class Session:
     """This process as a rank, until it has finished: the moments of a step, in their order."""
 
     def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool,
-                 ended: Callable[[], None]) -> None:
-        """`ended` is called where a failure has ended the session, before that is raised."""
+                 ended: Callable[[], None], moments: "Optional[JobMoments]" = None) -> None:
+        """`ended` is called where a failure has ended the session, before that is raised. `moments`: of an algorithm in
+        Python, whose own errors are raised as they are."""
         self._handle = Handle()
         self._library = library()
         self._ended = ended
+        self._moments = moments
         settings = json.dumps({"flags": flags, "parameters": parameters, "loop_updates": loop_updates})
-        check(self._library.trigram_open(settings.encode(), ctypes.byref(self._handle)))
+        if moments is not None:
+            moments.be_next()
+        try:
+            check(self._library.trigram_open(settings.encode(), ctypes.byref(self._handle)))
+        finally:
+            self._library.trigram_moments(None)
         answer = json.loads(reply())
         self.rank: int = answer["rank"]
         self.ranks: int = answer["ranks"]
@@ -95,6 +112,8 @@ class Session:
     def _check(self, status: int) -> None:
         if status != 0 and self._library.trigram_has_ended(self._handle):
             self._ended()
+            if self._moments is not None and self._moments.error is not None:
+                raise self._moments.error
         check(status)
 
     def adopt(self, weights: list[int], gradients: list[int], counts: list[int]) -> None:

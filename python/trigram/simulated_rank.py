@@ -67,7 +67,7 @@ class SimulatedRank:
         self._all_gradients.zero_()
         for parameter, view in zip(self._parameters, self._gradients):
             parameter.grad = view
-        with self._own_random_numbers():
+        with self.own_random_numbers():
             value = loss(self._model)
             value.backward()
         with torch.no_grad():
@@ -86,7 +86,7 @@ class SimulatedRank:
             parameter.grad = view if index in chosen else None
         for group, rate in zip(self._optimizer.param_groups, self._rates):
             group["lr"] = rate if learning_rate == self._rates[0] else rate * learning_rate / self._rates[0]
-        with self._own_random_numbers():
+        with self.own_random_numbers():
             self._optimizer.step()
         first = self._parameters[chosen[0]]
         state: dict[str, Any] = self._optimizer.state.get(first, {})
@@ -97,7 +97,7 @@ class SimulatedRank:
         own = self.buffers()
         self.take(buffers)
         try:
-            with torch.no_grad(), self._own_random_numbers():
+            with torch.no_grad(), self.own_random_numbers():
                 return score(self._model.eval())
         finally:
             self.take(own)
@@ -113,8 +113,8 @@ class SimulatedRank:
         return self._model.eval()
 
     @contextmanager
-    def _own_random_numbers(self) -> Iterator[None]:
-        """Those of a process of its own, which began with the model."""
+    def own_random_numbers(self) -> Iterator[None]:
+        """Torch's, those of a process of its own, which began with the model."""
         torch.set_rng_state(self._random)
         try:
             yield

@@ -14,10 +14,12 @@ from typing import Any, Optional
 
 import torch
 
+from . import algorithm as algorithms
 from . import program, progress, record, results
 from .model import check_model
 from .profile import Clock, of_clock, samples_of
 from .recording import numbers_of
+from .simulated_moments import SimulatedMoments
 from .simulated_rank import SimulatedRank, trained
 
 Make = Callable[[], torch.nn.Module]
@@ -38,14 +40,14 @@ class Simulation(results.Run):
 
 
 class Shared:
-    """Weights of all parameters, then gradients, in memory that the program maps too."""
+    """Weights of all parameters, then gradients, then both as buckets have them, in memory that the program maps too."""
 
     def __init__(self, count: int) -> None:
         self.descriptor = os.memfd_create("trigram")
-        os.ftruncate(self.descriptor, 8 * count)
-        self.memory = mmap.mmap(self.descriptor, 8 * count)
+        os.ftruncate(self.descriptor, 16 * count)  # of which no page is there before it is used
+        self.memory = mmap.mmap(self.descriptor, 16 * count)
         flat = torch.frombuffer(self.memory, dtype=torch.float32)
-        self.weights, self.gradients = flat[:count], flat[count:]
+        self.weights, self.gradients, self.bucket_weights, self.bucket_gradients = flat.split(count)
 
     def close(self) -> None:
         os.close(self.descriptor)  # the memory itself goes with the last tensor
@@ -55,7 +57,7 @@ class Server:
     """Answers the program's questions, a method each, until it has no more."""
 
     def __init__(self, make: Make, loss: Loss, data: Data, score: Optional[Score], optimizer: Optional[MakeOptimizer],
-                 samples: int, steps: int, evaluate_every: int, broadcast_buffers: bool) -> None:
+                 samples: int, steps: int, evaluate_every: int, broadcast_buffers: bool, algorithm: "Optional[algorithms.Make]") -> None:
         self._make, self._loss, self._data, self._score, self._optimizer = make, loss, data, score, optimizer
         self._samples, self.steps, self._broadcasts = samples, steps, broadcast_buffers
         first = make()
@@ -63,6 +65,8 @@ class Server:
         check_model(first, named)
         self._named = shapes_of(first)
         self.shared = Shared(sum(one.numel() for _, one in named))
+        self._has_algorithm = algorithm is not None
+        self._moments = SimulatedMoments(algorithm, self.shared.bucket_weights, self.shared.bucket_gradients)
         self._initial = torch.cat([one.detach().reshape(-1) for _, one in named])
         self._first = SimulatedRank(first, self.shared.weights, self.shared.gradients, optimizer)
         self._buffers = {0: self._first.buffers()}  # rank 0's at the begin of the last steps
@@ -77,12 +81,32 @@ class Server:
         """Of torch's optimizer."""
         return self._first.learning_rate
 
-    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        answer: dict[str, Any] = getattr(self, question.pop("ask"))(**question)
-        return answer
+    def answer(self, question: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], bytes]:
+        """With the bytes that come with either."""
+        asked = question.pop("ask")
+        if asked == "moment":
+            return self._moment(question.pop("rank"), question)
+        if asked == "go_on":
+            return self._go_on(question["rank"], question["lane"], question["answer"], payload)
+        answer: dict[str, Any] = getattr(self, asked)(**question)
+        return answer, b""
+
+    def end(self) -> None:
+        """Nothing of the algorithm runs when it returns."""
+        self._moments.end()
+
+    def _moment(self, rank: int, told: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        moment = told.get("moment", "a body")
+        self.where = f"in {moment} of rank {rank}" + ("" if moment == "setup" else f" in step {told['step']}")
+        with self._rank(rank).own_random_numbers():
+            return self._moments.begin(rank, told)
+
+    def _go_on(self, rank: int, lane: int, answer: Any, payload: bytes) -> tuple[dict[str, Any], bytes]:
+        with self._rank(rank).own_random_numbers():
+            return self._moments.go_on(rank, lane, answer, payload)
 
     def describe(self) -> dict[str, Any]:
-        return {"description": self._first.name, "local_batch": self._samples,
+        return {"description": self._first.name, "local_batch": self._samples, "has_algorithm": self._has_algorithm,
                 "parameters": [{"name": name, "dimensions": shape, "decays": len(shape) > 1} for name, shape in self._named]}
 
     def begin(self) -> dict[str, Any]:
@@ -150,20 +174,21 @@ def shapes_of(model: torch.nn.Module) -> list[tuple[str, list[int]]]:
     return [(name, list(one.shape)) for name, one in trained(model)]
 
 
-def simulate(make: Make, loss: Loss, data: Data, algorithm: str, ranks: int, steps: int, lr: Optional[float],
+def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Make", ranks: int, steps: int, lr: Optional[float],
              optimizer: "Optional[str | MakeOptimizer]", score: Optional[Score], cluster: str, clock: Clock, samples: Optional[int],
              broadcast_buffers: bool, out: "str | pathlib.Path | None", flags: dict[str, object]) -> Simulation:
     refuse(flags, ranks, steps)
+    spec = algorithm if isinstance(algorithm, str) else algorithms.spec_of(algorithms.made(algorithm))
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         batch = data(0, 0)
         count = samples if samples is not None else samples_of(batch)
         server = Server(make, loss, data, score, None if isinstance(optimizer, str) else optimizer, count, steps,
-                        int(str(flags.get("evaluate_every") or 0)), broadcast_buffers)
+                        int(str(flags.get("evaluate_every") or 0)), broadcast_buffers, None if isinstance(algorithm, str) else algorithm)
         rate = rate_of(server, lr)
         scratch = None if out else results.Scratch()
         folder = scratch.folder if scratch else pathlib.Path(str(out))
         with made(folder):
-            given = {"cluster": cluster, "algorithm": algorithm, "ranks": ranks, "steps": steps, "lr": rate, "workload": "python_model",
+            given = {"cluster": cluster, "algorithm": spec, "ranks": ranks, "steps": steps, "lr": rate, "workload": "python_model",
                      "profile": of_clock(clock, make(), loss, batch, count, folder),
                      "optimizer": "python_optimizer" if server.learning_rate is not None else optimizer} | flags
             try:
@@ -172,6 +197,7 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: str, ranks: int, ste
                 tell(error, server, given, folder, scratch)
                 raise
             finally:
+                server.end()
                 server.shared.close()
         done = Simulation(folder, scratch)
         done.model = server.mean_model()
@@ -230,10 +256,11 @@ def serve(server: Server, words: list[str]) -> None:
                                    stdout=subprocess.DEVNULL, stderr=said, pass_fds=passed, env=environment, start_new_session=True)
         try:
             theirs.close()
-            for question in questions(ours):
-                answer = json.dumps(server.answer(json.loads(question))).encode() + b"\n"
+            for question, payload in questions(ours):
+                answer, own_payload = server.answer(question, payload)
+                text = json.dumps(answer | {"bytes": len(own_payload)}).encode() + b"\n"
                 with suppress(BrokenPipeError, ConnectionResetError):  # it has died, and says below of what
-                    ours.sendall(answer)
+                    ours.sendall(text + own_payload)
             process.wait()
             if process.returncode == 0:
                 server.tell_progress(server.steps)
@@ -244,8 +271,8 @@ def serve(server: Server, words: list[str]) -> None:
         program.judge(process.returncode, said.read().decode("utf-8", "replace").splitlines(), stacklevel=5)
 
 
-def questions(connection: socket.socket) -> Iterator[bytes]:
-    """Lines, until the program has no more of them."""
+def questions(connection: socket.socket) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """With the bytes that follow them, until the program has no more of them."""
     with connection.makefile("rb") as lines:
         while True:
             try:
@@ -254,7 +281,8 @@ def questions(connection: socket.socket) -> Iterator[bytes]:
                 return
             if not line.endswith(b"\n"):
                 return
-            yield line
+            question = json.loads(line)
+            yield question, lines.read(question.pop("bytes", 0))
 
 
 def tell(error: BaseException, server: Server, flags: dict[str, object], folder: pathlib.Path, scratch: Optional[results.Scratch]) -> None:

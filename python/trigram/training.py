@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Optional, TypeVar
 if TYPE_CHECKING:
     import torch
 
+    from . import algorithm as algorithms
     from .hook import Hook
     from .profile import Clock, Seconds
     from .simulation import Simulation
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     Model = TypeVar("Model", bound=torch.nn.Module)
 
 
-def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]", algorithm: str = "all_reduce", *,
+def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
+                 algorithm: "str | algorithms.Make" = "all_reduce", *,
                  broadcast_buffers: bool = True, find_unused_parameters: bool = False, learning_rate: Optional[float] = None,
                  **flags: object) -> "Model":
     """Trains `model` together with those of the other processes of a job, by any algorithm of `products("algorithms")`.
@@ -33,6 +35,7 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]", 
     accumulation, `steps()`, `evals()` and `trace()` as tables and `save(folder)` as files, which `trigram plot FOLDER OTHER`
     draws beside those of a simulation, `state_dict()` and `load_state_dict()` for checkpoints, `finish()`.
 
+    `algorithm`: a name with parameters, or a class of your own (trigram.algorithm), or a function that makes such an object.
     `broadcast_buffers`: at the begin of each step all ranks take rank 0's buffers, as those of batch norm.
     `find_unused_parameters`: those that no rank has used in a step get gradient None, as in DistributedDataParallel, at the
     price of a small exchange; else 0, which momentum and weight decay step along.
@@ -64,7 +67,7 @@ def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str 
 
 
 def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Module, Any], torch.Tensor]", data: Callable[[int, int], Any],
-             *, algorithm: str = "all_reduce", ranks: int = 8, steps: int = 100, lr: Optional[float] = None,
+             *, algorithm: "str | algorithms.Make" = "all_reduce", ranks: int = 8, steps: int = 100, lr: Optional[float] = None,
              optimizer: "Optional[str | Callable[[torch.nn.Module], torch.optim.Optimizer]]" = None,
              score: "Optional[Callable[[torch.nn.Module], Any]]" = None, cluster: str = "two_by_four", clock: "Clock" = "flops",
              samples: Optional[int] = None, broadcast_buffers: bool = True, out: "str | pathlib.Path | None" = None,
@@ -89,6 +92,7 @@ def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Mo
     loss, or (loss, accuracy in [0, 1]), of the mean model in evaluation mode, without gradients; it costs no time.
     `optimizer`: one of `products("optimizers")`, with `lr`, 0.1 by default; or a function of the model that makes one of
     torch.optim, once a rank, whose first group's rate is the run's. `schedule` multiplies the rates of either.
+    `algorithm`: as in `with_trigram`; one of your own costs what its tensors do, so the clock has to be the model's own.
     `clock`: the name of one of `products("profiles")`, whose sizes and times the model borrows ("gpt2_xl:compute=0.4s"); "flops", the
     model's own layers, as `profile_of` counts them, on the cluster's GPU; seconds of a step's compute, spread over layers
     by their FLOPs; or {layer: (forward, backward)} in seconds, by the names of `model.named_modules()`.

@@ -1,6 +1,6 @@
 """A small model and its batches, trained by a real job or by a simulated one. As a script, a rank of the real one:
 real_and_simulated.py FOLDER leaves the weights of each rank and algorithm in FOLDER/RANK.pt, and the files of a training
-with evaluations in FOLDER/real."""
+with evaluations in FOLDER/real; real_and_simulated.py FOLDER twins only those of the algorithms in Python and of their twins."""
 
 import sys
 
@@ -8,10 +8,12 @@ import torch
 import torch.nn.functional as F
 
 import trigram
+from python_algorithms import TWINS
 
 RANKS, STEPS, BUCKET = 4, 6, "256B"
-ALGORITHMS = ["all_reduce", "bytegrad:error_feedback=on", "qsgd", "local_sgd:every=4", "decentralized", "low_precision_decentralized",
-              "power_sgd"]
+OWN = {f"{twin} in Python": algorithm for twin, algorithm in TWINS.items()}
+ALGORITHMS = {name: name for name in ["bytegrad:error_feedback=on", "qsgd", "local_sgd:every=4", "low_precision_decentralized", "power_sgd",
+                                      *TWINS]} | OWN
 
 
 class Net(torch.nn.Module):
@@ -77,13 +79,18 @@ def train(algorithm, evaluate_every=0, **options):
     return job, model
 
 
-def main(folder):
+def main(folder, twins_alone):
     torch.set_num_threads(1)
     weights = {}
-    for algorithm in ALGORITHMS:
+    for name, algorithm in ALGORITHMS.items():
+        if twins_alone and name.removesuffix(" in Python") not in TWINS:
+            continue
         job, model = train(algorithm)
-        weights[algorithm] = [one.detach().clone() for one in model.parameters()], [one.clone() for one in model.buffers()]
+        weights[name] = [one.detach().clone() for one in model.parameters()], [one.clone() for one in model.buffers()], [
+            row["bytes_sent"] for row in job.steps().to_dict("records")]
     torch.save(weights, f"{folder}/{job.rank}.pt")
+    if twins_alone:
+        return
     job, _ = train("local_sgd:every=4", evaluate_every=3, trace=True, broadcast_buffers=False)
     lanes = job.trace()
     assert set(lanes["rank"]) == set(range(RANKS)) and {"loop", "all_reduce"} <= set(lanes["name"]), lanes
@@ -91,4 +98,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], "twins" in sys.argv[2:])

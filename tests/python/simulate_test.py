@@ -54,8 +54,8 @@ class Real(Case):
 
     def test_weights_are_equal_to_the_last_bit(self):
         real = [torch.load(self.job / f"{rank}.pt") for rank in range(task.RANKS)]
-        for algorithm in task.ALGORITHMS:
-            with self.subTest(algorithm):
+        for name, algorithm in task.ALGORITHMS.items():
+            with self.subTest(name):
                 seen = []
 
                 def score(model):
@@ -64,10 +64,10 @@ class Real(Case):
 
                 run = self.simulated(algorithm=algorithm, score=score)
                 for rank in range(task.RANKS):
-                    weights, _ = real[rank][algorithm]
+                    weights, _, _ = real[rank][name]
                     nearest = min(max(float((a - b).abs().max()) for a, b in zip(weights, other)) for other in seen)
                     self.assertTrue(any(all(map(torch.equal, weights, other)) for other in seen), (rank, nearest))
-                for mine, theirs in zip(run.model.buffers(), real[0][algorithm][1]):
+                for mine, theirs in zip(run.model.buffers(), real[0][name][1]):
                     self.assertTrue(torch.equal(mine, theirs), (mine, theirs))
 
     def test_files_are_those_of_a_simulation(self):

@@ -21,9 +21,10 @@ constexpr const char* variable = "TRIGRAM_PEER";
 /// "5,6".
 std::array<int, 2> descriptors() {
   const char* text = std::getenv(variable);
-  require(text != nullptr,
-          "a model of Python is computed by the Python that has it, which starts this program itself: call "
-          "trigram.simulate there");
+  require(
+      text != nullptr,
+      "a model or an algorithm of Python is computed by the Python that has it, which starts this program itself: call "
+      "trigram.simulate there");
   std::array<int, 2> numbers{};
   const char* const end = text + std::strlen(text);
   const auto first = std::from_chars(text, end, numbers[0]);
@@ -63,11 +64,12 @@ Peer::Peer() {
   }
   model_.local_batch = about.at("local_batch");
   model_.description = about.at("description");
+  model_.has_algorithm = about.at("has_algorithm");
   map_memory(memory);
 }
 
 void Peer::map_memory(int descriptor) {
-  const std::size_t bytes = 2 * count_ * sizeof(float);
+  const std::size_t bytes = (model_.has_algorithm ? 4 : 2) * count_ * sizeof(float);
   struct stat file {};
   require(::fstat(descriptor, &file) == 0 && static_cast<std::size_t>(file.st_size) >= bytes, variable, " names ",
           descriptor, " as memory, which has no ", bytes, " bytes; leave it to trigram.simulate");
@@ -92,19 +94,42 @@ void Peer::send(std::string_view text) const {
   }
 }
 
+nlohmann::json Peer::ask(nlohmann::json question, std::string& bytes) {
+  question["bytes"] = bytes.size();
+  send(question.dump() + "\n");
+  send(bytes);
+  nlohmann::json answer = nlohmann::json::parse(receive_line());
+  bytes = receive_bytes(answer.value("bytes", std::size_t{0}));
+  return answer;
+}
+
+void Peer::require_algorithm() const {
+  require(model_.has_algorithm,
+          "an algorithm of Python is run by the Python that has it: call trigram.simulate there, with its class");
+}
+
 std::string Peer::receive_line() {
   std::size_t end = received_.find('\n');
-  while (end == std::string::npos) {
-    std::array<char, 1024> piece{};
-    const ssize_t got = ::recv(socket_, piece.data(), piece.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) gone();
-    received_.append(piece.data(), static_cast<std::size_t>(got));
-    end = received_.find('\n');
-  }
+  for (; end == std::string::npos; end = received_.find('\n')) receive_more();
   std::string line = received_.substr(0, end);
   received_.erase(0, end + 1);
   return line;
+}
+
+std::string Peer::receive_bytes(std::size_t count) {
+  while (received_.size() < count) receive_more();
+  std::string bytes = received_.substr(0, count);
+  received_.erase(0, count);
+  return bytes;
+}
+
+void Peer::receive_more() {
+  std::array<char, 1024> piece{};
+  ssize_t got = -1;
+  do got = ::recv(socket_, piece.data(), piece.size(), 0);
+  while (got < 0 && errno == EINTR);
+  if (got <= 0) gone();
+  received_.append(piece.data(), static_cast<std::size_t>(got));
 }
 
 }  // namespace trigram

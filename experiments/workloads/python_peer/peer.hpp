@@ -12,7 +12,9 @@ namespace trigram {
 
 /// Questions are lines of JSON on a socket, each answered by one, in any of this program's forked processes, one at a
 /// time. Tensors lie in memory that both processes have mapped: the weights of all parameters in their order, then
-/// the gradients. Socket and memory are descriptors that the Python leaves open and names in TRIGRAM_PEER, as "5,6".
+/// the gradients; then, where the algorithm is Python's, both again in the order of buckets. What is of another size
+/// follows a line as so many bytes as its "bytes" says. Socket and memory are descriptors that the Python leaves open
+/// and names in TRIGRAM_PEER, as "5,6".
 class Peer {
  public:
   /// What it says of its model.
@@ -20,6 +22,7 @@ class Peer {
     std::vector<Parameter> parameters;  ///< in forward order, a layer each
     std::int64_t local_batch = 0;       ///< samples a step on each rank
     std::string description;
+    bool has_algorithm = false;  ///< of its own
   };
 
   /// Connected at the first call, for as long as the process lives. Throws UsageError where no Python started it.
@@ -38,13 +41,22 @@ class Peer {
   /// The same of one parameter.
   std::span<float> weights(std::size_t parameter) { return of(weights(), parameter); }
   std::span<float> gradients(std::size_t parameter) { return of(gradients(), parameter); }
+  /// What buckets hold, of the rank that asks.
+  std::span<float> bucket_weights() { return {memory_ + 2 * count_, count_}; }
+  std::span<float> bucket_gradients() { return {memory_ + 3 * count_, count_}; }
+  /// Throws UsageError where that Python has none.
+  void require_algorithm() const;
   /// Throws BackendError when the other process is gone.
   nlohmann::json ask(const nlohmann::json& question);
+  /// The same where bytes go with the question, and come with the answer, in their place.
+  nlohmann::json ask(nlohmann::json question, std::string& bytes);
 
  private:
   Peer();
   void send(std::string_view text) const;
   std::string receive_line();
+  std::string receive_bytes(std::size_t count);
+  void receive_more();
   void map_memory(int descriptor);
   std::span<float> of(std::span<float> all, std::size_t parameter) const {
     return all.subspan(begins_[parameter], static_cast<std::size_t>(model_.parameters[parameter].count));

@@ -1,0 +1,244 @@
+"""An algorithm of distributed training in Python, for trying one out: the moments of a step, over collectives on torch tensors.
+
+    from trigram.algorithm import WeightMethod
+
+    class LocalSgd(WeightMethod):
+        def __init__(self, every=4):
+            self.every = every
+
+        def communicates(self, step):
+            return (step + 1) % self.every == 0
+
+        def exchange(self, worker, bucket):
+            worker.comm.all_reduce(bucket.weights, op="mean")
+
+    trigram.simulate(make, loss, data, algorithm=LocalSgd)                       # on simulated ranks
+    trigram.with_trigram(model, [optimizer], lambda: LocalSgd(every=2))          # in a job of mpirun
+
+Moments and their order are those of core/algorithm.hpp, and so are the rules of core/README.md; each rank has an object of its
+own. Tensors are torch's, on the CPU. What is sent is counted, and takes the cluster's time in a simulation; what is computed
+takes none there unless `worker.charge` says so. An error in a moment ends the run."""
+
+from collections.abc import Callable
+from typing import Any, Optional
+
+import torch
+
+from .collectives import Call, Collectives
+
+Ask = Callable[..., Any]
+"""Asks the lane that works at present for something, by its name and what it needs."""
+
+
+class Bucket:
+    """Parameters that are fused and travel together, as one flat tensor of float32."""
+
+    def __init__(self, index: int, weights: torch.Tensor, gradients: torch.Tensor) -> None:
+        self.index = index
+        self.weights = weights
+        """Read by forward, and by backward until the bucket's gradients are there."""
+        self.gradients = gradients
+        """What is in it at `before_update` is what the optimizer steps along."""
+
+    def __repr__(self) -> str:
+        return f"bucket {self.index} of {self.weights.numel()} elements"
+
+
+class Group(Collectives):
+    """Ranks, with the collectives of `trigram.comm`, on the lane whose Worker has it."""
+
+    def __init__(self, name: str, place: tuple[int, int], perform: Callable[[str, Call], None]) -> None:
+        self._name = name
+        self.rank, self.size = place
+        self._perform_call = perform
+
+    def _perform(self, call: Call) -> None:
+        self._perform_call(self._name, call)
+
+
+class Pending:
+    """What `Worker.start` began."""
+
+    def __init__(self, ask: Ask, number: int) -> None:
+        self._ask, self._number = ask, number
+
+    def done(self) -> bool:
+        """Whether it has ended; never waits. Who polls this is not deterministic on a real cluster."""
+        return bool(self._ask("done", number=self._number))
+
+    def wait(self) -> None:
+        """Returns when it has ended. Raises what it failed with. On the main lane."""
+        self._ask("wait", number=self._number)
+
+
+class Worker:
+    """One lane of one rank, in one moment: a body gets a Worker of its own."""
+
+    def __init__(self, groups: dict[str, tuple[int, int]], told: dict[str, Any], ask: Ask, perform: Callable[[str, Call], None],
+                 begin: "Callable[[Callable[[Worker], None]], int]") -> None:
+        self.comm, self.node, self.leaders = (Group(name, groups[name], perform) for name in ("all", "node", "leaders"))
+        self.rank, self.world = groups["all"]
+        self.step: int = told["step"]
+        """Counts from 0."""
+        self.steps: int = told["steps"]
+        """Of the whole run; 0 where nobody knows."""
+        self.learning_rate: float = told["learning_rate"]
+        self.lane: int = told["lane"]
+        self._ask, self._begin = ask, begin
+
+    def start(self, bucket: Optional[Bucket], body: "Callable[[Worker], None]") -> Pending:
+        """Runs `body(worker)` beside the main lane: on the lane of the bucket, or on the one for background methods (None).
+        Bodies of a lane run in order; every rank starts the same. Nobody else touches its tensors until `wait`."""
+        number = self._begin(body)
+        self._ask("start", bucket=-1 if bucket is None else bucket.index, number=number)
+        return Pending(self._ask, number)
+
+    def now(self) -> float:
+        """Seconds of training on the clock of the run."""
+        return float(self._ask("now"))
+
+    def record(self, column: str, value: float) -> None:
+        """A number of this rank and step for a column of its own in steps.csv. On the main lane."""
+        self._ask("record", column=column, value=float(value))
+
+    def charge(self, flops: float = 0.0, bytes: float = 0.0) -> None:
+        """In a simulation, spends the time of a kernel with so many FLOPs, which reads and writes so many bytes; on a real
+        cluster nothing, since arithmetic takes its time by itself."""
+        self._ask("charge", flops=float(flops), bytes_moved=float(bytes))
+
+
+class Algorithm:
+    """The moments of a step, all empty by default. State is kept in members."""
+
+    synchronous, full_precision, centralized = True, True, True
+    """The three relaxations, for what is printed."""
+    deterministic = True
+    """False where results depend on timing, as of a polled Pending."""
+    local_updates = False
+    """True where a bucket may be updated, and `after_update` called, as soon as its own gradient is complete."""
+    uses_optimizer = True
+    """False where the algorithm changes all weights by itself, in `update`."""
+
+    def setup(self, worker: Worker, buckets: list[Bucket]) -> None:
+        """Weights are equal on all ranks."""
+
+    def before_forward(self, worker: Worker) -> None:
+        """Exchanges of weights that hide behind forward and backward start here."""
+
+    def gradients_ready(self, worker: Worker, bucket: Bucket) -> None:
+        """As soon as a bucket's gradient is complete, on this rank."""
+
+    def before_update(self, worker: Worker) -> None:
+        """Waits for what the update needs."""
+
+    def update(self, worker: Worker, bucket: Bucket) -> None:
+        """What the algorithm steps by itself, after the optimizer."""
+
+    def after_update(self, worker: Worker, bucket: Bucket) -> None:
+        """Where decentralized and model-averaging methods act."""
+
+    def after_step(self, worker: Worker) -> None:
+        """Weights are whole when it returns."""
+
+    def finish(self, worker: Worker) -> None:
+        """Ends what runs in the background; weights are final."""
+
+    def quiesce(self, worker: Worker) -> None:
+        """Before `state_dict`: nothing is under way when it returns."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """What members keep from one step to the next and `setup` does not bring back, for checkpoints of with_trigram."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on from there, after `setup`."""
+
+
+class GradientMethod(Algorithm):
+    """Exchanges each bucket's gradients as soon as they are complete, behind the rest of backward; the update waits."""
+
+    def exchange(self, worker: Worker, bucket: Bucket) -> None:
+        """Turns this rank's gradient into the one to apply; on the bucket's lane."""
+        raise NotImplementedError(f"{type(self).__name__} has no exchange(worker, bucket)")
+
+    def gradients_ready(self, worker: Worker, bucket: Bucket) -> None:
+        begun(self).append(worker.start(bucket, lambda lane: self.exchange(lane, bucket)))
+
+    def before_update(self, worker: Worker) -> None:
+        wait_for_all(self)
+
+
+class WeightMethod(Algorithm):
+    """Updates each bucket locally and exchanges its weights behind the rest of backward; the step ends when all are whole."""
+
+    local_updates = True
+
+    def communicates(self, step: int) -> bool:
+        """Whether this step exchanges at all; the same on every rank."""
+        return True
+
+    def exchange(self, worker: Worker, bucket: Bucket) -> None:
+        """Turns this rank's weights into the mixed ones; on the bucket's lane."""
+        raise NotImplementedError(f"{type(self).__name__} has no exchange(worker, bucket)")
+
+    def after_update(self, worker: Worker, bucket: Bucket) -> None:
+        if self.communicates(worker.step):
+            begun(self).append(worker.start(bucket, lambda lane: self.exchange(lane, bucket)))
+
+    def after_step(self, worker: Worker) -> None:
+        wait_for_all(self)
+
+
+def of_another_lane(number: int) -> RuntimeError:
+    return RuntimeError(f"a Worker of lane {number} was used outside of the moments of that lane; a body uses the Worker that it is given, "
+                        "and the main lane waits for it")
+
+
+def begun(algorithm: Algorithm) -> list[Pending]:
+    """By a subclass, which need not call an `__init__` of its base."""
+    pending: list[Pending] = algorithm.__dict__.setdefault("_begun", [])
+    return pending
+
+
+def wait_for_all(algorithm: Algorithm) -> None:
+    for pending in begun(algorithm):
+        pending.wait()
+    begun(algorithm).clear()
+
+
+Make = Callable[[], Algorithm]
+
+
+def made(make: Make) -> Algorithm:
+    """Raises ValueError for what makes no algorithm."""
+    if isinstance(make, Algorithm):
+        raise ValueError(f"algorithm is one {type(make).__name__}, and each rank needs its own; give a function that makes them, as "
+                         f"lambda: {type(make).__name__}(…), or the class")
+    algorithm = make()
+    if not isinstance(algorithm, Algorithm):
+        raise ValueError(f"algorithm made a {type(algorithm).__name__}; give a class derived from trigram.algorithm.Algorithm, or a "
+                         "function that makes such an object")
+    return algorithm
+
+
+def spec_of(algorithm: Algorithm) -> str:
+    """As the program and the library know it."""
+    words = {"name": type(algorithm).__name__, "synchrony": "synchronous" if algorithm.synchronous else "asynchronous",
+             "precision": "full" if algorithm.full_precision else "low",
+             "centrality": "centralized" if algorithm.centralized else "decentralized"}
+    words |= {key: "on" if getattr(algorithm, key) else "off" for key in ("deterministic", "local_updates", "uses_optimizer")}
+    return "python_algorithm:" + ",".join(f"{key}={value}" for key, value in words.items())
+
+
+def tell(algorithm: Algorithm, told: dict[str, Any], worker: Worker, buckets: list[Bucket],
+         bodies: dict[int, Callable[[Worker], None]]) -> None:
+    """Runs the moment, or the body that was begun."""
+    with torch.no_grad():
+        if "body" in told:
+            bodies.pop(told["body"])(worker)
+        elif told["moment"] == "setup":
+            algorithm.setup(worker, buckets)
+        elif told["bucket"] >= 0:
+            getattr(algorithm, told["moment"])(worker, buckets[told["bucket"]])
+        else:
+            getattr(algorithm, told["moment"])(worker)

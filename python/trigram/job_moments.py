@@ -1,0 +1,81 @@
+"""Moments of an algorithm in Python as a real rank has them: the library calls, on the threads of its lanes."""
+
+import ctypes
+import itertools
+import json
+import threading
+from collections.abc import Callable
+from typing import Any, Optional
+
+import torch
+
+from . import library
+from .algorithm import Algorithm, Bucket, Worker, of_another_lane, tell
+from .collectives import Call
+
+Told = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
+
+
+class JobMoments:
+    """Those of one session. Has to live as long as that."""
+
+    def __init__(self, algorithm: Algorithm) -> None:
+        self._algorithm = algorithm
+        self._buckets: list[Bucket] = []
+        self._groups: dict[str, tuple[int, int]] = {}
+        self._bodies: dict[int, Callable[[Worker], None]] = {}
+        self._numbers = itertools.count()
+        self._here = threading.local()  # what the library calls at present on this thread: its lanes, each in the one before
+        self.error: Optional[BaseException] = None
+        """What ended the session, where that was raised by the algorithm."""
+        self._told = Told(self._tell)
+
+    def be_next(self) -> None:
+        """Of the session that is opened next."""
+        library.library().trigram_moments(ctypes.cast(self._told, ctypes.c_void_p))
+
+    def adopt(self, weights: list[torch.Tensor], gradients: list[torch.Tensor]) -> None:
+        """By bucket, before the first moment."""
+        self._buckets = [Bucket(index, *both) for index, both in enumerate(zip(weights, gradients))]
+
+    def _tell(self, lane: int, text: bytes) -> int:
+        try:
+            told = json.loads(text)
+            if told.get("moment") == "setup":
+                self._groups = {name: (place[0], place[1]) for name, place in told["groups"].items()}
+            self._lanes().append((told["lane"], lane))
+            try:
+                tell(self._algorithm, told, self._worker(told), self._buckets, self._bodies)
+            finally:
+                self._lanes().pop()
+            return 0
+        except BaseException as error:  # of whatever kind, it must not get lost in the library
+            self.error = self.error or error
+            reason = f"{type(error).__name__} in {type(self._algorithm).__name__}: {error}"
+            library.library().trigram_lane_fail(lane, reason.encode())
+            return 1
+
+    def _lanes(self) -> list[tuple[int, int]]:
+        lanes: list[tuple[int, int]] = self._here.__dict__.setdefault("lanes", [])
+        return lanes
+
+    def _worker(self, told: dict[str, Any]) -> Worker:
+        def lane() -> int:
+            """Which may be that of a later moment than the Worker's, as where what was begun is waited for."""
+            if not self._lanes() or self._lanes()[-1][0] != told["lane"]:
+                raise of_another_lane(told["lane"])
+            return self._lanes()[-1][1]
+
+        def ask(what: str, **words: Any) -> Any:
+            library.check(library.library().trigram_lane_ask(lane(), json.dumps({"ask": what} | words).encode()))
+            return json.loads(library.reply())
+
+        def perform(group: str, call: Call) -> None:
+            library.check(library.library().trigram_lane_call(lane(), group.encode(), *call.in_c()))
+
+        return Worker(self._groups, told, ask, perform, self._begin)
+
+    def _begin(self, body: Callable[[Worker], None]) -> int:
+        number = next(self._numbers)
+        self._bodies[number] = body
+        return number

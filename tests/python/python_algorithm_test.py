@@ -1,0 +1,177 @@
+"""Algorithms in Python: bits and bytes of their twins in C++, on real and on simulated ranks, and how they fail. Ends with 77
+without torch."""
+
+import importlib.util
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from simulate_test import HERE, LAUNCHER, Case
+
+FAILS = """
+import torch, trigram
+from trigram.algorithm import GradientMethod
+torch.set_num_threads(1)
+
+class Fails(GradientMethod):
+    def exchange(self, worker, bucket):
+        if worker.rank == 1 and worker.step == 2:
+            raise KeyError("lost")
+        worker.comm.all_reduce(bucket.gradients, op="mean")
+
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+job = trigram.with_trigram(model, [optimizer], Fails, backend="mpi:timeout=15s").trigram
+for step in range(4):
+    optimizer.zero_grad()
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+print("finished")
+"""
+
+
+def job_of(ranks, *words, folder):
+    launcher = [*LAUNCHER, "-n", str(ranks)] if ranks > 1 else []
+    return subprocess.run([*launcher, sys.executable, "-B", *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=120)
+
+
+class Twins(Case):
+    def real(self, ranks):
+        ended = job_of(ranks, HERE / "real_and_simulated.py", self.folder, "twins", folder=self.folder)
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        return [torch.load(self.folder / f"{rank}.pt") for rank in range(ranks)]
+
+    def simulated(self, algorithm, ranks):
+        seen = []
+
+        def score(model):
+            seen.append(torch.cat([one.detach().reshape(-1).clone() for one in model.parameters()]))
+            return 0.5, 0.5
+
+        run = self.simulate(algorithm=algorithm, score=score, ranks=ranks, steps=task.STEPS, bucket_size=task.BUCKET,
+                            optimizer=task.optimizer)
+        return run, seen
+
+    def test_have_the_same_bits_and_bytes_in_a_simulation(self):
+        for ranks in (1, 2, 4):
+            for name, algorithm in task.TWINS.items():
+                with self.subTest(name, ranks=ranks):
+                    (theirs, expected), (ours, seen) = self.simulated(name, ranks), self.simulated(algorithm, ranks)
+                    self.assertEqual(len(seen), len(expected))
+                    for a, b in zip(seen, expected):
+                        self.assertTrue(torch.equal(a, b), float((a - b).abs().max()))
+                    for column in ("bytes_sent", "bytes_between_nodes", "loss"):
+                        self.assertEqual(list(ours.steps[column]), list(theirs.steps[column]), column)
+                    self.assertEqual(ours.steps["wire_s"].sum() > 0, ranks > 1)
+
+    def test_have_the_same_bits_and_bytes_in_a_job(self):
+        for ranks in (1, 2):  # four: simulate_test.py
+            real = self.real(ranks)
+            for name in task.TWINS:
+                with self.subTest(name, ranks=ranks):
+                    for one in real:
+                        (theirs, _, expected), (ours, _, sent) = one[name], one[f"{name} in Python"]
+                        self.assertTrue(all(map(torch.equal, ours, theirs)))
+                        self.assertEqual(sent, expected)
+                        self.assertEqual(sum(sent) > 0, ranks > 1)
+
+
+class Clock(Case):
+    def test_a_transfer_takes_its_time(self):
+        """16 MiB between two nodes at 1 Gbps, in chunks of a half each way and twice: 134 ms."""
+        count = 4 << 20
+
+        class Sends(algorithm.Algorithm):
+            def after_step(self, worker):
+                begin = worker.now()
+                worker.comm.all_reduce(torch.zeros(count))
+                worker.record("seconds", worker.now() - begin)
+
+        run = self.simulate(algorithm=Sends, ranks=2, steps=1, cluster="two_by_four:gpus_per_node=1,nic_bandwidth=1Gbps")
+        self.assertAlmostEqual(float(run.steps["seconds"][0]), 4 * count / 125e6, delta=0.002)
+        self.assertEqual(int(run.steps["bytes_sent"][0]), 4 * count)
+
+    def test_arithmetic_takes_what_is_charged(self):
+        class Computes(algorithm.Algorithm):
+            def before_update(self, worker):
+                worker.charge(flops=1.4e10)
+
+        fast, slow = (self.simulate(algorithm=one, ranks=2, cluster="two_by_four:gpu_flops=14TFLOPS").summary["iteration_s"]
+                      for one in (algorithm.Algorithm, Computes))
+        self.assertAlmostEqual(slow - fast, 0.001, delta=2e-5)
+
+
+class Failures(Case):
+    def fails(self, kind, text, moment):
+        class Fails(algorithm.WeightMethod):
+            exchange = moment
+
+        before = threading.active_count()
+        with self.assertRaisesRegex(kind, text) as caught:
+            self.simulate(algorithm=Fails, ranks=4)
+        self.assertLessEqual(threading.active_count(), before)
+        return caught.exception
+
+    def test_an_error_of_the_users(self):
+        def divide(_, worker, bucket):
+            worker.comm.all_reduce(bucket.weights)
+            return 1 / (worker.step - 1)
+
+        error = self.fails(ZeroDivisionError, "float division|division by zero", divide)
+        self.assertTrue(any("in step 1" in note for note in getattr(error, "__notes__", [])), getattr(error, "__notes__", None))
+        self.assertEqual(len(error.run.steps), 1)
+
+    def test_calls_that_cannot_be(self):
+        self.fails(ValueError, "broadcast: there is no rank 7 among 4", lambda _, worker, bucket: worker.comm.broadcast(bucket.weights, 7))
+        self.fails(ValueError, "has gaps between its elements", lambda _, worker, bucket: worker.comm.all_reduce(torch.zeros(4, 4).t()))
+        self.fails(ValueError, "no group is called 'all2'; there are all, node and leaders", self.in_no_group)
+
+    def test_a_worker_of_another_lane(self):
+        class Kept(algorithm.Algorithm):
+            def after_step(self, worker):
+                worker.start(None, lambda lane: worker.comm.barrier()).wait()
+
+        with self.assertRaisesRegex(RuntimeError, "a Worker of lane 0 was used outside"):
+            self.simulate(algorithm=Kept)
+
+    @staticmethod
+    def in_no_group(_, worker, bucket):
+        worker.comm._name = "all2"
+        worker.comm.barrier()
+
+    def test_what_is_no_algorithm(self):
+        for given, text in ((algorithm.Algorithm(), "each rank needs its own"), (dict, "made a dict; give a class"),
+                            ("python_algorithm", "call trigram.simulate there, with its class")):
+            with self.assertRaisesRegex(ValueError, text):
+                self.simulate(algorithm=given)
+        with self.assertRaisesRegex(ValueError, "give the model's own clock"):
+            self.simulate(algorithm=algorithm.Algorithm, clock="vgg16")
+        with self.assertRaisesRegex(ValueError, "refuses leader: its code says itself"):
+            self.simulate(algorithm=algorithm.Algorithm, ranks=8, hierarchy="leader")
+
+    def test_an_error_ends_a_job(self):
+        begin = time.monotonic()
+        ended = job_of(2, "-c", FAILS, folder=self.folder)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("KeyError: 'lost'", ended.stdout)
+        self.assertNotIn("finished", ended.stdout)
+        self.assertLess(time.monotonic() - begin, 30)
+
+
+if __name__ == "__main__":
+    if importlib.util.find_spec("torch") is None:
+        print("torch is missing")
+        sys.exit(77)
+    import torch
+
+    import real_and_simulated as task
+    import simulate_test
+    from trigram import algorithm
+
+    simulate_test.task = task
+    simulate_test.trigram = importlib.import_module("trigram")
+    torch.set_num_threads(1)
+    unittest.main()
