@@ -110,7 +110,7 @@ void hierarchical_by_chunks(Worker& worker, Buffer x, NodeValue value,
     const Buffer part = up(worker, x.chunk(chunk, chunks), value);
     Pending now;
     if (between_nodes)
-      now = worker.start_on_network_lane([part, &primitive](Worker& lane) { primitive(lane.leaders, part); });
+      now = worker.start_on_network_lane([part, primitive](Worker& lane) { primitive(lane.leaders, part); });
     before.wait();
     if (chunk > 0) down(worker, x.chunk(chunk - 1, chunks));
     before = std::move(now);
