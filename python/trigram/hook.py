@@ -5,7 +5,7 @@ from typing import Any, Optional
 import torch
 import torch.distributed as dist
 
-from .job import Rank
+from .rank import Rank
 from .library import require_gradients_only
 from .model import check_bucket, check_launcher, check_memory
 

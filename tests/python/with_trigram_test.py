@@ -66,14 +66,14 @@ print("averaged")
 """
 DIES = """
 import torch, trigram
-from trigram import job
+from trigram import rank
 model = torch.nn.Linear(1, 1)
 trigram.with_trigram(model, [torch.optim.SGD(model.parameters(), lr=0.1)])
 model.trigram._session.fail("the network is gone")
 try:
     model(torch.ones(1, 1))
 except RuntimeError as error:
-    print(error, model.trigram.finished, len(job.live))
+    print(error, model.trigram.finished, len(rank.live))
 """
 
 
