@@ -1,6 +1,8 @@
 // How frames of one bit an element are read.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstdint>
 
 namespace trigram::cuda {
