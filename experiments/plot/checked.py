@@ -76,6 +76,29 @@ is_study = fields(name=name, title=text, measure=fields(label=text, x_label=text
                   published=each(fields(series=text, x=number, value=number)))
 
 
+is_search = fields(plan=fields(**{"for": fields(measure=text)}, choices=each(fields(key=text))),
+                   trials=each(fields(trial=number, value=score, chosen=fields())), verdict=fields(best=number))
+
+
+def search(path):
+    """The tune.json of a search that has ended."""
+    value = tables.json_of(path)
+    fields()(value, f"'{path}'")
+    if "verdict" not in value:
+        raise Unusable(f"'{path}' is of a search that has not ended; its command goes on")
+    is_search(value, f"'{path}'")
+    for index, choice in enumerate(value["plan"]["choices"]):
+        if "range" in choice:
+            fields(unit=text)(choice["range"], f"'{path}'.plan.choices[{index}].range")
+    for index, trial in enumerate(value["trials"]):
+        for key, chosen in trial["chosen"].items():
+            text(key, f"'{path}'.trials[{index}].chosen")
+            text(chosen, f"'{path}'.trials[{index}].chosen.{key}")
+    if not value["trials"]:
+        raise Unusable(f"'{path}' has no trials")
+    return value
+
+
 def run(path):
     """The run.json of a run alone."""
     value = tables.json_of(path)

@@ -1,4 +1,4 @@
-"""Draws the result files of a run or of a study, as PNG and SVG, into the folder that holds them; those of two runs beside
+"""Draws the result files of a run, of a study or of a search, as PNG and SVG, into the folder that holds them; those of two runs beside
 each other into the first one's. Prints the pictures' paths and ends with 0, or one message and ends with another code. It
 is started by trigram, as python3 -I."""
 
@@ -21,9 +21,10 @@ def draw(folder, *others):
     import compared_plots
     import run_plots
     import study_plots
+    import tune_plots
     if others:
         return compared_plots.draw([folder, *others])
-    plots = study_plots if (folder / "study.json").exists() else run_plots
+    plots = next((plots for name, plots in (("study.json", study_plots), ("tune.json", tune_plots)) if (folder / name).exists()), run_plots)
     return plots.draw(folder)
 
 

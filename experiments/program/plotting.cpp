@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <iostream>
@@ -71,8 +72,10 @@ Ended run_python(std::vector<std::string> words) {
 
 void require_results(const fs::path& folder) {
   std::error_code ignored;
-  require(fs::exists(folder / "run.json", ignored) || fs::exists(folder / "study.json", ignored),
-          Quoted(folder.native()), " holds neither run.json nor study.json; give the folder of a run or of a study");
+  const bool drawable = std::ranges::any_of(std::array{"run.json", "study.json", "tune.json"},
+                                            [&](const char* name) { return fs::exists(folder / name, ignored); });
+  require(drawable, Quoted(folder.native()),
+          " holds neither run.json nor study.json nor tune.json; give the folder of a run, a study or a search");
 }
 
 }  // namespace

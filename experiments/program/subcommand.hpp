@@ -25,5 +25,6 @@ extern const Subcommand check_subcommand;
 extern const Subcommand list_subcommand;
 extern const Subcommand plot_subcommand;
 extern const Subcommand new_subcommand;
+extern const Subcommand tune_subcommand;
 
 }  // namespace trigram

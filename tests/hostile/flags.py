@@ -9,7 +9,7 @@ from values import bad_value
 
 # Cheap right flags by subcommand; whatever a subcommand does not have is left out.
 CHEAP = {"steps": "2", "ranks": "2", "workload": "quadratic:dimension=16", "out": "out/made", "min-size": "4KiB", "max-size": "8KiB",
-         "rounds": "1", "plot": "off"}
+         "rounds": "1", "plot": "off", "trials": "2", "confirm": "0"}
 # What a flag or a parameter can only work with.
 WITH_FLAG = {"label-skew": {"workload": "mlp:hidden=4"}, "validation": {"workload": "mlp:hidden=4"},
              "global-batch": {"workload": "mlp:hidden=4"}, "profile": {"workload": "mlp:hidden=4"}}

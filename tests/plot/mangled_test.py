@@ -31,6 +31,14 @@ STUDY = {
     "published": [{"series": "a", "x": 1, "value": 3.5}], "goal": {"loss": 0.5},
     "line_keys": ["row"], "calibration": {"values": {"cluster.nic_cap": "9Gbps"}, "source": "searched"},
 }
+SEARCH = {
+    "plan": {"for": {"measure": "iteration_s", "goal": None}, "choices": [
+        {"key": "lr", "when": {}, "range": {"low": 0.1, "high": 1, "unit": "", "whole": False, "log": True}},
+        {"key": "hierarchy", "when": {}, "values": ["none", "leader"]}]},
+    "trials": [{"trial": 0, "value": 2.0, "chosen": {}}, {"trial": 1, "value": 0.5, "chosen": {"lr": "0.2", "hierarchy": "leader"}},
+               {"trial": 2, "value": None, "chosen": {"lr": "0.9", "hierarchy": "none"}}, {"trial": 3, "value": 1.0, "chosen": {"lr": "0.4", "hierarchy": "none"}}],
+    "verdict": {"best": 1},
+}
 STEPS = "step,rank,time_s,loss,staleness\n0,0,1,2.5,\n1,0,2,1.5,3\n2,0,3,nan,4\n"
 RUNS = "row,series,variant,cluster.nic_bandwidth,folder,measure\n" + "".join(
     f"{row},{row},,{value},runs/{row}-1,{x}\n" for row in "ab" for x, value in enumerate(["1Gbps", "20Gbps"], 1))
@@ -145,6 +153,24 @@ class Mangled(unittest.TestCase):
         for one in mangled({"measurements": measured}):
             write_study(self.folder, STUDY | one)
             self.check(one)
+
+    def test_searches(self):
+        self.folder.mkdir()
+        path = self.folder / "tune.json"
+        path.write_text(json.dumps(SEARCH))
+        figures = []
+        with unittest.mock.patch("style.save", lambda figure, folder, name: figures.append(figure) or []):
+            self.assertEqual(self.check("whole")[0], 0)
+        history, rate, hierarchy = figures[0].axes
+        self.assertEqual(history.lines[1].get_xydata().tolist(), [[0, 2], [1, 0.5], [3, 0.5]])  # the best so far
+        self.assertEqual(rate.lines[0].get_xydata().tolist(), [[0.2, 0.5], [0.4, 1]])
+        self.assertEqual([label.get_text() for label in hierarchy.get_xticklabels()], ["leader", "none"])
+        plt.close("all")
+        for search in itertools.islice(mangled(SEARCH), 0, None, 5):
+            path.write_text(json.dumps(search))
+            self.check(search)
+        path.write_text(json.dumps({"plan": SEARCH["plan"]}))
+        self.assertIn("is of a search that has not ended; its command goes on", self.check("begun")[1])
 
     def test_files(self):
         for name in ("run.json", "steps.csv", "study.json", "runs.csv", "runs/a-1/run.json"):

@@ -1,0 +1,168 @@
+// trigram tune: a search for the flags of a run that make it fastest.
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "core/error.hpp"
+#include "core/located.hpp"
+#include "core/quoted.hpp"
+#include "experiments/program/command_line.hpp"
+#include "experiments/program/plotting.hpp"
+#include "experiments/program/script.hpp"
+#include "experiments/program/search_space.hpp"
+#include "experiments/program/subcommand.hpp"
+#include "experiments/record/folder_lock.hpp"
+#include "experiments/record/report_file.hpp"
+#include "experiments/settings/build_facts.hpp"
+#include "experiments/settings/places.hpp"
+#include "experiments/settings/run_config.hpp"
+#include "experiments/settings/system.hpp"
+
+namespace trigram {
+namespace {
+
+constexpr int no_optuna = 3;
+
+/// The flags of the search itself.
+struct TuneFlags {
+  explicit TuneFlags(Params& flags)
+      : goal(flags.get("for", "iteration_s",
+                       "what is to be short: iteration_s, the mean time of an iteration, or time_to_loss=0.3, the "
+                       "time until an evaluation has that loss or less")),
+        space(flags.get("space", "",
+                        "what may be chosen: a file of FLAG = VALUE VALUE and FLAG = LOW..HIGH lines; empty: the one "
+                        "that is shipped for what is to be short")),
+        trials(flags.get("trials", 60, "configurations to try, the given one among them", {1, 100'000})),
+        batch(flags.get("batch", 4, "trials that are chosen at once, knowing all before them", {1, 1024})),
+        jobs(flags.get("jobs", 0, "runs at a time; 0: one a core in the simulator, else one at all", {0, 1024})),
+        confirm(flags.get("confirm", 3, "runs of the given and of the best, with seeds that the search has not seen",
+                          {0, 1000})),
+        launcher(
+            flags.get("launcher", "",
+                      "what stands before each run's command, as 'mpirun -n 4 --oversubscribe' for --backend mpi")),
+        plots(flags.get("plot", true, "draw the search at the end")),
+        out(flags.get("out", "results/tuned", "folder of best.cfg and of all that was tried")) {}
+
+  std::string goal, space;
+  int trials, batch, jobs, confirm;
+  std::string launcher;
+  bool plots;
+  std::filesystem::path out;
+};
+
+/// Of a run, where a search has its own or none.
+const std::set<std::string> own_of_a_run{"out",        "progress",         "record", "trace",
+                                         "checkpoint", "checkpoint-every", "resume"};
+
+CommandLine tune_command_line() {
+  std::vector<Params::Declared> flags = declared_flags<TuneFlags>("trigram tune");
+  for (const Params::Declared& flag : run_flags()) {
+    if (!own_of_a_run.contains(flag.key)) flags.push_back(flag);
+  }
+  return {
+      "tune",
+      "Searches for the flags of a run that make it fastest, and leaves them as a file for run --config. Runs that\n"
+      "are finished are kept, so the same command continues.",
+      "trigram tune --workload vgg16 --cluster p3_16xlarge:nic_bandwidth=5Gbps --trials 40 --out results/tuned", flags};
+}
+
+/// The flags of the run that a search begins at, files of flags read in.
+Settings given_run(Settings given) {
+  for (const Params::Declared& flag : declared_flags<TuneFlags>("trigram tune")) given.erase(flag.key);
+  if (const auto file = given.find("config"); file != given.end()) {
+    const std::string path = file->second;
+    given.erase(file);
+    given = layered(read_settings(path), given);
+    for (const std::string& flag : own_of_a_run) given.erase(flag);
+  }
+  return given;
+}
+
+RunConfig config_of(const Settings& given) {
+  return RunConfig("trigram tune", resolved(with_system(given, run_flags()), run_defaults()));
+}
+
+Settings tuning_flags(const Settings& given) {
+  Settings own;
+  for (const Params::Declared& flag : declared_flags<TuneFlags>("trigram tune")) {
+    if (const auto found = given.find(flag.key); found != given.end()) own.insert(*found);
+  }
+  return own;
+}
+
+/// A value that no run can have is refused before the first trial.
+void require_possible(const std::vector<Choice>& choices, const Settings& given) {
+  for (const Choice& choice : choices) {
+    for (const std::string& value : choice.examples()) {
+      Settings one = layered(given, choice.when);
+      one[choice.key] = value;
+      located(choice.place, [&] { return config_of(one); });
+    }
+  }
+}
+
+/// "time_to_loss=0.3" as measure and goal.
+nlohmann::json objective(const std::string& text, const RunConfig& begin) {
+  if (text == "iteration_s") return {{"measure", text}, {"goal", nullptr}};
+  const std::string measure = text.substr(0, text.find('='));
+  require(measure == "time_to_loss" && text.size() > measure.size(), "trigram tune: --for ", shown(text),
+          " is neither iteration_s nor time_to_loss=LOSS");
+  const std::optional<double> goal = finite_number(text.substr(measure.size() + 1));
+  require(goal && *goal > 0, "trigram tune: --for ", shown(text),
+          ": the loss is a number above 0, as time_to_loss=0.3");
+  require(begin.training.evaluate_every > 0 || parse_quantity(begin.settings.at("evaluate-seconds"), Unit::seconds) > 0,
+          "trigram tune: --for ", shown(text),
+          " looks at evaluations, and there are the first and the last only; give --evaluate-every STEPS");
+  return {{"measure", measure}, {"goal", *goal}};
+}
+
+std::filesystem::path space_file(const TuneFlags& flags) {
+  const std::string shipped = flags.goal.substr(0, flags.goal.find('='));
+  return find_config("tune", "search space", flags.space.empty() ? shipped : flags.space);
+}
+
+/// What the searching script needs to know.
+nlohmann::json plan(const TuneFlags& flags, const Settings& given, const RunConfig& begin) {
+  const nlohmann::json goal = objective(flags.goal, begin);
+  const std::vector<Choice> choices = read_search_space(space_file(flags));
+  require_possible(choices, given);
+  nlohmann::json facts = nlohmann::json::array();
+  for (const Choice& choice : choices) facts.push_back(choice_facts(choice));
+  return {{"program", std::filesystem::read_symlink("/proc/self/exe").string()},
+          {"build", build_facts()},
+          {"for", goal},
+          {"settings", given},
+          {"defaults", begin.settings},
+          {"choices", facts},
+          {"simulated", begin.backend.backend == "sim"},
+          {"trials", flags.trials},
+          {"batch", flags.batch},
+          {"jobs", flags.jobs},
+          {"confirm", flags.confirm},
+          {"seed", begin.training.relaxation.seed},
+          {"launcher", flags.launcher},
+          {"out", flags.out.string()}};
+}
+
+int tune(const Arguments& arguments) {
+  const CommandLine command_line = tune_command_line();
+  if (command_line.helped(arguments)) return 0;
+  const Settings words = command_line.parse(arguments);
+  Params own = as_params("trigram tune", tuning_flags(words));
+  const TuneFlags flags(own);
+  const Settings given = given_run(words);
+  const RunConfig begin = config_of(given);
+  const nlohmann::json planned = plan(flags, given, begin);
+  const ResultFolder folder(flags.out, {"tune.json", "trials.csv", "best.cfg", "summary.txt"});
+  const FolderLock lock(flags.out, "a search");
+  const int code = run_script(shipped_folder("tune") / "tune.py", {planned.dump()});
+  require(code != no_optuna, "optuna is missing, which searches; install python3-optuna");
+  if (code == 0 && flags.plots) draw({flags.out});
+  return code;
+}
+
+}  // namespace
+
+const Subcommand tune_subcommand = {"tune", "search for the flags that make a run fastest", tune};
+
+}  // namespace trigram

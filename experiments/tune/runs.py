@@ -1,0 +1,128 @@
+"""Runs of the program, a folder each below trials/, named after all that decides the run: what is finished is read, and not
+made again."""
+
+import ctypes
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+
+import new_file
+from unusable import Unusable
+
+REFUSED = 2
+
+
+class Refused(Exception):
+    """The program does not take these flags; its message."""
+
+
+class Failed(Exception):
+    """A run that began and did not end well."""
+
+
+def end_with_parent(number):
+    """Asks Linux for this signal when the process that started this one ends (PR_SET_PDEATHSIG)."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, number)
+
+
+class Run:
+    """One configuration: `settings` are flags, as a file has them."""
+
+    def __init__(self, folder, settings, launcher, build):
+        for key, value in settings.items():
+            if "\n" in value or "#" in value:
+                raise Unusable(f"--{key} {value!r} cannot stand in a file of flags, in which # begins a comment; write it without")
+        self.settings = settings
+        self.text = "".join(f"{key} = {value}\n" for key, value in sorted(settings.items()))
+        whole = json.dumps([self.text, launcher, build], sort_keys=True)
+        self.folder = folder / "trials" / hashlib.sha256(whole.encode()).hexdigest()[:16]
+        self.json = None
+        self.refusal = None
+
+    def read(self):
+        """Whether it is finished: made, or refused."""
+        try:
+            self.json = json.loads((self.folder / "run.json").read_text("utf-8"))
+        except (OSError, ValueError):
+            self.json = None
+        try:
+            self.refusal = (self.folder / "refused.txt").read_text("utf-8")
+        except (OSError, ValueError):
+            self.refusal = None
+        return self.json is not None or self.refusal is not None
+
+    def write_flags(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            self.folder.mkdir(parents=True)
+        except OSError as error:
+            raise Unusable(f"cannot make '{self.folder}': {error.strerror}") from error
+        new_file.write(self.folder / "flags.cfg", lambda file: file.write(self.text.encode()))
+
+    def message(self):
+        log = (self.folder / "log.txt").read_text("utf-8", errors="replace")
+        lines = [line for line in log.splitlines() if line.startswith("trigram: ")] or log.splitlines() or ["it left no message"]
+        return lines[0].removeprefix("trigram: ")
+
+
+class Pool:
+    """Makes runs, `jobs` at a time."""
+
+    def __init__(self, plan, folder):
+        self.program, self.folder, self.build = plan["program"], folder, plan["build"]
+        self.launcher = plan["launcher"]
+        try:
+            self.before = shlex.split(self.launcher)
+        except ValueError as error:
+            raise Unusable(f"--launcher {self.launcher!r} is no command: {str(error).lower()}") from error
+        self.jobs = plan["jobs"] or (os.cpu_count() if plan["simulated"] else 1)
+
+    def run(self, settings):
+        return Run(self.folder, settings, self.launcher, self.build)
+
+    def make(self, wanted):
+        """Makes what is not finished of these runs. Raises Failed for the first that began and failed."""
+        waiting = list({run.folder: run for run in wanted if not run.read()}.values())
+        running = {}
+        try:
+            while waiting or running:
+                while waiting and len(running) < self.jobs:
+                    run = waiting.pop(0)
+                    running[self.start(run)] = run
+                time.sleep(0.005)
+                for process in [one for one in running if one.poll() is not None]:
+                    judge(running.pop(process), process.returncode)
+        finally:
+            for process in running:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        for run in wanted:
+            run.read()
+
+    def start(self, run):
+        run.write_flags()
+        words = [*self.before, self.program, "run", "--config", str(run.folder / "flags.cfg"), "--out", str(run.folder)]
+        with open(run.folder / "log.txt", "wb") as log:
+            try:
+                return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                                        preexec_fn=lambda: end_with_parent(signal.SIGKILL))
+            except (OSError, ValueError) as error:
+                raise Unusable(f"cannot start {words[0]!r}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def judge(run, code):
+    if code == 0:
+        if not run.read():
+            raise Failed(f"a run ended well and left no run.json that can be read ({run.folder}/)")
+    elif code == REFUSED:
+        message = run.message()
+        new_file.write(run.folder / "refused.txt", lambda file: file.write(message.encode()))
+    else:
+        how = f"was ended by signal {-code}" if code < 0 else "failed"
+        raise Failed(f"a run {how}: {run.message()} ({run.folder}/log.txt; its flags are beside it)")

@@ -1,0 +1,97 @@
+"""The search: batches of trials by Optuna's tree-structured Parzen estimator. Nothing is random but the seed: each batch is
+drawn from the seed, its own number and the trials before it, so that neither the number of runs at a time nor where a
+search was stopped changes what is tried."""
+
+import sys
+import warnings
+
+import optuna
+from optuna.trial import TrialState
+
+import space
+
+DRAWS = 20  # of one trial that is none of those before
+
+
+class Trial:
+    """One configuration that was tried: what was chosen, and its run."""
+
+    def __init__(self, number, chosen, run):
+        self.number, self.chosen, self.run = number, chosen, run
+
+
+class Search:
+    def __init__(self, plan, pool, measure):
+        self.plan, self.pool, self.measure = plan, pool, measure
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        self.study = optuna.create_study()
+        self.trials = []
+        self.seen = set()
+
+    def tried(self):
+        """Yields all trials after each batch, the configuration that was given first. Raises Refused where that cannot be."""
+        self.begin()
+        yield self.trials
+        number = 0
+        while len(self.trials) < self.plan["trials"]:
+            batch = self.draw(number)
+            if not batch:
+                return
+            self.pool.make([trial.run for _, trial in batch])
+            for asked, trial in batch:
+                self.tell(asked, trial)
+            yield self.trials
+            number += 1
+
+    def begin(self):
+        import runs
+        trial = Trial(0, {}, self.pool.run(self.plan["settings"]))
+        self.pool.make([trial.run])
+        if trial.run.refusal is not None:
+            raise runs.Refused(trial.run.refusal)
+        self.keep(trial)
+        known = space.begin_of(self.plan["choices"], self.plan["defaults"])
+        if known is not None:
+            parameters, distributions = known
+            self.study.add_trial(optuna.trial.create_trial(params=parameters, distributions=distributions,
+                                                           value=self.measure.order(trial.run.json)))
+            self.seen.add(tuple(sorted(space.chosen(optuna.trial.FixedTrial(parameters), self.plan["choices"]).items())))
+
+    def draw(self, number):
+        """The trials of one batch, each new; fewer where draws find none."""
+        self.study.sampler = optuna.samplers.TPESampler(seed=(self.plan["seed"] * 1_000_003 + number) % 2**32, multivariate=True,
+                                                        group=True, constant_liar=True)
+        batch = []
+        for _ in range(min(self.plan["batch"], self.plan["trials"] - len(self.trials))):
+            for _ in range(DRAWS):
+                asked = self.study.ask()
+                chosen = space.chosen(asked, self.plan["choices"])
+                key = tuple(sorted(chosen.items()))
+                if key not in self.seen:
+                    self.seen.add(key)
+                    run = self.pool.run(self.plan["settings"] | chosen)
+                    batch.append((asked, Trial(len(self.trials) + len(batch), chosen, run)))
+                    break
+                self.study.tell(asked, state=TrialState.FAIL)
+        return batch
+
+    def tell(self, asked, trial):
+        if trial.run.refusal is not None:
+            self.study.tell(asked, state=TrialState.PRUNED)
+        else:
+            self.study.tell(asked, self.measure.order(trial.run.json))
+        self.keep(trial)
+
+    def keep(self, trial):
+        self.trials.append(trial)
+
+    def best(self):
+        made = [trial for trial in self.trials if trial.run.json is not None]
+        return min(made, key=lambda trial: self.measure.order(trial.run.json))
+
+
+def show(trials, plan, best):
+    """How far it is, on standard error."""
+    line = f"trigram: {len(trials)} of {plan['trials']} trials, best {best}"
+    print(f"\r\033[K{line}" if sys.stderr.isatty() else line, end="" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)

@@ -1,0 +1,51 @@
+"""Searches for the flags of a run that make it fastest, as its one word, a JSON that `trigram tune` makes, says. Leaves
+best.cfg, trials.csv, tune.json and summary.txt. It is started by trigram, as python3 -I; ends with the program's exit codes, and
+with 3 where optuna is missing."""
+
+import json
+import os
+import pathlib
+import signal
+import sys
+
+FAILED = 1
+UNUSABLE = 2
+NO_OPTUNA = 3
+INTERRUPTED = 130
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def main(words):
+    plan = json.loads(words[0])
+    sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "plot")]
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        import optuna
+    except ImportError:
+        return NO_OPTUNA
+    import conduct
+    import unusable
+    import runs
+    runs.end_with_parent(signal.SIGTERM)
+    folder = pathlib.Path(plan["out"])
+    try:
+        print(conduct.search_and_judge(plan, folder), end="")
+    except (runs.Refused, unusable.Unusable) as error:
+        print(f"trigram: {error}", file=sys.stderr)
+        return UNUSABLE
+    except runs.Failed as error:
+        print(f"trigram: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print(f"trigram: interrupted; finished runs are kept in {folder}, the same command continues", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
