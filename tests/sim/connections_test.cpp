@@ -33,17 +33,9 @@ double acknowledged_stream(std::int64_t bytes) {
   return now + latency;
 }
 
-Operation swap(std::int64_t bytes) {
-  return [bytes](RankRuntime& runtime) {
-    Communicator& comm = *runtime.lane(0).comm;
-    const int peer = 1 - comm.rank();
-    comm.exchange({Transfer::send_to(peer, phantom(bytes)), Transfer::receive_from(peer, phantom(bytes))});
-  };
-}
-
 TEST(Connections, SendWhatAWindowOfUnacknowledgedBytesAllows) {
   for (const std::int64_t bytes : {1 << 16, 1 << 20, 3 << 20, 1 << 24, 1 << 28}) {
-    expect_relative(duration(far(2, "nic_window=1MiB"), 2, swap(bytes)), acknowledged_stream(bytes), 0.01,
+    expect_relative(duration(far(2, "nic_window=1MiB"), 2, swap_of(bytes)), acknowledged_stream(bytes), 0.01,
                     std::to_string(bytes));
   }
 }
@@ -52,14 +44,14 @@ TEST(Connections, SendWhatAWindowOfUnacknowledgedBytesAllows) {
 TEST(Connections, OfAPairShareItsMessages) {
   constexpr std::int64_t bytes = 1 << 30;
   const double one = latency + bytes * 2 * latency / window;
-  expect_relative(duration(far(2, "nic_window=1MiB"), 2, swap(bytes)), one, 1e-2);
-  expect_relative(duration(far(2, "nic_window=1MiB,connections=4"), 2, swap(bytes)), one / 4, 1e-2);
-  expect_relative(duration(far(2, "nic_window=256KiB,connections=4"), 2, swap(bytes)), one, 1e-2);
+  expect_relative(duration(far(2, "nic_window=1MiB"), 2, swap_of(bytes)), one, 1e-2);
+  expect_relative(duration(far(2, "nic_window=1MiB,connections=4"), 2, swap_of(bytes)), one / 4, 1e-2);
+  expect_relative(duration(far(2, "nic_window=256KiB,connections=4"), 2, swap_of(bytes)), one, 1e-2);
 }
 
 // α + M/(k·cap), and never beyond the NIC
 TEST(Connections, ReachTheirCap) {
-  const auto seconds = [](const std::string& more) { return duration(flat(2, more), 2, swap(25'000'000)); };
+  const auto seconds = [](const std::string& more) { return duration(flat(2, more), 2, swap_of(25'000'000)); };
   expect_relative(seconds("connection_cap=10Gbps"), alpha + 25e6 * 10 * beta, 1e-9);
   expect_relative(seconds("connection_cap=10Gbps,connections=4"), alpha + 25e6 * 2.5 * beta, 1e-9);
   expect_relative(seconds("connection_cap=10Gbps,connections=40"), alpha + 25e6 * beta, 1e-9);
@@ -69,7 +61,7 @@ TEST(Connections, ReachTheirCap) {
 TEST(Connections, CopyAndWaitByTurns) {
   constexpr double bytes = 1 << 28, cap = 2.5e9;
   const double alone = latency + bytes / cap + (bytes / window - 1) * 2 * latency;
-  expect_relative(duration(far(2, "nic_window=1MiB,connection_cap=20Gbps"), 2, swap(1 << 28)), alone, 1e-6);
+  expect_relative(duration(far(2, "nic_window=1MiB,connection_cap=20Gbps"), 2, swap_of(1 << 28)), alone, 1e-6);
 }
 
 // Eight GPUs share a NIC of 100 Gbps: caps of 50 Gbps do not show, caps of 5 do.
@@ -86,7 +78,7 @@ TEST(Connections, LimitEachPairByItself) {
 
 TEST(Connections, DoNotConcernMessagesInsideANode) {
   const std::string node = "sim:nodes=1,gpus_per_node=2,node_bandwidth=100GB/s,node_latency=2us";
-  expect_relative(duration(node + ",connection_cap=1Gbps,nic_window=1KiB", 2, swap(10'000'000)), 2e-6 + 1e7 / 100e9,
+  expect_relative(duration(node + ",connection_cap=1Gbps,nic_window=1KiB", 2, swap_of(10'000'000)), 2e-6 + 1e7 / 100e9,
                   1e-9);
 }
 
@@ -101,23 +93,13 @@ TEST(Connections, SlowEveryRoundOfARing) {
 }
 
 TEST(Connections, LimitFluidCollectivesAsTheyLimitMessages) {
-  const auto all_to_all = [](RankRuntime& runtime) {
-    Communicator& comm = *runtime.lane(0).comm;
-    const std::vector<Buffer> parts(static_cast<std::size_t>(comm.size()), phantom(4'000'000));
-    comm.all_to_all(parts, parts);
-  };
-  const auto by_leader = [](RankRuntime& runtime) {
-    Lane& lane = runtime.lane(0);
-    lane.node->reduce(phantom(30'240'000), ReduceOp::sum, 0);
-    if (lane.node->rank() == 0) lane.leaders->all_reduce(phantom(30'240'000), ReduceOp::sum);
-    lane.node->broadcast(phantom(30'240'000), 0);
-  };
   for (const char* nodes : {"nodes=4,gpus_per_node=4", "gpus_per_node=2 4 3"}) {
     for (const char* limit : {"nic_window=512KiB", "connection_cap=1Gbps", "nic_window=128KiB,connections=3",
                               "message_overhead=300us", "nic_window=512KiB,message_overhead=1ms"}) {
       const std::string cluster = std::string("sim:nic_bandwidth=25Gbps,nic_latency=1ms,") + nodes + "," + limit;
       const int ranks = Backends::make(cluster)->default_ranks();
-      for (const Operation& operation : {Operation(all_to_all), Operation(by_leader), all_reduce_of(90'000'000)}) {
+      for (const Operation& operation :
+           {all_to_all_of(4'000'000), by_leader_of(30'240'000), all_reduce_of(90'000'000)}) {
         const double exact = duration(cluster + ",fidelity=exact", ranks, operation);
         expect_relative(duration(cluster + ",fidelity=fluid", ranks, operation), exact, 0.02, cluster);
       }

@@ -15,14 +15,6 @@ Operation reduce_scatter_then_gather(std::int64_t bytes) {
   };
 }
 
-Operation all_to_all_of(std::int64_t bytes) {
-  return [bytes](RankRuntime& runtime) {
-    Communicator& comm = *runtime.lane(0).comm;
-    const std::vector<Buffer> parts(static_cast<std::size_t>(comm.size()), phantom(bytes));
-    comm.all_to_all(parts, parts);
-  };
-}
-
 void expect_fluid_near_exact(const std::string& cluster, int ranks, const Operation& operation, double tolerance) {
   const double exact = duration(cluster + ",fidelity=exact", ranks, operation);
   expect_relative(duration(cluster + ",fidelity=fluid", ranks, operation), exact, tolerance, cluster);

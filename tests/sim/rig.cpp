@@ -44,4 +44,42 @@ Operation all_reduce_of(std::int64_t bytes) {
   return [bytes](RankRuntime& runtime) { runtime.lane(0).comm->all_reduce(phantom(bytes), ReduceOp::sum); };
 }
 
+Operation all_to_all_of(std::int64_t bytes) {
+  return [bytes](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const std::vector<Buffer> parts(static_cast<std::size_t>(comm.size()), phantom(bytes));
+    comm.all_to_all(parts, parts);
+  };
+}
+
+Operation by_leader_of(std::int64_t bytes) {
+  return [bytes](RankRuntime& runtime) {
+    Lane& lane = runtime.lane(0);
+    lane.node->reduce(phantom(bytes), ReduceOp::sum, 0);
+    if (lane.node->rank() == 0) lane.leaders->all_reduce(phantom(bytes), ReduceOp::sum);
+    lane.node->broadcast(phantom(bytes), 0);
+  };
+}
+
+Operation swap_of(std::int64_t bytes) {
+  return [bytes](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const int peer = 1 - comm.rank();
+    comm.exchange({Transfer::send_to(peer, phantom(bytes)), Transfer::receive_from(peer, phantom(bytes))});
+  };
+}
+
+Operation last_to_first_of(std::int64_t bytes) {
+  return [bytes](RankRuntime& runtime) {
+    Communicator& comm = *runtime.lane(0).comm;
+    const int last = comm.size() - 1;
+    if (comm.rank() == last) comm.exchange({Transfer::send_to(0, phantom(bytes))});
+    if (comm.rank() == 0) comm.exchange({Transfer::receive_from(last, phantom(bytes))});
+  };
+}
+
+Operation idle_for(double seconds) {
+  return [seconds](RankRuntime& runtime) { runtime.lane(0).device->charge_seconds(seconds); };
+}
+
 }  // namespace trigram::testing

@@ -41,8 +41,17 @@ std::string failure(const std::string& backend, int ranks, const Operation& oper
   return "";
 }
 
-/// An operation that all-reduces a phantom of so many bytes.
+/// Operations on phantoms of so many bytes: an all-reduce, an all-to-all whose parts have as many, and what a hierarchy
+/// of leaders makes of an all-reduce.
 Operation all_reduce_of(std::int64_t bytes);
+Operation all_to_all_of(std::int64_t bytes);
+Operation by_leader_of(std::int64_t bytes);
+/// Two ranks send so many bytes to each other.
+Operation swap_of(std::int64_t bytes);
+/// The last rank sends so many bytes to the first.
+Operation last_to_first_of(std::int64_t bytes);
+/// All ranks compute for so long.
+Operation idle_for(double seconds);
 
 /// Within `tolerance` of `expected`, relatively.
 inline void expect_relative(double actual, double expected, double tolerance, const std::string& what = "") {
