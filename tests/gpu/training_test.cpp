@@ -106,6 +106,15 @@ TEST(TrainingOnGpus, InTheBackgroundEndsWithEqualWeights) {
   for (const RankReport& report : training.ranks) EXPECT_EQ(report.weights, training.ranks.front().weights);
 }
 
+TEST(TrainingOnGpus, LossesOfATransformerAreThoseOfThreads) {
+  TrainingOptions options =
+      options_of("all_reduce", "transformer:layers=1,width=8,heads=2,context=6,batch=5,score_samples=2");
+  options.steps = 3;
+  options.buckets.bytes = 2048;
+  expect_close_losses(run_training(*Backends::make(on_gpus), world_of_all(), options),
+                      run_training(*Backends::make(on_threads), world_of_all(), options));
+}
+
 /// Seconds are those of the work: they fit into the step, and spans of one lane do not overlap.
 TEST(TrainingOnGpus, RecordsWhenWorkRan) {
   TrainingOptions options = options_of("all_reduce", "mlp");
