@@ -2,6 +2,7 @@
 without torch."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 import threading
@@ -77,6 +78,21 @@ class Twins(Case):
                         self.assertTrue(all(map(torch.equal, ours, theirs)))
                         self.assertEqual(sent, expected)
                         self.assertEqual(sum(sent) > 0, ranks > 1)
+
+
+class Page(Case):
+    def test_has_the_two_side_by_side(self):
+        page = (HERE.parents[1] / "docs" / "an_algorithm_in_python.md").read_text("utf-8")
+        in_python, in_cpp = (re.search(rf"```{kind}\n(.*?)```", page, re.DOTALL)[1] for kind in ("python", "cpp"))
+        self.assertIn(in_cpp, (HERE.parents[1] / "algorithms" / "local_sgd.cpp").read_text("utf-8"))
+        found = {}
+        exec(in_python, found)
+        ours, theirs = (self.simulate(algorithm=one, steps=6) for one in (lambda: found["LocalSgd"](every=3, warmup=2), "local_sgd:every=3,warmup=2"))
+        self.assertTrue(all(map(torch.equal, ours.model.parameters(), theirs.model.parameters())))
+        self.assertEqual(list(ours.steps["bytes_sent"]), list(theirs.steps["bytes_sent"]))
+        names = re.findall(r"^\| `(\w+)\(worker", page, re.MULTILINE)
+        moments = [name for name, one in vars(algorithm.Algorithm).items() if callable(one) and "worker" in one.__code__.co_varnames]
+        self.assertEqual(names, [name for name in moments if name != "quiesce"])
 
 
 class Clock(Case):
