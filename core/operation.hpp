@@ -40,6 +40,7 @@ enum class InputGradient : std::uint8_t {
 struct OperationInput {
   std::string name;  ///< as messages say it: "images"
   InputGradient gradient = InputGradient::computed;
+  bool compared = false;  ///< elements are compared with each other, so that gradients jump where two are equal
 };
 
 /// What comes of inputs of given shapes.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -34,6 +35,19 @@ std::vector<float> values_of(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
+/// As many values in random order, which no steps along a direction bring past each other.
+std::vector<float> values_apart(std::int64_t count, std::uint64_t seed) {
+  const Philox philox(Key{.seed = seed});
+  std::vector<std::uint64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::uint64_t i) { return philox.uniform(i); });
+  std::vector<float> values(order.size());
+  const auto middle = static_cast<float>(count) / 2;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    values[order[i]] = 4 * difference_step * (static_cast<float>(i) + 0.5F - middle);
+  return values;
+}
+
 /// Positions in [0, most) as elements of `dtype`.
 Bytes positions_of(const TensorShape& shape, std::int64_t most, std::uint64_t seed) {
   const Philox philox(Key{.seed = seed});
@@ -59,10 +73,11 @@ class OperationCheck {
       : device_(device), operation_(device.make_operation(spec)), applied_(device, spec, shapes) {
     check_size(spec, shapes);
     const std::int64_t positions = operation_->shapes(shapes).positions;
+    const std::vector<OperationInput> named = operation_->inputs();
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       inputs_.push_back(allocated(shapes[i]));
       if (shapes[i].dtype == DType::f32)
-        put(inputs_[i], values_of(shapes[i].count(), 11 + i));
+        put(inputs_[i], (named[i].compared ? values_apart : values_of)(shapes[i].count(), 11 + i));
       else
         device.upload(positions_of(shapes[i], positions, 11 + i), inputs_[i]);
       tried_.inputs += (i == 0 ? "" : ", ") + shapes[i].text();
