@@ -98,10 +98,8 @@ TEST(CausalAttention, IsItsDefinition) {
 
 TEST(CausalAttention, HoldsWhatItDeclaresWithHeads) {
   TestDevice device;
-  for (const char* spec : {"causal_attention:heads=3", "causal_attention:heads=12"}) {
-    for (const TriedOperation& tried : try_operation(spec, device))
-      EXPECT_EQ(text_of(tried.violations, "  "), "") << spec;
-  }
+  for (const TriedOperation& tried : try_operation("causal_attention:heads=3", device))
+    EXPECT_EQ(text_of(tried.violations, "  "), "") << tried.inputs;
 }
 
 // Scores of 1e4 and their opposites: the token that is looked at has the whole weight.
