@@ -5,7 +5,6 @@
 
 #include "core/error.hpp"
 #include "core/memory.hpp"
-#include "experiments/workloads/network_score.hpp"
 
 namespace trigram {
 namespace {
@@ -15,10 +14,10 @@ constexpr std::int64_t held_out_part = 6;
 
 }  // namespace
 
-Classifier::Classifier(std::string name, std::vector<std::int64_t> hidden, Params& params)
+Classifier::Classifier(std::string name, MakeNetwork make, Params& params)
     : name_(std::move(name)),
       data_(params.get("data", "digits", "data set: digits, fashion_mnist, (idx:...) or (csv:...)")),
-      hidden_(std::move(hidden)),
+      make_(std::move(make)),
       batch_(params.get("batch", std::int64_t{256}, "samples a step over all ranks, unless the run says",
                         {1, 1'000'000'000})),
       score_samples_(params.get("score_samples", std::int64_t{0},
@@ -35,30 +34,31 @@ void Classifier::open(const Shard& shard) {
                                                    " training samples is too small to hold some out");
   const std::span labels(dataset_->train.labels.data(), static_cast<std::size_t>(trained_));
   batches_ = std::make_unique<Batches>(labels, dataset_->classes, shard, global_batch_);
-  std::vector<std::int64_t> widths{dataset_->features};
-  widths.insert(widths.end(), hidden_.begin(), hidden_.end());
-  widths.push_back(dataset_->classes);
-  network_ = Network(widths);
+  network_ = make_(*dataset_);
   constexpr double bytes_of_a_parameter = 8;  // a weight and its gradient
   double elements = 0;
-  for (const Parameter& parameter : network_.parameters()) elements += static_cast<double>(parameter.count);
+  for (const Parameter& parameter : network_->parameters()) elements += static_cast<double>(parameter.count);
   require_memory(bytes_of_a_parameter * elements, "a network of " + number_text(elements) + " parameters");
 }
 
 double Classifier::memory() const {
-  const double of_a_sample = network_.elements_a_sample() + static_cast<double>(dataset_->features);  // and on the host
+  const double of_a_sample =
+      network_->elements_a_sample() + static_cast<double>(dataset_->features);  // and on the host
   return static_cast<double>(size_of(DType::f32)) * static_cast<double>(local_batch()) * of_a_sample;
 }
 
 void Classifier::setup(Worker& worker, std::span<const ParameterView> parameters) {
   views_.assign(parameters.begin(), parameters.end());
   weights_.clear();
-  const HostWeights initial = network_.initial(shard_.seed);
+  const HostWeights initial = network_->initial(shard_.seed);
   for (std::size_t i = 0; i < views_.size(); ++i) {
     weights_.push_back(views_[i].weights);
     worker.device.upload(std::as_bytes(std::span(initial[i])), views_[i].weights);
   }
-  network_.allocate(worker.device, local_batch(), true);
+  layer_begins_.assign(static_cast<std::size_t>(layers()) + 1, views_.size());
+  const std::vector<Parameter> named = network_->parameters();
+  for (std::size_t i = named.size(); i > 0; --i) layer_begins_[static_cast<std::size_t>(named[i - 1].layer)] = i - 1;
+  network_->allocate(worker.device, local_batch(), true);
   labels_ = worker.device.allocate(Shape::of(local_batch(), DType::i32));
   loss_ = worker.device.allocate(Shape::of(1, DType::f32));
   // The mean over ranks of world/global_batch · Σ over the local batch is the mean over the global batch.
@@ -75,42 +75,44 @@ void Classifier::load_batch(Device& device, std::int64_t step) {
     host_features_.insert(host_features_.end(), row, row + dataset_->features);
     host_labels_.push_back(dataset_->train.labels[static_cast<std::size_t>(sample)]);
   }
-  device.upload(std::as_bytes(std::span(host_features_)), network_.input());
+  device.upload(std::as_bytes(std::span(host_features_)), network_->input());
   device.upload(std::as_bytes(std::span(host_labels_)), labels_);
 }
 
 void Classifier::forward(Worker& worker) {
   if (local_batch() == 0) return worker.device.fill(loss_, 0);
   load_batch(worker.device, worker.step);
-  network_.forward(worker.device, weights_, local_batch());
-  const Buffer logits = network_.logits();
+  network_->forward(worker.device, weights_, local_batch());
+  const Buffer logits = network_->logits();
   cross_entropy_->forward(worker.device, {.inputs = {logits, labels_}, .outputs = {loss_}, .saved = {logits}});
 }
 
 void Classifier::backward(Worker& worker, int layer) {
-  const ParameterView& weight = views_[2 * static_cast<std::size_t>(layer)];
-  const ParameterView& bias = views_[2 * static_cast<std::size_t>(layer) + 1];
-  if (local_batch() == 0) {
-    worker.device.fill(weight.gradients, 0);
-    return worker.device.fill(bias.gradients, 0);
-  }
-  network_.backward(worker.device, layer, weight, bias);
+  const auto index = static_cast<std::size_t>(layer);
+  const std::size_t begin = layer_begins_[index];
+  const auto own = std::span<const ParameterView>(views_).subspan(begin, layer_begins_[index + 1] - begin);
+  if (local_batch() > 0) return network_->backward(worker.device, layer, own);
+  for (const ParameterView& parameter : own) worker.device.fill(parameter.gradients, 0);
 }
 
-Classifier::Range Classifier::held_out() const {
-  if (shard_.validation) return {&dataset_->train, trained_, dataset_->train.count()};
-  return {&dataset_->test, 0, dataset_->test.count()};
+SampleRange Classifier::held_out() const {
+  if (shard_.validation) return {dataset_->train, trained_, dataset_->train.count()};
+  return {dataset_->test, 0, dataset_->test.count()};
+}
+
+NetworkScore Classifier::score(Device& device, const HostWeights& weights, const SampleRange& range) const {
+  const std::unique_ptr<Network> network = make_(*dataset_);
+  return network_score(device, *network, weights, {dataset_->train, 0, trained_}, range);
 }
 
 std::optional<double> Classifier::objective(Device& device, const HostWeights& weights) {
-  Range range = shard_.validation ? held_out() : Range{&dataset_->train, 0, trained_};
+  SampleRange range = shard_.validation ? held_out() : SampleRange{dataset_->train, 0, trained_};
   if (score_samples_ > 0) range.end = std::min(range.end, range.begin + score_samples_);
-  return network_score(device, network_, weights, *range.samples, range.begin, range.end).mean_loss;
+  return score(device, weights, range).mean_loss;
 }
 
 double Classifier::accuracy(Device& device, const HostWeights& weights) {
-  const Range range = held_out();
-  return network_score(device, network_, weights, *range.samples, range.begin, range.end).accuracy;
+  return score(device, weights, held_out()).accuracy;
 }
 
 }  // namespace trigram

@@ -1,4 +1,4 @@
-// A feed-forward network that learns a labelled data set: softmax regression and multilayer perceptrons.
+// A feed-forward network that learns a labelled data set: softmax regression, multilayer perceptrons, convolutions.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,7 @@
 #include "experiments/workloads/data/batches.hpp"
 #include "experiments/workloads/data/dataset.hpp"
 #include "experiments/workloads/network.hpp"
+#include "experiments/workloads/network_score.hpp"
 
 namespace trigram {
 
@@ -20,17 +21,17 @@ namespace trigram {
 /// beside the gradients that follow it. Uploads cost no simulated time, as a loader that works ahead would not.
 class Classifier : public Workload {
  public:
-  /// Declares data, batch and score_samples; `hidden` are the widths between features and classes.
-  Classifier(std::string name, std::vector<std::int64_t> hidden, Params& params);
+  /// Declares data, batch and score_samples; `make` gives the network, one for training and one for each score.
+  Classifier(std::string name, MakeNetwork make, Params& params);
 
   void open(const Shard& shard) override;
-  std::vector<Parameter> parameters() const override { return network_.parameters(); }
-  int layers() const override { return network_.layers(); }
+  std::vector<Parameter> parameters() const override { return network_->parameters(); }
+  int layers() const override { return network_->layers(); }
   bool phantom() const override { return false; }
   std::int64_t global_batch() const override { return global_batch_; }
   double memory() const override;
   std::int64_t local_batch() const override { return batches_->local_batch(); }
-  std::string description() const override { return name_ + " " + network_.shape() + " on " + dataset_->name; }
+  std::string description() const override { return name_ + " " + network_->shape() + " on " + dataset_->name; }
 
   void setup(Worker& worker, std::span<const ParameterView> parameters) override;
   void forward(Worker& worker) override;
@@ -41,16 +42,12 @@ class Classifier : public Workload {
   double accuracy(Device& device, const HostWeights& weights) override;
 
  private:
-  /// A run of samples of the data set.
-  struct Range {
-    const Samples* samples;
-    std::int64_t begin, end;
-  };
-  Range held_out() const;
+  SampleRange held_out() const;
+  NetworkScore score(Device& device, const HostWeights& weights, const SampleRange& range) const;
   void load_batch(Device& device, std::int64_t step);
 
   std::string name_, data_;
-  std::vector<std::int64_t> hidden_;
+  MakeNetwork make_;
   std::int64_t batch_, score_samples_;
 
   std::shared_ptr<const Dataset> dataset_;
@@ -58,9 +55,10 @@ class Classifier : public Workload {
   std::int64_t global_batch_ = 0;
   std::int64_t trained_ = 0;  ///< training samples before the held-out ones
   std::unique_ptr<Batches> batches_;
-  Network network_{{}};
+  std::unique_ptr<Network> network_;
 
   std::vector<ParameterView> views_;
+  std::vector<std::size_t> layer_begins_;  ///< the first view of each layer, and behind the last one
   std::vector<Buffer> weights_;
   OwnedBuffer labels_, loss_;
   std::optional<AppliedOperation> cross_entropy_;  ///< of a local batch

@@ -1,67 +1,58 @@
-// A feed-forward network of fully connected layers, computed by matrix products and registered operations.
+// A feed-forward network as classifiers see it: rows of features in, rows of logits out, gradients layer by layer.
 #pragma once
 
 #include <cstdint>
-#include <numeric>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/bucket.hpp"
 #include "core/device.hpp"
-#include "core/operation.hpp"
+#include "experiments/workloads/data/dataset.hpp"
 
 namespace trigram {
 
-/// Layer l maps widths[l] features to widths[l + 1] by x·W + b, W of widths[l] × widths[l + 1], row-major; every layer
-/// but the last ends in a ReLU. Parameters are weight 0, bias 0, weight 1, …; biases do not decay.
+/// Computed by matrix products and registered operations on memory of its own. Backward visits layers() − 1 … 0.
 class Network {
  public:
-  explicit Network(std::vector<std::int64_t> widths) : widths_(std::move(widths)) {}
+  virtual ~Network() = default;
 
-  int layers() const { return static_cast<int>(widths_.size()) - 1; }
-  std::vector<Parameter> parameters() const;
+  virtual int layers() const = 0;
+  /// In forward order, those of one layer side by side.
+  virtual std::vector<Parameter> parameters() const = 0;
   /// "64-32-10".
-  std::string shape() const;
-
-  /// Initial values of all parameters, keyed by `seed`: weights uniform in ±√(6 / fan-in) before a ReLU (He et al.,
-  /// ICCV 2015, arXiv:1502.01852) and in ±√(6 / (fan-in + fan-out)) before the softmax (Glorot & Bengio, AISTATS 2010);
-  /// biases zero.
-  std::vector<std::vector<float>> initial(std::uint64_t seed) const;
+  virtual std::string shape() const = 0;
+  /// Initial values of all parameters, keyed by `seed`.
+  virtual std::vector<std::vector<float>> initial(std::uint64_t seed) const = 0;
+  /// Elements that a sample takes in activations and their gradients.
+  virtual double elements_a_sample() const = 0;
 
   /// Makes room for `rows` samples.
-  void allocate(Device& device, std::int64_t rows, bool with_gradients);
+  virtual void allocate(Device& device, std::int64_t rows, bool with_gradients) = 0;
   /// Where the features of the batch are put.
-  Buffer input() const { return activations_.front(); }
-  /// Elements that a sample takes in activations and their gradients.
-  double elements_a_sample() const {
-    return 2.0 * static_cast<double>(std::accumulate(widths_.begin(), widths_.end(), std::int64_t{0}));
-  }
+  virtual Buffer input() const = 0;
   /// Logits of the last forward; after the loss has been taken in place, their gradient.
-  Buffer logits() const { return activations_.back(); }
+  virtual Buffer logits() const = 0;
 
   /// Computes the logits of `rows` samples from input(); `rows` may be less than there is room for.
-  void forward(Device& device, std::span<const Buffer> weights, std::int64_t rows);
-  /// From logits() turned into their gradient: the gradients of one layer's weight and bias, and what the layer below
-  /// needs. Reads the layer's weight, and no other.
-  void backward(Device& device, int layer, const ParameterView& weight, const ParameterView& bias);
+  virtual void forward(Device& device, std::span<const Buffer> weights, std::int64_t rows) = 0;
+  /// From logits() turned into their gradient: the gradients of one layer's parameters, and what the layer below needs.
+  /// Reads this layer's weights, and no others.
+  virtual void backward(Device& device, int layer, std::span<const ParameterView> parameters) = 0;
 
- private:
-  std::int64_t in(int layer) const {
-    return widths_[static_cast<std::size_t>(layer)];
-  }  // of the last layer + 1: classes
-  std::int64_t out(int layer) const { return widths_[static_cast<std::size_t>(layer) + 1]; }
-  Buffer activation(int layer) const;
-  Buffer gradient(int layer) const;
-  /// Makes the operations of every layer for that many rows.
-  void apply(const Device& device, std::int64_t rows);
-
-  std::vector<std::int64_t> widths_;
-  std::int64_t rows_ = 0;
-  std::vector<AppliedOperation> biases_;  ///< by layer, for `rows_`
-  std::vector<AppliedOperation> relus_;   ///< by layer, except the last
-  std::vector<OwnedBuffer> activations_;  ///< by layer: its input; the last one holds the logits
-  std::vector<OwnedBuffer> gradients_;    ///< of the same, except the features and the logits
+  /// Whether a sample's logits depend on the others of its batch, until statistics are frozen.
+  virtual bool has_statistics() const { return false; }
+  /// From now on forward normalises by the statistics of its last batch.
+  virtual void freeze_statistics() {}
 };
+
+/// Makes a network that fits a data set. Throws UsageError where none does.
+using MakeNetwork = std::function<std::unique_ptr<Network>(const Dataset&)>;
+
+/// `count` weights of a layer, uniform in ±√(6 / fan) and keyed by `seed`. Fan is fan-in before a ReLU (He et al., ICCV
+/// 2015, arXiv:1502.01852) and fan-in + fan-out before the softmax (Glorot & Bengio, AISTATS 2010).
+std::vector<float> initial_weights(std::int64_t count, std::int64_t fan, std::uint64_t seed, int layer);
 
 }  // namespace trigram

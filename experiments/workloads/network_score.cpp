@@ -6,6 +6,8 @@
 #include <limits>
 #include <span>
 
+#include "core/operation.hpp"
+
 namespace trigram {
 namespace {
 
@@ -24,10 +26,23 @@ T downloaded(Device& device, Buffer one) {
   return value;
 }
 
+/// So many samples of a run, at equal distances, since files may be sorted by label.
+std::vector<float> spread_samples(const SampleRange& range, std::int64_t features, std::int64_t count) {
+  std::vector<float> rows;
+  rows.reserve(static_cast<std::size_t>(count * features));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t sample = range.begin + i * (range.end - range.begin) / count;
+    const auto row = range.samples.features.begin() + sample * features;
+    rows.insert(rows.end(), row, row + features);
+  }
+  return rows;
+}
+
 }  // namespace
 
-NetworkScore network_score(Device& device, const Network& network, const std::vector<std::vector<float>>& weights,
-                           const Samples& samples, std::int64_t begin, std::int64_t end) {
+NetworkScore network_score(Device& device, Network& network, const std::vector<std::vector<float>>& weights,
+                           const SampleRange& training, const SampleRange& scored) {
+  const auto& [samples, begin, end] = scored;
   if (!all_finite(weights)) return {std::numeric_limits<double>::quiet_NaN(), 0.0};
   const Device::Uncharged uncharged(device);
   std::vector<OwnedBuffer> memory;
@@ -37,11 +52,17 @@ NetworkScore network_score(Device& device, const Network& network, const std::ve
     on_device.push_back(memory.back());
     device.upload(std::as_bytes(std::span(tensor)), memory.back());
   }
-  Network copy = network;
-  const std::int64_t room = std::min(most_rows, end - begin);
-  copy.allocate(device, room, false);
-  const std::int64_t features = copy.input().count() / room;
-  const std::int64_t classes = copy.logits().count() / room;
+  const std::int64_t of_statistics = network.has_statistics() ? std::min(most_rows, training.end - training.begin) : 0;
+  const std::int64_t room = std::max(std::min(most_rows, end - begin), of_statistics);
+  network.allocate(device, room, false);
+  const std::int64_t features = network.input().count() / room;
+  const std::int64_t classes = network.logits().count() / room;
+  if (of_statistics > 0) {
+    const std::vector<float> spread = spread_samples(training, features, of_statistics);
+    device.upload(std::as_bytes(std::span(spread)), network.input().slice(0, of_statistics * features));
+    network.forward(device, on_device, of_statistics);
+    network.freeze_statistics();
+  }
   const OwnedBuffer labels = device.allocate(Shape::of(room, DType::i32));
   const OwnedBuffer loss = device.allocate(Shape::of(1, DType::f32));
   const OwnedBuffer correct = device.allocate(Shape::of(1, DType::i64));
@@ -51,12 +72,12 @@ NetworkScore network_score(Device& device, const Network& network, const std::ve
   for (std::int64_t first = begin; first < end; first += room) {
     const std::int64_t rows = std::min(room, end - first);
     const Buffer row_labels = labels.view().slice(0, rows);
-    const Buffer logits = copy.logits().slice(0, rows * classes);
+    const Buffer logits = network.logits().slice(0, rows * classes);
     device.upload(
         std::as_bytes(std::span(samples.features.data() + first * features, static_cast<std::size_t>(rows * features))),
-        copy.input().slice(0, rows * features));
+        network.input().slice(0, rows * features));
     device.upload(std::as_bytes(std::span(samples.labels.data() + first, static_cast<std::size_t>(rows))), row_labels);
-    copy.forward(device, on_device, rows);
+    network.forward(device, on_device, rows);
     const TensorShapes shapes{{{rows, classes}}, {{rows}, DType::i32}};
     AppliedOperation(device, "count_correct", shapes)
         .forward(device, {.inputs = {logits, row_labels}, .outputs = {correct}});

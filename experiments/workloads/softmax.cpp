@@ -1,11 +1,12 @@
 // Softmax regression: a convex problem on real data.
 #include "experiments/workloads/classifier.hpp"
+#include "experiments/workloads/fully_connected.hpp"
 
 namespace trigram {
 namespace {
 
 const Workloads::Registration registered("softmax", {"softmax regression on real data"}, [](Params& params) {
-  return std::make_unique<Classifier>("softmax", std::vector<std::int64_t>{}, params);
+  return std::make_unique<Classifier>("softmax", FullyConnected::over({}), params);
 });
 
 }  // namespace

@@ -7,6 +7,7 @@ namespace trigram {
 namespace {
 
 constexpr std::size_t test_every = 5;
+constexpr std::int64_t side = 8;  // of an image
 
 /// 1,797 images of 8×8 with pixels from 0 to 16. Every fifth sample (indices 4, 9, …) is a test sample: 1,438 to train,
 /// 359 to test, with the same writers in both.
@@ -18,6 +19,7 @@ class Digits : public DataSource {
   Dataset read() const override {
     const CsvSamples all = read_csv(path_.empty() ? shipped_file("data/digits.csv.gz").string() : path_, {});
     Dataset digits{"digits", all.columns, 0, {}, {}};
+    if (all.columns == side * side) digits.image = {side, side};
     for (std::size_t i = 0; i < all.labels.size(); ++i) {
       Samples& set = i % test_every == test_every - 1 ? digits.test : digits.train;
       const auto row = all.features.begin() + static_cast<std::ptrdiff_t>(i) * all.columns;

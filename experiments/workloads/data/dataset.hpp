@@ -17,6 +17,11 @@ struct Samples {
   std::int64_t count() const { return static_cast<std::int64_t>(labels.size()); }
 };
 
+/// Height and width of grey images; 0 where samples are none.
+struct ImageSize {
+  std::int64_t height = 0, width = 0;
+};
+
 /// A training and a test set.
 struct Dataset {
   std::string name;
@@ -24,6 +29,7 @@ struct Dataset {
   int classes = 0;
   Samples train;
   Samples test;
+  ImageSize image = {};  ///< where features are the pixels of one, by rows
 };
 
 /// A kind of data set: what registers under a name and reads files.
