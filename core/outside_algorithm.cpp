@@ -77,6 +77,9 @@ Refusal OutsideAlgorithm::refuses(Option option) const {
 
 void OutsideAlgorithm::check(const CostQuery& query) const {
   code_->open();
+  require(query.gradients == DType::f32, "gradients in ", name_of(query.gradients),
+          " are what methods of this library send; code in another language sends what its own tensors hold: leave "
+          "--gradients out, and send tensors of that type");
   for (const BucketLayout& bucket : query.buckets) {
     require(bucket.shape.count == bucket.shape.modelled_count, "bucket ", bucket.tensors.front().name, " has ",
             bucket.shape.count, " elements and costs as much as ", bucket.shape.modelled_count,

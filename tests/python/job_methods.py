@@ -48,6 +48,28 @@ class Methods(JobCase):
             assert (model.mean == 1).all(), model.mean
         model.trigram.finish()
 
+    def case_gradients_in_16_bits(self):
+        """Rounded, sent and added so: half of the bytes. Of two ranks a sum is rounded once, in whatever order."""
+        whole = self.train("all_reduce")
+        whole.trigram.finish()
+        for name, kind in (("fp16", torch.float16), ("bf16", torch.bfloat16)):
+            model = self.train("all_reduce", gradients=name)
+            model.trigram.finish()
+            models, optimizers = self.replicas()
+            for number in range(STEPS):
+                for rank in range(self.ranks):
+                    optimizers[rank].zero_grad()
+                    loss_of(models[rank], rank, number).backward()
+                for same in zip(*(one.parameters() for one in models)):
+                    mean = sum(p.grad.to(kind) for p in same).float() / self.ranks
+                    for p in same:
+                        p.grad.copy_(mean)
+                for optimizer in optimizers:
+                    optimizer.step()
+            assert differences(model, models[0]) <= (0 if self.ranks == 2 else 2e-3), (name, differences(model, models[0]))
+            assert differences(model, whole) > 1e-6, name
+            assert 2 * sum(model.trigram.steps()["bytes_sent"]) == sum(whole.trigram.steps()["bytes_sent"]), name
+
     def case_local_sgd(self):
         model = self.train("local_sgd:every=2")
         model.trigram.finish()

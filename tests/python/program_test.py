@@ -7,11 +7,11 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import unittest.mock
 
+import case
 import trigram
 from trigram import program, progress
 
@@ -28,15 +28,7 @@ def processes_of(word):
     return found
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        silence = contextlib.redirect_stderr(io.StringIO())
-        self.shown = silence.__enter__()
-        self.addCleanup(silence.__exit__, None, None, None)
-
+class Started(case.Case):
     def pretend(self, script):
         """Puts a shell script in the program's place."""
         path = self.folder / "program"
@@ -47,7 +39,7 @@ class Case(unittest.TestCase):
         self.addCleanup(patch.stop)
 
 
-class Words(Case):
+class Words(Started):
     def test_flags_are_the_programs(self):
         flags = {"evaluate_every": 50, "trace": True, "overlap": False, "lr": 1e-5, "profile": None, "out": pathlib.Path("a b")}
         self.assertEqual(program.words_of(flags), ["--evaluate-every=50", "--trace=on", "--overlap=off", "--lr=1e-05", "--out=a b"])
@@ -80,7 +72,7 @@ class Words(Case):
                 program.main()
 
 
-class Errors(Case):
+class Errors(Started):
     def test_what_is_refused_is_a_value_error_with_the_programs_text(self):
         with self.assertRaisesRegex(ValueError, r"^trigram run has no flag '--stepps=3' \(did you mean '--steps'\?\)"):
             trigram.run(stepps=3)
@@ -106,7 +98,7 @@ class Errors(Case):
             self.assertEqual(program.start([]), "printed\n")
 
 
-class Progress(Case):
+class Progress(Started):
     def lines(self, notebook, terminal):
         shown = io.StringIO()
         shown.isatty = lambda: terminal
@@ -128,7 +120,7 @@ class Progress(Case):
         self.assertEqual(self.shown.getvalue().splitlines()[-1], "10/10 steps")
 
 
-class Ends(Case):
+class Ends(Started):
     def assert_gone(self, word):
         """Who is killed ends by itself, soon."""
         deadline = time.monotonic() + 20

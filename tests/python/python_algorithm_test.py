@@ -165,6 +165,8 @@ class Failures(Case):
                 self.simulate(algorithm=given)
         with self.assertRaisesRegex(ValueError, "give the model's own clock"):
             self.simulate(algorithm=algorithm.Algorithm, clock="vgg16")
+        with self.assertRaisesRegex(ValueError, "gradients in f16 are what methods of this library send"):
+            self.simulate(algorithm=algorithm.Algorithm, gradients="fp16")
         with self.assertRaisesRegex(ValueError, "refuses leader: its code says itself"):
             self.simulate(algorithm=algorithm.Algorithm, ranks=8, hierarchy="leader")
 

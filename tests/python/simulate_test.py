@@ -3,7 +3,6 @@ Ends with 77 without torch."""
 
 import contextlib
 import importlib.util
-import io
 import math
 import os
 import pathlib
@@ -17,19 +16,16 @@ import unittest
 import unittest.mock
 import warnings
 
+import case
+
 HERE = pathlib.Path(__file__).resolve().parent
 LAUNCHER = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
 FAST = {"clock": 0.001, "cluster": "two_by_four"}
 
 
-class Case(unittest.TestCase):
+class Case(case.Case):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        silence = contextlib.redirect_stderr(io.StringIO())
-        self.shown = silence.__enter__()
-        self.addCleanup(silence.__exit__, None, None, None)
+        super().setUp()
         warnings.simplefilter("ignore")
 
     def simulate(self, **options):
