@@ -55,6 +55,7 @@ class LaneThread:
         self._thread.join(timeout=0.1)
         if self._thread.is_alive():  # it computes, as a loop that Ctrl-C found
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread.ident or 0), ctypes.py_object(Ended))
+            self._thread.join(timeout=2)
 
     def _run(self) -> None:
         try:

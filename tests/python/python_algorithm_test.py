@@ -2,7 +2,9 @@
 without torch."""
 
 import importlib.util
+import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -30,6 +32,51 @@ for step in range(4):
     model(torch.ones(1, 2)).sum().backward()
     optimizer.step()
 print("finished")
+"""
+
+RESUMES = """
+import torch, trigram
+from trigram.algorithm import Algorithm
+torch.set_num_threads(1)
+
+class Slow(Algorithm):
+    def setup(self, worker, buckets):
+        self.sums = [torch.zeros_like(bucket.gradients) for bucket in buckets]
+
+    def gradients_ready(self, worker, bucket):
+        worker.comm.all_reduce(bucket.gradients, op="mean")
+        bucket.gradients.copy_(self.sums[bucket.index].mul_(0.5).add_(bucket.gradients))
+
+    def state_dict(self):
+        return {"sums": self.sums}
+
+    def load_state_dict(self, state):
+        self.sums = [one.clone() for one in state["sums"]]
+
+def train(model, optimizer, job, steps):
+    for step in steps:
+        optimizer.zero_grad()
+        model(torch.full((1, 2), 1.0 + step + job.rank)).square().sum().backward()
+        optimizer.step()
+
+def begun():
+    torch.manual_seed(0)
+    model = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    return model, optimizer, trigram.with_trigram(model, [optimizer], Slow, backend="mpi:timeout=15s").trigram
+
+model, optimizer, job = begun()
+train(model, optimizer, job, range(3))
+kept = {key: one.clone() for key, one in model.state_dict().items()}, torch.save(job.state_dict(), f"{job.rank}.pt")
+train(model, optimizer, job, range(3, 6))
+job.finish()
+again, optimizer, job = begun()
+again.load_state_dict(kept[0])
+job.load_state_dict(torch.load(f"{job.rank}.pt"))
+train(again, optimizer, job, range(3, 6))
+job.finish()
+assert all(map(torch.equal, model.parameters(), again.parameters()))
+print("went on")
 """
 
 
@@ -139,6 +186,24 @@ class Failures(Case):
         error = self.fails(ZeroDivisionError, "float division|division by zero", divide)
         self.assertTrue(any("in step 1" in note for note in getattr(error, "__notes__", [])), getattr(error, "__notes__", None))
         self.assertEqual(len(error.run.steps), 1)
+
+    def test_an_interrupt(self):
+        """Of a moment that never ends."""
+        def never(_, worker, bucket):
+            if worker.step == 2:
+                threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+            while worker.step == 2:
+                pass
+
+        begin = time.monotonic()
+        error = self.fails(KeyboardInterrupt, "", never)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertEqual(len(error.run.steps), 2)
+
+    def test_what_state_dict_gives_comes_back(self):
+        ended = job_of(2, "-c", RESUMES, folder=self.folder)
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.assertEqual(ended.stdout.count("went on"), 2, ended.stdout)
 
     def test_calls_that_cannot_be(self):
         self.fails(ValueError, "broadcast: there is no rank 7 among 4", lambda _, worker, bucket: worker.comm.broadcast(bucket.weights, 7))
