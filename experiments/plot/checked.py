@@ -10,6 +10,7 @@ ACTIVITIES = ["compute_s", "exposed_s", "encode_s", "wire_s", "decode_s"]
 NAME = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.-]{1,100}")
 FOLDER = re.compile(r"runs/(?!\.\.?$)[A-Za-z0-9_.-]{1,200}")
 MOST_DRAWN = 1000
+OFF_THE_GRID = {("own network", ""), ("learning", "")}  # runs of a map beside its grid, and what stands for swept values
 
 
 def wrong(place, what, value):
@@ -128,12 +129,45 @@ def study(path):
         text(found, f"'{path}'.calibration.values.{key}")
     each(fields(row=name, source=text, method=text, condition=text, used=text, seconds=number))(
         value.get("measurements", []), f"'{path}'.measurements")
+    drawn(value, path)
+    if "map" in value:
+        winner_map(value, path)
     if not value["rows"]:
         raise Unusable(f"'{path}' has no rows")
     for axis in value["axes"]:
         if not axis["values"]:
             raise Unusable(f"'{path}': axis '{axis['key']}' has no values")
     return value
+
+
+def drawn(value, path):
+    """How the measure is drawn, where the study says."""
+    keys = {axis["key"] for axis in value["axes"]}
+    for key, known in (("facet", {"", *keys}), ("x_axis", {"", "linear", "log"}), ("y_axis", {"", "linear", "log"})):
+        chosen = value["measure"].get(key, "")
+        text(chosen, f"'{path}'.measure.{key}")
+        if chosen not in known:
+            wrong(f"'{path}'.measure.{key}", " or ".join(sorted(known - {""})) or "swept key", chosen)
+
+
+def winner_map(value, path):
+    place = f"'{path}'.map"
+    fields(against=name, error=number)(value["map"], place)
+    own = value["map"].get("own")
+    if own is not None:
+        each(text)(own, f"{place}.own")
+    fields()(value["map"].get("steps", {}), f"{place}.steps")
+    for row, steps in value["map"].get("steps", {}).items():
+        number(steps, f"{place}.steps.{row}")
+        if steps <= 0:
+            wrong(f"{place}.steps.{row}", "number of steps that can be drawn", steps)
+    if len(value["axes"]) != 2 or not 0 <= value["map"]["error"] < 1:
+        raise Unusable(f"{place} needs two axes and an error from 0 to 1")
+    if value["map"].get("steps") and "goal" not in value:
+        raise Unusable(f"{place}.steps needs a goal")
+    fields()(value.get("run", {}), f"'{path}'.run")
+    for key, flag in value.get("run", {}).items():
+        text(flag, f"'{path}'.run.{key}")
 
 
 def runs(folder, of_study):
@@ -147,7 +181,7 @@ def runs(folder, of_study):
         if row["row"] not in names:
             wrong(place, "row of the study", row["row"])
         for key, values in axes.items():
-            if row[key] not in values:
+            if row[key] not in values and (row["variant"], row[key]) not in OFF_THE_GRID:
                 wrong(place, f"value of '{key}' that the study sweeps", row[key])
         if not FOLDER.fullmatch(row["folder"]):
             wrong(place, "folder of a run", row["folder"])

@@ -1,12 +1,14 @@
 """Pictures of a study: its measure against what it sweeps, learning curves, and where time goes."""
 
 import collections
+import math
 import statistics
 
 import matplotlib.pyplot as plt
 
 import agreement_plot
 import checked
+import map_plot
 import style
 import tables
 
@@ -29,25 +31,51 @@ def main_runs(runs):
 
 
 def draw_sweep(folder, study, runs):
-    """The measure against the first swept key, published points as markers and ours as lines."""
+    """The measure against the first swept key, published points as markers and ours as lines; a panel for each value of the
+    facet where the study has one."""
     if not study["axes"] or len(study["axes"][0]["values"]) < 2:
         return []
     axis = study["axes"][0]
-    xs = [tables.leading_number(value) for value in axis["values"]]
+    xs = [tables.leading_number(value.split("&")[0]) for value in axis["values"]]
     if None in xs:
         return []
+    facet = study["measure"].get("facet")
+    panels = next((one["values"] for one in study["axes"] if one["key"] == facet), [None])
+    lines = {**study, "line_keys": [key for key in study.get("line_keys", []) if key != facet]}
+    size = plt.rcParams["figure.figsize"]
+    figure, grid = plt.subplots(1, len(panels), squeeze=False, sharey=True, figsize=(size[0] * (1 + 0.7 * (len(panels) - 1)), size[1]))
+    seen = []
+    for axes, panel in zip(grid[0], panels):
+        seen += draw_lines(axes, lines, [run for run in runs if panel is None or run[facet] == panel], axis)
+    for axes, panel in zip(grid[0], panels):
+        scale_axes(axes, study["measure"], xs, seen)
+        unit = axis["values"][0].lstrip("0123456789.")
+        key = f"{style.readable(axis['key'].split('.')[-1])}{f' ({unit})' if unit.isalpha() else ''}"
+        axes.set_xlabel(study["measure"]["x_label"] or key)
+        axes.set_title(study["title"] if panel is None else f"{facet} = {panel}")
+    grid[0][0].set_ylabel(study["measure"]["label"])
+    if facet:
+        figure.suptitle(study["title"], x=0.02, ha="left")
+    if study["published"]:
+        grid[0][-1].plot([], [], "o", color="grey", markerfacecolor="none", label="published points")
+    style.legend_outside(grid[0][-1])
+    note_calibration(figure, study.get("calibration", {}))
+    return style.save(figure, folder, study["name"])
+
+
+def draw_lines(axes, study, runs, axis):
+    """A line a series; returns the values that were drawn."""
     series = lines_of(study, runs, "series")
     colours, markers = style.colours_of(series), style.markers_of(series)
     published = collections.defaultdict(list)
     for point in study["published"]:
         published[point["series"]].append((point["x"], point["value"]))
-    figure, axes = plt.subplots()
     seen = []
     for name in series:
         values, errors = collections.defaultdict(list), {}
         for run in runs:
             if line_of(study, run, "series") == name:
-                x = tables.leading_number(run[axis["key"]])
+                x = tables.leading_number(run[axis["key"]].split("&")[0])
                 values[x].append(tables.number(run["measure"]))
                 errors[x] = error_bar(run, study)
         line = sorted((x, statistics.median(y)) for x, y in values.items())
@@ -59,24 +87,23 @@ def draw_sweep(folder, study, runs):
         axes.plot([x for x, _ in published[name]], [y for _, y in published[name]], markers[name], color=colours[name], ms=6,
                   markerfacecolor="none", markeredgewidth=1.3)
         seen += [y for _, y in line] + [y for _, y in published[name]]
-    if style.spans_decades(xs):
+    return seen
+
+
+def is_logarithmic(wanted, values):
+    """As the study says, where values allow it, or as they span decades."""
+    return min(values, default=0) > 0 if wanted == "log" else not wanted and style.spans_decades(values)
+
+
+def scale_axes(axes, measure, xs, seen):
+    if is_logarithmic(measure.get("x_axis"), xs):
         axes.set_xscale("log")
         style.plain_log(axes.xaxis, xs)
     else:
         axes.set_xticks(xs)
-    if style.spans_decades(seen):
+    if is_logarithmic(measure.get("y_axis"), seen):
         axes.set_yscale("log")
         style.plain_log(axes.yaxis)
-    unit = axis["values"][0].lstrip("0123456789.")
-    key = f"{style.readable(axis['key'].split('.')[-1])}{f' ({unit})' if unit.isalpha() else ''}"
-    axes.set_xlabel(study["measure"]["x_label"] or key)
-    axes.set_ylabel(study["measure"]["label"])
-    axes.set_title(study["title"])
-    if study["published"]:
-        axes.plot([], [], "o", color="grey", markerfacecolor="none", label="published points")
-    style.legend_outside(axes)
-    note_calibration(figure, study.get("calibration", {}))
-    return style.save(figure, folder, study["name"])
 
 
 def error_bar(run, study):
@@ -105,7 +132,7 @@ def band(curves, key):
     """Median and range over runs of `key`, with median time and bytes, at each evaluation that all runs have."""
     points = []
     for same in zip(*curves):
-        values = [point[key] for point in same if point[key] is not None]
+        values = [point[key] for point in same if point.get(key) is not None]
         if values:
             points.append({"time_s": statistics.median(p["time_s"] for p in same), "bytes_mean": statistics.median(p["bytes_mean"] for p in same),
                            "middle": statistics.median(values), "low": min(values), "high": max(values)})
@@ -116,6 +143,8 @@ def draw_learning(folder, study, runs, name, title):
     """Loss and accuracy against time and bytes: medians as lines, ranges over seeds as bands."""
     curves = curves_by_line(study, runs)
     keys = [key for key in ("loss", "accuracy") if any(band(c, key) for c in curves.values())]
+    if any(point.get("worst_accuracy") not in (None, point["accuracy"]) for some in curves.values() for c in some for point in c):
+        keys.append("worst_accuracy")
     if not keys or all(len(c) < 3 for some in curves.values() for c in some):
         return []
     colours = style.colours_of(lines_of(study, runs, "row"))
@@ -134,7 +163,7 @@ def draw_learning(folder, study, runs, name, title):
         if key == "loss" and style.spans_decades([p["middle"] for some in curves.values() for p in band(some, key)]):
             row[0].set_yscale("log")
             style.plain_log(row[0].yaxis)
-        row[0].set_ylabel(key)
+        row[0].set_ylabel("accuracy of the worst rank" if key == "worst_accuracy" else key)
     grid[-1][0].set_xlabel("simulated time (s)")
     grid[-1][1].set_xlabel(f"sent by a rank, mean ({unit})")
     style.legend_outside(grid[0][1])
@@ -181,9 +210,25 @@ def draw_breakdown(folder, study, runs):
     return style.save(figure, folder, "breakdown")
 
 
+def add_worst_ranks(folder, runs):
+    """Puts the worst rank's accuracy, which evals.csv has, into the points of the curves."""
+    for run in runs:
+        path = folder / run["folder"] / "evals.csv"
+        rows = tables.rows_of(path, ["worst_accuracy"]) if path.exists() else []
+        curve = run["json"]["curve"]
+        if len(rows) != len(curve):
+            continue
+        for point, row in zip(curve, rows):
+            value = tables.number(row["worst_accuracy"])
+            point["worst_accuracy"] = value if math.isfinite(value) else None
+
+
 def draw(folder):
     study = checked.study(folder / "study.json")
     runs = main_runs(checked.runs(folder, study))
+    add_worst_ranks(folder, runs)
     if study.get("measurements"):
         return agreement_plot.draw(folder, study, runs)
+    if study.get("map"):
+        return map_plot.draw(folder, study, runs)
     return draw_sweep(folder, study, runs) + draw_all_learning(folder, study, runs) + draw_breakdown(folder, study, runs)

@@ -8,6 +8,10 @@ import re
 from unusable import Unusable
 
 
+UNITS = {"": 1, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "bps": 1, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12,
+         "B/s": 8, "kB/s": 8e3, "MB/s": 8e6, "GB/s": 8e9, "TB/s": 8e12, "FLOPS": 1, "GFLOPS": 1e9, "TFLOPS": 1e12}
+
+
 def finite(value):
     """The number, or NaN for what no picture can show."""
     most = 1e100
@@ -25,6 +29,15 @@ def leading_number(text):
     """16 of "16Gbps", and 4 of "1:4" (a rank and its factor); None where there is none."""
     found = re.match(r"[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?", text.split(":")[-1])
     value = number(found.group()) if found else math.nan
+    return None if math.isnan(value) else value
+
+
+def quantity(text):
+    """16e9 of "16Gbps", 5e-5 of "50us"; None for what is no quantity of these units. Bytes a second are counted in bits."""
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)([A-Za-z/]*)", text)
+    if not found or found.group(2) not in UNITS:
+        return None
+    value = number(found.group(1)) * UNITS[found.group(2)]
     return None if math.isnan(value) else value
 
 
