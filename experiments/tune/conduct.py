@@ -22,10 +22,11 @@ def search_and_judge(plan, folder):
     require_same_search(plan, folder)
     measure = measure_of(plan["for"])
     pool = Pool(plan, folder)
-    write(folder / "tune.json", json.dumps({"plan": plan}, indent=2) + "\n")
     search = Search(plan, pool, measure)
     for trials in search.tried():
         show(trials, plan, measure.words(search.best().run.json))
+        if len(trials) == 1:
+            write(folder / "tune.json", json.dumps({"plan": plan}, indent=2) + "\n")
         write(folder / "trials.csv", trials_csv(trials, plan, measure))
     if sys.stderr.isatty():
         print(file=sys.stderr)

@@ -65,6 +65,14 @@ class Run:
             raise Unusable(f"cannot make '{self.folder}': {error.strerror}") from error
         new_file.write(self.folder / "flags.cfg", lambda file: file.write(self.text.encode()))
 
+    def remove(self):
+        """With the folder of all runs, where this is the only one."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            self.folder.parent.rmdir()
+        except OSError:
+            pass
+
     def message(self):
         log = (self.folder / "log.txt").read_text("utf-8", errors="replace")
         lines = [line for line in log.splitlines() if line.startswith("trigram: ")] or log.splitlines() or ["it left no message"]
@@ -81,6 +89,8 @@ class Pool:
             self.before = shlex.split(self.launcher)
         except ValueError as error:
             raise Unusable(f"--launcher {self.launcher!r} is no command: {str(error).lower()}") from error
+        if self.before and not shutil.which(self.before[0]):
+            raise Unusable(f"--launcher {self.launcher!r}: {self.before[0]!r} is no program that can be started")
         self.jobs = plan["jobs"] or (os.cpu_count() if plan["simulated"] else 1)
 
     def run(self, settings):

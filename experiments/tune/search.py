@@ -8,6 +8,7 @@ import warnings
 import optuna
 from optuna.trial import TrialState
 
+import runs
 import space
 
 DRAWS = 20  # of one trial that is none of those before
@@ -45,10 +46,10 @@ class Search:
             number += 1
 
     def begin(self):
-        import runs
         trial = Trial(0, {}, self.pool.run(self.plan["settings"]))
         self.pool.make([trial.run])
         if trial.run.refusal is not None:
+            trial.run.remove()
             raise runs.Refused(trial.run.refusal)
         self.keep(trial)
         known = space.begin_of(self.plan["choices"], self.plan["defaults"])

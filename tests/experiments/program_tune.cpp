@@ -192,6 +192,11 @@ INSTANTIATE_TEST_SUITE_P(
                      "section [algorithm.qsgd] is no [FLAG.VALUE]"},
         RefusedSpace{"--for speed", "lanes = 1 2\n", "--for speed is neither iteration_s nor time_to_loss=LOSS"},
         RefusedSpace{"--for time_to_loss=0.3", "lanes = 1 2\n", "give --evaluate-every STEPS"},
+        RefusedSpace{"--launcher nobody_starts_by_this", "lanes = 1 2\n",
+                     "'nobody_starts_by_this' is no program that can be started"},
+        RefusedSpace{"--launcher \"'x\"", "lanes = 1 2\n", "is no command: no closing quotation"},
+        RefusedSpace{"--algorithm ad_psgd --hierarchy leader", "lanes = 1 2\n",
+                     "trigram: algorithm 'ad_psgd' refuses leader"},
         RefusedSpace{"--trials 0", "lanes = 1 2\n", "trials=0"},
         RefusedSpace{"--trace", "lanes = 1 2\n", "'--trace'"}));
 
