@@ -159,7 +159,7 @@ def winner_map(value, path):
     fields()(value["map"].get("steps", {}), f"{place}.steps")
     for row, steps in value["map"].get("steps", {}).items():
         number(steps, f"{place}.steps.{row}")
-        if steps <= 0:
+        if steps < 0:
             wrong(f"{place}.steps.{row}", "number of steps that can be drawn", steps)
     if len(value["axes"]) != 2 or not 0 <= value["map"]["error"] < 1:
         raise Unusable(f"{place} needs two axes and an error from 0 to 1")

@@ -149,7 +149,7 @@ def draw(folder, study, runs):
     title = f"{study['title']}: {where}" if where else study["title"]
     paths = draw_map(folder, study, study["name"], f"{title}\ntime an iteration; not time to a loss", found,
                      dict.fromkeys(found[0], 1))
-    steps = study["map"].get("steps")
+    steps = {row: count for row, count in study["map"].get("steps", {}).items() if count > 0}
     if steps:
         what = f"time to a loss of {study['goal']['loss']:g}: steps of one learning run x time an iteration"
         paths += draw_map(folder, study, f"{study['name']}_to_goal", f"{title}\n{what}", found, steps)

@@ -15,12 +15,14 @@
 #include "experiments/record/warnings.hpp"
 #include "experiments/settings/build_facts.hpp"
 #include "experiments/settings/places.hpp"
+#include "experiments/settings/run_config.hpp"
 #include "experiments/study/agreement.hpp"
 #include "experiments/study/possible_points.hpp"
 #include "experiments/study/selection.hpp"
 #include "experiments/study/study_calibration.hpp"
 #include "experiments/study/study_file.hpp"
 #include "experiments/study/study_files.hpp"
+#include "experiments/study/winner_map.hpp"
 
 namespace trigram {
 namespace {
@@ -59,6 +61,34 @@ nlohmann::json published_facts(const Published& published) {
     for (const auto& [x, value] : curve) points.push_back({{"series", series}, {"x", x}, {"value", value}});
   }
   return points;
+}
+
+/// Whether a flag of `trigram run` may be given for a whole study; what a study does itself is its own.
+bool is_for_all_runs(const Params::Declared& flag) {
+  static const std::set<std::string> own{"out",        "config",           "trace", "progress",
+                                         "checkpoint", "checkpoint-every", "resume"};
+  return !own.contains(flag.key);
+}
+
+std::vector<Params::Declared> all_flags() {
+  std::vector<Params::Declared> flags = declared_flags<StudyFlags>("trigram study");
+  for (Params::Declared flag : run_flags()) {
+    if (!is_for_all_runs(flag)) continue;
+    flag.description = "of all runs, in place of [run]: " + flag.description;
+    flag.fallback = "";
+    flags.push_back(flag);
+  }
+  return flags;
+}
+
+/// Those among `given` that are flags of `trigram run`.
+Settings flags_of_runs(const Settings& given) {
+  Settings flags;
+  for (const Params::Declared& flag : run_flags()) {
+    const auto found = given.find(flag.key);
+    if (found != given.end() && is_for_all_runs(flag)) flags.insert(*found);
+  }
+  return flags;
 }
 
 /// Where calibrated values come from, for tables and figures.
@@ -137,31 +167,49 @@ std::string tables(const Study& study, const Published& published, const std::ve
   return text;
 }
 
+/// What a map has beside the runs of its grid.
+struct MapRuns {
+  MapRuns(const Study& study, RunPool& pool)
+      : own(pool.run(own_points(study), "runs on the cluster's own network")),
+        learning(pool.run(learning_points(study), "learning runs")) {
+    if (study.learning) steps = steps_to_goal(study, learning);
+  }
+
+  std::vector<StudyResult> own, learning;
+  std::optional<StepsToGoal> steps;
+};
+
 void conduct(const Study& study, const StudyFlags& flags) {
   Published published;
   if (study.target) {
     published = located(study.file.string() + ": [target] file: ", [&] { return read_published(*study.target); });
   }
-  const ResultFolder folder(flags.out, {"runs.csv", "table.txt", "study.json", "agreement.csv"});
+  const ResultFolder folder(flags.out, {"runs.csv", "table.txt", "study.json", "agreement.csv", "winners.csv"});
   const FolderLock lock(flags.out, "a study");
   RunPool pool(flags.out, flags.jobs);
   pool.check(possible_points(study, flags.recalibrate));
   const Calibrated found = calibrate(study, published, pool, flags.recalibrate);
   const Selected selected = select(study, main_points(study, found.values), pool);
+  const MapRuns beside(study, pool);
   const std::vector<StudyResult> main = pool.run(selected.points, "runs");
   const std::vector<StudyResult> variants = pool.run(variant_points(study, found.values), "runs of variants");
 
   const std::string chosen = calibration_lines(study, found) + choice_lines(selected);
-  const std::vector<StudyResult> all = together(main, variants);
-  const std::string table = study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
-                            tables(study, published, main, variants) + warning_lines(all);
+  const std::vector<StudyResult> all = together(together(main, variants), together(beside.own, beside.learning));
+  const std::string table =
+      study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
+      (study.map ? winner_table(study, main, beside.own, beside.steps) : tables(study, published, main, variants)) +
+      warning_lines(all);
   nlohmann::json facts = study_facts(study);
   facts["build"] = build_facts();
+  facts["run"] = study.run;
+  if (study.map) facts["map"] = map_facts(study, beside.own, beside.steps);
   facts["published"] = published_facts(published);
   facts["calibration"] = calibration_facts(study, found);
   facts["selection"] = selected.choices;
   write_file(flags.out / "runs.csv", runs_csv(study, all));
   if (has_observations(study)) write_file(flags.out / "agreement.csv", agreement_csv(predictions(study, main)));
+  if (study.map) write_file(flags.out / "winners.csv", winners_csv(study, main, beside.steps));
   write_file(flags.out / "table.txt", table);
   write_file(flags.out / "study.json", facts.dump(2) + "\n");
   std::cout << table;
@@ -175,15 +223,18 @@ int run_study(const Arguments& arguments) {
       "study",
       "Makes the runs of a study, a process each; finished runs are kept, so the same command continues.",
       "trigram study bagua_bandwidth --jobs 4",
-      declared_flags<StudyFlags>("trigram study"),
+      all_flags(),
       "STUDY",
       "the name of a study that is shipped (trigram list studies), or the path of a study file, as ./mine.cfg;\n"
       "its format is described in " +
           (shipped_folder("studies") / "README.md").string()};
   if (command_line.helped(arguments)) return 0;
-  const StudyFlags flags = read_flags(command_line.parse(arguments));
+  const Settings given = command_line.parse(arguments);
+  const StudyFlags flags = read_flags(given);
   try {
-    conduct(read_study(flags.file), flags);
+    Study study = read_study(flags.file);
+    study.run = layered(study.run, flags_of_runs(given));
+    conduct(study, flags);
   } catch (const Interrupted&) {
     std::cerr << "trigram: interrupted; finished runs are kept in " << flags.out.string()
               << ", the same command continues\n";

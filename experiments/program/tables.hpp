@@ -6,6 +6,7 @@
 
 #include "experiments/study/compare.hpp"
 #include "experiments/study/study_point.hpp"
+#include "experiments/study/winner_map.hpp"
 
 namespace trigram {
 
@@ -24,6 +25,11 @@ std::string measure_table(const Study& study, const std::vector<StudyResult>& re
 /// Which lines are nearer to each other, at each value of the first axis, than the error bar of their predictions;
 /// empty where no cluster is calibrated, or the measure is no time.
 std::string close_calls(const Study& study, const std::vector<StudyResult>& results);
+
+/// Which row to use at every place of a map and on the cluster's own network, for an iteration and, with `steps`, to
+/// the goal.
+std::string winner_table(const Study& study, const std::vector<StudyResult>& main, const std::vector<StudyResult>& own,
+                         const std::optional<StepsToGoal>& steps);
 
 /// Errors by series inside and outside the aim, calibrated and predicted apart, with orders and variants.
 std::string error_table(const Study& study, const std::vector<Comparison>& main,

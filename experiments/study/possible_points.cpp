@@ -24,6 +24,8 @@ std::vector<StudyPoint> possible_points(const Study& study, bool recalibrate) {
   const std::vector<StudyPoint> main = main_points(study, middle);
   std::vector<StudyPoint> points = main;
   append(points, variant_points(study, middle));
+  append(points, own_points(study));
+  append(points, learning_points(study));
   for (const Axis& axis : grids) {
     for (const std::string& value : axis.values)
       append(points, main_points(study, layered(middle, {{axis.key, value}})));

@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <iostream>
 #include <map>
+#include <set>
 
 #include "core/error.hpp"
 #include "experiments/record/progress.hpp"
@@ -52,6 +55,7 @@ struct Task {
   RunConfig config;
   std::string identity;
   std::string place;  ///< where the study asks for it, for messages
+  std::string row;
 };
 
 /// What the forked process does: the run, its messages in the folder, and an exit code.
@@ -162,6 +166,43 @@ class Batch {
   std::string first_failure_;
 };
 
+/// One run of each row: what the others may take is known from them.
+template <class Tasks>
+Tasks samples_of(Tasks& waiting) {
+  Tasks samples;
+  std::set<std::string> rows;
+  for (auto next = waiting.begin(); next != waiting.end();) {
+    const auto task = next++;
+    if (rows.insert(task->second.row).second) samples.insert(waiting.extract(task));
+  }
+  return samples;
+}
+
+std::string duration(double seconds) {
+  constexpr double minute = 60;
+  const bool short_one = seconds < 2 * minute;
+  return std::to_string(std::lround(short_one ? seconds : seconds / minute)) + (short_one ? " s" : " min");
+}
+
+void make(std::map<fs::path, Task> waiting, int jobs, const std::string& phase) {
+  constexpr std::size_t few = 4;
+  using Clock = std::chrono::steady_clock;
+  std::set<std::string> rows;
+  for (const auto& [path, task] : waiting) rows.insert(task.row);
+  if (waiting.size() > few * rows.size()) {
+    std::cerr << "trigram: " << waiting.size() << " " << phase << ", " << jobs << " at a time; first one of each row"
+              << std::endl;
+    std::map<fs::path, Task> samples = samples_of(waiting);
+    const auto begin = Clock::now();
+    const std::size_t made = samples.size();
+    Batch(std::move(samples), jobs, phase).finish_all();
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    std::cerr << "trigram: the other " << waiting.size() << " " << phase << " are expected to take "
+              << duration(seconds * static_cast<double>(waiting.size()) / static_cast<double>(made)) << std::endl;
+  }
+  Batch(std::move(waiting), jobs, phase).finish_all();
+}
+
 }  // namespace
 
 std::vector<StudyResult> RunPool::run(const std::vector<StudyPoint>& points, const std::string& phase) {
@@ -172,7 +213,7 @@ std::vector<StudyResult> RunPool::run(const std::vector<StudyPoint>& points, con
     RecordedRun recorded = read_run(planned.config.out, planned.identity, digests_);
     if (recorded.run.is_null()) {
       const bool is_new =
-          waiting.emplace(planned.config.out, Task{planned.config, planned.identity, point.place}).second;
+          waiting.emplace(planned.config.out, Task{planned.config, planned.identity, point.place, point.row}).second;
       if (is_new && !recorded.problem.empty()) {
         std::cerr << "trigram: " << (planned.config.out / "run.json").string() << ": " << recorded.problem
                   << "; the run is made again" << std::endl;
@@ -180,7 +221,7 @@ std::vector<StudyResult> RunPool::run(const std::vector<StudyPoint>& points, con
     }
     results.push_back({point, planned.name, std::move(recorded.run)});
   }
-  Batch(std::move(waiting), jobs_, phase).finish_all();
+  make(std::move(waiting), jobs_, phase);
   for (StudyResult& result : results) {
     if (!result.run.is_null()) continue;
     const StudyRun made(folder_, result.point);

@@ -11,7 +11,7 @@
 
 namespace trigram {
 
-/// One key and the values that it takes.
+/// One key and the values that it takes; keys that go together are one, "a&b", whose values are "1&2".
 struct Axis {
   std::string key;
   std::vector<std::string> values;
@@ -41,6 +41,9 @@ struct Measure {
   double scale = 1;
   std::string label;    ///< empty in the file: made from value and scale
   std::string x_label;  ///< of the first swept key; empty: the key
+  std::string x;  ///< the swept key that is drawn along; empty in the file: the first. It comes first in Study::sweep.
+  std::string facet;           ///< the swept key whose values have a panel each; empty: one panel
+  std::string x_axis, y_axis;  ///< linear or log; empty: as values span decades
 };
 
 /// [target]: published points. A row's series meets the published series of its name; `axis` meets column `x`.
@@ -75,6 +78,13 @@ struct Goal {
   double loss = 0;
 };
 
+/// [map]: which row's measure is least at every pair of two swept keys, and on the cluster as it is. A row that stands
+/// earlier is preferred where the error bar does not tell rows apart.
+struct WinnerMap {
+  std::string against;  ///< the row that others are compared with
+  double error = 0.1;   ///< a share: the error bar of clusters that have none
+};
+
 /// A whole study.
 struct Study {
   std::string name, title;
@@ -90,6 +100,9 @@ struct Study {
   std::optional<Calibration> calibration;
   std::optional<Selection> selection;
   std::optional<Goal> goal;
+  std::optional<WinnerMap> map;
+  std::optional<Settings> learning;  ///< [learning]: one run more of each row, whose steps to the goal a map's times
+                                     ///< are multiplied by
 };
 
 /// Whether `names` has a row's name or series, its measurement's source, or the system or algorithm that it says.

@@ -48,11 +48,17 @@ void check_number(const std::string& path, const std::string& what) {
   throw UsageError(message);
 }
 
+std::ptrdiff_t keys_in(const std::string& text) { return std::ranges::count(text, '&'); }
+
 void check_axis(const Axis& axis, const std::string& section) {
   const std::string place = "[" + section + "] " + axis.key + " has ";
   require(!axis.values.empty(), place + "no values");
   std::set<std::string> seen;
-  for (const std::string& value : axis.values) require(seen.insert(value).second, place + "'" + value + "' twice");
+  for (const std::string& value : axis.values) {
+    require(seen.insert(value).second, place + "'" + value + "' twice");
+    require(keys_in(axis.key) == 0 || keys_in(value) == keys_in(axis.key), place, Quoted(value),
+            "; write a value for each of its ", keys_in(axis.key) + 1, " keys, with & between them");
+  }
 }
 
 void check_calibration(const Study& study) {
@@ -93,6 +99,39 @@ void check_observations(const Study& study) {
           "[measurements] brings its own points; leave [target], [calibrate], [selection] and [goal] out");
 }
 
+void check_measure(const Study& study) {
+  const Measure& measure = study.measure;
+  check_number(measure.value, "[measure] value");
+  for (const auto& [key, value] : {std::pair("x", measure.x), std::pair("facet", measure.facet)}) {
+    require(value.empty() || std::ranges::find(study.sweep, value, &Axis::key) != study.sweep.end(), "[measure] ", key,
+            " = ", shown(value), " is not in [sweep]");
+  }
+  require(measure.facet.empty() || measure.facet != study.sweep.front().key, "[measure] facet = ", shown(measure.facet),
+          " is the x axis; give another swept key");
+  for (const auto& [key, value] : {std::pair("x_axis", measure.x_axis), std::pair("y_axis", measure.y_axis)}) {
+    require(value.empty() || value == "linear" || value == "log", "[measure] ", key, " = ", shown(value),
+            " is neither linear nor log");
+  }
+}
+
+/// The cluster's own values of both keys are one more point.
+bool is_of_the_cluster(const Axis& axis) { return axis.key.starts_with("cluster.") && keys_in(axis.key) == 0; }
+
+void check_map(const Study& study) {
+  require(study.map.has_value() || !study.learning, "[learning] gives a [map] its steps to the goal; add [map]");
+  if (!study.map) return;
+  require(study.sweep.size() == 2 && std::ranges::all_of(study.sweep, is_of_the_cluster),
+          "[map] needs two keys in [sweep], both of the cluster, as cluster.nic_bandwidth and cluster.nic_latency");
+  require(std::ranges::find(study.rows, study.map->against, &Row::name) != study.rows.end(),
+          "[map] against = ", Quoted(study.map->against), " is no row");
+  require(study.map->error >= 0 && study.map->error < 1, "[map] error = ", study.map->error,
+          " is no share from 0 to 1, as 0.1");
+  require(!study.target && !study.calibration && !study.selection && study.variants.empty(),
+          "[map] compares rows as they are; leave [variant], [target], [calibrate] and [selection] out");
+  require(study.learning.has_value() == study.goal.has_value(),
+          "[map] takes [goal] and [learning], whose steps to it count, together or not at all");
+}
+
 }  // namespace
 
 double x_of(const Target& target, const std::string& value) {
@@ -119,7 +158,8 @@ void check(const Study& study) {
   check_observations(study);
   if (study.target) check_target(study);
   if (study.calibration) check_calibration(study);
-  check_number(study.measure.value, "[measure] value");
+  check_measure(study);
+  check_map(study);
   if (study.selection) {
     const Selection& selection = *study.selection;
     require(!selection.flag.empty() && !selection.grid.empty() && !selection.seeds.empty(),

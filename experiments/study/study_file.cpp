@@ -137,8 +137,20 @@ void read_measure(Measure& measure, const ConfigEntry& entry) {
   set({{"value", text_into(measure.value)},
        {"scale", number_into(measure.scale)},
        {"label", text_into(measure.label)},
-       {"x_label", text_into(measure.x_label)}},
+       {"x_label", text_into(measure.x_label)},
+       {"x", text_into(measure.x)},
+       {"facet", text_into(measure.facet)},
+       {"x_axis", text_into(measure.x_axis)},
+       {"y_axis", text_into(measure.y_axis)}},
       entry);
+}
+
+void read_map(WinnerMap& map, const ConfigEntry& entry) {
+  set({{"against", text_into(map.against)}, {"error", number_into(map.error)}}, entry);
+}
+
+void read_learning(Settings& learning, const ConfigEntry& entry) {
+  if (!entry.key.empty()) learning[entry.key] = entry.value;
 }
 
 /// A row a measurement, named after its table and its line there.
@@ -197,11 +209,20 @@ constexpr Section sections[] = {
     {"calibrate", false, [](Study& study, Name, Entry entry) { read_calibration(part_of(study.calibration), entry); }},
     {"calibrated", false, [](Study& study, Name, Entry entry) { read_known(part_of(study.calibration), entry); }},
     {"selection", false, [](Study& study, Name, Entry entry) { read_selection(part_of(study.selection), entry); }},
-    {"goal", false, [](Study& study, Name, Entry entry) {
+    {"goal", false,
+     [](Study& study, Name, Entry entry) {
        set({{"loss", number_into(part_of(study.goal).loss)}}, entry);
-     }}};
+     }},
+    {"map", false, [](Study& study, Name, Entry entry) { read_map(part_of(study.map), entry); }},
+    {"learning", false, [](Study& study, Name, Entry entry) { read_learning(part_of(study.learning), entry); }}};
 
-/// "study, run, ..., selection and goal", for messages.
+/// The key that [measure] draws along comes first.
+void put_x_first(Study& study) {
+  const auto x = std::ranges::find(study.sweep, study.measure.x, &Axis::key);
+  if (x != study.sweep.end()) std::rotate(study.sweep.begin(), x, x + 1);
+}
+
+/// "study, run, ..., map and learning", for messages.
 std::string kinds_of_sections() {
   std::string text;
   for (const Section& section : sections) {
@@ -239,6 +260,7 @@ Study read_study(const std::filesystem::path& file) {
     if (row.series.empty()) row.series = row.name;
   }
   if (study.measure.label.empty()) study.measure.label = label_of(study.measure);
+  put_x_first(study);
   located(file.string() + ": ", [&] { check(study); });
   return study;
 }

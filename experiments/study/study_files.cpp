@@ -88,10 +88,10 @@ std::string runs_csv(const Study& study, const std::vector<StudyResult>& results
 
 nlohmann::json study_facts(const Study& study) {
   nlohmann::json facts = {{"name", study.name}, {"title", study.title}};
-  facts["measure"] = {{"value", study.measure.value},
-                      {"scale", study.measure.scale},
-                      {"label", study.measure.label},
-                      {"x_label", study.measure.x_label}};
+  facts["measure"] = {{"value", study.measure.value},  {"scale", study.measure.scale},
+                      {"label", study.measure.label},  {"x_label", study.measure.x_label},
+                      {"facet", study.measure.facet},  {"x_axis", study.measure.x_axis},
+                      {"y_axis", study.measure.y_axis}};
   facts["axes"] = facts["rows"] = nlohmann::json::array();
   for (const Axis& axis : study.sweep) facts["axes"].push_back({{"key", axis.key}, {"values", axis.values}});
   for (const Row& row : study.rows) facts["rows"].push_back({{"name", row.name}, {"series", row.series}});

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "core/error.hpp"
 
@@ -41,6 +42,23 @@ std::optional<Settings> changes(const Study& study, const Variant& variant, cons
   return all;
 }
 
+/// The flags that a combination of swept values stands for: keys that go together are taken apart.
+Settings flags_of(const Settings& axes) {
+  Settings flags;
+  for (const auto& [keys, values] : axes) {
+    std::istringstream all_keys(keys), all_values(values);
+    for (std::string key, value; std::getline(all_keys, key, '&');) {
+      if (keys.find('&') == std::string::npos) {
+        value = values;
+      } else {
+        std::getline(all_values, value, '&');
+      }
+      flags[key] = value;
+    }
+  }
+  return flags;
+}
+
 std::string place_of(const Study& study, const Row& row, const Variant& variant) {
   const int line = variant.name.empty() ? row.line : variant.line;
   return study.file.string() + (line > 0 ? ":" + std::to_string(line) : "") + ": row '" + row.name + "'" +
@@ -50,7 +68,7 @@ std::string place_of(const Study& study, const Row& row, const Variant& variant)
 void add_row(const Study& study, const Settings& found, const Row& row, const Variant& variant, const Settings& changed,
              std::vector<StudyPoint>& points) {
   for (const Settings& axes : product(study.sweep)) {
-    const Settings base = layered(layered(study.run, found), axes);
+    const Settings base = layered(layered(study.run, found), flags_of(axes));
     points.push_back({row.name, row.series, variant.name, axes, layered(layered(base, row.settings), changed),
                       place_of(study, row, variant)});
   }
@@ -71,6 +89,25 @@ std::vector<StudyPoint> variant_points(const Study& study, const Settings& found
       const std::optional<Settings> changed = changes(study, variant, row);
       if (changed) add_row(study, found, row, variant, *changed, points);
     }
+  }
+  return points;
+}
+
+std::vector<StudyPoint> own_points(const Study& study) {
+  std::vector<StudyPoint> points;
+  if (!study.map) return points;
+  for (const Row& row : study.rows) {
+    points.push_back(
+        {row.name, row.series, own_network, {}, layered(study.run, row.settings), place_of(study, row, Variant{})});
+  }
+  return points;
+}
+
+std::vector<StudyPoint> learning_points(const Study& study) {
+  std::vector<StudyPoint> points = study.learning ? own_points(study) : std::vector<StudyPoint>{};
+  for (StudyPoint& point : points) {
+    point.variant = learning_runs;
+    point.settings = layered(point.settings, *study.learning);
   }
   return points;
 }

@@ -31,6 +31,16 @@ std::vector<StudyPoint> main_points(const Study& study, const Settings& found);
 /// The same of every variant.
 std::vector<StudyPoint> variant_points(const Study& study, const Settings& found);
 
+/// What runs of a map that lie beside its grid are called in the variant's place; no variant has such a name.
+constexpr const char* own_network = "own network";
+constexpr const char* learning_runs = "learning";
+
+/// Of a map: every row on the cluster as it is, without swept values.
+std::vector<StudyPoint> own_points(const Study& study);
+
+/// The same with the flags of [learning]; none where the study has no such section.
+std::vector<StudyPoint> learning_points(const Study& study);
+
 /// The line that a point lies on: "bytegrad", or "bytegrad, lanes=2" where lanes is such a key.
 std::string line_of(const Study& study, const StudyPoint& point);
 

@@ -67,6 +67,29 @@ TEST_F(StudyFolder, KilledAndContinuedItIsAsIfNothingHadBeen) {
   EXPECT_FALSE(fs::exists(scratch / "killed/.lock"));
 }
 
+TEST_F(StudyFolder, OfAMapSaysWhatToUseOnTheClustersOwnNetwork) {
+  const Ended ended = study(
+      "[sweep]\ncluster.nic_bandwidth = 1Gbps 2Gbps\ncluster.nic_latency = 1us 5us\n[map]\nagainst = a\n"
+      "[goal]\nloss = 1e9\n[learning]\nsteps = 3\n" +
+      std::string(two_rows) + "[row.never]\nalgorithm = local_sgd:every=1000\n");
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_EQ(runs().size(), 3U * (4 + 1 + 1));
+  EXPECT_THAT(ended.text, HasSubstr("on this network (cluster.nic_bandwidth 25Gbps, cluster.nic_latency "));
+  EXPECT_THAT(ended.text, HasSubstr(") use never for short iterations: the fastest is never, "));
+  EXPECT_THAT(ended.text, HasSubstr("steps to a loss of 1e+09, from one run each: a 0, b 0, never 0"));
+  EXPECT_THAT(text_of(scratch / "s/winners.csv"), HasSubstr("iteration,1Gbps,1us,never,"));
+}
+
+TEST_F(StudyFolder, TakesFlagsOfRunsInPlaceOfItsOwn) {
+  const auto file = scratch.file("s.cfg", "[run]\nworkload = quadratic\nsteps = 2\n[row.a]\nlr = 0.5\n");
+  const std::string command = "study " + file.string() + " --plot off --out " + (scratch / "s").string();
+  ASSERT_EQ(program(command + " --steps 3 --lr 0.25 --cluster two_by_four:nodes=1").code, 0);
+  const auto flags = nlohmann::json::parse(text_of(runs()[0] / "run.json"))["configuration"]["flags"];
+  EXPECT_EQ(flags["steps"], "3");
+  EXPECT_EQ(flags["cluster"], "two_by_four:nodes=1");
+  EXPECT_EQ(flags["lr"], "0.5") << "a row wins";
+}
+
 TEST_F(StudyFolder, IsOneStudysAtATime) {
   fs::create_directory(scratch / "s");
   Ended second;

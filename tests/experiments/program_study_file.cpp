@@ -7,6 +7,7 @@
 #include "experiments/record/run_record.hpp"
 #include "experiments/study/study_file.hpp"
 #include "experiments/study/study_point.hpp"
+#include "experiments/study/winner_map.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {
@@ -46,6 +47,63 @@ TEST(Study, IsTheProductOfRowsAndSweptValues) {
   EXPECT_EQ(points[11].settings.at("lr"), "0.1");
   EXPECT_EQ(points[11].axes.at("cluster.nic_bandwidth"), "2Gbps");
   EXPECT_EQ(points[11].axes.at("seed"), "3");
+}
+
+TEST(Study, SweepsKeysThatGoTogether) {
+  const Scratch scratch;
+  const std::string keys = "[sweep]\nseed = 1 2\nsteps&global-batch = 2&64 4&128\n[measure]\nx = steps&global-batch\n";
+  const Study study = read_study(scratch.file("s.cfg", keys));
+  EXPECT_EQ(study.sweep.front().key, "steps&global-batch") << "x comes first";
+  const auto points = main_points(study, {});
+  ASSERT_EQ(points.size(), 4U);
+  EXPECT_EQ(points[2].settings, (Settings{{"steps", "4"}, {"global-batch", "128"}, {"seed", "1"}}));
+  EXPECT_EQ(points[2].axes.at("steps&global-batch"), "4&128");
+  EXPECT_THAT([&] { read_study(scratch.file("w.cfg", "[sweep]\nsteps&lr = 2&1 4\n")); },
+              ::testing::ThrowsMessage<UsageError>(HasSubstr("'4'; write a value for each of its 2 keys")));
+}
+
+const char* const map_lines =
+    "[sweep]\ncluster.nic_bandwidth = 1Gbps 2Gbps\ncluster.nic_latency = 1us 5us\n[map]\nagainst = plain\n"
+    "[row.plain]\n[row.first]\n[row.second]\n[row.third]\n";
+
+/// What a run of so many seconds an iteration leaves, at the second bandwidth and the first latency.
+StudyResult took(const std::string& row, double seconds, double error) {
+  const Settings axes{{"cluster.nic_bandwidth", "2Gbps"}, {"cluster.nic_latency", "1us"}};
+  return {{row, row, "", axes, {}}, "", {{"summary", {{"iteration_s", seconds}}}, {"error_bar", {{"error", error}}}}};
+}
+
+TEST(WinnerMap, AdvisesTheFirstRowThatIsNotToldFromTheFastest) {
+  const Scratch scratch;
+  const Study study = read_study(scratch.file("s.cfg", map_lines));
+  const auto all = winners(
+      study, {took("third", 1, 0.05), took("plain", 3, 0.05), took("first", 1.2, 0.05), took("second", 1.04, 0.05)},
+      {});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].x + " " + all[0].y, "2Gbps 1us");
+  EXPECT_EQ(all[0].best, "third");
+  EXPECT_EQ(all[0].too_close, (std::vector<std::string>{"second", "third"}));
+  EXPECT_EQ(all[0].advised(), "second");
+  EXPECT_DOUBLE_EQ(all[0].speedup.value(), 3);
+  EXPECT_TRUE(all[0].tells("plain"));
+}
+
+TEST(WinnerMap, CountsStepsToTheGoalAndLeavesOutWhatNeverGetsThere) {
+  const Scratch scratch;
+  const Study study = read_study(scratch.file("s.cfg", map_lines));
+  const auto all = winners(study, {took("plain", 3, 0), took("first", 1, 0), took("second", 0.1, 0)},
+                           StepsToGoal{{"plain", 10}, {"first", 20}});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].best, "first");
+  EXPECT_DOUBLE_EQ(all[0].value, 20);
+  EXPECT_DOUBLE_EQ(all[0].speedup.value(), 1.5);
+}
+
+TEST(WinnerMap, IsRefusedWithoutTwoKeysOfTheCluster) {
+  const Scratch scratch;
+  EXPECT_THAT([&] { read_study(scratch.file("s.cfg", "[sweep]\nlr = 1 2\n[map]\nagainst = a\n[row.a]\n")); },
+              ::testing::ThrowsMessage<UsageError>(HasSubstr("[map] needs two keys in [sweep], both of the cluster")));
+  EXPECT_THAT([&] { read_study(scratch.file("t.cfg", map_lines + std::string("[goal]\nloss = 1\n"))); },
+              ::testing::ThrowsMessage<UsageError>(HasSubstr("[map] takes [goal] and [learning]")));
 }
 
 TEST(Study, SweepsSchedulesAndOptimizers) {

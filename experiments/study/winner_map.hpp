@@ -1,0 +1,48 @@
+// Which row is fastest where, and what a cluster should use.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/study/study_point.hpp"
+
+namespace trigram {
+
+/// Steps of each row's learning run until the goal; rows that never reach it are not there.
+using StepsToGoal = std::map<std::string, double>;
+StepsToGoal steps_to_goal(const Study& study, const std::vector<StudyResult>& learning);
+
+/// The rows at one place: at swept values, or on the cluster as it is.
+struct Winner {
+  std::string x, y;  ///< values of the first and of the second swept key
+  std::string best;  ///< the row of the least measure
+  double value = 0;  ///< its measure, times its steps where they count
+  double error = 0;  ///< its error bar, a share
+  std::vector<std::string>
+      too_close;                  ///< rows that the error bar does not tell from it, with it, as the study orders them
+  std::optional<double> speedup;  ///< the measure of `against` over that of `best`; none where `against` has none
+
+  /// What to use: of those rows, the one that stands first in the study.
+  const std::string& advised() const { return too_close.front(); }
+  bool tells(const std::string& row) const;
+};
+
+/// By place, in the order of `results`, which are those of one kind: main ones or those on the cluster's own network.
+/// With `steps`, measures are multiplied by them, and rows without steps take no part. Places without rows are left
+/// out.
+std::vector<Winner> winners(const Study& study, const std::vector<StudyResult>& results,
+                            const std::optional<StepsToGoal>& steps);
+
+/// A row a place: x, y, best, value, error, too_close, speedup, advised, once for an iteration and once to the goal.
+std::string winners_csv(const Study& study, const std::vector<StudyResult>& results,
+                        const std::optional<StepsToGoal>& steps);
+
+/// What a picture needs beside runs.csv: the row compared with, the error bar, the cluster's own values, steps to the
+/// goal and what is advised.
+nlohmann::json map_facts(const Study& study, const std::vector<StudyResult>& own,
+                         const std::optional<StepsToGoal>& steps);
+
+}  // namespace trigram
