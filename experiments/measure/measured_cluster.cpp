@@ -78,6 +78,32 @@ double overhead_of(const std::vector<std::vector<PostedTimes>>& ranks) {
   return all.empty() ? 0 : median(all);
 }
 
+/// Of all ranks and rounds, what `seconds` says in relation to the kernels alone.
+Slowdown slowdown_of(const std::vector<std::vector<ContentionTimes>>& ranks, double ContentionTimes::*seconds,
+                     bool ContentionTimes::*outlasted) {
+  std::vector<double> times;
+  std::size_t covered = 0;
+  for (const std::vector<ContentionTimes>& rank : ranks) {
+    for (const ContentionTimes& round : rank) {
+      times.push_back(round.*seconds / round.alone);
+      if (round.*outlasted) ++covered;
+    }
+  }
+  if (times.empty()) return {};
+  return {median(times), 2 * covered <= times.size()};
+}
+
+/// The median over rounds of the rank that takes longest.
+double longest_of(const std::vector<std::vector<ContentionTimes>>& ranks, double ContentionTimes::*seconds) {
+  std::vector<double> all;
+  for (std::size_t round = 0; !ranks.empty() && round < ranks.front().size(); ++round) {
+    double longest = 0;
+    for (const std::vector<ContentionTimes>& rank : ranks) longest = std::max(longest, rank[round].*seconds);
+    all.push_back(longest);
+  }
+  return all.empty() ? 0 : median(all);
+}
+
 }  // namespace
 
 double MeasuredLine::worst_residual() const {
@@ -99,6 +125,12 @@ MeasuredCluster::MeasuredCluster(const ClusterSamples& samples) {
   arithmetic.line = fit_beta(memory.line.alpha, medians(arithmetic));
   for (std::size_t i = 0; i < samples.operations.size(); ++i) codecs.push_back(fit_codec(samples, i));
   message_overhead = overhead_of(samples.posted);
+  const auto& contention = samples.contention;
+  using Times = ContentionTimes;
+  beside_collectives = slowdown_of(contention, &Times::beside_collectives, &Times::collectives_outlasted);
+  beside_codecs = slowdown_of(contention, &Times::beside_codecs, &Times::codecs_outlasted);
+  idle_link = longest_of(contention, &Times::idle_link);
+  busy_link = longest_of(contention, &Times::busy_link);
   judge_connections();
 }
 

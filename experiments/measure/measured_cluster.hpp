@@ -6,6 +6,7 @@
 
 #include "experiments/measure/alpha_beta.hpp"
 #include "experiments/measure/codec_probe.hpp"
+#include "experiments/measure/contention_probe.hpp"
 #include "experiments/measure/device_probe.hpp"
 #include "experiments/measure/network_probe.hpp"
 #include "experiments/measure/posted_probe.hpp"
@@ -17,11 +18,12 @@ struct ClusterSamples {
   std::vector<int> node_of_rank;
   std::vector<Pattern> patterns;
   ProbePlan plan;
-  std::vector<std::vector<double>> network;      ///< by rank
-  std::vector<DeviceTimes> device;               ///< by rank
-  std::vector<CodecOperation> operations;        ///< of codecs
-  std::vector<std::vector<double>> codecs;       ///< by rank
-  std::vector<std::vector<PostedTimes>> posted;  ///< by rank
+  std::vector<std::vector<double>> network;              ///< by rank
+  std::vector<DeviceTimes> device;                       ///< by rank
+  std::vector<CodecOperation> operations;                ///< of codecs
+  std::vector<std::vector<double>> codecs;               ///< by rank
+  std::vector<std::vector<PostedTimes>> posted;          ///< by rank
+  std::vector<std::vector<ContentionTimes>> contention;  ///< by rank
 };
 
 /// A median over rounds, pairs and ranks, with all that it stands for.
@@ -41,6 +43,12 @@ struct MeasuredLine {
   double worst_residual() const;
 };
 
+/// How many times as long as alone kernels take beside something else: the median of all ranks and rounds.
+struct Slowdown {
+  double times = 1;
+  bool at_least = false;  ///< the other lane was done before the kernels in half of the rounds or more
+};
+
 /// Nodes, links and device rates, as the simulator's cost model has them.
 struct MeasuredCluster {
   explicit MeasuredCluster(const ClusterSamples& samples);
@@ -54,6 +62,8 @@ struct MeasuredCluster {
   double connection_cap = 0;
   double nic_bandwidth = 0;     ///< bytes/s, of all connections; 0 without several nodes
   double message_overhead = 0;  ///< seconds of the sender's host for each message of one exchange
+  Slowdown beside_collectives, beside_codecs;
+  double idle_link = 0, busy_link = 0;  ///< seconds of an empty message between nodes; 0 without several
 
   /// The fit of a pattern; nullptr where there was no such pattern.
   const MeasuredLine* of(Pattern::Kind kind) const;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <sstream>
 
+#include "core/error.hpp"
 #include "core/units.hpp"
 #include "experiments/measure/measured_cluster.hpp"
 
@@ -90,6 +91,33 @@ std::string codec_keys(const std::vector<MeasuredLine>& codecs) {
          whole_percent(worst) + ".\ncodec_rates =" + rates + "\n";
 }
 
+std::string times_text(const Slowdown& slowdown) {
+  constexpr double digits = 100;
+  return (slowdown.at_least ? "at least " : "") + number_text(std::round(digits * slowdown.times) / digits) + " times";
+}
+
+/// What kernels lose to collectives is a key; what they lose to codecs is an even share in the model.
+std::string contention_keys(const MeasuredCluster& cluster) {
+  constexpr double of_note = 1.02;
+  const std::string codecs = "beside encoding " + times_text(cluster.beside_codecs) +
+                             ", where the simulator has kernels\n# share their GPU evenly: 2 times.\n";
+  const bool alone = cluster.ranks_of_node.size() == 1 && cluster.ranks_of_node.front() == 1;
+  if (alone)
+    return "\n# Not identified: compute_slowdown, since one rank has nobody to gather with. Kernels took " + codecs;
+  std::string text = "\n# Kernels beside collectives of another lane took " + times_text(cluster.beside_collectives) +
+                     " as long as alone, " + codecs;
+  if (cluster.beside_collectives.times < of_note) return text;
+  return text + "compute_slowdown = " + number_text(cluster.beside_collectives.times) + "\n";
+}
+
+std::string busy_link_comment(const MeasuredCluster& cluster) {
+  if (cluster.of(Pattern::Kind::nodes_at_once) == nullptr)
+    return "# Not identified: messages on a busy link, since all ranks are on one node.\n";
+  return "# An empty message took " + format_quantity(cluster.idle_link, Unit::seconds) + " on an idle link and " +
+         format_quantity(cluster.busy_link, Unit::seconds) +
+         " beside long ones.\n# No key: the simulator's links have no queues.\n";
+}
+
 std::string nodes_keys(const std::vector<int>& ranks) {
   std::string text = "nodes = " + std::to_string(ranks.size()) + "\ngpus_per_node =";
   const bool equal = std::all_of(ranks.begin(), ranks.end(), [&](int count) { return count == ranks.front(); });
@@ -117,7 +145,7 @@ std::string cluster_file(const MeasuredCluster& cluster, const std::string& orig
   text += "gpu_flops = " + rate(cluster.arithmetic.line, Unit::flops) + "\n";
   text += "gpu_memory_bandwidth = " + rate(cluster.memory.line, Unit::bytes) + "\n";
   text += "kernel_launch = " + format_quantity(cluster.memory.line.alpha, Unit::seconds) + "\n";
-  return text + codec_keys(cluster.codecs);
+  return text + contention_keys(cluster) + busy_link_comment(cluster) + codec_keys(cluster.codecs);
 }
 
 }  // namespace trigram

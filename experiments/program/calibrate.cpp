@@ -94,6 +94,8 @@ std::vector<std::byte> measure(RankRuntime& runtime, const ClusterSamples& sampl
     packer.put_text(operation.step);
   }
   packer.put_all(std::span<const PostedTimes>(probe_posted(runtime, samples.node_of_rank, plan.rounds)));
+  packer.put_all(
+      std::span<const ContentionTimes>(probe_contention(runtime, samples.node_of_rank, plan.rounds, plan.phantom)));
   packer.put_all(std::span<const double>(probe_codecs(runtime, operations, plan.rounds, plan.phantom)));
   return std::move(packer).bytes();
 }
@@ -116,6 +118,7 @@ void add_rank(const std::vector<std::byte>& bytes, ClusterSamples& all) {
     operation.step = unpacker.take_text();
   }
   all.posted.push_back(unpacker.take_all<PostedTimes>());
+  all.contention.push_back(unpacker.take_all<ContentionTimes>());
   all.codecs.push_back(unpacker.take_all<double>());
 }
 
@@ -183,7 +186,7 @@ int calibrate(const Arguments& arguments) {
   World world;
   world.ranks = place.ranks_on(*backend);
   world.configuration = same_on_all_ranks("calibrate", with_defaults(flags), place);
-  ClusterSamples samples{backend->nodes(world.ranks), {}, config.plan, {}, {}, {}, {}, {}};
+  ClusterSamples samples{backend->nodes(world.ranks), {}, config.plan, {}, {}, {}, {}, {}, {}};
   samples.patterns = network_patterns(samples.node_of_rank);
   samples.plan.phantom = backend->simulated();
   const bool reports = backend->process_rank() == 0;

@@ -58,6 +58,23 @@ TEST_F(Calibrated, ASharedNicAndItsNode) {
                                   {"kernel_launch", "6us", Unit::seconds}});
 }
 
+TEST_F(Calibrated, WhatCollectivesTakeFromKernels) {
+  for (const char* fidelity : {"exact", "fluid"}) {
+    const Settings found = calibrate(std::string("two_by_four:compute_slowdown=1.37,fidelity=") + fidelity);
+    ASSERT_TRUE(found.contains("compute_slowdown")) << fidelity;
+    EXPECT_NEAR(std::stod(found.at("compute_slowdown")), 1.37, 0.0137) << fidelity;
+    EXPECT_THAT(text_of(file()), HasSubstr("# An empty message took 10us on an idle link and 10us beside long ones"));
+  }
+  EXPECT_FALSE(calibrate("two_by_four").contains("compute_slowdown"));
+  EXPECT_THAT(text_of(file()), HasSubstr("took 1 times as long as alone, beside encoding 2 times"));
+}
+
+TEST_F(Calibrated, SaysWhatOneRankAndOneNodeCannotShow) {
+  EXPECT_FALSE(calibrate("two_by_four:nodes=1,gpus_per_node=1").contains("compute_slowdown"));
+  EXPECT_THAT(text_of(file()), HasSubstr("# Not identified: compute_slowdown, since one rank has nobody"));
+  EXPECT_THAT(text_of(file()), HasSubstr("# Not identified: messages on a busy link, since all ranks are on one node"));
+}
+
 TEST_F(Calibrated, ANicForEachGpu) {
   const Settings found = calibrate("dgx_h100:nodes=2,gpus_per_node=4");
   EXPECT_EQ(found.at("nic"), "gpu");
