@@ -18,8 +18,8 @@ picture is.
 `with_trigram` makes a PyTorch model a rank of a job that mpirun has started: real training, by the same algorithms.
 `simulate` trains one on simulated ranks, with real gradients and a cluster's clock; `profile_of` writes one as a profile.
 `from trigram import comm` is the communicator on torch tensors, for code of your own; `trigram.algorithm` has what an algorithm
-in Python is derived from, for both. `trigram.nn` and `trigram.data` are layers, samplers and data sets of distributed training
-on it.
+in Python is derived from, for both. `trigram.nn`, `trigram.data` and `trigram.optim` are layers, data sets and optimizers of
+distributed training on it.
 
 What the program refuses (exit code 2) is a ValueError with its text, every other failure a RuntimeError; Ctrl-C ends the
 program too. What was finished by then stays in its folder: a study goes on from there when it is started again.

@@ -44,7 +44,7 @@ def library() -> ctypes.CDLL:
                  "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
                  "has_ended": [Handle], "fail": [Handle, text],
-                 "require_gradients_only": [text], "close": [Handle]} | group_arguments() | lane_arguments()
+                 "require_gradients_only": [text], "close": [Handle]} | group_arguments() | lane_arguments() | optimizer_arguments()
     for name, types in arguments.items():
         getattr(loaded, f"trigram_{name}").argtypes = types
     loaded.trigram_reply.restype = text
@@ -68,6 +68,14 @@ def lane_arguments() -> dict[str, list[Any]]:
     number, text, whole = ctypes.c_int64, ctypes.c_char_p, ctypes.c_int
     call = [Handle, text, text, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number), whole]
     return {"moments": [ctypes.c_void_p], "lane_call": call, "lane_ask": [Handle, text], "lane_fail": [Handle, text]}
+
+
+def optimizer_arguments() -> dict[str, list[Any]]:
+    """Of what trigram.optim calls."""
+    number, floating, whole = ctypes.c_int64, ctypes.c_double, ctypes.c_int
+    addresses, counts = ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number)
+    return {"sgd_step": [*[addresses] * 3, counts, whole, *[floating] * 4, whole, whole],
+            "adam_step": [*[addresses] * 4, counts, whole, *[floating] * 5, number, whole]}
 
 
 def reply() -> str:

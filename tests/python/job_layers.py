@@ -5,7 +5,7 @@ import copy
 import torch
 
 from job_case import BACKEND, JobCase, seeded, wrapped
-from trigram import comm, nn
+from trigram import comm, nn, optim
 
 
 class Layers(JobCase):
@@ -118,6 +118,12 @@ class Layers(JobCase):
                     lambda: nn.MoE(5, lambda: torch.nn.Linear(5, 5), experts=3, communicator=world))
         self.raises(ValueError, "choices=3 of 4 experts", lambda: nn.MoE(5, lambda: torch.nn.Linear(5, 5), experts=4, choices=3, communicator=world))
         world.leave()
+
+    def case_fused_optimizers_step_buckets(self):
+        """With one call for the tensors that lie behind each other in a bucket, and for flat ones, which leave their own piece."""
+        for make in (lambda model: optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=0.01),
+                     lambda model: optim.SGD(model.parameters(), lr=0.1, flat=True)):
+            self.beside_ddp(make, self.one)
 
     def case_experts_stay_on_their_rank(self):
         """All but experts is averaged; they step along their own gradients, and begin and end differently on each rank."""

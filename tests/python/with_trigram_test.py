@@ -111,7 +111,7 @@ class Jobs(unittest.TestCase):
         self.hold(4, "ddp_plain", "ddp_momentum", "ddp_accumulation", "ddp_branch_of_no_rank", "ddp_batch_norm", "rank_0_begins",
                   "local_sgd", "decentralized", "resumed_is_never_stopped", "every_other_algorithm_trains", "bytes_are_those_of_the_ring",
                   "collectives", "begun_collectives_run_beside", "groups", "gradients_of_collectives", "batch_norm_of_unequal_batches",
-                  "batch_norm_trains_as_one_process", "experts_equal_dense_ones", "experts_stay_on_their_rank")
+                  "batch_norm_trains_as_one_process", "experts_equal_dense_ones", "experts_stay_on_their_rank", "fused_optimizers_step_buckets")
 
     def test_the_lines_of_the_readme_run(self):
         shown = re.search(r"```python\n(import torch, trigram\n.*?)```", (TREE / "README.md").read_text("utf-8"), re.DOTALL)

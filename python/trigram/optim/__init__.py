@@ -1,0 +1,13 @@
+"""Optimizers of torch.optim's form that step all tensors of a parameter group by one call of Trigram's kernels.
+
+    from trigram import optim
+
+    optimizer = optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
+
+Weights are those of torch's classes of the same names to 1e-6, and state_dict() of either loads into the other. Needs torch
+and the session library."""
+
+from .adam import Adam, AdamW
+from .sgd import SGD
+
+__all__ = ["SGD", "Adam", "AdamW"]
