@@ -11,7 +11,7 @@
 namespace trigram {
 namespace {
 
-using Place = std::pair<std::string, std::string>;
+using MapPoint = std::pair<std::string, std::string>;
 
 /// What a row comes to at a place.
 struct Contender {
@@ -38,7 +38,7 @@ std::size_t order_of(const Study& study, const std::string& row) {
   return static_cast<std::size_t>(std::ranges::find(study.rows, row, &Row::name) - study.rows.begin());
 }
 
-Winner winner_of(const Study& study, const Place& place, std::vector<Contender> all) {
+Winner winner_of(const Study& study, const MapPoint& place, std::vector<Contender> all) {
   std::ranges::sort(all, {}, [&](const Contender& one) { return order_of(study, one.row); });
   const Contender& best = *std::ranges::min_element(all, {}, &Contender::value);
   Winner winner{place.first, place.second, best.row, best.value, best.error, {}, {}};
@@ -82,18 +82,18 @@ StepsToGoal steps_to_goal(const Study& study, const std::vector<StudyResult>& le
 
 std::vector<Winner> winners(const Study& study, const std::vector<StudyResult>& results,
                             const std::optional<StepsToGoal>& steps) {
-  std::vector<Place> places;
-  std::map<Place, std::vector<Contender>> contenders;
+  std::vector<MapPoint> places;
+  std::map<MapPoint, std::vector<Contender>> contenders;
   for (const StudyResult& result : results) {
     double value = measured(study, result);
     if (steps) value *= steps->contains(result.point.row) ? steps->at(result.point.row) : std::nan("");
-    const Place place(value_of(study.sweep[0], result), value_of(study.sweep[1], result));
+    const MapPoint place(value_of(study.sweep[0], result), value_of(study.sweep[1], result));
     if (!contenders.contains(place)) places.push_back(place);
     std::vector<Contender>& here = contenders[place];
     if (std::isfinite(value) && value > 0) here.push_back({result.point.row, value, error_of(study, result)});
   }
   std::vector<Winner> all;
-  for (const Place& place : places) {
+  for (const MapPoint& place : places) {
     if (!contenders[place].empty()) all.push_back(winner_of(study, place, std::move(contenders[place])));
   }
   return all;
