@@ -90,9 +90,9 @@ TEST(Timeline, SaysWhatTheLaneIsDoing) {
 TEST(Timeline, SaysWhereTheLaneIs) {
   Timeline timeline([] { return 0.0; }, false);
   EXPECT_EQ(timeline.where(), "");
-  timeline.be_at({3, 0, 2, -1});
+  timeline.be_at({3, 0, {2}, -1});
   EXPECT_EQ(timeline.where(), "rank 3, main lane");
-  timeline.be_at({3, 1, 2, 5});
+  timeline.be_at({3, 1, {2}, 5});
   EXPECT_EQ(timeline.where(), "rank 3, step 5, lane 1 (buckets 0, 2, ...)");
   const Timeline::ForBucket second(timeline, 2);
   EXPECT_EQ(timeline.where(), "rank 3, step 5, lane 1 (buckets 0, 2, ...), work of bucket 2");
