@@ -3,13 +3,12 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 namespace trigram {
 
-/// Runs `script` by the system's Python, apart from the current folder and from Python's variables; it speaks on the
-/// streams of this process. Ctrl-C is the script's to answer: this process waits for it. Returns its exit code; throws
-/// Error where a signal ended it, and UsageError where there is no such Python.
-int run_script(const std::filesystem::path& script, const std::vector<std::string>& words);
+/// Runs `script` by the system's Python, apart from the current folder and from Python's variables; it reads `input`
+/// and speaks on the streams of this process. Ctrl-C is the script's to answer: this process waits for it. Returns its
+/// exit code; throws Error where a signal ended it, and UsageError where there is no such Python.
+int run_script(const std::filesystem::path& script, const std::string& input);
 
 }  // namespace trigram

@@ -155,7 +155,7 @@ int tune(const Arguments& arguments) {
   const nlohmann::json planned = plan(flags, given, begin);
   const ResultFolder folder(flags.out, {"tune.json", "trials.csv", "best.cfg", "summary.txt"});
   const FolderLock lock(flags.out, "a search");
-  const int code = run_script(shipped_folder("tune") / "tune.py", {planned.dump()});
+  const int code = run_script(shipped_folder("tune") / "tune.py", planned.dump());
   require(code != no_optuna, "optuna is missing, which searches; install python3-optuna");
   if (code == 0 && flags.plots) draw({flags.out});
   return code;

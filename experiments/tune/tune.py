@@ -1,4 +1,4 @@
-"""Searches for the flags of a run that make it fastest, as its one word, a JSON that `trigram tune` makes, says. Leaves
+"""Searches for the flags of a run that make it fastest, as the JSON on its standard input, which `trigram tune` makes, says. Leaves
 best.cfg, trials.csv, tune.json and summary.txt. It is started by trigram, as python3 -I; ends with the program's exit codes, and
 with 3 where optuna is missing."""
 
@@ -20,8 +20,8 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
-def main(words):
-    plan = json.loads(words[0])
+def main():
+    plan = json.load(sys.stdin)
     sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "plot")]
     signal.signal(signal.SIGTERM, interrupt)
     try:
@@ -48,4 +48,4 @@ def main(words):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
