@@ -32,8 +32,7 @@ void Classifier::open(const Shard& shard) {
   trained_ = shard.validation ? all - all / held_out_part : all;
   require(!shard.validation || trained_ < all, "data set '" + dataset_->name + "' with " + std::to_string(all) +
                                                    " training samples is too small to hold some out");
-  const std::span labels(dataset_->train.labels.data(), static_cast<std::size_t>(trained_));
-  batches_ = std::make_unique<Batches>(labels, dataset_->classes, shard, global_batch_);
+  batches_ = std::make_unique<Batches>(*dataset_, trained_, shard, global_batch_);
   network_ = make_(*dataset_);
   constexpr double bytes_of_a_parameter = 8;  // a weight and its gradient
   double elements = 0;

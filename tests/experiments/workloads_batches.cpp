@@ -6,9 +6,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/error.hpp"
 #include "experiments/workloads/data/batches.hpp"
 #include "experiments/workloads/data/distributions.hpp"
 #include "experiments/workloads/data/label_partition.hpp"
+#include "experiments/workloads/data/uneven_partition.hpp"
 
 namespace trigram {
 namespace {
@@ -131,6 +133,69 @@ TEST(Batches, SkewedRanksDrawFromTheirShardAndShareTheGlobalBatch) {
     EXPECT_THAT(seen, ::testing::UnorderedElementsAreArray(part));
   }
   EXPECT_EQ(total, 48);
+}
+
+TEST(UnevenPartition, SharesFallAsThePowerOfTheRank) {
+  // 1 + 1/2 + 1/3 + 1/4 = 25/12: beside one sample each, 2500 samples are 1200, 600, 400 and 300.
+  const std::vector<std::int32_t> domains(2504, 0);
+  const auto shards = uneven_partition(domains, 1, 4, 1.0, 3);
+  std::vector<std::size_t> sizes;
+  std::vector<std::int64_t> dealt;
+  for (const auto& shard : shards) {
+    sizes.push_back(shard.size());
+    dealt.insert(dealt.end(), shard.begin(), shard.end());
+  }
+  EXPECT_THAT(sizes, ::testing::ElementsAre(1201, 601, 401, 301));
+  std::sort(dealt.begin(), dealt.end());
+  std::vector<std::int64_t> every(domains.size());
+  std::iota(every.begin(), every.end(), 0);
+  EXPECT_EQ(dealt, every);
+  EXPECT_EQ(uneven_partition(domains, 1, 4, 1.0, 3), shards);
+  EXPECT_NE(uneven_partition(domains, 1, 4, 1.0, 4), shards);
+  EXPECT_THROW(uneven_partition(std::vector<std::int32_t>(3, 0), 1, 4, 0, 3), UsageError);
+}
+
+TEST(UnevenPartition, RanksDrawFromTheirDomain) {
+  const auto domains = labels_of(600, 3);
+  const auto shards = uneven_partition(domains, 3, 6, 0, 3);
+  for (std::size_t rank = 0; rank < 6; ++rank) {
+    EXPECT_EQ(shards[rank].size(), 100U);
+    for (const std::int64_t i : shards[rank]) EXPECT_EQ(static_cast<std::size_t>(i % 3), rank % 3);
+  }
+  // Two ranks share three domains.
+  const auto of_two = uneven_partition(domains, 3, 2, 0, 3);
+  for (const std::int64_t i : of_two[1]) EXPECT_EQ(i % 3, 1);
+}
+
+TEST(Batches, UnevenRanksTakeTheirShareOfTheGlobalBatchAndOneAtLeast) {
+  const auto data = shared_dataset("skewed:of=digits,power=3");
+  std::vector<std::int64_t> sizes;
+  for (int rank = 0; rank < 8; ++rank) {
+    sizes.push_back(Batches(*data, data->train.count(), {.rank = rank, .world = 8}, 64).local_batch());
+  }
+  EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}), 64);
+  EXPECT_GE(sizes.back(), 1);
+  // The first rank's share is 1 / (1 + 2^-3 + ... + 8^-3) = 0.8368 of what is left beside one each.
+  EXPECT_EQ(sizes.front(), 48);
+  EXPECT_THROW(Batches(*data, data->train.count(), {.world = 8}, 7), UsageError);
+  EXPECT_THROW(Batches(*data, data->train.count(), {.world = 8, .label_skew = 1}, 64), UsageError);
+}
+
+TEST(Skewed, DomainsAreTurnedShiftedAndScaled) {
+  const auto plain = shared_dataset("digits");
+  const auto skewed = shared_dataset("skewed:of=digits,domains=2,rotate=on,shift=0.5,scale=0.25");
+  std::vector<int> counts(2, 0);
+  for (std::int64_t i = 0; i < plain->train.count(); ++i) {
+    const int domain = skewed->train.domains[static_cast<std::size_t>(i)];
+    ++counts[static_cast<std::size_t>(domain)];
+    const auto at = static_cast<std::size_t>(i * 64);
+    // Row 1, column 2 goes to row 2, column 6 by a quarter of a turn.
+    const float before = plain->train.features[at + 10];
+    const float after = skewed->train.features[at + (domain == 0 ? 10 : 22)];
+    ASSERT_FLOAT_EQ(after, domain == 0 ? 0.75F * before - 0.5F : 1.25F * before + 0.5F);
+  }
+  EXPECT_THAT(counts, ::testing::ElementsAre(719, 719));
+  EXPECT_THROW(DataSources::make("skewed:shift=1"), UsageError);
 }
 
 TEST(Distributions, NormalAndGammaHaveTheirMoments) {

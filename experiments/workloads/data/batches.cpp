@@ -8,6 +8,7 @@
 #include "core/random.hpp"
 #include "experiments/workloads/data/label_partition.hpp"
 #include "experiments/workloads/data/shared_cache.hpp"
+#include "experiments/workloads/data/uneven_partition.hpp"
 
 namespace trigram {
 namespace {
@@ -54,6 +55,29 @@ Batches::Batches(std::span<const std::int32_t> labels, int classes, const Shard&
   } else {
     first_ = part_begin(global_batch, parts, part);
   }
+}
+
+Batches::Batches(const Dataset& data, std::int64_t samples, const Shard& shard, std::int64_t global_batch)
+    : Batches(std::span(data.train.labels).first(static_cast<std::size_t>(samples)), data.classes, shard,
+              global_batch) {
+  if (data.train.domains.empty()) return;
+  draw_unevenly(std::span(data.train.domains).first(static_cast<std::size_t>(samples)), data, shard, global_batch);
+}
+
+void Batches::draw_unevenly(std::span<const std::int32_t> domains, const Dataset& data, const Shard& shard,
+                            std::int64_t global_batch) {
+  require(shard.label_skew == 0, "'" + data.name + "' says itself what its ranks have; give no label skew beside it");
+  require(global_batch >= shard.world, "a global batch of ", global_batch, " samples leaves some of ", shard.world,
+          " ranks without any");
+  const Partition shards = uneven_partition(domains, data.domains, shard.world, data.power, shard.seed);
+  std::vector<double> sizes;
+  for (const Order& one : shards) sizes.push_back(static_cast<double>(one.size()));
+  const auto rank = static_cast<std::size_t>(shard.rank);
+  shard_ = shards[rank];
+  samples_ = static_cast<std::int64_t>(shard_.size());
+  local_ = step_stride_ = apportioned(global_batch, sizes)[rank];
+  first_ = 0;
+  stream_ = 1 + shard.rank;
 }
 
 std::int64_t Batches::at(std::int64_t position) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/workload.hpp"
+#include "experiments/workloads/data/dataset.hpp"
 
 namespace trigram {
 
@@ -18,12 +19,20 @@ class Batches {
  public:
   /// `labels` are those of the training samples, with classes 0 … classes − 1. Throws UsageError for a negative skew.
   Batches(std::span<const std::int32_t> labels, int classes, const Shard& shard, std::int64_t global_batch);
+  /// Of the first `samples` training samples. Where the data set is skewed (uneven_partition) rank r draws from its
+  /// shard, and its part of the global batch is its shard's share of the samples, at least one: means of gradients
+  /// weigh each sample alike, so a rank by its shard; means of weights count ranks alike, but a rank's steps are as
+  /// long as its share times the ranks. Throws UsageError for a label skew beside that, and for fewer samples a step
+  /// than ranks.
+  Batches(const Dataset& data, std::int64_t samples, const Shard& shard, std::int64_t global_batch);
 
   std::int64_t local_batch() const { return local_; }
   /// Indices of this rank's samples in `step`.
   std::vector<std::int64_t> indices(std::int64_t step);
 
  private:
+  void draw_unevenly(std::span<const std::int32_t> domains, const Dataset& data, const Shard& shard,
+                     std::int64_t global_batch);
   std::int64_t at(std::int64_t position);
 
   std::uint64_t seed_;

@@ -14,6 +14,7 @@ namespace trigram {
 struct Samples {
   std::vector<float> features;
   std::vector<std::int32_t> labels;
+  std::vector<std::int32_t> domains = {};  ///< the kind of each one's features; empty: all alike
   std::int64_t count() const { return static_cast<std::int64_t>(labels.size()); }
 };
 
@@ -30,6 +31,8 @@ struct Dataset {
   Samples train;
   Samples test;
   ImageSize image = {};  ///< where features are the pixels of one, by rows
+  int domains = 1;       ///< kinds of features, which ranks draw from apart
+  double power = 0;      ///< sizes of the ranks' shards fall as (rank + 1)^−power
 };
 
 /// A kind of data set: what registers under a name and reads files.
