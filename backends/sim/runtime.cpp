@@ -57,7 +57,8 @@ bool LanePending::done() {
 }
 
 void LanePending::wait() {
-  // A rank that unwinds ends the run in this instant; nothing that it waited for would come.
+  // A rank that unwinds ends the run in this instant, its main lane by itself and others where it has network lanes;
+  // nothing that it waited for would come.
   if (std::uncaught_exceptions() > 0) return;
   if (!task_->done) {
     const Blocked blocked(simulation_, of_starter_, lane_);
@@ -137,6 +138,8 @@ void Runtime::serve(Stream& stream) {
     } catch (...) {
       stream.failed = std::current_exception();
       simulation_.remember(stream.failed);
+      // Its network lane may be at work on what unwinding has freed.
+      if (layout().hierarchy_chunks > 1) simulation_.fail(stream.failed);
     }
     task->error = stream.failed;
     task->body = nullptr;

@@ -11,7 +11,7 @@ void perform(RankRuntime& runtime, const BenchCase& bench, Buffer x, Buffer spar
   if (bench.hierarchy == Hierarchy::none) return bench.op.run(*runtime.lane(0).comm, x, spare);
   Worker worker(runtime, 0, {.hierarchy = bench.hierarchy});
   hierarchical_by_chunks(worker, x, NodeValue::weighted_mean,
-                         [&](Communicator& group, Buffer part) { bench.op.run(group, part, spare); });
+                         [&bench, spare](Communicator& group, Buffer part) { bench.op.run(group, part, spare); });
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ struct ContentionTimes {
   double beside_collectives = 0;                                 ///< of the same while another lane gathers
   double beside_codecs = 0;                                      ///< while another lane encodes
   bool collectives_outlasted = false, codecs_outlasted = false;  ///< whether the other lane was busy until their end
-  double idle_link = 0;  ///< of an empty message from a node to another; 0 on ranks that send none, and on one node
+  double idle_link = 0;  ///< of an empty message from a node to another, next to 0 on ranks without one; 0 on one node
   double busy_link = 0;  ///< of the same while another lane sends long ones that way
 };
 

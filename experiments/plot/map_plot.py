@@ -50,7 +50,7 @@ def hatch(axes, xs, ys, where, pattern):
 
 def first_not_told(logs, facts):
     """Of rows that the error bar does not tell from the fastest, the one that stands first in the study."""
-    return np.argmax(logs - logs.min(axis=0) < np.log(1 + facts["error"]), axis=0)
+    return np.argmax(logs - logs.min(axis=0) < -np.log(1 - facts["error"]), axis=0)
 
 
 def draw_winners(axes, fine_xs, fine_ys, names, logs, facts, winner):
@@ -61,7 +61,7 @@ def draw_winners(axes, fine_xs, fine_ys, names, logs, facts, winner):
     axes.pcolormesh(fine_xs, fine_ys, np.searchsorted(seen, winner), cmap=colour_map, vmin=-0.5, vmax=len(seen) - 0.5,
                     alpha=0.75, rasterized=True, shading="nearest")
     lines_between(axes, fine_xs, fine_ys, winner)
-    bar = np.log(1 + facts["error"])
+    bar = -np.log(1 - facts["error"])
     against = names.index(facts["against"]) if facts["against"] in names else None
     near = logs[against] - order[0] < bar if against is not None else np.zeros_like(winner, dtype=bool)
     hatch(axes, fine_xs, fine_ys, near, NOT_TOLD["against"])

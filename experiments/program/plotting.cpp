@@ -70,6 +70,8 @@ Ended run_python(std::vector<std::string> words) {
   return ended;
 }
 
+}  // namespace
+
 void require_results(const fs::path& folder) {
   std::error_code ignored;
   const bool drawable = std::ranges::any_of(std::array{"run.json", "study.json", "tune.json"},
@@ -77,8 +79,6 @@ void require_results(const fs::path& folder) {
   require(drawable, Quoted(folder.native()),
           " holds neither run.json nor study.json nor tune.json; give the folder of a run, a study or a search");
 }
-
-}  // namespace
 
 void draw(const std::vector<std::filesystem::path>& folders) {
   std::vector<std::string> words{(shipped_folder("plot") / "plot.py").string()};

@@ -26,5 +26,6 @@ extern const Subcommand list_subcommand;
 extern const Subcommand plot_subcommand;
 extern const Subcommand new_subcommand;
 extern const Subcommand tune_subcommand;
+extern const Subcommand report_subcommand;
 
 }  // namespace trigram

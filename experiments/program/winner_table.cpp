@@ -7,7 +7,7 @@
 namespace trigram {
 namespace {
 
-/// Two digits, as speed-ups need.
+/// Three digits, as speed-ups need.
 std::string times(double factor) {
   constexpr int digits = 3;
   std::ostringstream text;

@@ -73,8 +73,8 @@ TrainingOptions read_training(Params& flags) {
 int read_hierarchy_chunks(Params& flags) {
   return flags.get(
       "hierarchy-chunks", 1,
-      "chunks in which a hierarchy takes a full-precision mean: phases of one inside nodes run beside that "
-      "of another between them",
+      "chunks in which a hierarchy takes a full-precision mean by all_reduce: phases of one inside nodes run beside "
+      "that of another between them; what is compressed, gossip and push_pull have none",
       {1, 1024});
 }
 

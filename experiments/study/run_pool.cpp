@@ -184,23 +184,40 @@ std::string duration(double seconds) {
   return std::to_string(std::lround(short_one ? seconds : seconds / minute)) + (short_one ? " s" : " min");
 }
 
+/// Of runs that fail; those of the others are made then too. What the user can mend, and Ctrl-C, end all at once.
+std::exception_ptr error_of(std::map<fs::path, Task> samples, int jobs, const std::string& phase) {
+  try {
+    Batch(std::move(samples), jobs, phase).finish_all();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error&) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+/// How often all jobs begin a run.
+double rounds_of(std::size_t runs, int jobs) { return std::ceil(static_cast<double>(runs) / jobs); }
+
 void make(std::map<fs::path, Task> waiting, int jobs, const std::string& phase) {
   constexpr std::size_t few = 4;
   using Clock = std::chrono::steady_clock;
   std::set<std::string> rows;
   for (const auto& [path, task] : waiting) rows.insert(task.row);
+  std::exception_ptr failed;
   if (waiting.size() > few * rows.size()) {
     std::cerr << "trigram: " << waiting.size() << " " << phase << ", " << jobs << " at a time; first one of each row"
               << std::endl;
     std::map<fs::path, Task> samples = samples_of(waiting);
     const auto begin = Clock::now();
     const std::size_t made = samples.size();
-    Batch(std::move(samples), jobs, phase).finish_all();
+    failed = error_of(std::move(samples), jobs, phase);
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     std::cerr << "trigram: the other " << waiting.size() << " " << phase << " are expected to take "
-              << duration(seconds * static_cast<double>(waiting.size()) / static_cast<double>(made)) << std::endl;
+              << duration(seconds * rounds_of(waiting.size(), jobs) / rounds_of(made, jobs)) << std::endl;
   }
   Batch(std::move(waiting), jobs, phase).finish_all();
+  if (failed) std::rethrow_exception(failed);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "core/error.hpp"
 #include "core/located.hpp"
@@ -58,6 +59,18 @@ void check_axis(const Axis& axis, const std::string& section) {
     require(seen.insert(value).second, place + "'" + value + "' twice");
     require(keys_in(axis.key) == 0 || keys_in(value) == keys_in(axis.key), place, Quoted(value),
             "; write a value for each of its ", keys_in(axis.key) + 1, " keys, with & between them");
+  }
+}
+
+/// The key of an axis, or those that go together, of which no other axis may have one.
+void require_swept_once(const std::vector<Axis>& axes) {
+  std::set<std::string> seen;
+  for (const Axis& axis : axes) {
+    std::istringstream keys(axis.key + "&");
+    for (std::string key; std::getline(keys, key, '&');) {
+      require(!key.empty(), "[sweep] ", Quoted(axis.key), " has no key beside its &");
+      require(seen.insert(key).second, "[sweep] sweeps ", Quoted(key), " twice");
+    }
   }
 }
 
@@ -154,6 +167,7 @@ void require_name(const std::string& name, const std::string& what) {
 void check(const Study& study) {
   require_name(study.name, "the study's name");
   for (const Axis& axis : study.sweep) check_axis(axis, "sweep");
+  require_swept_once(study.sweep);
   check_variants(study);
   check_observations(study);
   if (study.target) check_target(study);

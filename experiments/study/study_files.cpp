@@ -11,13 +11,6 @@
 namespace trigram {
 namespace {
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string escaped;
-  for (const char c : text) escaped += c == '"' ? "\"\"" : std::string(1, c);
-  return "\"" + escaped + "\"";
-}
-
 std::string number(double value) {
   constexpr int digits = 10;
   std::ostringstream text;
@@ -66,6 +59,13 @@ std::string goal_cells(const Study& study, const StudyResult& result) {
 }
 
 }  // namespace
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string escaped;
+  for (const char c : text) escaped += c == '"' ? "\"\"" : std::string(1, c);
+  return "\"" + escaped + "\"";
+}
 
 std::string runs_csv(const Study& study, const std::vector<StudyResult>& results) {
   const std::set<std::string> axes = axis_keys(results), metrics = summary_keys(results);

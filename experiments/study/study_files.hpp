@@ -3,10 +3,14 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "experiments/study/study_point.hpp"
 
 namespace trigram {
+
+/// As a cell of a CSV file.
+std::string quoted(const std::string& text);
 
 /// A row a run: row, series, variant, swept values, folder, the measure, and every number of the summary.
 std::string runs_csv(const Study& study, const std::vector<StudyResult>& results);

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <utility>
 
+#include "experiments/study/study_files.hpp"
+
 namespace trigram {
 namespace {
 
@@ -55,7 +57,8 @@ std::string csv_lines(const char* kind, const std::vector<Winner>& all) {
   std::ostringstream text;
   text.precision(digits);
   for (const Winner& one : all) {
-    text << kind << "," << one.x << "," << one.y << "," << one.best << "," << one.value << "," << one.error << ",";
+    text << kind << "," << quoted(one.x) << "," << quoted(one.y) << "," << one.best << "," << one.value << ","
+         << one.error << ",";
     for (const std::string& row : one.too_close) text << (row == one.too_close.front() ? "" : " ") << row;
     text << ",";
     if (one.speedup) text << *one.speedup;
@@ -101,7 +104,7 @@ std::vector<Winner> winners(const Study& study, const std::vector<StudyResult>& 
 
 std::string winners_csv(const Study& study, const std::vector<StudyResult>& results,
                         const std::optional<StepsToGoal>& steps) {
-  std::string text = "kind," + study.sweep[0].key + "," + study.sweep[1].key +
+  std::string text = "kind," + quoted(study.sweep[0].key) + "," + quoted(study.sweep[1].key) +
                      ",best,value,error,too_close,speedup,advised\n" +
                      csv_lines("iteration", winners(study, results, {}));
   return steps ? text + csv_lines("goal", winners(study, results, steps)) : text;
@@ -109,7 +112,8 @@ std::string winners_csv(const Study& study, const std::vector<StudyResult>& resu
 
 nlohmann::json map_facts(const Study& study, const std::vector<StudyResult>& own,
                          const std::optional<StepsToGoal>& steps) {
-  nlohmann::json facts = {{"against", study.map->against}, {"error", study.map->error}, {"own", nullptr}};
+  nlohmann::json facts = {
+      {"against", study.map->against}, {"error", own.empty() ? study.map->error : 0.0}, {"own", nullptr}};
   for (const StudyResult& result : own) {
     facts["error"] = std::max(facts["error"].get<double>(), error_of(study, result));
     facts["own"] = {value_of(study.sweep[0], result), value_of(study.sweep[1], result)};

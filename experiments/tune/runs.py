@@ -110,8 +110,9 @@ class Pool:
                     judge(running.pop(process), process.returncode)
         finally:
             for process in running:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+                if process.poll() is None:  # of one that has ended there is nobody to kill
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
         for run in wanted:
             run.read()
 

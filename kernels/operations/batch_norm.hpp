@@ -1,6 +1,7 @@
 // Batch normalisation (Ioffe & Szegedy, ICML 2015, arXiv:1502.03167) in training, as PyTorch defines it:
 //   y = gain·x̂ + shift,  x̂ = (x − mean)·scale,  scale = 1/√(variance + epsilon), of each channel over samples and
-//   places ∂x = gain·scale·(∂y − mean of ∂y − x̂·mean of ∂y·x̂),  ∂gain = Σ ∂y·x̂,  ∂shift = Σ ∂y
+//   places;
+//   ∂x = gain·scale·(∂y − mean of ∂y − x̂·mean of ∂y·x̂),  ∂gain = Σ ∂y·x̂,  ∂shift = Σ ∂y
 // The variance is that of the batch, divided by its count. Sums are as in channels.hpp. A channel with a NaN or an
 // infinity becomes NaN; of no samples the mean and the variance are 0. Statistics that stay are frozen_batch_norm's.
 #pragma once

@@ -14,9 +14,9 @@ World read_world(Params& flags) {
   World world;
   world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce");
   world.bucket_lanes = flags.get("lanes", 1, "communication lanes that carry buckets", {1, 1024});
-  world.hierarchy_chunks =
-      flags.get("hierarchy-chunks", 1, "chunks of a full-precision mean whose phases in nodes and between them overlap",
-                {1, 1024});
+  world.hierarchy_chunks = flags.get(
+      "hierarchy-chunks", 1,
+      "chunks of a full-precision mean by all_reduce whose phases in nodes and between them overlap", {1, 1024});
   world.keep_spans = flags.get("trace", false, "keep what each lane did and when");
   return world;
 }

@@ -242,6 +242,32 @@ TEST(Failures, OfAHostOrALinkAtAnyTimeEndARunWithAMessage) {
   }
 }
 
+TEST(Failures, OfARankAmidChunksOfAHierarchyEndTheRunWithIt) {
+  Script script;
+  script.layers = {40, 60000, 7};
+  script.layer_seconds = 20e-6;
+  play(script);
+  TrainingOptions options = scripted("all_reduce", 2);
+  options.relaxation.hierarchy = Hierarchy::leader;
+  options.relaxation.gradients = DType::f16;  // they are exchanged in memory of the lane that fails
+  World world{.ranks = 4};
+  world.hierarchy_chunks = 4;
+  int ended = 0;
+  for (const char* fidelity : {"exact", "fluid"}) {
+    for (int microseconds = 40; microseconds < 400; microseconds += 30) {
+      const auto backend = Backends::make(simulator(2, fidelity) + ",nic_bandwidth=1Gbps,faults=(" +
+                                          std::to_string(microseconds) + "us/gpu/1)");
+      try {
+        run_training(*backend, world, options);
+      } catch (const Error& error) {
+        ++ended;
+        EXPECT_THAT(error.what(), HasSubstr("rank 1")) << fidelity << ", " << microseconds << " us";
+      }
+    }
+  }
+  EXPECT_GE(ended, 20);
+}
+
 TEST(Failures, ARankThatThrowsEndsTheRunWithItsOwnTypeAndMessage) {
   for (const Place& place : all_places(2)) {
     Script script;

@@ -60,6 +60,8 @@ TEST(Study, SweepsKeysThatGoTogether) {
   EXPECT_EQ(points[2].axes.at("steps&global-batch"), "4&128");
   EXPECT_THAT([&] { read_study(scratch.file("w.cfg", "[sweep]\nsteps&lr = 2&1 4\n")); },
               ::testing::ThrowsMessage<UsageError>(HasSubstr("'4'; write a value for each of its 2 keys")));
+  EXPECT_THAT([&] { read_study(scratch.file("t.cfg", "[sweep]\nsteps = 2 3\nsteps&lr = 2&1 4&2\n")); },
+              ::testing::ThrowsMessage<UsageError>(HasSubstr("[sweep] sweeps 'steps' twice")));
 }
 
 const char* const map_lines =

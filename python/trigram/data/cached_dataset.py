@@ -8,7 +8,7 @@ import torch
 from .stores import Store
 
 
-UNREADABLE = (pickle.UnpicklingError, AttributeError, ImportError, EOFError, IndexError)
+UNREADABLE = (pickle.UnpicklingError, AttributeError, ImportError, EOFError, IndexError, KeyError, TypeError, ValueError)
 
 
 class CachedDataset(torch.utils.data.Dataset):  # type: ignore[misc]

@@ -56,10 +56,14 @@ class FusedOptimizer(torch.optim.Optimizer):  # type: ignore[misc]
             with torch.enable_grad():
                 loss = closure()
         for group in self.param_groups:
+            if group.get("maximize"):
+                raise ValueError("the state that was loaded maximizes, which these kernels do not; go on with torch.optim")
             together: dict[int, list[Row]] = {}
             kept = []  # gradients that had gaps, until the step is over
             for parameter in group["params"]:
                 if parameter.grad is not None and parameter.numel():
+                    if not parameter.is_contiguous():
+                        raise ValueError(f"a parameter has strides {parameter.stride()} by now; convert the model before its optimizer is made")
                     gradient = self._readable(parameter)
                     kept.append(gradient)
                     number, tensors = self._state_of(parameter, group)
@@ -68,6 +72,17 @@ class FusedOptimizer(torch.optim.Optimizer):  # type: ignore[misc]
             for number, rows in together.items():
                 self._step(group, number, columns(in_one_piece(rows)))
         return loss
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._flat:
+            raise TypeError("a flat optimizer cannot be copied; keep its state_dict()")
+        state: dict[str, Any] = super().__getstate__()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in (("_flat", False), ("_gradients", {}), ("_places", {})):  # torch calls it for loading too
+            self.__dict__.setdefault(name, value)
+        super().__setstate__(state)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Of this class or of torch's."""
