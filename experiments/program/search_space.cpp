@@ -44,7 +44,7 @@ std::optional<ChoiceRange> read_range(const std::vector<std::string>& words) {
   ChoiceRange range{number_of(found[1]), number_of(found[3]), found[4]};
   range.whole = range.unit.empty() && is_whole(found[1]) && is_whole(found[3]);
   range.log = words.size() == 2 && words[1] == "log";
-  require(words.size() == 1 || range.log, "behind ", words.front(), " stands ", Quoted(words[1]),
+  require(words.size() == 1 || range.log, "behind ", words.front(), " stands ", Quoted(words.back()),
           "; a range is LOW..HIGH, or LOW..HIGH log");
   require(found[2] == found[4], words.front(), " has two units; write both ends in one, as 1MiB..100MiB");
   require(range.low < range.high, words.front(), " is no range; its first number must be the lower one");

@@ -89,7 +89,7 @@ TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
     EXPECT_THAT(ended.text, HasSubstr(fallback));
   }
   EXPECT_THAT(ended.text, HasSubstr("example: trigram run"));
-  for (const std::string subcommand : {"study", "bench", "calibrate", "check", "list", "tune", "plot"}) {
+  for (const std::string subcommand : {"study", "bench", "calibrate", "check", "list", "tune", "plot", "report"}) {
     const std::string text = program(subcommand + " --help").text;
     const std::size_t example = text.find("\nexample: ");
     ASSERT_NE(example, std::string::npos) << subcommand;
