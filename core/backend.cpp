@@ -38,10 +38,10 @@ std::string Backend::all_reduce_here(const std::string& asked) const {
 
 void Backend::require_chunks(const World& world, Hierarchy hierarchy) const {
   if (world.layout().hierarchy_chunks == 1) return;
-  require(hierarchy != Hierarchy::none, world.hierarchy_chunks,
-          " chunks of a hierarchy, but there is no hierarchy; ask for --hierarchy leader or all_nics, or for 1");
+  require(hierarchy != Hierarchy::none, "--hierarchy-chunks ", world.hierarchy_chunks,
+          ", but there is no hierarchy; ask for --hierarchy leader or all_nics, or for 1");
   const std::string refusal = refuses_network_lanes();
-  require(refusal.empty(), world.hierarchy_chunks, " chunks of a hierarchy: ", refusal);
+  require(refusal.empty(), "--hierarchy-chunks ", world.hierarchy_chunks, ": ", refusal);
 }
 
 Outcome run_entered(EnteredRank& rank, const RankBody& body) {

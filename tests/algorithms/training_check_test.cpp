@@ -218,9 +218,9 @@ TEST_F(RefusedBeforeAnyRankStarts, DifferencesOnTopologiesThatChangeOrAreDirecte
 
 TEST_F(RefusedBeforeAnyRankStarts, ChunksOfNoHierarchyAndWhereItsPhasesCannotOverlap) {
   world_.hierarchy_chunks = 4;
-  EXPECT_THAT(message(), AllOf(HasSubstr("4 chunks of a hierarchy"), HasSubstr("--hierarchy leader")));
+  EXPECT_THAT(message(), AllOf(HasSubstr("--hierarchy-chunks 4, but"), HasSubstr("--hierarchy leader")));
   options_.relaxation.hierarchy = Hierarchy::leader;
-  EXPECT_THAT(message(), HasSubstr("4 chunks of a hierarchy: this place has one way"));
+  EXPECT_THAT(message(), HasSubstr("--hierarchy-chunks 4: this place has one way"));
   world_.hierarchy_chunks = 0;
   EXPECT_THAT(message(), HasSubstr("0 chunks of a hierarchy are too few"));
 }
