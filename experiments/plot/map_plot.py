@@ -53,10 +53,9 @@ def first_not_told(logs, facts):
     return np.argmax(logs - logs.min(axis=0) < -np.log(1 - facts["error"]), axis=0)
 
 
-def draw_winners(axes, fine_xs, fine_ys, names, logs, facts, winner):
+def draw_winners(axes, fine_xs, fine_ys, names, logs, facts, winner, colours):
     order = np.sort(logs, axis=0)
     seen = [i for i in range(len(names)) if (winner == i).any()]
-    colours = style.colours_of([names[i] for i in seen])
     colour_map = ListedColormap([colours[names[i]] for i in seen])
     axes.pcolormesh(fine_xs, fine_ys, np.searchsorted(seen, winner), cmap=colour_map, vmin=-0.5, vmax=len(seen) - 0.5,
                     alpha=0.75, rasterized=True, shading="nearest")
@@ -122,9 +121,11 @@ def draw_map(folder, study, name, title, found, factors):
     logs = np.array([finer(times[row] * factors[row], xs, ys, fine_xs, fine_ys) for row in names])
     figure, grid = plt.subplots(1, 3, figsize=(17, 6.4))
     facts, own = study["map"], own_place(study["map"], fine_xs, fine_ys)
-    draw_winners(grid[0], fine_xs, fine_ys, names, logs, facts, np.argmin(logs, axis=0))
+    fastest, advised = np.argmin(logs, axis=0), first_not_told(logs, facts)
+    colours = style.colours_of([name for i, name in enumerate(names) if (fastest == i).any() or (advised == i).any()])
+    draw_winners(grid[0], fine_xs, fine_ys, names, logs, facts, fastest, colours)
     grid[0].set_title("the fastest" + (" (star: the cluster's own network)" if own else ""))
-    draw_winners(grid[1], fine_xs, fine_ys, names, logs, facts, first_not_told(logs, facts))
+    draw_winners(grid[1], fine_xs, fine_ys, names, logs, facts, advised, colours)
     grid[1].set_title("to use: the first in order within the error bar")
     for axes in grid[:2]:
         dress(axes, study, own)
