@@ -8,6 +8,7 @@
 #include "core/conformance/operation_check.hpp"
 #include "core/error.hpp"
 #include "core/operation.hpp"
+#include "tests/kernels/shape_refusal.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram::images_test {
@@ -130,16 +131,6 @@ TEST_F(Images, HaveTheHostsBits) {
       EXPECT_EQ(got.slopes, expected.slopes) << spec << " on " << images.text();
     }
   }
-}
-
-/// The text with which shapes are refused.
-std::string refusal(const std::string& spec, const TensorShapes& shapes) {
-  try {
-    const AppliedOperation applied(spec, shapes);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "taken";
 }
 
 TEST(ImageShapes, ThatDoNotFitAreRefusedByName) {

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/operation.hpp"
 #include "kernels/operations/in_place.hpp"
+#include "tests/kernels/shape_refusal.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram {
@@ -277,16 +278,6 @@ TEST_F(Applied, ConvolutionIsTheDirectOne) {
     expect_near(device_.values(dx), direct.images, what + ": gradient of images");
     expect_near(device_.values(dw), direct.filters, what + ": gradient of filters");
   }
-}
-
-/// The text with which shapes are refused, before there is any memory.
-std::string refusal(const std::string& spec, const TensorShapes& shapes) {
-  try {
-    const AppliedOperation applied(spec, shapes);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "taken";
 }
 
 TEST(OperationShapes, ThatDoNotFitAreRefusedByName) {
