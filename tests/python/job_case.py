@@ -94,6 +94,12 @@ class JobCase:
         models = [seeded(Net) for _ in range(self.ranks)]
         return models, [momentum(model) for model in models]
 
+    def backward(self, models, optimizers, number):
+        """Of all replicas, each on its rank's batch of that step."""
+        for rank in range(self.ranks):
+            optimizers[rank].zero_grad()
+            loss_of(models[rank], rank, number).backward()
+
     def train(self, algorithm, **options):
         model = seeded(Net)
         optimizer = momentum(model)

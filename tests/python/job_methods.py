@@ -57,9 +57,7 @@ class Methods(JobCase):
             model.trigram.finish()
             models, optimizers = self.replicas()
             for number in range(STEPS):
-                for rank in range(self.ranks):
-                    optimizers[rank].zero_grad()
-                    loss_of(models[rank], rank, number).backward()
+                self.backward(models, optimizers, number)
                 for same in zip(*(one.parameters() for one in models)):
                     mean = sum(p.grad.to(kind) for p in same).float() / self.ranks
                     for p in same:
@@ -75,10 +73,9 @@ class Methods(JobCase):
         model.trigram.finish()
         models, optimizers = self.replicas()
         for number in range(STEPS):
-            for rank in range(self.ranks):
-                optimizers[rank].zero_grad()
-                loss_of(models[rank], rank, number).backward()
-                optimizers[rank].step()
+            self.backward(models, optimizers, number)
+            for optimizer in optimizers:
+                optimizer.step()
             if number % 2 == 1:
                 for same in zip(*(one.parameters() for one in models)):
                     mean = sum(p.data for p in same) / self.ranks
@@ -91,9 +88,7 @@ class Methods(JobCase):
             model.trigram.finish()
             models, optimizers = self.replicas()
             for number in range(STEPS):
-                for rank in range(self.ranks):
-                    optimizers[rank].zero_grad()
-                    loss_of(models[rank], rank, number).backward()
+                self.backward(models, optimizers, number)
                 if mix == "before":
                     self.mix_on_a_ring(models)
                 for optimizer in optimizers:
