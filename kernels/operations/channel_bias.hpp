@@ -2,13 +2,13 @@
 // the bias is its sum over the channel.
 #pragma once
 
+#include "kernels/operations/bias.hpp"
 #include "kernels/operations/channels.hpp"
-#include "kernels/operations/in_place.hpp"
 
 namespace trigram {
 
-/// Shapes and work.
-class ChannelBiasModel : public Operation {
+/// Shapes; the work is that of any bias.
+class ChannelBiasModel : public BiasModel {
  public:
   static Description description() { return {"one term a channel, added at every place of every sample"}; }
 
@@ -17,12 +17,6 @@ class ChannelBiasModel : public Operation {
     require_channels(inputs, "the bias");
     return {{inputs[0]}};
   }
-  OperationWork work(const TensorShapes& inputs) const override {
-    const auto elements = static_cast<double>(inputs[0].count());
-    return {{elements, inputs[1].bytes() + 2 * inputs[0].bytes()},
-            {{}, {elements, inputs[0].bytes() + inputs[1].bytes()}}};
-  }
-  bool in_place() const override { return true; }
   std::vector<TensorShapes> trials() const override { return channel_trials(1); }
 };
 
