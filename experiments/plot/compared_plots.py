@@ -1,6 +1,7 @@
-"""Pictures of two runs beside each other, as of a real job and of its simulation: loss and accuracy by step and by time, the
-loss of each step, and where time goes."""
+"""Pictures of several runs beside each other, as of a real job and of its simulation: loss and accuracy by step, by time and by bytes,
+the loss of each step, and where time goes."""
 
+import itertools
 import math
 
 import matplotlib.pyplot as plt
@@ -18,63 +19,67 @@ def labels_of(folders):
         labels = ["/".join(folder.parts[-parts:]) for folder in folders]
         if len(set(labels)) == len(labels):
             return [label.replace("$", r"\$") for label in labels]
-    raise Unusable(f"'{folders[0]}' is given twice; give the folders of two runs")
+    raise Unusable(f"'{folders[0]}' is given twice; give the folders of different runs")
 
 
-def draw_curves(folder, runs, labels):
-    keys = [key for key in ("loss", "accuracy") if any(point[key] is not None for run in runs for point in run["curve"])]
+def draw_curves(folder, runs, looks):
+    curves = [run["curve"] for run in runs]
+    keys = [key for key in ("loss", "accuracy") if any(point[key] is not None for curve in curves for point in curve)]
     if not keys:
         return []
-    figure, grid = plt.subplots(len(keys), 2, figsize=(9, 0.6 + 3 * len(keys)), squeeze=False, sharey="row")
-    times = [point["time_s"] for run in runs for point in run["curve"]]
-    seconds, unit = style.time_unit(max(times))
-    logarithmic = style.spans_decades([run["curve"][-1]["time_s"] for run in runs if run["curve"]])
+    seconds, time = style.time_unit(max(point["time_s"] for curve in curves for point in curve))
+    divisor, size = style.bytes_unit(max(point["bytes_mean"] for curve in curves for point in curve))
+    scales = {"step": (1, "steps"), "time_s": (seconds, f"time ({time})"), "bytes_mean": (divisor, f"sent by a rank, mean ({size})")}
+    figure, grid = style.panels(len(keys), len(scales), (11, 0.6 + 3 * len(keys)), sharey="row")
     for row, key in zip(grid, keys):
-        for run, label, colour, marker in zip(runs, labels, style.COLOURS, style.MARKERS):
-            points = [point for point in run["curve"] if point[key] is not None]
-            look = {"label": label, "color": colour, "marker": marker, "ms": 4}
-            row[0].plot([point["step"] for point in points], [point[key] for point in points], **look)
-            row[1].plot([point["time_s"] / seconds for point in points], [point[key] for point in points], **look)
-        if logarithmic:
-            row[1].set_xscale("log", nonpositive="mask")
-            style.plain_log(row[1].xaxis)
+        for axes, (x, (scale, label)) in zip(row, scales.items()):
+            for curve, look in zip(curves, looks):
+                points = [point for point in curve if point[key] is not None]
+                axes.plot([point[x] / scale for point in points], [point[key] for point in points], ms=4, **look)
+            if x != "step" and style.spans_decades([curve[-1][x] for curve in curves if curve]):
+                axes.set_xscale("log", nonpositive="mask")
+                style.plain_log(axes.xaxis)
+            axes.set_xlabel(label)
         row[0].set_ylabel(key)
-        row[0].set_xlabel("steps")
-        row[1].set_xlabel(f"time ({unit})")
-    style.legend_outside(grid[0, 1])
+    style.legend_outside(grid[0, -1])
     figure.tight_layout()
     return style.save(figure, folder, "compared_curves")
 
 
-def draw_breakdowns(folder, runs, labels):
+def draw_breakdowns(folder, runs, looks):
     """Each on its own scale, since one may be a model of another machine."""
-    figure, panels = plt.subplots(1, len(runs), figsize=(9, 2.6), sharey=True)
-    for axes, run, label, colour in zip(panels, runs, labels, style.COLOURS):
+    across = min(len(runs), 3)
+    down = -(-len(runs) // across)
+    figure, grid = style.panels(down, across, (3.5 * across + 2, 2.6 * down), sharey=True)
+    for axes, run, look in itertools.zip_longest(grid.flat, runs, looks):
+        if run is None:
+            axes.set_axis_off()
+            continue
         breakdown = run["summary"]["breakdown"]
         seconds, unit = style.time_unit(max(max(breakdown.values()), 1e-9))
         values = [breakdown[key] / seconds for key in ACTIVITIES]
-        axes.barh(range(len(values)), values, color=colour)
+        axes.barh(range(len(values)), values, color=look["color"])
         for i, value in enumerate(values):
             axes.annotate(f" {value:.3g}", (value, i), va="center")
         axes.set_yticks(range(len(values)), [key[:-2] for key in ACTIVITIES])
         axes.margins(x=0.2)
         axes.grid(axis="y", visible=False)
         axes.set_xlabel(f"mean of a step of rank 0 ({unit})")
-        axes.set_title(label)
-    panels[0].invert_yaxis()
+        axes.set_title(look["label"])
+    grid[0, 0].invert_yaxis()
     figure.tight_layout()
     return style.save(figure, folder, "compared_breakdown")
 
 
-def draw_steps(folder, folders, labels):
+def draw_steps(folder, folders, looks):
     figure, axes = plt.subplots(figsize=(7.5, 3.2))
     drawn = False
-    for place, label, colour in zip(folders, labels, style.COLOURS):
+    for place, look in zip(folders, looks):
         rows = [row for row in tables.rows_of(place / "steps.csv", ["step", "rank", "loss"]) if row["rank"] == "0"]
         points = [(tables.number(row["step"]), tables.number(row["loss"])) for row in rows]
         points = [point for point in points if all(map(math.isfinite, point))]
         if points:
-            axes.plot(*zip(*points), color=colour, linewidth=1, label=label)
+            axes.plot(*zip(*points), linewidth=1, color=look["color"], label=look["label"])
             drawn = True
     if not drawn:
         plt.close(figure)
@@ -89,7 +94,9 @@ def draw_steps(folder, folders, labels):
 def draw(folders):
     for folder in folders:
         if (folder / "study.json").exists():
-            raise Unusable(f"'{folder}' holds a study; two runs are drawn beside each other")
+            raise Unusable(f"'{folder}' holds a study; runs are drawn beside each other")
     labels = labels_of(folders)
+    colours, markers = style.colours_of(labels), style.markers_of(labels)
+    looks = [{"label": label, "color": colours[label], "marker": markers[label]} for label in labels]
     runs = [checked.run_by_step(folder / "run.json") for folder in folders]
-    return draw_curves(folders[0], runs, labels) + draw_breakdowns(folders[0], runs, labels) + draw_steps(folders[0], folders, labels)
+    return draw_curves(folders[0], runs, looks) + draw_breakdowns(folders[0], runs, looks) + draw_steps(folders[0], folders, looks)

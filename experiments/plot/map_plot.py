@@ -119,7 +119,8 @@ def draw_map(folder, study, name, title, found, factors):
         return []
     fine_xs, fine_ys = np.linspace(xs[0], xs[-1], FINE), np.linspace(ys[0], ys[-1], FINE)
     logs = np.array([finer(times[row] * factors[row], xs, ys, fine_xs, fine_ys) for row in names])
-    figure, grid = plt.subplots(1, 3, figsize=(17, 6.4))
+    figure, panels = style.panels(1, 3, (17, 6.4))
+    grid = panels[0]
     facts, own = study["map"], own_place(study["map"], fine_xs, fine_ys)
     fastest, advised = np.argmin(logs, axis=0), first_not_told(logs, facts)
     colours = style.colours_of([name for i, name in enumerate(names) if (fastest == i).any() or (advised == i).any()])

@@ -1,7 +1,8 @@
-"""Draws the result files of a run, of a study or of a search, as PNG and SVG, into the folder that holds them; those of two runs beside
-each other into the first one's. Prints the pictures' paths and ends with 0, or one message and ends with another code. It
-is started by trigram, as python3 -I."""
+"""Draws the result files of a run, of a study or of a search into the folder that holds them; those of several runs beside each other
+into the first one's. Prints the pictures' paths and ends with 0, or one message and ends with another code. It is started by
+trigram, as python3 -I."""
 
+import argparse
 import os
 import pathlib
 import sys
@@ -15,31 +16,39 @@ NO_MATPLOTLIB = 3
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def draw(folder, *others):
+def draw(folder, *others, formats=("png", "svg"), columns=None):
     import matplotlib
     matplotlib.use("Agg")
     import compared_plots
     import run_plots
     import study_plots
+    import style
     import tune_plots
+    style.set_paper(formats, columns)
     if others:
         return compared_plots.draw([folder, *others])
     plots = next((plots for name, plots in (("study.json", study_plots), ("tune.json", tune_plots)) if (folder / name).exists()), run_plots)
     return plots.draw(folder)
 
 
+def parsed(words):
+    parser = argparse.ArgumentParser(prog="plot.py", allow_abbrev=False)
+    parser.add_argument("--formats", default="png,svg", help="of each picture: png, svg and pdf, apart by commas")
+    parser.add_argument("--columns", type=int, help="of a two-column paper, that a picture is as wide as: 1 or 2")
+    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    return parser.parse_args(words)
+
+
 def main(words):
-    if len(words) not in (1, 2):
-        print("usage: plot.py FOLDER [OTHER]")
-        return UNUSABLE
-    folders = [pathlib.Path(word).absolute() for word in words]
+    arguments = parsed(words)
+    folders = [folder.absolute() for folder in arguments.folders]
     sys.path.insert(0, HERE)
     os.chdir(HERE)
     os.environ.pop("MPLBACKEND", None)
     import unusable
     try:
-        for path in draw(*folders):
-            print(os.path.join(words[0], path.name))
+        for path in draw(*folders, formats=arguments.formats.split(","), columns=arguments.columns):
+            print(os.path.join(arguments.folders[0], path.name))
     except unusable.Unusable as error:
         print(error)
         return UNUSABLE

@@ -23,7 +23,7 @@ def draw_curves(folder, run):
     keys = [key for key in ("loss", "accuracy") if scored(curve, key)]
     if not keys:
         return []
-    figure, grid = plt.subplots(len(keys), 2, figsize=(9, 3 * len(keys)), squeeze=False, sharey="row")
+    figure, grid = style.panels(len(keys), 2, (9, 3 * len(keys)), sharey="row")
     divisor, unit = style.bytes_unit(max(point["bytes_mean"] for point in curve))
     seconds, seconds_unit = style.time_unit(max(point["time_s"] for point in curve))
     for row, key in zip(grid, keys):

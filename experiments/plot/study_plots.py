@@ -43,7 +43,7 @@ def draw_sweep(folder, study, runs):
     panels = next((one["values"] for one in study["axes"] if one["key"] == facet), [None])
     lines = {**study, "line_keys": [key for key in study.get("line_keys", []) if key != facet]}
     size = plt.rcParams["figure.figsize"]
-    figure, grid = plt.subplots(1, len(panels), squeeze=False, sharey=True, figsize=(size[0] * (1 + 0.7 * (len(panels) - 1)), size[1]))
+    figure, grid = style.panels(1, len(panels), (size[0] * (1 + 0.7 * (len(panels) - 1)), size[1]), sharey=True)
     seen = []
     for axes, panel in zip(grid[0], panels):
         seen += draw_lines(axes, lines, [run for run in runs if panel is None or run[facet] == panel], axis)
@@ -149,7 +149,7 @@ def draw_learning(folder, study, runs, name, title):
         return []
     colours = style.colours_of(lines_of(study, runs, "row"))
     divisor, unit = style.bytes_unit(max(c[-1]["bytes_mean"] for some in curves.values() for c in some))
-    figure, grid = plt.subplots(len(keys), 2, figsize=(10, 3.4 * len(keys)), squeeze=False, sharey="row", sharex="col")
+    figure, grid = style.panels(len(keys), 2, (10, 3.4 * len(keys)), sharey="row", sharex="col")
     for row, key in zip(grid, keys):
         for label, some in curves.items():
             points = band(some, key)
@@ -190,7 +190,7 @@ def draw_breakdown(folder, study, runs):
     values = study["axes"][0]["values"] if study["axes"] else [None]
     ends = list(dict.fromkeys([values[0], values[-1]]))
     names = lines_of(study, runs, "row")
-    figure, grid = plt.subplots(1, len(ends), figsize=(4.8 * len(ends) + 1, 0.36 * len(names) + 1.6), squeeze=False, sharey=True)
+    figure, grid = style.panels(1, len(ends), (4.8 * len(ends) + 1, 0.36 * len(names) + 1.6), sharey=True)
     for axes, value in zip(grid[0], ends):
         left = dict.fromkeys(names, 0.0)
         for i, (key, label) in enumerate(ACTIVITIES):

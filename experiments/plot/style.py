@@ -1,4 +1,4 @@
-"""One look for all pictures: sizes, colours that stay with a series, units, and files in two formats. Sizes and fonts stand in matplotlibrc."""
+"""One look for all pictures: sizes, colours that stay with a series, units, and files. Sizes and fonts of a screen stand in matplotlibrc."""
 
 import math
 
@@ -11,8 +11,25 @@ import new_file
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F3C8D", "#8C564B", "#666666"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*", "<", ">"]
 
+# What cannot be the same twice without being told: matplotlib writes the time of day.
+METADATA = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+# Widths in inches of pictures in one and in both columns of a two-column paper, and a font that is read at that size.
+PAPER = {1: 3.4, 2: 7.0}
+PAPER_FONT = {"font.size": 7.5, "axes.titlesize": 8, "figure.titlesize": 8.5, "lines.linewidth": 1.2, "lines.markersize": 3, "grid.linewidth": 0.4}
+
 # The pictures that were written, so that no two have one name.
 written = set()
+formats = ["png", "svg"]
+columns = None
+
+
+def set_paper(wanted_formats, wanted_columns):
+    """Files that pictures are written as, and of a two-column paper the columns that they are as wide as, or None."""
+    global formats, columns
+    formats, columns = wanted_formats, wanted_columns
+    if columns:
+        plt.rcParams.update(PAPER_FONT)
 
 
 def colours_of(series):
@@ -45,8 +62,12 @@ def readable(name):
     return name.replace("_", " ")
 
 
-def legend_outside(axes, **options):
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), **options)
+def legend_outside(axes):
+    """Beside the axes; below the picture where it is as narrow as a column."""
+    if columns == 1:
+        axes.figure.legend(*axes.get_legend_handles_labels(), loc="upper center", bbox_to_anchor=(0.5, 0), ncol=2)
+    else:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
 
 def bytes_unit(largest):
@@ -65,15 +86,46 @@ def time_unit(largest):
     return 1e-9, "ns"
 
 
+def panels(down, across, figsize, **sharing):
+    """A figure and its axes, down by across; all below each other where the picture is as narrow as a column."""
+    if columns != 1:
+        return plt.subplots(down, across, figsize=figsize, squeeze=False, **sharing)
+    shape = min((figsize[1] / down) / (figsize[0] / across), 0.6)
+    figure, grid = plt.subplots(down * across, 1, figsize=(PAPER[1], down * across * shape * PAPER[1]), squeeze=False,
+                                sharey=sharing.get("sharey") is True)
+    figure.stacked = grid.reshape(down, across)
+    return figure, figure.stacked
+
+
+def label_stacked(figure):
+    """What stood beside its row's first panel says by itself what its axis is."""
+    for first, *others in getattr(figure, "stacked", []):
+        for axes in others:
+            axes.set_ylabel(axes.get_ylabel() or first.get_ylabel())
+
+
+def fit_to_paper(figure):
+    """Until what is drawn, with legends beside the axes, is as wide as the column; panels keep their shape."""
+    width, height = figure.get_size_inches()
+    for _ in range(4):
+        shown = figure.get_tightbbox(figure.canvas.get_renderer()).width + 2 * plt.rcParams["savefig.pad_inches"]
+        width, height = (side * PAPER[columns] / shown for side in (width, height))
+        figure.set_size_inches(max(width, 1), max(height, 1))
+        figure.tight_layout()
+
+
 def save(figure, folder, name):
-    """Writes both formats and returns their paths."""
+    """Writes all formats and returns their paths."""
     while name in written:
         name += "_"
     written.add(name)
+    if columns:
+        label_stacked(figure)
+        fit_to_paper(figure)
     paths = []
-    for form, metadata in (("png", None), ("svg", {"Date": None})):
+    for form in formats:
         path = folder / f"{name}.{form}"
-        new_file.write(path, lambda file: figure.savefig(file, format=form, metadata=metadata))
+        new_file.write(path, lambda file: figure.savefig(file, format=form, metadata=METADATA[form]))
         paths.append(path)
     plt.close(figure)
     return paths

@@ -17,6 +17,8 @@ namespace po = boost::program_options;
 
 bool is_switch(const Params::Declared& flag) { return flag.type == "on|off"; }
 
+bool any_number(const std::string& positional) { return positional.ends_with("..."); }
+
 po::options_description describe(const std::vector<Params::Declared>& flags) {
   constexpr unsigned width = 118;
   po::options_description options("flags", width, width / 2);
@@ -57,8 +59,8 @@ Arguments join_switches(const Arguments& arguments, const std::vector<Params::De
 
 }  // namespace
 
-Settings CommandLine::parse(const Arguments& arguments) const {
-  Settings given;
+CommandLine::Given CommandLine::parse_words(const Arguments& arguments) const {
+  Given given;
   try {
     const auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
     po::options_description options = describe(flags);
@@ -66,13 +68,16 @@ Settings CommandLine::parse(const Arguments& arguments) const {
     std::istringstream in_order(positional);
     for (std::string word; in_order >> word;) {
       options.add_options()(word.c_str(), po::value<std::string>());
-      words.add(word.c_str(), 1);
+      words.add(word.c_str(), any_number(word) ? -1 : 1);
     }
     const auto parsed =
         po::command_line_parser(join_switches(arguments, flags)).options(options).positional(words).style(style).run();
     for (const po::option& option : parsed.options) {
       const std::string value = option.value.empty() ? "on" : option.value.front();
-      require(given.emplace(option.string_key, value).second, "'", option.string_key, "' is given twice");
+      if (any_number(option.string_key))
+        given.words.push_back(value);
+      else
+        require(given.settings.emplace(option.string_key, value).second, "'", option.string_key, "' is given twice");
     }
   } catch (const po::too_many_positional_options_error&) {
     throw UsageError("trigram " + name + ": a word without a flag; trigram " + name + " --help shows what is accepted");

@@ -17,11 +17,18 @@ struct CommandLine {
   std::string synopsis;                 ///< what --help says first
   std::string example;                  ///< one whole command
   std::vector<Params::Declared> flags;  ///< without leading dashes
-  std::string positional = "";          ///< what words without a flag are, as "KIND NAME"; empty: there are none
-  std::string positional_help = "";     ///< what such a word may be
+  std::string positional = "";  ///< what words without a flag are, as "KIND NAME" or "DIR..."; empty: there are none
+  std::string positional_help = "";  ///< what such a word may be
 
-  /// What was given, positional words under their own names. Throws UsageError for anything unknown.
-  Settings parse(const Arguments& arguments) const;
+  /// What was given: positional words under their own names, but those of a name that ends with "..." in their order.
+  struct Given {
+    Settings settings;
+    std::vector<std::string> words;
+  };
+
+  /// Throws UsageError for anything unknown.
+  Given parse_words(const Arguments& arguments) const;
+  Settings parse(const Arguments& arguments) const { return parse_words(arguments).settings; }
   /// Every flag with type, default and description, and the example.
   std::string help() const;
   /// Prints help and returns true when it is asked for.

@@ -2,13 +2,22 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace trigram {
 
-/// Draws PNG and SVG files of a run or of a study into its folder; of two runs, beside each other, into the first
-/// one's. Throws UsageError when a folder holds neither, or Python or matplotlib is missing, saying what to install.
-void draw(const std::vector<std::filesystem::path>& folders);
+/// What pictures are drawn for.
+struct Paper {
+  std::string formats = "png,svg";  ///< of each picture: png, svg and pdf, apart by commas
+  int columns =
+      0;  ///< of a two-column paper, that a picture is as wide as: 1 or 2; 0: as wide as it likes, for a screen
+};
+
+/// Draws pictures of a run or of a study into its folder; of several runs, beside each other, into the first one's.
+/// Throws UsageError when a folder holds neither, a format is none of these, or Python or
+/// matplotlib is missing, saying what to install.
+void draw(const std::vector<std::filesystem::path>& folders, const Paper& paper = {});
 
 /// Throws UsageError where the folder holds the results of neither a run, a study nor a search.
 void require_results(const std::filesystem::path& folder);

@@ -43,7 +43,7 @@ class Pictures(Sequence[pathlib.Path]):
 
 
 def draw(*folders: pathlib.Path) -> Pictures:
-    """Draws what a folder holds, or two runs beside each other, into the first folder, with the matplotlib of this Python.
+    """Draws what a folder holds, or several runs beside each other, into the first folder, with the matplotlib of this Python.
     Raises ImportError without one, ValueError for files that cannot be drawn."""
     script = program.shipped("plot/plot.py")
     ended = subprocess.run([sys.executable, "-B", str(script), *(str(folder.resolve()) for folder in folders)], stdin=subprocess.DEVNULL,

@@ -72,10 +72,10 @@ class Run:
                                  "activity": event["cat"], "begin_s": event["ts"] / 1e6, "seconds": event["dur"] / 1e6,
                                  "bytes": event["args"]["bytes"]} for event in events if event["ph"] == "X"])
 
-    def plot(self, other: "Optional[Run]" = None) -> pictures.Pictures:
-        """Draws all pictures into the folder, as `trigram plot`: learning curves, where time goes, steps; with another run,
-        as of a real job and of its simulation, both beside each other."""
-        return pictures.draw(self.folder, *([other.folder] if other is not None else []))
+    def plot(self, *others: "Run") -> pictures.Pictures:
+        """Draws all pictures into the folder, as `trigram plot`: learning curves, where time goes, steps; with other runs,
+        as of a real job and of its simulation, all beside each other."""
+        return pictures.draw(self.folder, *(other.folder for other in others))
 
     def plot_curves(self) -> pictures.Pictures:
         """Loss and accuracy against time and against bytes."""

@@ -109,7 +109,7 @@ class Mangled(unittest.TestCase):
             write_run(self.folder, run)
             self.check(run)
 
-    def test_two_runs(self):
+    def test_several_runs(self):
         whole = pathlib.Path(self.scratch.name) / "whole"
         write_run(whole)
         drawn = []
@@ -128,14 +128,15 @@ class Mangled(unittest.TestCase):
             self.assertEqual([name for name, _ in drawn], ["compared_curves", "compared_breakdown", "compared_steps"])
             self.assertEqual([line.get_label() for line in drawn[2][1].axes[0].lines], ["whole", "folder"])
             self.assertEqual([axes.get_title() for axes in drawn[1][1].axes], ["whole", "folder"])
+            self.assertEqual([axes.get_xlabel() for axes in drawn[0][1].axes], ["steps", "time (s)", "sent by a rank, mean (bytes)"])
         plt.close("all")
         for run in itertools.islice(mangled(RUN), 0, None, 3):
             write_run(self.folder, run)
             check()
         (self.folder / "study.json").write_text("{}")
-        self.assertIn("holds a study; two runs are drawn beside each other", check())
+        self.assertIn("holds a study; runs are drawn beside each other", check())
         self.folder = whole
-        self.assertIn("is given twice; give the folders of two runs", check())
+        self.assertIn("is given twice; give the folders of different runs", check())
 
     def test_studies(self):
         write_study(self.folder)
@@ -211,8 +212,8 @@ class Mangled(unittest.TestCase):
 
 
 class Drawn(unittest.TestCase):
-    def draw(self, folder, **options):
-        return subprocess.run([sys.executable, "-I", "-B", str(PLOT / "plot.py"), str(folder)], capture_output=True, text=True, **options)
+    def draw(self, *words, **options):
+        return subprocess.run([sys.executable, "-I", "-B", str(PLOT / "plot.py"), *map(str, words)], capture_output=True, text=True, **options)
 
     def test_the_same_wherever_it_is_drawn(self):
         with tempfile.TemporaryDirectory() as scratch:
@@ -230,6 +231,31 @@ class Drawn(unittest.TestCase):
             for name in pictures:
                 self.assertEqual((scratch / "here" / name).read_bytes(), (scratch / "there" / name).read_bytes(), name)
             self.assertEqual([path.name for path in (scratch / "here").glob(".*")], [])
+
+    def test_more_runs_than_colours_are_all_drawn(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folders = [pathlib.Path(scratch) / f"run{number}" for number in range(12)]
+            for folder in folders:
+                write_run(folder)
+            ended = self.draw("--formats", "svg", *folders)
+            self.assertEqual(ended.returncode, 0, ended.stdout)
+            for name in ("compared_curves.svg", "compared_breakdown.svg", "compared_steps.svg"):
+                drawing = (folders[0] / name).read_text()
+                self.assertEqual([folder.name for folder in folders if f"<!-- {folder.name} -->" not in drawing], [], name)
+
+    def test_pictures_are_as_wide_as_columns_of_a_paper(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch) / "study"
+            write_study(folder)
+            for columns, inches in ((1, 3.4), (2, 7.0)):
+                ended = self.draw("--formats", "png,pdf", "--columns", columns, folder)
+                self.assertEqual((ended.returncode, ended.stderr), (0, ""), ended.stdout)
+                pictures = sorted(folder.glob("*.png"))
+                self.assertEqual(sorted(path.stem for path in folder.glob("*.pdf")), [path.stem for path in pictures])
+                self.assertGreater(len(pictures), 3)
+                for picture in pictures:
+                    self.assertAlmostEqual(int.from_bytes(picture.read_bytes()[16:20], "big") / 150, inches, delta=0.05, msg=picture.name)
+            self.assertEqual(list(folder.glob("*.svg")), [])
 
     def test_no_link_is_followed_or_replaced(self):
         with tempfile.TemporaryDirectory() as scratch:
