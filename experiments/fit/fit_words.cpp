@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
+
+#include "core/decimal.hpp"
 
 namespace trigram {
 namespace {
@@ -24,10 +25,7 @@ double step_of_a_tenth(const FitParameter& parameter, double place, double part)
 
 std::string percent_text(double ratio) {
   constexpr double hundred = 100;
-  std::ostringstream text;
-  text.precision(2);
-  text << hundred * ratio << " %";
-  return text.str();
+  return decimal(hundred * ratio, 2) + " %";
 }
 
 std::string words_of(const FitParameter& parameter, double place, const Interval& interval) {

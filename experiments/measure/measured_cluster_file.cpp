@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
+#include "core/decimal.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "experiments/measure/measured_cluster.hpp"
@@ -72,10 +72,7 @@ std::string link_comment(const MeasuredLine& fit, const MeasuredLine& alone, Uni
 std::string nanoseconds(double seconds) {
   constexpr int digits = 4;
   constexpr double of_a_second = 1e9;
-  std::ostringstream text;
-  text.precision(digits);
-  text << of_a_second * seconds << "ns";
-  return text.str();
+  return decimal(of_a_second * seconds, digits) + "ns";
 }
 
 /// codec/step/call/element of each codec; none where none was measured.

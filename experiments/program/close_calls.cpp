@@ -3,8 +3,8 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <sstream>
 
+#include "core/decimal.hpp"
 #include "experiments/measure/median.hpp"
 #include "experiments/program/tables.hpp"
 
@@ -63,10 +63,7 @@ bool too_close(const Call& lower, const Call& upper) {
 
 std::string error_bar_text(double error) {
   constexpr double hundred = 100;
-  std::ostringstream text;
-  text.precision(2);
-  text << "\u00b1 " << hundred * error << " %";
-  return text.str();
+  return "\u00b1 " + decimal(hundred * error, 2) + " %";
 }
 
 std::string close_calls(const Study& study, const std::vector<StudyResult>& results) {

@@ -1,7 +1,7 @@
 // trigram run: one training, its files, and a few lines for people.
 #include <iostream>
-#include <sstream>
 
+#include "core/decimal.hpp"
 #include "core/error.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
@@ -30,10 +30,8 @@ Settings given_settings(const Arguments& arguments) {
 }
 
 std::string text_of(const nlohmann::json& value) {
-  std::ostringstream text;
-  text.precision(4);
-  if (value.is_number()) text << value.get<double>();
-  return value.is_number() ? text.str() : "none";
+  constexpr int digits = 4;
+  return value.is_number() ? decimal(value.get<double>(), digits) : "none";
 }
 
 /// What the backend says it ran on, where it does.

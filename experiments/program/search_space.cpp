@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/decimal.hpp"
 #include "core/error.hpp"
 #include "core/quoted.hpp"
 #include "core/spelling.hpp"
@@ -56,10 +57,7 @@ std::optional<ChoiceRange> read_range(const std::vector<std::string>& words) {
 
 std::string text_of(double value) {
   constexpr int digits = 15;
-  std::ostringstream text;
-  text.precision(digits);
-  text << value;
-  return text.str();
+  return decimal(value, digits);
 }
 
 void require_flag(const std::string& key) {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <sstream>
 
+#include "core/decimal.hpp"
 #include "experiments/measure/median.hpp"
 #include "experiments/study/goal.hpp"
 
@@ -52,12 +52,8 @@ std::vector<std::string> axis_values(const Study& study) {
 }  // namespace
 
 std::string short_number(double value) {
-  if (!std::isfinite(value)) return "-";
   constexpr int digits = 4;
-  std::ostringstream text;
-  text.precision(digits);
-  text << value;
-  return text.str();
+  return std::isfinite(value) ? decimal(value, digits) : "-";
 }
 
 std::string aligned(const Cells& rows) {

@@ -1,7 +1,7 @@
 // A winner map in words: who is fastest where, and what the cluster should use.
 #include <algorithm>
-#include <sstream>
 
+#include "core/decimal.hpp"
 #include "experiments/program/tables.hpp"
 
 namespace trigram {
@@ -10,10 +10,7 @@ namespace {
 /// Three digits, as speed-ups need.
 std::string times(double factor) {
   constexpr int digits = 3;
-  std::ostringstream text;
-  text.precision(digits);
-  text << factor;
-  return text.str();
+  return decimal(factor, digits);
 }
 
 /// "choco_sgd 3.2", with a star where `against` is as good within the error bar.

@@ -2,8 +2,8 @@
 #include "experiments/settings/grid.hpp"
 
 #include <cmath>
-#include <sstream>
 
+#include "core/decimal.hpp"
 #include "core/error.hpp"
 #include "core/quoted.hpp"
 #include "core/units.hpp"
@@ -14,10 +14,7 @@ namespace {
 /// Short text of a value computed from decimal ends: 0.8 + 3·0.01 as "0.83".
 std::string rounded(double value) {
   constexpr int digits = 10;
-  std::ostringstream text;
-  text.precision(digits);
-  text << value;
-  return text.str();
+  return decimal(value, digits);
 }
 
 void expand(const std::string& word, std::vector<std::string>& values) {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <sstream>
 
+#include "core/decimal.hpp"
 #include "core/error.hpp"
 
 namespace trigram {
@@ -33,10 +33,7 @@ bool same_answer(const Prediction& one, const Prediction& other) {
 
 std::string as_text(double value) {
   constexpr int digits = 6;
-  std::ostringstream text;
-  text.precision(digits);
-  text << value;
-  return text.str();
+  return decimal(value, digits);
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
+#include "core/decimal.hpp"
 #include "experiments/study/goal.hpp"
 
 namespace trigram {
@@ -13,10 +13,7 @@ namespace {
 
 std::string number(double value) {
   constexpr int digits = 10;
-  std::ostringstream text;
-  text.precision(digits);
-  if (!std::isnan(value)) text << value;
-  return text.str();
+  return std::isnan(value) ? "" : decimal(value, digits);
 }
 
 std::set<std::string> axis_keys(const std::vector<StudyResult>& results) {

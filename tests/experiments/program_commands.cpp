@@ -78,11 +78,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"new algorithm qsgd", "trigram new: there is algorithm 'qsgd' already; choose another name"},
         Refused{"new codec qsgd", "trigram new: there is codec 'cpu/qsgd' already; choose another name"},
         Refused{"new cluster two_by_four", "trigram new: there is cluster 'two_by_four' already; choose another name"},
-        Refused{"plot", "name the folder of a run or of a study"},
-        Refused{"plot /", "neither run.json nor study.json"}, Refused{"plot / / /nowhere", "'/' holds neither run.json"},
+        Refused{"plot", "name the folder of a run or of a study"}, Refused{"plot /", "neither run.json nor study.json"},
+        Refused{"plot / / /nowhere", "'/' holds neither run.json"},
         Refused{"plot / --formats png,gif", "'gif' is no format of pictures; there are png, svg and pdf"},
-        Refused{"plot / --formats=,", "'' is no format of pictures"},
-        Refused{"plot / --columns 3", "columns=3"}));
+        Refused{"plot / --formats=,", "'' is no format of pictures"}, Refused{"plot / --columns 3", "columns=3"}));
 
 TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
   const Ended ended = program("run --help");
