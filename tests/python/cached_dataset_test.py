@@ -157,6 +157,12 @@ class Folders(Caches):
                     self.computed(fresh)
                     self.assertEqual(self.computed(fresh), 0)
 
+    def test_what_cannot_be_opened_is_given_up(self):
+        for number in range(4):
+            (self.folder / f"{number}.0.sqlite").mkdir(parents=True)
+        cached = self.cache()
+        self.assertEqual([self.computed(cached), self.computed(cached), self.computed(self.cache())], [SAMPLES, 0, 0])
+
     def test_what_is_no_folder_of_a_cache_is_refused(self):
         self.folder.mkdir()
         (self.folder / "thesis.tex").write_text("x")

@@ -1,5 +1,6 @@
 """A store of SQLite files in a folder of a local disk, which the processes of one machine share."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -27,6 +28,7 @@ class Shard:
         self._folder, self._number, self._capacity = folder, number, capacity
         self._one_at_a_time = threading.RLock()
         self._generation = max(self._generations(), default=0)
+        self._file = sqlite3.connect(":memory:", check_same_thread=False)  # which holds nothing, until one is open
         self._open()
 
     def get(self, key: str) -> Optional[bytes]:
@@ -99,7 +101,8 @@ class Shard:
         self._generation = max([self._generation + 1, *self._generations()])
         self._open()
         for suffix in ("", "-wal", "-shm"):
-            given_up.with_name(given_up.name + suffix).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # it is gone, or no file at all, and nobody looks at it any more
+                given_up.with_name(given_up.name + suffix).unlink()
 
 
 class Folder:
