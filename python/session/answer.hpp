@@ -7,8 +7,6 @@
 
 #include "core/error.hpp"
 
-#define TRIGRAM_SURFACE extern "C" __attribute__((visibility("default")))
-
 namespace trigram {
 
 using Json = nlohmann::json;

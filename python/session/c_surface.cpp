@@ -1,6 +1,4 @@
-// The session as a library for other languages: functions of integers, pointers and texts, none of which throws. Each
-// gives 0, or what the program would exit with: 2 where the user can fix it, else 1; `trigram_reply` then has the
-// message. Texts that go in and come out are JSON.
+// Sessions as functions of C.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -8,6 +6,7 @@
 
 #include "python/session/answer.hpp"
 #include "python/session/session.hpp"
+#include "python/session/surface.hpp"
 
 namespace trigram {
 namespace {
@@ -54,11 +53,9 @@ Json row_of(const StepRow& row, const Records& recorded) {
 
 using trigram::Session;
 
-TRIGRAM_SURFACE const char* trigram_reply() { return trigram::last_reply.c_str(); }
+const char* trigram_reply() { return trigram::last_reply.c_str(); }
 
-/// `settings`: {"flags": {"algorithm": "bytegrad", …}, "parameters": [{"name", "count", "dimensions"}],
-/// "loop_updates"}; answers {"rank", "ranks", "order": the parameters of each bucket}.
-TRIGRAM_SURFACE int trigram_open(const char* settings, Session** session) {
+int trigram_open(const char* settings, Session** session) {
   return trigram::answer([&] {
     const trigram::Json given = trigram::Json::parse(settings);
     trigram::Params flags("with_trigram", "");
@@ -73,9 +70,8 @@ TRIGRAM_SURFACE int trigram_open(const char* settings, Session** session) {
   });
 }
 
-/// Addresses of f32 elements, and how many, by parameter.
-TRIGRAM_SURFACE int trigram_adopt(Session* session, const std::uint64_t* weights, const std::uint64_t* gradients,
-                                  const std::int64_t* counts, int parameters) {
+int trigram_adopt(Session* session, const std::uint64_t* weights, const std::uint64_t* gradients,
+                  const std::int64_t* counts, int parameters) {
   return trigram::answer([&] {
     std::vector<trigram::ParameterView> memory;
     for (int i = 0; i < parameters; ++i) {
@@ -86,21 +82,19 @@ TRIGRAM_SURFACE int trigram_adopt(Session* session, const std::uint64_t* weights
   });
 }
 
-TRIGRAM_SURFACE int trigram_share(Session* session, std::uint64_t bytes, std::int64_t count) {
+int trigram_share(Session* session, std::uint64_t bytes, std::int64_t count) {
   return trigram::answer([&] {
     session->share({trigram::address(bytes), trigram::Shape::of(count, trigram::DType::u8)});
   });
 }
 
-/// `count` f32 numbers.
-TRIGRAM_SURFACE int trigram_sum(Session* session, std::uint64_t numbers, std::int64_t count) {
+int trigram_sum(Session* session, std::uint64_t numbers, std::int64_t count) {
   return trigram::answer([&] {
     session->sum({trigram::address(numbers), trigram::Shape::of(count, trigram::DType::f32)});
   });
 }
 
-/// Bytes that are there until the next call on this thread.
-TRIGRAM_SURFACE int trigram_state(Session* session, const char** bytes, std::int64_t* count) {
+int trigram_state(Session* session, const char** bytes, std::int64_t* count) {
   return trigram::answer([&] {
     const std::vector<std::byte> state = session->state();
     trigram::last_reply.assign(reinterpret_cast<const char*>(state.data()), state.size());
@@ -109,33 +103,32 @@ TRIGRAM_SURFACE int trigram_state(Session* session, const char** bytes, std::int
   });
 }
 
-TRIGRAM_SURFACE int trigram_go_on_from(Session* session, const char* bytes, std::int64_t count) {
+int trigram_go_on_from(Session* session, const char* bytes, std::int64_t count) {
   return trigram::answer(
       [&] { session->go_on_from(std::as_bytes(std::span(bytes, static_cast<std::size_t>(count)))); });
 }
 
-TRIGRAM_SURFACE int trigram_begin(Session* session, double learning_rate) {
+int trigram_begin(Session* session, double learning_rate) {
   return trigram::answer([&] { session->begin(learning_rate); });
 }
 
-TRIGRAM_SURFACE int trigram_tensor_ready(Session* session, int parameter) {
+int trigram_tensor_ready(Session* session, int parameter) {
   return trigram::answer([&] { session->tensor_ready(parameter); });
 }
 
-TRIGRAM_SURFACE int trigram_gradients_end(Session* session) {
+int trigram_gradients_end(Session* session) {
   return trigram::answer([&] { session->gradients_end(); });
 }
 
-TRIGRAM_SURFACE int trigram_end(Session* session) {
+int trigram_end(Session* session) {
   return trigram::answer([&] { session->end(); });
 }
 
-TRIGRAM_SURFACE int trigram_finish(Session* session) {
+int trigram_finish(Session* session) {
   return trigram::answer([&] { session->finish(); });
 }
 
-/// Answers a list of rows with the columns of steps.csv, but for the loss.
-TRIGRAM_SURFACE int trigram_rows(Session* session) {
+int trigram_rows(Session* session) {
   return trigram::answer([&] {
     trigram::Json rows = trigram::Json::array();
     for (std::size_t i = 0; i < session->rows().size(); ++i)
@@ -144,8 +137,7 @@ TRIGRAM_SURFACE int trigram_rows(Session* session) {
   });
 }
 
-/// Answers a list of what the lanes of `rank` did: rank, lane, activity, name, begin_s, seconds, bytes.
-TRIGRAM_SURFACE int trigram_spans(Session* session, int rank) {
+int trigram_spans(Session* session, int rank) {
   return trigram::answer([&] {
     trigram::Json spans = trigram::Json::array();
     for (const trigram::LaneSpan& span : session->spans_of(rank)) {
@@ -161,14 +153,12 @@ TRIGRAM_SURFACE int trigram_spans(Session* session, int rank) {
   });
 }
 
-/// Whether the algorithm can do with gradients alone.
-TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm) {
+int trigram_require_gradients_only(const char* algorithm) {
   return trigram::answer([&] { Session::require_gradients_only(algorithm); });
 }
 
-TRIGRAM_SURFACE int trigram_has_ended(const Session* session) { return session->ended() ? 1 : 0; }
+int trigram_has_ended(const Session* session) { return session->ended() ? 1 : 0; }
 
-TRIGRAM_SURFACE void trigram_fail(Session* session, const char* reason) { session->fail(reason); }
+void trigram_fail(Session* session, const char* reason) { session->fail(reason); }
 
-/// Of a session that has not finished, others take it for a failure.
-TRIGRAM_SURFACE void trigram_close(Session* session) { delete session; }
+void trigram_close(Session* session) { delete session; }

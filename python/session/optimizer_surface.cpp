@@ -5,6 +5,7 @@
 #include "core/device.hpp"
 #include "kernels/cpu/kernels.hpp"
 #include "python/session/answer.hpp"
+#include "python/session/surface.hpp"
 
 namespace trigram {
 namespace {
@@ -25,11 +26,9 @@ Buffer floats(std::uint64_t number, std::int64_t count) { return {address(number
 }  // namespace
 }  // namespace trigram
 
-/// One step of `tensors` tensors of f32, each as long as `counts` says; `velocities` is read with momentum only.
-TRIGRAM_SURFACE int trigram_sgd_step(const std::uint64_t* weights, const std::uint64_t* gradients,
-                                     const std::uint64_t* velocities, const std::int64_t* counts, int tensors,
-                                     double learning_rate, double momentum, double dampening, double weight_decay,
-                                     int nesterov, int first_step) {
+int trigram_sgd_step(const std::uint64_t* weights, const std::uint64_t* gradients, const std::uint64_t* velocities,
+                     const std::int64_t* counts, int tensors, double learning_rate, double momentum, double dampening,
+                     double weight_decay, int nesterov, int first_step) {
   return trigram::answer([&] {
     std::vector<trigram::SgdTensor> all;
     for (int i = 0; i < tensors; ++i) {
@@ -45,12 +44,10 @@ TRIGRAM_SURFACE int trigram_sgd_step(const std::uint64_t* weights, const std::ui
   });
 }
 
-/// The same of Adam, or of AdamW where decay is `decoupled`; `step` counts from 1.
-TRIGRAM_SURFACE int trigram_adam_step(const std::uint64_t* weights, const std::uint64_t* gradients,
-                                      const std::uint64_t* first, const std::uint64_t* second,
-                                      const std::int64_t* counts, int tensors, double learning_rate, double beta1,
-                                      double beta2, double epsilon, double weight_decay, std::int64_t step,
-                                      int decoupled) {
+int trigram_adam_step(const std::uint64_t* weights, const std::uint64_t* gradients, const std::uint64_t* first,
+                      const std::uint64_t* second, const std::int64_t* counts, int tensors, double learning_rate,
+                      double beta1, double beta2, double epsilon, double weight_decay, std::int64_t step,
+                      int decoupled) {
   return trigram::answer([&] {
     std::vector<trigram::AdamTensor> all;
     for (int i = 0; i < tensors; ++i) {

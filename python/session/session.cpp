@@ -106,8 +106,14 @@ void Session::end_with(std::exception_ptr error) noexcept {
 
 void Session::fail(const std::string& reason) noexcept { end_with(std::make_exception_ptr(Error(reason))); }
 
+TrainingStep& Session::step() {
+  ensure(step_ != nullptr, "the session does not know the memory of its model yet: 'adopt' comes first");
+  return *step_;
+}
+
 void Session::adopt(std::vector<ParameterView> memory) {
   moment([&] {
+    ensure(step_ == nullptr, "'adopt' came twice; a session has one model, whose memory stays where it is");
     store_.emplace(parameters_, plan_, std::move(memory));
     for (const Bucket& bucket : store_->buckets()) worker_->comm.broadcast(bucket.weights, 0);
     step_ = std::make_unique<TrainingStep>(*worker_, store_->buckets(), std::move(parts_));
@@ -125,13 +131,13 @@ void Session::sum(const Buffer& numbers) {
 
 void Session::list_state(State& state) {
   state.value("steps", steps_);
-  step_->list_state(state);
+  step().list_state(state);
 }
 
 std::vector<std::byte> Session::state() {
   Packer packer;
   moment([&] {
-    step_->quiesce();
+    step().quiesce();
     packer.put_text(options_.algorithm);
     StateWriter writer(worker_->device, packer);
     list_state(writer);
@@ -155,25 +161,25 @@ void Session::go_on_from(std::span<const std::byte> state) {
 void Session::begin(double learning_rate) {
   moment([&] { before_ = sums(); });
   exposed_ = 0;
-  moment([&] { step_->begin(steps_, learning_rate); });
+  moment([&] { step().begin(steps_, learning_rate); });
   outside_since_ = worker_->now();
 }
 
 void Session::tensor_ready(int parameter) {
-  moment([&] { step_->tensor_ready(parameter); });
+  moment([&] { step().tensor_ready(parameter); });
 }
 
 void Session::gradients_end() {
   moment([&] {
-    step_->rest_ready();
-    step_->before_update();
+    step().rest_ready();
+    step().before_update();
   });
 }
 
 void Session::end() {
   moment([&] {
-    loop_updates_ ? step_->updated() : step_->update();
-    step_->end();
+    loop_updates_ ? step().updated() : step().update();
+    step().end();
     ++steps_;
   });
   outside_since_.reset();
@@ -182,7 +188,7 @@ void Session::end() {
 
 void Session::finish() {
   moment([&] {
-    step_->finish();
+    step().finish();
     RankReport report;
     report.spans = own_spans();
     keep_spans(entered_->leave(pack(report)));

@@ -77,6 +77,8 @@ class Session {
   template <class Body>
   void moment(const Body& body);
   void end_with(std::exception_ptr error) noexcept;
+  /// Throws Error before `adopt`.
+  TrainingStep& step();
   void list_state(State& state);
   Sums sums();
   std::vector<LaneSpan> own_spans();

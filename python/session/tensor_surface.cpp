@@ -4,6 +4,7 @@
 
 #include "python/session/answer.hpp"
 #include "python/session/call_text.hpp"
+#include "python/session/surface.hpp"
 #include "python/session/tensor_group.hpp"
 
 namespace trigram {
@@ -18,8 +19,7 @@ void reply_with_place(const TensorGroup& tensors, int group) {
 
 using trigram::TensorGroup;
 
-/// `flags`: {"backend", "all-reduce"}; answers {"group", "rank", "size"} of all ranks.
-TRIGRAM_SURFACE int trigram_group_open(const char* flags, TensorGroup** group) {
+int trigram_group_open(const char* flags, TensorGroup** group) {
   return trigram::answer([&] {
     trigram::Params given("trigram.comm", "");
     const trigram::Json parsed = trigram::Json::parse(flags);
@@ -30,42 +30,38 @@ TRIGRAM_SURFACE int trigram_group_open(const char* flags, TensorGroup** group) {
   });
 }
 
-/// Answers as trigram_group_open, of the new group.
-TRIGRAM_SURFACE int trigram_group_split(TensorGroup* tensors, int group, int color, int key) {
+int trigram_group_split(TensorGroup* tensors, int group, int color, int key) {
   return trigram::answer([&] { trigram::reply_with_place(*tensors, tensors->split(group, color, key)); });
 }
 
-TRIGRAM_SURFACE int trigram_group_call(TensorGroup* tensors, int group, const char* call,
-                                       const std::uint64_t* addresses, const std::int64_t* counts, int buffers) {
+int trigram_group_call(TensorGroup* tensors, int group, const char* call, const std::uint64_t* addresses,
+                       const std::int64_t* counts, int buffers) {
   return trigram::answer([&] { tensors->call(group, trigram::group_call_of(call, addresses, counts, buffers)); });
 }
 
-TRIGRAM_SURFACE int trigram_group_begin(TensorGroup* tensors, int group, const char* call,
-                                        const std::uint64_t* addresses, const std::int64_t* counts, int buffers,
-                                        std::int64_t* begun) {
+int trigram_group_begin(TensorGroup* tensors, int group, const char* call, const std::uint64_t* addresses,
+                        const std::int64_t* counts, int buffers, std::int64_t* begun) {
   return trigram::answer(
       [&] { *begun = tensors->begin(group, trigram::group_call_of(call, addresses, counts, buffers)); });
 }
 
-TRIGRAM_SURFACE int trigram_group_done(TensorGroup* tensors, std::int64_t begun, int* done) {
+int trigram_group_done(TensorGroup* tensors, std::int64_t begun, int* done) {
   return trigram::answer([&] { *done = tensors->done(begun) ? 1 : 0; });
 }
 
-TRIGRAM_SURFACE int trigram_group_wait(TensorGroup* tensors, std::int64_t begun) {
+int trigram_group_wait(TensorGroup* tensors, std::int64_t begun) {
   return trigram::answer([&] { tensors->wait(begun); });
 }
 
-/// Where this rank's chunk of `count` elements begins among `size` ranks, and where it ends.
-TRIGRAM_SURFACE void trigram_chunk(std::int64_t count, int size, int rank, std::int64_t* begin, std::int64_t* end) {
+void trigram_chunk(std::int64_t count, int size, int rank, std::int64_t* begin, std::int64_t* end) {
   *begin = trigram::chunk_begin(count, size, rank);
   *end = trigram::chunk_begin(count, size, rank + 1);
 }
 
-TRIGRAM_SURFACE int trigram_group_leave(TensorGroup* tensors) {
+int trigram_group_leave(TensorGroup* tensors) {
   return trigram::answer([&] { tensors->leave(); });
 }
 
-TRIGRAM_SURFACE int trigram_group_has_ended(const TensorGroup* tensors) { return tensors->ended() ? 1 : 0; }
+int trigram_group_has_ended(const TensorGroup* tensors) { return tensors->ended() ? 1 : 0; }
 
-/// Of a group that was not left, others take it for a failure.
-TRIGRAM_SURFACE void trigram_group_close(TensorGroup* tensors) { delete tensors; }
+void trigram_group_close(TensorGroup* tensors) { delete tensors; }

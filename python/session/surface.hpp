@@ -1,0 +1,94 @@
+// What the library gives to other languages: functions of integers, pointers and texts, none of which throws. Where
+// they give an int it is 0, or what the program would exit with: 2 where the user can fix it, else 1; `trigram_reply`
+// then has the message. Texts that go in and come out are JSON.
+#pragma once
+
+#include <cstdint>
+
+#define TRIGRAM_SURFACE extern "C" __attribute__((visibility("default")))
+
+namespace trigram {
+
+class Session;
+class TensorGroup;
+/// A lane, while it is the caller's code that runs there.
+struct LaneOfCaller;
+
+/// Gives 0, or 1 after trigram_lane_fail. `told`: as core/outside_words.hpp has it.
+using Told = int (*)(LaneOfCaller*, const char* told);
+
+}  // namespace trigram
+
+/// Of the last call on this thread: its answer, or its message. Until the next one.
+TRIGRAM_SURFACE const char* trigram_reply();
+
+/// A session (python/session/session.hpp). `settings`: {"flags": {"algorithm": "bytegrad", …}, "parameters": [{"name",
+/// "count", "dimensions"}], "loop_updates"}; answers {"rank", "ranks", "order": the parameters of each bucket}.
+TRIGRAM_SURFACE int trigram_open(const char* settings, trigram::Session** session);
+/// Addresses of f32 elements, and how many, by parameter.
+TRIGRAM_SURFACE int trigram_adopt(trigram::Session* session, const std::uint64_t* weights,
+                                  const std::uint64_t* gradients, const std::int64_t* counts, int parameters);
+TRIGRAM_SURFACE int trigram_share(trigram::Session* session, std::uint64_t bytes, std::int64_t count);
+/// `count` f32 numbers.
+TRIGRAM_SURFACE int trigram_sum(trigram::Session* session, std::uint64_t numbers, std::int64_t count);
+/// Bytes that are there until the next call on this thread.
+TRIGRAM_SURFACE int trigram_state(trigram::Session* session, const char** bytes, std::int64_t* count);
+TRIGRAM_SURFACE int trigram_go_on_from(trigram::Session* session, const char* bytes, std::int64_t count);
+TRIGRAM_SURFACE int trigram_begin(trigram::Session* session, double learning_rate);
+TRIGRAM_SURFACE int trigram_tensor_ready(trigram::Session* session, int parameter);
+TRIGRAM_SURFACE int trigram_gradients_end(trigram::Session* session);
+TRIGRAM_SURFACE int trigram_end(trigram::Session* session);
+TRIGRAM_SURFACE int trigram_finish(trigram::Session* session);
+/// Answers a list of rows with the columns of steps.csv, but for the loss.
+TRIGRAM_SURFACE int trigram_rows(trigram::Session* session);
+/// Answers a list of what the lanes of `rank` did: rank, lane, activity, name, begin_s, seconds, bytes.
+TRIGRAM_SURFACE int trigram_spans(trigram::Session* session, int rank);
+/// Whether the algorithm can do with gradients alone.
+TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm);
+TRIGRAM_SURFACE int trigram_has_ended(const trigram::Session* session);
+/// The loop has failed by itself. Does nothing where the session has ended.
+TRIGRAM_SURFACE void trigram_fail(trigram::Session* session, const char* reason);
+/// Once. Of a session that has not finished, others take it for a failure.
+TRIGRAM_SURFACE void trigram_close(trigram::Session* session);
+
+/// Sessions that this thread opens next with "python_algorithm" call `told`, from any thread, until they have finished.
+TRIGRAM_SURFACE void trigram_moments(trigram::Told told);
+/// A collective of the lane, as trigram_group_call; `group` is "all", "node" or "leaders".
+TRIGRAM_SURFACE int trigram_lane_call(trigram::LaneOfCaller* own, const char* group, const char* call,
+                                      const std::uint64_t* addresses, const std::int64_t* counts, int buffers);
+/// Answers what was asked for.
+TRIGRAM_SURFACE int trigram_lane_ask(trigram::LaneOfCaller* own, const char* question);
+/// The code has failed; it gives 1 next.
+TRIGRAM_SURFACE void trigram_lane_fail(trigram::LaneOfCaller* own, const char* reason);
+
+/// A group (python/session/tensor_group.hpp). `flags`: {"backend", "all-reduce"}; answers {"group", "rank", "size"} of
+/// all ranks.
+TRIGRAM_SURFACE int trigram_group_open(const char* flags, trigram::TensorGroup** group);
+/// Answers as trigram_group_open, of the new group.
+TRIGRAM_SURFACE int trigram_group_split(trigram::TensorGroup* tensors, int group, int color, int key);
+/// `call`: {"collective", "op", "peer", "dtype", "peers", "sent"}, with the addresses and elements of its buffers.
+TRIGRAM_SURFACE int trigram_group_call(trigram::TensorGroup* tensors, int group, const char* call,
+                                       const std::uint64_t* addresses, const std::int64_t* counts, int buffers);
+TRIGRAM_SURFACE int trigram_group_begin(trigram::TensorGroup* tensors, int group, const char* call,
+                                        const std::uint64_t* addresses, const std::int64_t* counts, int buffers,
+                                        std::int64_t* begun);
+TRIGRAM_SURFACE int trigram_group_done(trigram::TensorGroup* tensors, std::int64_t begun, int* done);
+TRIGRAM_SURFACE int trigram_group_wait(trigram::TensorGroup* tensors, std::int64_t begun);
+/// Where this rank's chunk of `count` elements begins among `size` ranks, and where it ends.
+TRIGRAM_SURFACE void trigram_chunk(std::int64_t count, int size, int rank, std::int64_t* begin, std::int64_t* end);
+TRIGRAM_SURFACE int trigram_group_leave(trigram::TensorGroup* tensors);
+TRIGRAM_SURFACE int trigram_group_has_ended(const trigram::TensorGroup* tensors);
+/// Once. Of a group that was not left, others take it for a failure.
+TRIGRAM_SURFACE void trigram_group_close(trigram::TensorGroup* tensors);
+
+/// One step of `tensors` tensors of f32, each as long as `counts` says; `velocities` is read with momentum only.
+TRIGRAM_SURFACE int trigram_sgd_step(const std::uint64_t* weights, const std::uint64_t* gradients,
+                                     const std::uint64_t* velocities, const std::int64_t* counts, int tensors,
+                                     double learning_rate, double momentum, double dampening, double weight_decay,
+                                     int nesterov, int first_step);
+/// The same of Adam, or of AdamW where decay is `decoupled`; `step` counts from 1.
+TRIGRAM_SURFACE int trigram_adam_step(const std::uint64_t* weights, const std::uint64_t* gradients,
+                                      const std::uint64_t* first, const std::uint64_t* second,
+                                      const std::int64_t* counts, int tensors, double learning_rate, double beta1,
+                                      double beta2, double epsilon, double weight_decay, std::int64_t step,
+                                      int decoupled);
