@@ -19,7 +19,8 @@ call can follow."""
 import atexit
 import ctypes
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -140,9 +141,25 @@ class Communicator(Collectives):
         self._joined.check(library.library().trigram_group_call(self._joined.handle, self._group, *call.in_c()))
 
 
+_standing_in: list[Communicator] = []
+
+
+@contextmanager
+def standing_in(communicator: Communicator) -> Iterator[None]:
+    """While it lasts `join` gives this one: `simulate` lets each rank's model be made so."""
+    _standing_in.append(communicator)
+    try:
+        yield
+    finally:
+        _standing_in.pop()
+
+
 def join(*, backend: str = "mpi", all_reduce: str = "ring") -> Communicator:
     """This process as a rank among all of the job: the communicator of all. `backend`: as "mpi:timeout=60s"; `all_reduce`: one of
-    `products("all-reduces")`. Collective. Raises ValueError where the job is none of MPI's, or ranks give other settings."""
+    `products("all-reduces")`. Collective. Within the `make()` of `simulate` it is that of the simulated ranks, with the run's own
+    `all_reduce`. Raises ValueError where the job is none of MPI's, or ranks give other settings."""
+    if _standing_in:
+        return _standing_in[-1]
     check_launcher()
     return Communicator(Joined({"backend": backend, "all-reduce": program.text_of(all_reduce)}))
 

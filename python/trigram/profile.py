@@ -9,6 +9,8 @@ from typing import Any, Optional, Union
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .model import only_on_this_rank
+
 Seconds = Mapping[str, tuple[float, float]]
 
 
@@ -98,13 +100,14 @@ def called(model: torch.nn.Module, batch: Any) -> Any:
 
 
 def layers_of(model: torch.nn.Module) -> dict[torch.nn.Module, Layer]:
-    """Each trained parameter once, where it comes first, in the order of `model.parameters()`. Raises ValueError where
-    there is none."""
+    """Each trained parameter that all ranks have once, where it comes first, in the order of `model.parameters()`. Raises
+    ValueError where there is none."""
     layers: dict[torch.nn.Module, Layer] = {}
     seen: set[torch.nn.Parameter] = set()
+    own = only_on_this_rank(model)
     for path, module in model.named_modules():
         for name, one in module.named_parameters(recurse=False):
-            if not one.requires_grad or one in seen or one.numel() == 0:
+            if not one.requires_grad or one in seen or one.numel() == 0 or id(one) in own:
                 continue
             seen.add(one)
             layers.setdefault(module, Layer(path.replace(",", ";") or type(model).__name__)).tensors.append((name, one))

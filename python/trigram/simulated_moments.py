@@ -1,76 +1,15 @@
 """Moments of an algorithm in Python on simulated ranks: each lane of each rank has a thread, which takes turns with the one that
 answers the program, so that a rank can wait in the midst of a moment while others go on. No two of them ever run at once."""
 
-import ctypes
 import itertools
-import queue
-import threading
 from collections.abc import Callable
 from typing import Any, Optional
 
 import torch
 
-from .algorithm import Bucket, Make, Worker, made, of_another_lane, tell
+from .algorithm import Bucket, Make, Worker, made, tell
 from .collectives import Call
-
-Asked = tuple[dict[str, Any], bytes]
-"""What the program is to do for a lane, with the tensors' bytes; "nothing" where the moment has ended."""
-
-
-class Ended(BaseException):
-    """The simulation has ended; raised where a lane waits."""
-
-
-class LaneThread:
-    """What one lane runs."""
-
-    def __init__(self, number: int) -> None:
-        self._number = number
-        self._to_lane: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
-        self._to_server: "queue.SimpleQueue[Asked | BaseException]" = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def give_turn(self, what: Any) -> Asked:
-        """A moment to run, as a function, or an answer to what was asked. Raises what the moment raises."""
-        self._to_lane.put(what)
-        asked = self._to_server.get()
-        if isinstance(asked, BaseException):
-            raise asked
-        return asked
-
-    def ask(self, asked: Asked) -> tuple[Any, bytes]:
-        """On the lane's thread: gives the turn, and returns what is answered."""
-        if threading.current_thread() is not self._thread:
-            raise of_another_lane(self._number)
-        self._to_server.put(asked)
-        answer = self._to_lane.get()
-        if answer is None:
-            raise Ended
-        return answer[0], answer[1]
-
-    def end(self) -> None:
-        """Whatever it is doing."""
-        self._to_lane.put(None)
-        self._thread.join(timeout=0.1)
-        if self._thread.is_alive():  # it computes, as a loop that Ctrl-C found
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread.ident or 0), ctypes.py_object(Ended))
-            self._thread.join(timeout=2)
-
-    def _run(self) -> None:
-        try:
-            while (moment := self._to_lane.get()) is not None:
-                try:
-                    moment()
-                except Ended:
-                    return
-                except BaseException as error:
-                    self._to_server.put(error)
-                else:
-                    self._to_server.put(({"ask": "nothing"}, b""))
-        except Ended:
-            return
-
+from .simulated_lane import Asked, LaneThread, bytes_of, take
 
 class RankMoments:
     """An algorithm's object and its lanes."""
@@ -117,25 +56,6 @@ class RankMoments:
         number = next(self._numbers)
         self._bodies[number] = body
         return number
-
-
-def as_bytes(one: torch.Tensor) -> Any:
-    """The memory of a tensor whose elements lie one after another."""
-    return (ctypes.c_char * (one.numel() * one.element_size())).from_address(one.data_ptr()) if one.numel() else b""
-
-
-def bytes_of(call: Call) -> bytes:
-    return b"".join(bytes(as_bytes(one)) for one in call.tensors)
-
-
-def take(call: Call, after: bytes) -> None:
-    """What a collective has left in its tensors."""
-    begin = 0
-    for one in call.tensors:
-        end = begin + one.numel() * one.element_size()
-        if one.numel():
-            ctypes.memmove(one.data_ptr(), after[begin:end], end - begin)
-        begin = end
 
 
 class SimulatedMoments:

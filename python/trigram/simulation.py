@@ -15,12 +15,14 @@ from typing import Any, Optional
 import torch
 
 from . import algorithm as algorithms
-from . import program, progress, record, results
+from . import comm, program, progress, record, results
 from .model import check_model
 from .profile import Clock, of_clock, samples_of
 from .recording import numbers_of
+from .simulated_comm import ModelThread, SimulatedCommunicator, alike
+from .simulated_lane import Asked
 from .simulated_moments import SimulatedMoments
-from .simulated_rank import SimulatedRank, trained
+from .simulated_rank import SimulatedRank, trained, trained_alone
 
 Make = Callable[[], torch.nn.Module]
 Loss = Callable[[torch.nn.Module, Any], torch.Tensor]
@@ -57,20 +59,22 @@ class Server:
     """Answers the program's questions, a method each, until it has no more."""
 
     def __init__(self, make: Make, loss: Loss, data: Data, score: Optional[Score], optimizer: Optional[MakeOptimizer],
-                 samples: int, steps: int, evaluate_every: int, broadcast_buffers: bool, algorithm: "Optional[algorithms.Make]") -> None:
+                 samples: int, ranks: int, steps: int, evaluate_every: int, broadcast_buffers: bool, algorithm: "Optional[algorithms.Make]") -> None:
         self._make, self._loss, self._data, self._score, self._optimizer = make, loss, data, score, optimizer
-        self._samples, self.steps, self._broadcasts = samples, steps, broadcast_buffers
-        first = make()
+        self._samples, self._count, self.steps, self._broadcasts = samples, ranks, steps, broadcast_buffers
+        first, thread = self._made(0)
         named = trained(first)
         check_model(first, named)
+        self.own = [name for name, _ in trained_alone(first)]
         self._named = shapes_of(first)
         self.shared = Shared(sum(one.numel() for _, one in named))
         self._has_algorithm = algorithm is not None
         self._moments = SimulatedMoments(algorithm, self.shared.bucket_weights, self.shared.bucket_gradients)
         self._initial = torch.cat([one.detach().reshape(-1) for _, one in named])
-        self._first = SimulatedRank(first, self.shared.weights, self.shared.gradients, optimizer)
+        self._first = SimulatedRank(first, thread, self.shared.weights, self.shared.gradients, optimizer)
         self._buffers = {0: self._first.buffers()}  # rank 0's at the begin of the last steps
         self._ranks = {0: self._first}
+        self._steps: dict[int, int] = {}  # that each rank is in
         self._means, self._evaluated = self._initial, self._buffers[0]
         self.rows = record.Rows(evaluate_every)
         self.where = "before the first step"
@@ -86,14 +90,20 @@ class Server:
         asked = question.pop("ask")
         if asked == "moment":
             return self._moment(question.pop("rank"), question)
+        if asked == "gradients":
+            return self._gradients(**question)
+        if asked == "go_on_with_gradients":
+            return self._computed(question["rank"], self._rank(question["rank"]).go_on(payload))
         if asked == "go_on":
             return self._go_on(question["rank"], question["lane"], question["answer"], payload)
         answer: dict[str, Any] = getattr(self, asked)(**question)
         return answer, b""
 
     def end(self) -> None:
-        """Nothing of the algorithm runs when it returns."""
+        """Nothing of the algorithm or of a model runs when it returns."""
         self._moments.end()
+        for one in self._ranks.values():
+            one.end()
 
     def _moment(self, rank: int, told: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         moment = told.get("moment", "a body")
@@ -113,7 +123,7 @@ class Server:
         self.shared.weights.copy_(self._initial)
         return {}
 
-    def gradients(self, rank: int, step: int, so_far: dict[str, float]) -> dict[str, Any]:
+    def _gradients(self, rank: int, step: int, so_far: dict[str, float]) -> Asked:
         self.where = f"in step {step} of rank {rank}"
         if rank == 0:
             self.rows.begin(so_far)
@@ -121,16 +131,23 @@ class Server:
         one = self._rank(rank)
         if self._broadcasts and one.has_buffers:
             one.take(self._buffers_at(step))
-        loss = one.gradients(lambda model: self._loss(model, self._data(rank, step)))
+        self._steps[rank] = step
+        return self._computed(rank, one.gradients(lambda model: self._loss(model, self._data(rank, step))))
+
+    def _computed(self, rank: int, asked: Asked) -> Asked:
+        """Up to a collective of the model's, or to the loss."""
+        step, one = self._steps[rank], self._ranks[rank]
+        self.where = f"in step {step} of rank {rank}"
+        loss = asked[0].get("loss", 0.0)
         if not math.isfinite(loss):
             raise FloatingPointError(f"the loss of rank {rank} in step {step} is {loss}: training has diverged, or the data have such "
                                      "values; try a smaller learning rate")
-        if rank == 0:
+        if rank == 0 and "loss" in asked[0]:
             self.rows.loss(loss)
             if one.has_buffers:
                 self._buffers[step + 1] = one.buffers()
                 self._buffers.pop(step + 1 - MOST_APART, None)
-        return {"loss": loss}
+        return asked
 
     def tell_progress(self, done: int) -> None:
         """Every tenth, as the program."""
@@ -157,13 +174,24 @@ class Server:
 
     def _rank(self, rank: int) -> SimulatedRank:
         if rank not in self._ranks:
-            model = self._make()
+            model, thread = self._made(rank)
             if shapes_of(model) != self._named:
                 raise ValueError("make() gave a model with other parameters than before; let it give the same one for all ranks")
-            made = SimulatedRank(model, self.shared.weights, self.shared.gradients, self._optimizer)
+            made = SimulatedRank(model, thread, self.shared.weights, self.shared.gradients, self._optimizer)
             made.begin_as(self._first, self._buffers_at(0))
             self._ranks[rank] = made
         return self._ranks[rank]
+
+    def _made(self, rank: int) -> tuple[torch.nn.Module, ModelThread]:
+        """A model whose communicator, where it joins one, is that of the simulated ranks."""
+        thread = ModelThread()
+        with comm.standing_in(SimulatedCommunicator(rank, self._count, thread.perform)):
+            return self._make(), thread
+
+    def made_alone(self) -> torch.nn.Module:
+        """A model whose forward pass asks for nothing, for counting what it computes."""
+        with comm.standing_in(alike(0, self._count)):
+            return self._make()
 
     def mean_model(self) -> torch.nn.Module:
         """In memory of its own."""
@@ -182,14 +210,15 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Ma
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         batch = data(0, 0)
         count = samples if samples is not None else samples_of(batch)
-        server = Server(make, loss, data, score, None if isinstance(optimizer, str) else optimizer, count, steps,
+        server = Server(make, loss, data, score, None if isinstance(optimizer, str) else optimizer, count, ranks, steps,
                         int(str(flags.get("evaluate_every") or 0)), broadcast_buffers, None if isinstance(algorithm, str) else algorithm)
+        check_own(server, flags)
         rate = rate_of(server, lr)
         scratch = None if out else results.Scratch()
         folder = scratch.folder if scratch else pathlib.Path(str(out))
         with made(folder):
             given = {"cluster": cluster, "algorithm": spec, "ranks": ranks, "steps": steps, "lr": rate, "workload": "python_model",
-                     "profile": of_clock(clock, make(), loss, batch, count, folder),
+                     "profile": of_clock(clock, server.made_alone(), loss, batch, count, folder),
                      "optimizer": "python_optimizer" if server.learning_rate is not None else optimizer} | flags
             try:
                 serve(server, ["run", *program.words_of(given | {"out": folder})])
@@ -234,6 +263,15 @@ def refuse(flags: dict[str, object], ranks: int, steps: int) -> None:
     for name, value in (("ranks", ranks), ("steps", steps)):
         if value < 1:
             raise ValueError(f"{name}={value} is too few; give 1 or more")
+
+
+def check_own(server: Server, flags: dict[str, object]) -> None:
+    """Raises ValueError where nobody would step what each rank has for itself, as it would be stepped in a real job."""
+    if server.own and server.learning_rate is None:
+        raise ValueError(f"parameter '{server.own[0]}' is on one rank only, and optimizers of Trigram step what all ranks have; give one of "
+                         "torch, as optimizer=lambda model: torch.optim.SGD(model.parameters(), lr=0.1)")
+    if server.own and "accumulate" in flags:
+        raise ValueError(f"parameter '{server.own[0]}' is on one rank only, whose gradients no micro-batches add up to; leave accumulate out")
 
 
 def rate_of(server: Server, lr: Optional[float]) -> float:

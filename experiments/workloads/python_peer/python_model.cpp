@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/workload.hpp"
 #include "experiments/workloads/python_peer/peer.hpp"
+#include "experiments/workloads/python_peer/peer_call.hpp"
 
 namespace trigram {
 namespace {
@@ -37,8 +38,37 @@ double number_of(const nlohmann::json& answer, const char* key) {
   return answer.at(key).is_number() ? answer.at(key).get<double>() : no_score;
 }
 
+/// What a rank sends for its model in a step, and the seconds that it spends in that, waiting for others among them: as
+/// columns of steps.csv.
+class OwnTraffic {
+ public:
+  OwnTraffic() = default;
+
+  template <class Body>
+  void add(Worker& worker, const Body& body) {
+    if (step_ != worker.step) *this = OwnTraffic(worker.step);
+    const Meter& meter = worker.runtime().lane(worker.lane).meter;
+    bytes_ -= meter.total().bytes;
+    between_nodes_ -= meter.to_other_nodes();
+    seconds_ -= worker.now();
+    body();
+    bytes_ += meter.total().bytes;
+    between_nodes_ += meter.to_other_nodes();
+    seconds_ += worker.now();
+    worker.record("model_bytes", static_cast<double>(bytes_));
+    worker.record("model_bytes_between_nodes", static_cast<double>(between_nodes_));
+    worker.record("model_s", seconds_);
+  }
+
+ private:
+  explicit OwnTraffic(std::int64_t step) : step_(step) {}
+
+  std::int64_t step_ = -1, bytes_ = 0, between_nodes_ = 0;
+  double seconds_ = 0;
+};
+
 /// Gradients of all layers are computed in forward, at its weights, and take no time of their own: a profile's clock
-/// does (on_profile).
+/// does (on_profile). Collectives that the model itself calls meanwhile take the network's.
 class PythonModel final : public Workload {
  public:
   explicit PythonModel(Params&) {}
@@ -77,8 +107,7 @@ class PythonModel final : public Workload {
     Peer& peer = Peer::of_this_process();
     for (std::size_t i = 0; i < views_.size(); ++i)
       worker.device.download(views_[i].weights, std::as_writable_bytes(peer.weights(i)));
-    const nlohmann::json answer =
-        peer.ask({{"ask", "gradients"}, {"rank", shard_.rank}, {"step", worker.step}, {"so_far", so_far(worker)}});
+    const nlohmann::json answer = computed(worker);
     gradients_.assign(peer.gradients().begin(), peer.gradients().end());
     const auto loss = answer.at("loss").get<float>();
     worker.device.upload(std::as_bytes(std::span(&loss, 1)), loss_);
@@ -116,6 +145,19 @@ class PythonModel final : public Workload {
     double loss = no_score, accuracy = no_score;
   };
 
+  /// Python computes, and may ask in the midst of it for collectives of the model's, beside which other ranks compute.
+  nlohmann::json computed(Worker& worker) {
+    Peer& peer = Peer::of_this_process();
+    std::string bytes;
+    nlohmann::json answer = peer.ask(
+        {{"ask", "gradients"}, {"rank", shard_.rank}, {"step", worker.step}, {"so_far", so_far(worker)}}, bytes);
+    while (answer.at("ask") == "call") {
+      traffic_.add(worker, [&] { perform_for_peer(worker.comm, answer, bytes); });
+      answer = peer.ask({{"ask", "go_on_with_gradients"}, {"rank", shard_.rank}}, bytes);
+    }
+    return answer;
+  }
+
   Score ask_for_score(const HostWeights& weights, bool of_the_mean) const {
     Peer& peer = Peer::of_this_process();
     for (std::size_t i = 0; i < weights.size(); ++i) std::ranges::copy(weights[i], peer.weights(i).begin());
@@ -127,6 +169,7 @@ class PythonModel final : public Workload {
   std::vector<ParameterView> views_;
   std::vector<float> gradients_;
   OwnedBuffer loss_;
+  OwnTraffic traffic_;
   HostWeights scored_;  ///< the mean model of the last evaluation
   Score score_;         ///< of that
 };
