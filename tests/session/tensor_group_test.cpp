@@ -144,7 +144,7 @@ TEST(Groups, WhatIsBegunRunsBesideWhatIsCalled) {
     for (std::size_t i = 0; i < beside.size(); ++i) {
       succeed(trigram_group_wait(group, begun[i]));
       EXPECT_THAT(beside[i], Each(6.0F));
-      succeed(trigram_group_wait(group, begun[i])) << "again";
+      succeed(trigram_group_wait(group, begun[i]));  // again, which is nothing
     }
     succeed(group.begin({"all_reduce"}, {&x}, begun[0]));
     succeed(trigram_group_leave(group));  // which waits

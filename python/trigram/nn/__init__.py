@@ -7,7 +7,8 @@
     layer = nn.MoE(512, lambda: FeedForward(512), experts=8, communicator=world)   # two experts on each of four ranks
 
 Their forward passes in training are collective, MoE's in evaluation too, and so are the backward passes: all ranks make
-them in the same order. They run in real jobs, not in `simulate`, whose ranks share one process. Needs torch."""
+them in the same order. The same model runs in `simulate`, where `comm.join()` within `make` gives the simulated ranks' communicator,
+and what the layers send takes the network's time. Needs torch."""
 
 from .experts import MoE, MoEOutput
 from .gating import Assignment, capacity_of, top1, top2
