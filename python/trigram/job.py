@@ -209,7 +209,10 @@ class Job(Rank):
                 one.detach().copy_(whole)
 
     def _before_forward(self, model: torch.nn.Module, _: Any) -> None:
-        if not (model.training and torch.is_grad_enabled()) or self._moment != BETWEEN:
+        if not (model.training and torch.is_grad_enabled()):
+            return
+        self._end_cleared_step()
+        if self._moment != BETWEEN:
             return
         self._require_places()
         for gradients in self._sums:
@@ -284,13 +287,20 @@ class Job(Rank):
                     parameter.grad = None  # the optimizer leaves it as it is
         self._moment = READY
 
+    def _end_cleared_step(self) -> None:
+        """GradScaler leaves optimizers out where gradients overflowed, on all ranks alike, and zero_grad() follows; which an
+        accumulation that wants no_sync() does not call."""
+        if self._moment == READY and all(one.grad is None or not one.grad.any() for one in self._parameters):
+            self._end_step()
+
     def _require_between(self, came: str) -> None:
+        self._end_cleared_step()
         if self._moment == BEGUN:
             raise RuntimeError(f"{came} came within a step, which a forward pass in training mode began and no backward() "
                                "followed: call job.skip_step() on all ranks, and the model in model.eval() or torch.no_grad() "
                                "where it does not train")
         if self._moment == READY:
-            raise RuntimeError(f"{came} came within a step, {self._moment}; take the step first")
+            raise RuntimeError(f"{came} came within a step, {self._moment}; take the step first, or call job.skip_step() on all ranks")
 
     def _require_gradients(self, came: str) -> None:
         if self._moment != READY:

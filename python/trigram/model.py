@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Optional
 
 import torch
+from torch.nn.parallel import DistributedDataParallel
 
 Named = Sequence[tuple[str, torch.nn.Parameter]]
 
@@ -26,6 +27,9 @@ def check_model(model: torch.nn.Module, named: Named) -> None:
     other = getattr(model, "trigram", None)
     if other is not None and not other.finished:
         raise ValueError("the model has a session that is not finished; call model.trigram.finish() first")
+    if any(isinstance(module, DistributedDataParallel) for module in model.modules()):
+        raise ValueError("the model is wrapped by DistributedDataParallel, which averages gradients already; give with_trigram the "
+                         "module inside (model.module), or call trigram.ddp_hook(model, ...) in its place")
     if not named:
         raise ValueError("the model has no parameter that requires a gradient; there is nothing to train")
     check_memory(model, named)

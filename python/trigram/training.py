@@ -39,6 +39,8 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     `broadcast_buffers`: at the begin of each step all ranks take rank 0's buffers, as those of batch norm.
     `find_unused_parameters`: those that no rank has used in a step get gradient None, as in DistributedDataParallel, at the
     price of a small exchange; else 0, which momentum and weight decay step along.
+    A step that torch's GradScaler leaves out, since gradients overflowed, ends with the `zero_grad()` after it. That all ranks leave
+    it out takes a method that averages gradients, and that the next one is finite a method without residuals, which keep an overflow.
     Modules with the mark `only_on_this_rank = True`, as experts of `trigram.nn.MoE`, keep their own parameters and buffers.
     An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, as no other, and
     `model.trigram.step()` takes the place of `optimizer.step()`.

@@ -1,5 +1,6 @@
 """Cases of with_trigram_job.py: models beside those of DistributedDataParallel, and hooks below it."""
 
+import math
 import unittest
 
 import torch
@@ -7,7 +8,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 import trigram
-from job_case import BACKEND, STEPS, JobCase, Net, adam, differences, loss_of, momentum, plain, seeded, wrapped
+from job_case import BACKEND, STEPS, JobCase, Net, adam, differences, loss_of, momentum, plain, scaler_of, seeded, wrapped
 from trigram.model import check_bucket
 
 
@@ -117,19 +118,50 @@ class BesideDdp(JobCase):
         ours.trigram.finish()
         self.near(ours, theirs.module)
 
+    def case_ddp_parameter_groups(self):
+        """With rates and decays of their own, the later one of which a schedule changes."""
+        def groups(model):
+            one = getattr(model, "module", model)
+            return torch.optim.SGD([{"params": one.last.parameters(), "lr": 0.3}, {"params": [*one.first.parameters(), *one.second.parameters()]},
+                                    {"params": one.branch.parameters(), "weight_decay": 0.1}], lr=0.05, momentum=0.9)
+
+        def step(model, optimizer, number, _):
+            optimizer.param_groups[2]["lr"] = 0.2 / (number + 1)
+            self.one(model, optimizer, number, None)
+        self.beside_ddp(groups, step)
+
+    def case_ddp_scaled_losses(self):
+        """Mixed precision; in step 1 the gradients of one rank overflow, and all ranks leave the step out."""
+        scalers = {}
+
+        def step(model, optimizer, number, _):
+            scaler = scalers.setdefault(id(optimizer), scaler_of(1024.0))
+            optimizer.zero_grad()
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                loss = loss_of(model, self.rank, number)
+            scaler.scale(loss * (math.inf if number == 1 and self.rank == 1 else 1)).backward()
+            scaler.step(optimizer)
+            scaler.update()
+        self.beside_ddp(momentum, step)
+        self.beside_ddp(momentum, step, bucket_size="1MiB", find_unused=True)
+        assert [one.get_scale() for one in scalers.values()] == 4 * [512.0]
+
     def case_ddp_batch_norm(self):
+        """Rank 0's buffers, or each rank's own."""
         def make():
             return torch.nn.Sequential(torch.nn.Linear(6, 8, bias=False), torch.nn.BatchNorm1d(8), torch.nn.Linear(8, 3))
-        ours, theirs = seeded(make), DistributedDataParallel(seeded(make))
-        optimizers = plain(ours), plain(theirs)
-        wrapped(ours, [optimizers[0]])
-        for number in range(STEPS):
-            self.one(ours, optimizers[0], number, None)
-            self.one(theirs, optimizers[1], number, None)
-        ours.trigram.finish()
-        self.near(ours, theirs.module)
-        for a, b in zip(ours.buffers(), theirs.module.buffers()):
-            assert a.dtype == b.dtype and (a.double() - b.double()).abs().max() <= 1e-6, (a, b)
+
+        for broadcasts in (True, False):
+            ours, theirs = seeded(make), DistributedDataParallel(seeded(make), broadcast_buffers=broadcasts)
+            optimizers = plain(ours), plain(theirs)
+            wrapped(ours, [optimizers[0]], broadcast_buffers=broadcasts)
+            for number in range(STEPS):
+                self.one(ours, optimizers[0], number, None)
+                self.one(theirs, optimizers[1], number, None)
+            ours.trigram.finish()
+            self.near(ours, theirs.module)
+            for a, b in zip(ours.buffers(), theirs.module.buffers()):
+                assert a.dtype == b.dtype and (a.double() - b.double()).abs().max() <= 1e-6, (a, b)
 
     def case_hooks_of_ddp(self):
         """Buckets of DDP's own, which it makes anew after the first step."""

@@ -53,6 +53,36 @@ def adam(model):
     return torch.optim.Adam(model.parameters(), lr=0.01)
 
 
+class ScalerByHand:
+    """The rule of GradScaler."""
+
+    def __init__(self, scale):
+        self._scale, self._finite = scale, True
+
+    def get_scale(self):
+        return self._scale
+
+    def scale(self, loss):
+        return loss * self._scale
+
+    def step(self, optimizer):
+        gradients = [one.grad for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
+        for one in gradients:
+            one /= self._scale
+        self._finite = all(bool(one.isfinite().all()) for one in gradients)
+        if self._finite:
+            optimizer.step()
+
+    def update(self):
+        self._scale /= 1 if self._finite else 2
+
+
+def scaler_of(scale):
+    """Torch's own, where it scales on CPUs: from 2.3 on."""
+    made = getattr(torch.amp, "GradScaler", None)
+    return made("cpu", init_scale=scale) if made else ScalerByHand(scale)
+
+
 def wrapped(model, optimizers, algorithm="all_reduce", **options):
     return trigram.with_trigram(model, optimizers, algorithm, **({"backend": BACKEND, "bucket_size": "256B"} | options))
 

@@ -1,8 +1,13 @@
 """Cases of with_trigram_job.py: what is refused, what is caught later, and steps that are no whole ones."""
 
-import torch
+import unittest
 
-from job_case import JobCase, Net, differences, loss_of, plain, seeded, wrapped
+import torch
+from torch.nn.parallel import DistributedDataParallel
+
+import trigram
+from job_case import BACKEND, JobCase, Net, differences, loss_of, plain, seeded, wrapped
+from trigram.model import check_memory
 from trigram.recording import numbers_of
 
 
@@ -85,11 +90,65 @@ class Misuse(JobCase):
         elsewhere = Net()
         elsewhere.far = torch.nn.Parameter(torch.zeros(2, device="meta"), requires_grad=False)
         refused("parameter 'far' is on meta", elsewhere, [plain(elsewhere)])
+        refused("wrapped by DistributedDataParallel, which averages gradients already", DistributedDataParallel(Net()), [])
+        spread = Net()
+        spread.last.weight.device_mesh = "cpu"
+        refused("parameter 'last.weight' is a DTensor, of which each rank holds a part", spread, [plain(spread)])
         refused("makes some ranks servers", model, [plain(model)], "parameter_server")
         refused("'lans'", model, [plain(model)], lans=2)
         wrapped(model, [plain(model)])
         refused("a session that is not finished", model, [plain(model)])
         model.trigram.finish()
+
+    def case_spread_parameters_are_refused(self):
+        try:
+            from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+        except ImportError:
+            raise unittest.SkipTest("torch has no DTensor") from None
+        spread = Net()
+        whole = spread.last.weight.detach()
+        spread.last.weight = torch.nn.Parameter(distribute_tensor(whole, init_device_mesh("cpu", (self.ranks,)), [Shard(1)]))
+        self.raises(ValueError, "parameter 'last.weight' is a DTensor", lambda: wrapped(spread, [plain(spread)]))
+        self.raises(ValueError, "parameter 'last.weight' is a DTensor", lambda: check_memory(spread, list(spread.named_parameters())))
+
+    def case_sparse_gradients_are_caught(self):
+        """Where no module tells of them: what autograd adds to a gradient that is there already becomes dense, else it stays sparse."""
+        model = torch.nn.Embedding(5, 2)
+        optimizer = plain(model)
+        job = wrapped(model, [optimizer]).trigram
+
+        def backward(sparse):
+            model.sparse = sparse
+            loss = model(torch.tensor([self.rank])).sum()
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+
+        self.raises(RuntimeError, "parameter 'weight' has a sparse gradient, which no bucket holds; use sparse=False", lambda: backward(True))
+        backward(False)
+        optimizer.step()
+        job.finish()
+
+    def case_moved_buckets_of_ddp_are_caught(self):
+        model = DistributedDataParallel(seeded(Net))
+        optimizer = plain(model)
+        hook = trigram.ddp_hook(model, "bytegrad", backend=BACKEND)
+        for number in range(2):
+            self.one(model, optimizer, number, None)
+        hook._places[0] += 4
+        self.raises(RuntimeError, "DistributedDataParallel has moved its bucket 0; give it static_graph=True",
+                    lambda: self.one(model, optimizer, 2, None))
+        hook.finish()
+
+    def case_steps_that_a_scaler_left_out(self):
+        """At the end; those amid others stand beside DDP's."""
+        model = seeded(Net)
+        optimizer = plain(model)
+        job = wrapped(model, [optimizer]).trigram
+        loss_of(model, self.rank, 0).backward()
+        self.raises(RuntimeError, "waiting for the optimizers; take the step first, or call job.skip_step()", job.finish)
+        optimizer.zero_grad(set_to_none=True)
+        job.finish()
+        assert differences(model, seeded(Net)) == 0
 
     def case_caught_later(self):
         """Each on a session of its own, since what fails in the middle of a step ends it."""
