@@ -42,7 +42,7 @@ class Real(Case):
         cls.addClassCleanup(scratch.cleanup)
         cls.job = pathlib.Path(scratch.name)
         ended = subprocess.run([*LAUNCHER, "-n", str(task.RANKS), sys.executable, "-B", HERE / "real_and_simulated.py", cls.job],
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240)
         assert ended.returncode == 0, ended.stdout
 
     def simulated(self, **options):

@@ -8,20 +8,19 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
-PATIENCE = 240  # seconds until a job that hangs is a failure
+PATIENCE = 240  # seconds until a job that hangs is a failure; less than ranks wait for others in FAILS
 LAUNCHER = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
 FAILS = """
 import os, signal, torch, trigram
 torch.set_num_threads(1)
 model = torch.nn.Linear(2, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-job = trigram.with_trigram(model, [optimizer], backend="mpi:timeout=60s").trigram
+job = trigram.with_trigram(model, [optimizer], backend="mpi:timeout=300s").trigram
 
 def spoil(gradient):
     if job.rank == 1 and step == 2:
@@ -121,12 +120,10 @@ class Jobs(unittest.TestCase):
         self.assertEqual(ended.stdout.count("bytes_sent"), 1, ended.stdout)
 
     def test_an_error_within_backward_ends_the_job(self):
-        begun = time.monotonic()
         ended = self.script(2, FAILS.format(spoil="raise OverflowError('the flux of rank 1 is 7')"))
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("trigram: rank 1 fails: OverflowError: the flux of rank 1 is 7", ended.stdout)
         self.assertNotIn("finished", ended.stdout)
-        self.assertLess(time.monotonic() - begun, 60, "as long as the others would wait")
 
     def test_a_killed_rank_ends_the_job(self):
         ended = self.script(2, FAILS.format(spoil="os.kill(os.getpid(), signal.SIGKILL)"))
