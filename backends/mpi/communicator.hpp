@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/mpi/lane_context.hpp"
 #include "backends/mpi/wait.hpp"
 #include "core/communicator.hpp"
+#include "processes/lane_context.hpp"
 
 namespace trigram::mpi {
 

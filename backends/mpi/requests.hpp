@@ -10,8 +10,8 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/mpi/lane_context.hpp"
 #include "core/service.hpp"
+#include "processes/lane_context.hpp"
 
 namespace trigram::mpi {
 

@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "backends/mpi/control.hpp"
-#include "backends/mpi/failure.hpp"
-#include "backends/mpi/lane_thread.hpp"
 #include "backends/mpi/requests.hpp"
 #include "core/backend.hpp"
 #include "processes/clock.hpp"
+#include "processes/threaded_lanes.hpp"
 
 namespace trigram::mpi {
 
@@ -49,13 +48,11 @@ class MpiRuntime final : public RankRuntime {
   void fail(std::exception_ptr error) { failure_.report(std::move(error)); }
 
  private:
-  struct OwnLane;
-
   Failure failure_;
   Clock clock_;
   Control control_;
   MpiRequests requests_;
-  std::vector<std::unique_ptr<OwnLane>> lanes_;
+  std::unique_ptr<ThreadedLanes> lanes_;
 };
 
 }  // namespace trigram::mpi

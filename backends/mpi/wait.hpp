@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/mpi/lane_context.hpp"
+#include "processes/lane_context.hpp"
 
 namespace trigram::mpi {
 

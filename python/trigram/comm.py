@@ -21,13 +21,12 @@ import ctypes
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Optional
 
 import torch
 
-from . import library, program
+from . import launcher, library, program, transport
 from .collectives import Call, Collectives
-from .model import check_launcher
 
 
 class Handle:
@@ -53,6 +52,7 @@ class Joined:
 
     def __init__(self, flags: dict[str, str]) -> None:
         self.handle = library.Handle()
+        transport.offer(flags["backend"])
         library.check(library.library().trigram_group_open(json.dumps(flags).encode(), ctypes.byref(self.handle)))
         atexit.register(self.leave)
 
@@ -154,14 +154,14 @@ def standing_in(communicator: Communicator) -> Iterator[None]:
         _standing_in.pop()
 
 
-def join(*, backend: str = "mpi", all_reduce: str = "ring") -> Communicator:
-    """This process as a rank among all of the job: the communicator of all. `backend`: as "mpi:timeout=60s"; `all_reduce`: one of
-    `products("all-reduces")`. Collective. Within the `make()` of `simulate` it is that of the simulated ranks, with the run's own
-    `all_reduce`. Raises ValueError where the job is none of MPI's, or ranks give other settings."""
+def join(*, backend: Optional[str] = None, all_reduce: str = "ring") -> Communicator:
+    """This process as a rank among all of the job: the communicator of all. `backend`: "mpi" or "torch", by default as whoever
+    started the processes wants it, with parameters as "mpi:timeout=60s"; `all_reduce`: one of `products("all-reduces")`.
+    Collective. Within the `make()` of `simulate` it is that of the simulated ranks, with the run's own `all_reduce`. Raises
+    ValueError where the processes are no job of that backend, or ranks give other settings."""
     if _standing_in:
         return _standing_in[-1]
-    check_launcher()
-    return Communicator(Joined({"backend": backend, "all-reduce": program.text_of(all_reduce)}))
+    return Communicator(Joined({"backend": launcher.backend_of(backend), "all-reduce": program.text_of(all_reduce)}))
 
 
 class _Sum(torch.autograd.Function):  # type: ignore[misc]

@@ -7,7 +7,7 @@ import torch.distributed as dist
 
 from .rank import Rank
 from .library import require_gradients_only
-from .model import check_bucket, check_launcher, check_memory
+from .model import check_bucket, check_memory
 
 PLAIN = 2
 """Iterations until the sizes and places of DDP's buckets stay: it makes them anew after the first one."""
@@ -19,7 +19,6 @@ class Hook(Rank):
     def __init__(self, model: torch.nn.parallel.DistributedDataParallel, algorithm: str,
                  optimizer: Optional[torch.optim.Optimizer], flags: dict[str, object]) -> None:
         super().__init__()
-        check_launcher()
         check_memory(model.module, [(name, one) for name, one in model.module.named_parameters() if one.requires_grad])
         require_gradients_only(algorithm)
         self._group = model.process_group
@@ -67,7 +66,7 @@ class Hook(Rank):
     def _require_the_group(self) -> None:
         members = dist.get_world_size(self._group)
         if members != self.ranks:
-            text = (f"DistributedDataParallel averages over {members} processes of its process group, and MPI started {self.ranks}, "
+            text = (f"DistributedDataParallel averages over {members} processes of its process group, and the job has {self.ranks}, "
                     "which the algorithm would average over; give it a group of all of them")
             self._fail(text)
             raise ValueError(text)

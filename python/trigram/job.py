@@ -12,7 +12,7 @@ import torch
 from . import algorithm as algorithms
 from . import record, results, tables
 from .job_moments import JobMoments
-from .model import check_launcher, check_model, check_optimizers, only_on_this_rank
+from .model import check_model, check_optimizers, only_on_this_rank
 from .rank import Rank
 from .recording import facts_of
 
@@ -45,7 +45,6 @@ class Job(Rank):
         self._parameters = [one for _, one in named]
         self._names = [name for name, _ in named]
         self._optimizers = list(optimizers)
-        check_launcher()
         check_model(model, named)
         check_optimizers(named, own, self._optimizers, learning_rate)
         self._open_session(self._flags,

@@ -44,11 +44,12 @@ def library() -> ctypes.CDLL:
                  "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
                  "has_ended": [Handle], "fail": [Handle, text],
-                 "require_gradients_only": [text], "close": [Handle]} | group_arguments() | lane_arguments() | optimizer_arguments()
+                 "require_gradients_only": [text], "close": [Handle], "transport": [ctypes.c_void_p] * 2}
+    arguments |= group_arguments() | lane_arguments() | optimizer_arguments()
     for name, types in arguments.items():
         getattr(loaded, f"trigram_{name}").argtypes = types
     loaded.trigram_reply.restype = text
-    for name in ("fail", "close", "group_close", "chunk", "moments", "lane_fail"):
+    for name in ("fail", "close", "group_close", "chunk", "moments", "lane_fail", "transport"):
         getattr(loaded, f"trigram_{name}").restype = None
     return loaded
 

@@ -1,6 +1,5 @@
 """What can be trained: refused at the start, before any rank begins."""
 
-import os
 from collections.abc import Sequence
 from typing import Optional
 
@@ -8,18 +7,6 @@ import torch
 from torch.nn.parallel import DistributedDataParallel
 
 Named = Sequence[tuple[str, torch.nn.Parameter]]
-
-
-def check_launcher() -> None:
-    """Raises ValueError where WORLD_SIZE is not what MPI started, as under torchrun, whose processes are jobs of one rank
-    each to MPI."""
-    started = next((int(os.environ[key]) for key in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS") if key in os.environ), 1)
-    wanted = os.environ.get("WORLD_SIZE", "")
-    if wanted.isdigit() and int(wanted) != started:
-        launcher = "torchrun started" if "TORCHELASTIC_RUN_ID" in os.environ else "the environment says"
-        raise ValueError(f"{launcher} {wanted} processes (WORLD_SIZE), but MPI {started}, and backend mpi trains those together "
-                         f"that MPI started; start it with: mpirun -n {wanted} python …, or unset WORLD_SIZE where it is of "
-                         "something else")
 
 
 def check_model(model: torch.nn.Module, named: Named) -> None:
@@ -62,7 +49,7 @@ def check_memory(model: torch.nn.Module, named: Named) -> None:
 def check_place(name: str, one: torch.Tensor) -> None:
     """Raises ValueError for a tensor whose elements do not lie one after another on the CPU."""
     if one.device.type != "cpu":
-        raise ValueError(f"{name} is on {one.device}; backend mpi trains models on the CPU: move all of it there")
+        raise ValueError(f"{name} is on {one.device}; backends mpi and torch train models on the CPU: move all of it there")
     if one.layout != torch.strided:
         raise ValueError(f"{name} has layout {one.layout}, of which no rank can take bytes; make it dense (to_dense())")
 

@@ -6,7 +6,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
-from . import program, record, tables
+from . import launcher, program, record, tables, transport
 from .job_moments import JobMoments
 from .library import Session
 from .recording import Recording
@@ -32,10 +32,11 @@ class Rank:
     def settings(algorithm: str, flags: dict[str, object]) -> dict[str, str]:
         """Of the library, which knows them as the program's flags."""
         texts = {key.replace("_", "-"): program.text_of(value) for key, value in flags.items() if value is not None}
-        return texts | {"algorithm": algorithm}
+        return texts | {"algorithm": algorithm, "backend": launcher.backend_of(flags.get("backend"))}
 
     def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool,
                       moments: Optional[JobMoments] = None) -> None:
+        transport.offer(settings["backend"])
         self._session = Session(settings, parameters, loop_updates, ended=self._leave, moments=moments)
         self.rank, self.ranks = self._session.rank, self._session.ranks
         self._recording = Recording(self._session)

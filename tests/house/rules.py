@@ -26,6 +26,7 @@ BORDERS = {
     "meeting": (("core", "processes", "meeting"), r"nettle/.*|netdb\.h|" + POSIX),
     "backends/sim": (("core", "processes", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
     "backends/mpi": (("core", "processes", "kernels/cpu", "backends/mpi"), r"mpi\.h|nlohmann/.*|" + POSIX),
+    "backends/torch": (("core", "processes", "meeting", "kernels/cpu", "backends/torch"), r"nlohmann/.*"),
     "backends/gpu/host": (("core", "processes", "meeting", "backends/gpu/host"), r"nlohmann/.*|" + POSIX),
     "backends/gpu": (("core", "processes", "meeting", "kernels/cuda", "backends/gpu"),
                      r"cuda_runtime\.h|nccl\.h|dlfcn\.h|nlohmann/.*|" + POSIX),
@@ -47,7 +48,7 @@ BORDERS = {
                           r"nlohmann/.*|" + POSIX),
     "experiments/program": (("core", "processes", "experiments"), r"nlohmann/.*|boost/program_options.*|" + POSIX),
     "experiments": ((), r"nothing"),  # nothing stands outside its rooms
-    "python/session": (("core", "kernels/cpu/kernels.hpp", "python/session"), r"nlohmann/.*"),
+    "python/session": (("core", "kernels/cpu/kernels.hpp", "backends/torch/transport.hpp", "python/session"), r"nlohmann/.*"),
 }
 # Where no two components, each a header with its source, may need each other.
 ONE_WAY = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/", "experiments/", "python/")

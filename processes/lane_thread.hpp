@@ -8,10 +8,10 @@
 #include <mutex>
 #include <thread>
 
-#include "backends/mpi/failure.hpp"
 #include "core/pending.hpp"
+#include "processes/failure.hpp"
 
-namespace trigram::mpi {
+namespace trigram {
 
 /// Lives as long as its lane. After a body that failed none runs: the later ones fail with its error. The destructor
 /// lets what was launched end first.
@@ -39,4 +39,4 @@ class LaneThread {
   std::thread thread_;
 };
 
-}  // namespace trigram::mpi
+}  // namespace trigram

@@ -1,8 +1,8 @@
-#include "backends/mpi/failure.hpp"
+#include "processes/failure.hpp"
 
 #include "core/error.hpp"
 
-namespace trigram::mpi {
+namespace trigram {
 
 void Failure::report(std::exception_ptr error) {
   const std::lock_guard lock(mutex_);
@@ -27,4 +27,4 @@ void Failure::rethrow() {
   throw BackendError("a lane gave up waiting because the main lane of this rank has failed");
 }
 
-}  // namespace trigram::mpi
+}  // namespace trigram

@@ -5,7 +5,7 @@
 #include <exception>
 #include <mutex>
 
-namespace trigram::mpi {
+namespace trigram {
 
 /// Shared by all lanes of a rank. A lane that waits on the network looks here, since its peers may be waiting for a
 /// lane of this rank that has failed.
@@ -30,4 +30,4 @@ class Failure {
   std::exception_ptr first_;
 };
 
-}  // namespace trigram::mpi
+}  // namespace trigram

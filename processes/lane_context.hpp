@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "backends/mpi/failure.hpp"
 #include "core/device.hpp"
+#include "processes/failure.hpp"
 
-namespace trigram::mpi {
+namespace trigram {
 
 /// Shared by them; the rank's failure and the lane's device outlive them all.
 struct LaneContext {
@@ -19,4 +19,4 @@ struct LaneContext {
   Device& device;
 };
 
-}  // namespace trigram::mpi
+}  // namespace trigram

@@ -1,9 +1,9 @@
-#include "backends/mpi/lane_thread.hpp"
+#include "processes/lane_thread.hpp"
 
 #include <exception>
 #include <future>
 
-namespace trigram::mpi {
+namespace trigram {
 
 /// A body and its end.
 class LaneThread::Task {
@@ -84,4 +84,4 @@ std::shared_ptr<LaneThread::Task> LaneThread::next() {
   return task;
 }
 
-}  // namespace trigram::mpi
+}  // namespace trigram

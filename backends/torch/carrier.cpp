@@ -1,0 +1,48 @@
+#include "backends/torch/carrier.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include "core/error.hpp"
+#include "processes/clock.hpp"
+
+namespace trigram::torch {
+namespace {
+
+constexpr std::chrono::milliseconds look{50};
+/// A connection breaks before anybody has said why: the cause is worth a short wait.
+constexpr std::chrono::milliseconds cause_may_take{1500};
+
+}  // namespace
+
+void Carrier::carry(int lane, std::span<const Message> messages, double seconds, const Undertaking& undertaking) const {
+  const double begun = seconds_now();
+  const Trouble trouble = transport_.carry(lane, messages, seconds);
+  if (trouble.text.empty()) return;
+  const std::string what = undertaking.message(trouble.message);
+  if (seconds > 0 && seconds_now() - begun >= seconds)
+    throw BackendError(undertaking.operation() + " has waited " + number_text(seconds) + " s for " + what);
+  for (auto waited = look; waited < cause_may_take; waited += look) {
+    throw_the_jobs_failure();
+    if (failure_.raised()) failure_.rethrow();
+    std::this_thread::sleep_for(look);
+  }
+  throw BackendError(undertaking.operation() + ": " + what + ": " + trouble.text);
+}
+
+void Carrier::throw_the_jobs_failure() const {
+  const std::optional<JobFailure> failure = rendezvous_.failure();
+  if (!failure || failure->rank == rank()) return;
+  throw BackendError("rank " + std::to_string(rank()) + " ends since rank " + std::to_string(failure->rank) +
+                     " failed: " + failure->reason);
+}
+
+void Carrier::end_all() const {
+  try {
+    transport_.ask({{"ask", "abort"}});
+  } catch (const std::exception& error) {
+    failure_.report(std::current_exception());
+  }
+}
+
+}  // namespace trigram::torch

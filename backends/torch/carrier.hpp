@@ -1,0 +1,42 @@
+// A rank's end of the transport, which knows why a message did not come.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "backends/torch/transport.hpp"
+#include "meeting/rendezvous.hpp"
+#include "processes/lane_context.hpp"
+
+namespace trigram::torch {
+
+/// Names what was to be done, where something went wrong: "exchange 17 of rank 2 ...", and each message by its place.
+struct Undertaking {
+  std::function<std::string()> operation;
+  std::function<std::string(int)> message;
+};
+
+/// Shared by all communicators of a rank.
+class Carrier {
+ public:
+  /// The rendezvous and the failure outlive it.
+  Carrier(const Transport& transport, Rendezvous& rendezvous, Failure& failure)
+      : transport_(transport), rendezvous_(rendezvous), failure_(failure) {}
+
+  /// Carries messages of the lane of that index together. Throws BackendError, with the reason why the job ends where
+  /// some rank has told one; and this rank's first error where that has made an end of all messages.
+  void carry(int lane, std::span<const Message> messages, double seconds, const Undertaking& undertaking) const;
+  /// Ends all messages of all lanes, here and at their other ends.
+  void end_all() const;
+  int rank() const { return rendezvous_.rank(); }
+
+ private:
+  void throw_the_jobs_failure() const;
+
+  Transport transport_;
+  Rendezvous& rendezvous_;
+  Failure& failure_;
+};
+
+}  // namespace trigram::torch

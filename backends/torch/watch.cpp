@@ -1,0 +1,45 @@
+#include "backends/torch/watch.hpp"
+
+#include <chrono>
+
+#include "processes/clock.hpp"
+
+namespace trigram::torch {
+namespace {
+
+constexpr std::chrono::milliseconds watch_round{50};
+/// Seconds that a wait may last after another lane of this rank has failed: peers may still complete it.
+constexpr double watch_grace = 1;
+
+}  // namespace
+
+FailureWatch::FailureWatch(const Carrier& carrier, Rendezvous& rendezvous, const Failure& failure)
+    : carrier_(carrier), rendezvous_(rendezvous), failure_(failure), thread_([this] { watch(); }) {}
+
+FailureWatch::~FailureWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void FailureWatch::watch() {
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, watch_round, [this] { return stopped_; })) {
+    if (over()) return carrier_.end_all();
+  }
+}
+
+bool FailureWatch::over() {
+  if (!failure_.raised()) {
+    raised_since_ = 0;
+  } else if (raised_since_ == 0) {
+    raised_since_ = seconds_now();
+  }
+  const bool for_long = raised_since_ > 0 && seconds_now() - raised_since_ > watch_grace;
+  return failure_.leaving() || for_long || rendezvous_.failure().has_value();
+}
+
+}  // namespace trigram::torch
