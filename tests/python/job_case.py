@@ -6,8 +6,9 @@ import torch.nn.functional as F
 from torch.nn.parallel import DistributedDataParallel
 
 import trigram
+from trigram import launcher
 
-BACKEND = "mpi:timeout=60s"
+BACKEND = f"{launcher.default_backend()}:timeout=60s"
 STEPS = 5
 
 

@@ -1,4 +1,4 @@
-"""One rank of a job that mpirun started: PyTorch models trained by with_trigram, beside those of DistributedDataParallel
+"""One rank of a job that mpirun or torchrun started: PyTorch models trained by with_trigram, beside those of DistributedDataParallel
 and of plain loops. with_trigram_job.py FOLDER CASE…; rank 0 prints which cases held and which it skipped."""
 
 import os
@@ -10,20 +10,22 @@ import torch
 import torch.distributed as dist
 
 from job_beside_ddp import BesideDdp
+from job_bits import Bits
 from job_comm import Comm
 from job_layers import Layers
 from job_methods import Methods
 from job_misuse import Misuse
 
 
-class Cases(BesideDdp, Comm, Layers, Methods, Misuse):
+class Cases(BesideDdp, Bits, Comm, Layers, Methods, Misuse):
     """A method a case."""
 
 
 def main(folder, names):
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    rank, ranks = (int(os.environ[f"OMPI_COMM_WORLD_{key}"]) for key in ("RANK", "SIZE"))
+    rank, ranks = (int(next(os.environ[key] for key in keys if key in os.environ))
+                   for keys in (("OMPI_COMM_WORLD_RANK", "RANK"), ("OMPI_COMM_WORLD_SIZE", "WORLD_SIZE")))
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=ranks)
     cases = Cases()
     for name in names or [key.removeprefix("case_") for key in dir(Cases) if key.startswith("case_")]:

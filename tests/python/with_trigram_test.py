@@ -135,12 +135,12 @@ class Jobs(unittest.TestCase):
         for variables, who in (({"TORCHELASTIC_RUN_ID": "none"}, "torchrun started"), ({}, "the environment says")):
             with unittest.mock.patch.dict(os.environ, variables, WORLD_SIZE="4"):
                 with self.assertRaisesRegex(ValueError, rf"^{who} 4 processes \(WORLD_SIZE\), but MPI 1, .*; start it with: mpirun -n 4"):
-                    trigram.with_trigram(model, [torch.optim.SGD(model.parameters(), lr=1)])
+                    trigram.with_trigram(model, [torch.optim.SGD(model.parameters(), lr=1)], backend="mpi")
 
     def test_a_group_of_fewer_is_refused(self):
         ended = self.script(2, GROUPS)
         self.assertNotEqual(ended.returncode, 0)
-        self.assertRegex(ended.stdout, "DistributedDataParallel averages over 1 processes of its process group, and MPI started 2")
+        self.assertRegex(ended.stdout, "DistributedDataParallel averages over 1 processes of its process group, and the job has 2")
         self.assertNotIn("averaged", ended.stdout)
 
     def test_a_session_that_died_has_ended(self):
