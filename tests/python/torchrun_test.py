@@ -1,0 +1,133 @@
+"""Ranks that torchrun starts, and whatever else sets its variables, with torch.distributed as their network: the bits of mpirun's
+ranks, collectives, and jobs that end. All jobs run at once, since torch takes seconds to start. Ends with 77 without torch."""
+
+import importlib.util
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import unittest.mock
+
+from with_trigram_test import HERE, LAUNCHER, PATIENCE
+
+# The last two are what torch 1.13 lacks below Python 3.11, which no longer lists its flag of value 0: streams of a rank 9.
+TORCHRUN = [sys.executable, "-B", "-m", "torch.distributed.run", "--redirects", "9:1", "--tee", "9:1"]
+CASES = ["weights_are_kept", "ranks_meet_as_they_were_started", "collectives", "begun_collectives_run_beside", "groups",
+         "gradients_of_collectives", "ddp_momentum", "resumed_is_never_stopped", "every_other_algorithm_trains"]
+FAILS = """
+import os, signal, sys, time, torch, trigram
+torch.set_num_threads(1)
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+job = trigram.with_trigram(model, [optimizer], backend="torch:timeout={timeout}").trigram
+def spoil(gradient):
+    if job.rank == 1 and step == 2:
+        print("spoilt at", time.time(), flush=True)
+        {spoil}
+model.weight.register_hook(spoil)
+for step in range(100000):
+    optimizer.zero_grad()
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+"""
+
+
+class Job:
+    """Processes that were started, and what they said."""
+
+    def __init__(self, folder, commands):
+        self._processes = [subprocess.Popen(command, cwd=folder, env=os.environ | more, text=True, stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for command, more in commands]
+
+    def ended(self, process=0):
+        """Its status, what it said, and when it had ended by then."""
+        said, _ = self._processes[process].communicate(timeout=PATIENCE)
+        return self._processes[process].returncode, said, time.time()
+
+    def end(self):
+        for process in self._processes:
+            process.kill()
+            process.communicate()
+
+
+class Torchrun(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def job(self, *commands):
+        started = Job(self.folder, commands)
+        self.addCleanup(started.end)
+        return started
+
+    def cases(self, start, store, names):
+        (self.folder / store).mkdir()
+        return self.job(([*start, HERE / "with_trigram_job.py", self.folder / store, *names], {}))
+
+    def pair(self, name, spoil, timeout="60s"):
+        """Two ranks that nobody looks after, so that each ends by itself."""
+        (self.folder / name).write_text(FAILS.format(spoil=spoil, timeout=timeout))
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = str(server.getsockname()[1])
+        return self.job(*[([sys.executable, "-B", name], {"RANK": rank, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port})
+                          for rank in "01"])
+
+    def test_ranks_have_the_bits_of_mpiruns(self):
+        for ranks, names in ((4, CASES), (2, CASES[:1])):
+            by_torchrun = self.cases([*TORCHRUN, "--nproc_per_node", str(ranks)], f"torchrun{ranks}", names)
+            by_mpirun = self.cases([*LAUNCHER, "-n", str(ranks), sys.executable, "-B"], f"mpirun{ranks}", CASES[:1])
+            for job, held in ((by_torchrun, names), (by_mpirun, CASES[:1])):
+                status, said, _ = job.ended()
+                self.assertEqual((status, [name for name in held if f"held {name}\n" not in said]), (0, []), said)
+            for rank in range(ranks):
+                ours, theirs = (torch.load(self.folder / f"{backend}-{ranks}-{rank}.pt") for backend in ("torch", "mpi"))
+                self.assertGreater(len(ours), 10)
+                for method, (weights, sent) in ours.items():
+                    self.assertTrue(all(map(torch.equal, weights, theirs[method][0])), (method, rank))
+                    self.assertEqual(sent, theirs[method][1], (method, rank))
+
+    def test_jobs_end_and_say_why(self):
+        thrown = "OverflowError: the flux of rank 1 is 7"
+        throws = self.pair("throws.py", f"raise OverflowError('{thrown.split(': ')[1]}')")
+        dies = self.pair("dies.py", "os.kill(os.getpid(), signal.SIGKILL)")
+        stops = self.pair("stops.py", "os.kill(os.getpid(), signal.SIGSTOP)")
+        late = self.pair("late.py", "time.sleep(6)", timeout="3s")
+        for job, text in ((throws, rf"RuntimeError: rank 0 ends since rank 1 failed: {thrown}"),
+                          (dies, r"rank 0, .*a (receive|send) of \d+ bytes (from|to) rank 1: .*closed|rank 0 ends since rank 1 failed: its process"),
+                          (stops, r"rank 0 ends since rank 1 failed: its process has given no sign of life for \d+ s"),
+                          (late, r"rank 0, lane 1 .*, all ranks: exchange number \d+ \(in all_reduce of bucket 0\) has waited 3 s for a "
+                                 r"(receive|send) of \d+ bytes (from|to) rank 1")):
+            status, said, _ = job.ended()
+            self.assertNotEqual(status, 0)
+            self.assertRegex(said, text)
+        status, said, _ = throws.ended(1)
+        self.assertIn(f"trigram: rank 1 fails: {thrown}", said)
+        status, said, _ = late.ended(1)
+        self.assertRegex(said, "RuntimeError: rank 1 ends since rank 0 failed: rank 0, lane 1 .* has waited 3 s")
+
+    def test_what_cannot_be_is_refused(self):
+        model = torch.nn.Linear(1, 1)
+
+        def refused(text):
+            with self.assertRaisesRegex(ValueError, text):
+                trigram.with_trigram(model, [torch.optim.SGD(model.parameters(), lr=1)], backend="torch")
+
+        with unittest.mock.patch.dict(os.environ, RANK="0", WORLD_SIZE="2"):
+            refused(r"^nobody has said where the processes meet: MASTER_ADDR, MASTER_PORT not in the environment; start the script with torchrun")
+        with unittest.mock.patch("torch.distributed.is_available", lambda: False):
+            refused("^this torch was built without torch.distributed, by which backend torch sends")
+
+
+if __name__ == "__main__":
+    if not all(importlib.util.find_spec(name) for name in ("pandas", "torch")):
+        sys.exit(77)
+    import torch
+
+    import trigram
+    unittest.main()
