@@ -36,6 +36,14 @@ TEST(Contention, SlowsKernelsWhileACollectiveRuns) {
   }
 }
 
+// The host's time before each of two collectives slows nothing: the lane is in none of them.
+TEST(Contention, EndsBetweenCollectives) {
+  const std::string apart = ",call_overhead=" + number_text(collective) + "s";
+  for (const std::string fidelity : {"", ",fidelity=fluid"})
+    expect_relative(kernel("compute_slowdown=1.25" + apart + fidelity, 10 * collective, 2), 10.4 * collective, 1e-4,
+                    fidelity);
+}
+
 TEST(Contention, LeavesCollectivesAsTheyAre) {
   expect_relative(duration(flat(2, "compute_slowdown=2"), 2, all_reduce_of(bytes)), collective, 1e-4);
 }
