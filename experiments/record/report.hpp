@@ -17,9 +17,10 @@ std::string steps_csv(const std::vector<RankReport>& ranks);
 /// The columns of EvalRow and those recorded, in the order of steps and times.
 std::string evals_csv(const std::vector<RankReport>& ranks);
 
-/// The spans in Chrome's trace format: a process a rank, a thread a lane, microseconds. `write` gets it piece by piece,
-/// since it is larger than all else.
-void write_trace(const std::vector<RankReport>& ranks, const std::function<void(std::string_view)>& write);
+/// The spans in Chrome's trace format: a process a rank, a thread a lane with its name in `layout`, microseconds.
+/// `write` gets it piece by piece, since it is larger than all else.
+void write_trace(const std::vector<RankReport>& ranks, const LaneLayout& layout,
+                 const std::function<void(std::string_view)>& write);
 
 /// What a run comes down to. iteration_s is rank 0's mean over all steps, so that steps that exchange and steps that do
 /// not count as often as they happen; iteration_median_s is its median; iteration_slowest_rank_s is the mean of the

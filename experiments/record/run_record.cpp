@@ -74,14 +74,15 @@ nlohmann::json curve(const Training& training) {
 
 /// All files are whole before the first one takes its place; run.json goes first and comes last: a folder that has one
 /// is whole.
-void write_results(const RunConfig& config, const Training& training, const nlohmann::json& run) {
+void write_results(const RunConfig& config, const LaneLayout& layout, const Training& training,
+                   const nlohmann::json& run) {
   std::vector<NewFile> files;
   const auto add = [&](const char* name) -> NewFile& { return files.emplace_back(config.out / name); };
   add("steps.csv").write(steps_csv(training.ranks));
   add("evals.csv").write(evals_csv(training.ranks));
   if (config.trace) {
     NewFile& trace = add("trace.json");
-    write_trace(training.ranks, [&](std::string_view piece) { trace.write(piece); });
+    write_trace(training.ranks, layout, [&](std::string_view piece) { trace.write(piece); });
   }
   add("run.json").write(text_of(run));
   std::error_code ignored;
@@ -200,7 +201,7 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
   run["summary"]["wall_s"] = wall;
   run["error_bar"] = error_bar(config, run["summary"], static_cast<double>(training.ranks.front().steps_done));
   run["curve"] = curve(training);
-  write_results(config, training, run);
+  write_results(config, world.layout(), training, run);
   return run;
 }
 

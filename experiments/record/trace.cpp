@@ -69,14 +69,14 @@ class Events {
 
 }  // namespace
 
-void write_trace(const std::vector<RankReport>& ranks, const std::function<void(std::string_view)>& write) {
+void write_trace(const std::vector<RankReport>& ranks, const LaneLayout& layout,
+                 const std::function<void(std::string_view)>& write) {
   Events events(write);
   for (const RankReport& report : ranks) {
     int lanes = 1;
     for (const LaneSpan& span : report.spans) lanes = std::max(lanes, span.lane + 1);
     events.name("process_name", report.rank, 0, "rank " + std::to_string(report.rank));
-    for (int lane = 0; lane < lanes; ++lane)
-      events.name("thread_name", report.rank, lane, lane == 0 ? "compute" : "communication " + std::to_string(lane));
+    for (int lane = 0; lane < lanes; ++lane) events.name("thread_name", report.rank, lane, layout.name_of(lane));
     for (const LaneSpan& span : report.spans) events.span(report.rank, span);
   }
   events.finish();

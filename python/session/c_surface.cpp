@@ -143,6 +143,7 @@ int trigram_spans(Session* session, int rank) {
     for (const trigram::LaneSpan& span : session->spans_of(rank)) {
       spans.push_back({{"rank", rank},
                        {"lane", span.lane},
+                       {"lane_name", session->lane_name(span.lane)},
                        {"activity", name_of(span.activity)},
                        {"name", span.name},
                        {"begin_s", span.begin},

@@ -67,6 +67,8 @@ class Session {
   const std::vector<Records>& recorded() const { return recorded_; }
   /// What the lanes of a rank did, if the flag `trace` was on. After `finish`.
   const std::vector<LaneSpan>& spans_of(int rank) const { return spans_.at(static_cast<std::size_t>(rank)); }
+  /// As LaneLayout says it.
+  std::string lane_name(int lane) const { return world_.layout().name_of(lane); }
 
  private:
   /// What this rank's lanes had done by some moment.

@@ -41,7 +41,7 @@ TRIGRAM_SURFACE int trigram_end(trigram::Session* session);
 TRIGRAM_SURFACE int trigram_finish(trigram::Session* session);
 /// Answers a list of rows with the columns of steps.csv, but for the loss.
 TRIGRAM_SURFACE int trigram_rows(trigram::Session* session);
-/// Answers a list of what the lanes of `rank` did: rank, lane, activity, name, begin_s, seconds, bytes.
+/// Answers a list of what the lanes of `rank` did: rank, lane, lane_name, activity, name, begin_s, seconds, bytes.
 TRIGRAM_SURFACE int trigram_spans(trigram::Session* session, int rank);
 /// Whether the algorithm can do with gradients alone.
 TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm);

@@ -113,11 +113,11 @@ def table(columns: list[str], rows: Sequence[Row]) -> str:
 
 def trace(spans: Sequence[Row]) -> str:
     """In Chrome's format: a process a rank, a thread a lane, microseconds."""
-    places = sorted({(span["rank"], span["lane"]) for span in spans})
+    places = sorted({(span["rank"], span["lane"], span["lane_name"]) for span in spans})
     events: list[Row] = [{"name": "process_name", "ph": "M", "pid": rank, "tid": 0, "args": {"name": f"rank {rank}"}}
-                         for rank in sorted({rank for rank, _ in places})]
+                         for rank in sorted({rank for rank, _, _ in places})]
     events += [{"name": "thread_name", "ph": "M", "pid": rank, "tid": lane,
-                "args": {"name": f"communication {lane}" if lane else "compute"}} for rank, lane in places]
+                "args": {"name": name}} for rank, lane, name in places]
     events += [{"name": span["name"], "cat": span["activity"], "ph": "X", "pid": span["rank"], "tid": span["lane"],
                 "ts": 1e6 * span["begin_s"], "dur": 1e6 * span["seconds"], "args": {"bytes": span["bytes"]}} for span in spans]
     return json.dumps({"displayTimeUnit": "ms", "traceEvents": events}) + "\n"

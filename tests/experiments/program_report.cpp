@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
@@ -94,7 +95,7 @@ TEST(Report, TraceIsChromes) {
   Training made = training();
   made.ranks[1].spans = {{2, Activity::wire, "all_reduce", 1.5, 2, 64}};
   std::string text;
-  write_trace(made.ranks, [&](std::string_view piece) { text += piece; });
+  write_trace(made.ranks, {}, [&](std::string_view piece) { text += piece; });
   const auto trace = nlohmann::json::parse(text);
   const nlohmann::json& span = trace["traceEvents"].back();
   EXPECT_EQ(span["ph"], "X");
@@ -103,6 +104,24 @@ TEST(Report, TraceIsChromes) {
   EXPECT_DOUBLE_EQ(span["ts"], 1.5e6);
   EXPECT_DOUBLE_EQ(span["dur"], 0.5e6);
   EXPECT_EQ(span["args"]["bytes"], 64);
+}
+
+TEST(Report, TraceNamesLanesAsMessagesDo) {
+  Training made = training();
+  const LaneLayout layout{.bucket_lanes = 2, .hierarchy_chunks = 4};
+  made.ranks[0].spans = {{layout.network_lane_of(1), Activity::wire, "all_reduce", 1, 2, 64}};
+  std::string text;
+  write_trace(made.ranks, layout, [&](std::string_view piece) { text += piece; });
+  std::map<int, std::string> names;
+  for (const nlohmann::json& event : nlohmann::json::parse(text)["traceEvents"]) {
+    if (event["name"] == "thread_name" && event["pid"] == 0) names[event["tid"]] = event["args"]["name"];
+  }
+  EXPECT_EQ(names, (std::map<int, std::string>{{0, "main lane"},
+                                               {1, "lane 1 (buckets 0, 2, ...)"},
+                                               {2, "lane 2 (buckets 1, 3, ...)"},
+                                               {3, "background lane"},
+                                               {4, "network lane of main lane"},
+                                               {5, "network lane of lane 1 (buckets 0, 2, ...)"}}));
 }
 
 TEST(Report, AFileIsWholeOrAsItWas) {
@@ -127,7 +146,7 @@ TEST(Report, ATraceComesInPieces) {
   made.ranks[1].spans.assign(50000, {1, Activity::wire, "all \"reduce\"", 1, 2, 64});
   std::size_t pieces = 0;
   std::string text;
-  write_trace(made.ranks, [&](std::string_view piece) {
+  write_trace(made.ranks, {}, [&](std::string_view piece) {
     ++pieces;
     text += piece;
   });

@@ -3,6 +3,7 @@ Ends with 77 without torch."""
 
 import contextlib
 import importlib.util
+import json
 import math
 import os
 import pathlib
@@ -21,6 +22,11 @@ import case
 HERE = pathlib.Path(__file__).resolve().parent
 LAUNCHER = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
 FAST = {"clock": 0.001, "cluster": "two_by_four"}
+
+
+def lane_names(run):
+    events = json.loads((run.folder / "trace.json").read_text())["traceEvents"]
+    return {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
 
 
 class Case(case.Case):
@@ -78,6 +84,7 @@ class Real(Case):
         for column in ("loss", "accuracy", "consensus_distance"):
             self.assertLess((real.evals[column] - run.evals[column]).abs().max(), 1e-6, column)
         self.assertEqual(set(real.trace["rank"]), set(run.trace["rank"]))
+        self.assertLessEqual(lane_names(real).items(), lane_names(run).items())
         self.assertTrue(real.steps["time_s"].is_monotonic_increasing and (real.steps["time_s"] > 0).all(), real.steps)
         self.assertEqual(real.flags["algorithm"], run.flags["algorithm"])
         self.assertEqual(real.summary["bytes_per_step_mean"], run.steps["bytes_sent"].mean())
