@@ -15,7 +15,7 @@ program's, with `_` for `-`: `evaluate_every=50` is `--evaluate-every=50`, and T
 `trigram run --help` lists them with defaults. pandas is needed where a DataFrame is asked for, matplotlib where a
 picture is.
 
-`with_trigram` makes a PyTorch model a rank of a job that mpirun has started: real training, by the same algorithms.
+`with_trigram` makes a PyTorch model a rank of a job that torchrun or mpirun has started: real training, by the same algorithms.
 `simulate` trains one on simulated ranks, with real gradients and a cluster's clock; `profile_of` writes one as a profile.
 `from trigram import comm` is the communicator on torch tensors, for code of your own; `trigram.algorithm` has what an algorithm
 in Python is derived from, for both. `trigram.nn`, `trigram.data` and `trigram.optim` are layers, data sets and optimizers of

@@ -1,6 +1,6 @@
 """The communicator of Trigram on torch tensors, for code of one's own: collectives, sends and receives, groups.
 
-    from trigram import comm                             # mpirun -n 4 python script.py
+    from trigram import comm                             # torchrun --nproc-per-node 4 script.py
     world = comm.join()
     x = torch.full((3,), float(world.rank))
     world.all_reduce(x)                                  # 0 + 1 + 2 + 3, in place

@@ -21,7 +21,7 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
                  **flags: object) -> "Model":
     """Trains `model` together with those of the other processes of a job, by any algorithm of `products("algorithms")`.
 
-        model = Net()                                                     # mpirun -n 4 python train.py
+        model = Net()                                                     # torchrun --nproc-per-node 4 train.py
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
         trigram.with_trigram(model, [optimizer], "bytegrad:error_feedback=on")
         for x, y in loader:                                               # each rank its own samples
@@ -44,8 +44,12 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     Modules with the mark `only_on_this_rank = True`, as experts of `trigram.nn.MoE`, keep their own parameters and buffers.
     An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, as no other, and
     `model.trigram.step()` takes the place of `optimizer.step()`.
-    `flags` are those of `trigram run`: lanes, overlap, hierarchy, gradients, all_reduce, bucket_size, seed, trace, and backend, as
-    "mpi:timeout=60s". Returns the model. Raises ValueError for what cannot be trained so, with the reason."""
+    `flags` are those of `trigram run`: lanes, overlap, hierarchy, gradients, all_reduce, bucket_size, seed, trace, and backend:
+    "torch:timeout=60s", by torch.distributed (gloo), the default where torchrun started the processes, or the script itself has
+    called init_process_group; or "mpi:timeout=60s", by MPI, the default below mpirun and srun. Weights are the same to the last
+    bit. `timeout` is how long ranks may take to meet, and an exchange to end, 300 s if nothing is said.
+    Returns the model. Raises ValueError for what cannot be trained so, with the reason; RuntimeError where a rank has failed, by
+    its own word, or because it died or stopped."""
     from .job import Job
     model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, find_unused_parameters, learning_rate, flags)
     return model
@@ -56,7 +60,7 @@ def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str 
     """Lets a model that DistributedDataParallel has wrapped average its gradients by a gradient method of Trigram, as
     bytegrad, qsgd or power_sgd; the first two steps average plainly, while DDP finds its buckets.
 
-        model = DistributedDataParallel(Net())                            # mpirun -n 4, and init_process_group
+        model = DistributedDataParallel(Net())                            # after init_process_group
         hook = trigram.ddp_hook(model, "bytegrad:error_feedback=on", optimizer=optimizer)
         …                                                                 # train as before
         hook.finish()
