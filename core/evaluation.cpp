@@ -32,6 +32,8 @@ std::vector<std::byte> packed(const Evaluations::Reached& reached, double time, 
   Packer packer;
   packer.put(reached.steps);
   packer.put(reached.bytes_sent);
+  packer.put(reached.bytes_between_nodes);
+  packer.put(reached.busy_s);
   put(packer, reached.recorded);
   packer.put(time);
   packer.put_all(std::span(weights));
@@ -47,6 +49,8 @@ std::vector<Part> parts_of(const RankRuntime::Parts& all, const Mesh& mesh) {
     part.line = mesh.first_of_line(Mesh::data, static_cast<int>(rank));
     part.reached.steps = unpacker.take<std::int64_t>();
     part.reached.bytes_sent = unpacker.take<std::int64_t>();
+    part.reached.bytes_between_nodes = unpacker.take<std::int64_t>();
+    part.reached.busy_s = unpacker.take<double>();
     part.reached.recorded = take_records(unpacker);
     part.time = unpacker.take<double>();
     part.weights = unpacker.take_all<float>();
@@ -111,10 +115,12 @@ std::int64_t most_steps(const std::vector<Part>& parts) {
   return most;
 }
 
-double mean_bytes(const std::vector<Part>& parts) {
+/// Over parts, of what each had reached.
+template <class Number>
+double sum_of(const std::vector<Part>& parts, Number Evaluations::Reached::*number) {
   double sum = 0;
-  for (const Part& part : parts) sum += static_cast<double>(part.reached.bytes_sent);
-  return sum / static_cast<double>(parts.size());
+  for (const Part& part : parts) sum += static_cast<double>(part.reached.*number);
+  return sum;
 }
 
 /// Of each column, over the ranks that have recorded it.
@@ -264,7 +270,9 @@ void Evaluations::score(std::int64_t key, double time, std::vector<std::byte> pa
     row.time_s = std::isnan(time) ? last_time(parts) : time;
     row.worst_accuracy = worst_accuracy(worker_.device, workload_, parts, parameters_);
     row.consensus_distance = consensus_distance(parts, means);
-    row.bytes_sent = mean_bytes(parts);
+    row.bytes_sent = sum_of(parts, &Reached::bytes_sent) / static_cast<double>(parts.size());
+    row.bytes_between_nodes = sum_of(parts, &Reached::bytes_between_nodes);
+    row.busy_s = sum_of(parts, &Reached::busy_s);
     row.recorded = mean_records(parts);
     done_(row);
   });

@@ -24,8 +24,10 @@ class Evaluations {
   /// How far one rank was.
   struct Reached {
     std::int64_t steps = 0;
-    std::int64_t bytes_sent = 0;  ///< in these steps
-    Records recorded = {};        ///< what its algorithm recorded last, by column
+    std::int64_t bytes_sent = 0;           ///< in these steps
+    std::int64_t bytes_between_nodes = 0;  ///< those of them that went to another node
+    double busy_s = 0;                     ///< of its GPU in these steps
+    Records recorded = {};                 ///< what its algorithm recorded last, by column
   };
   /// What is given outlives this.
   Evaluations(Worker& worker, Workload& workload, std::span<const ParameterView> parameters,

@@ -36,8 +36,8 @@ void put_spans(Packer& packer, const std::vector<LaneSpan>& spans) {
 
 void put_evaluation(Packer& packer, const EvalRow& row) {
   packer.put(row.step);
-  for (const double value :
-       {row.time_s, row.loss, row.accuracy, row.worst_accuracy, row.consensus_distance, row.bytes_sent})
+  for (const double value : {row.time_s, row.loss, row.accuracy, row.worst_accuracy, row.consensus_distance,
+                             row.bytes_sent, row.busy_s, row.bytes_between_nodes})
     packer.put(value);
   put(packer, row.recorded);
 }
@@ -45,8 +45,8 @@ void put_evaluation(Packer& packer, const EvalRow& row) {
 EvalRow take_evaluation(Unpacker& unpacker) {
   EvalRow row;
   row.step = unpacker.take<std::int64_t>();
-  for (double* value :
-       {&row.time_s, &row.loss, &row.accuracy, &row.worst_accuracy, &row.consensus_distance, &row.bytes_sent})
+  for (double* value : {&row.time_s, &row.loss, &row.accuracy, &row.worst_accuracy, &row.consensus_distance,
+                        &row.bytes_sent, &row.busy_s, &row.bytes_between_nodes})
     *value = unpacker.take<double>();
   row.recorded = take_records(unpacker);
   return row;
@@ -90,6 +90,7 @@ std::vector<std::byte> pack(const RankReport& report) {
   packer.put(report.steps_done);
   packer.put(report.sent);
   packer.put(report.sent_to_other_nodes);
+  packer.put(report.busy_s);
   packer.put_all(std::span(report.cost_by_step));
   packer.put(report.setup_and_finish);
   packer.put(report.local_batch);
@@ -114,6 +115,7 @@ RankReport unpack(const std::vector<std::byte>& bytes) {
   report.steps_done = unpacker.take<std::int64_t>();
   report.sent = unpacker.take<Cost>();
   report.sent_to_other_nodes = unpacker.take<std::int64_t>();
+  report.busy_s = unpacker.take<double>();
   report.cost_by_step = unpacker.take_all<Cost>();
   report.setup_and_finish = unpacker.take<Cost>();
   report.local_batch = unpacker.take<std::int64_t>();

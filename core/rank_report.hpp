@@ -27,6 +27,7 @@ struct StepRow {
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_between_nodes = 0;  ///< those of bytes_sent that went to another node
   double compute_s = 0, encode_s = 0, wire_s = 0, decode_s = 0, exposed_s = 0;
+  double busy_s = 0;  ///< of the GPU, whatever its lanes ran at the same time; no column of its own
 };
 
 /// A row of evals.csv: the weights of all ranks after `step` steps, or at a simulated time. In a mesh each data line
@@ -34,14 +35,16 @@ struct StepRow {
 struct EvalRow {
   static constexpr std::string_view columns[] = {"step",     "time_s",         "loss",
                                                  "accuracy", "worst_accuracy", "consensus_distance"};
-  std::int64_t step = 0;          ///< of the rank that is furthest
-  double time_s = 0;              ///< the time asked for, or when the last rank handed in its weights
-  double loss = 0;                ///< objective at the mean model, mean over lines
-  double accuracy = 0;            ///< at the mean model, mean over lines
-  double worst_accuracy = 0;      ///< of the worst rank
-  double consensus_distance = 0;  ///< √(1/n Σ‖x_i − x̄‖²), x̄ of the rank's line
-  double bytes_sent = 0;          ///< in steps until then, mean over ranks
-  Records recorded = {};          ///< mean over ranks of what each has recorded last by then
+  std::int64_t step = 0;           ///< of the rank that is furthest
+  double time_s = 0;               ///< the time asked for, or when the last rank handed in its weights
+  double loss = 0;                 ///< objective at the mean model, mean over lines
+  double accuracy = 0;             ///< at the mean model, mean over lines
+  double worst_accuracy = 0;       ///< of the worst rank
+  double consensus_distance = 0;   ///< √(1/n Σ‖x_i − x̄‖²), x̄ of the rank's line
+  double bytes_sent = 0;           ///< in steps until then, mean over ranks
+  double busy_s = 0;               ///< of GPUs in steps until then, sum over ranks that train
+  double bytes_between_nodes = 0;  ///< sent in steps until then, sum over ranks that train
+  Records recorded = {};           ///< mean over ranks of what each has recorded last by then
 };
 
 /// A span with the lane that it ran on. There may be millions, so none owns its name: that lives as long as the
@@ -65,6 +68,7 @@ struct RankReport {
   std::int64_t steps_done = 0;
   Cost sent;                                ///< counted by the meters in all steps, or while it served
   std::int64_t sent_to_other_nodes = 0;     ///< of those bytes
+  double busy_s = 0;                        ///< of the GPU in all steps, or while it served
   std::vector<Cost> cost_by_step;           ///< counted in each step, if kept
   Cost setup_and_finish;                    ///< counted outside steps
   std::int64_t local_batch = 0;             ///< 0: an empty shard

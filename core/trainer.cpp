@@ -21,6 +21,7 @@ namespace {
 struct Progress {
   double time = 0;
   double compute = 0, encode = 0, wire = 0, decode = 0;
+  double busy = 0;  ///< of the GPU, since the Progress before
   Cost sent;
   std::int64_t to_other_nodes = 0;
 
@@ -28,6 +29,7 @@ struct Progress {
     RankRuntime& runtime = worker.runtime();
     Progress progress;
     progress.time = worker.now();
+    progress.busy = runtime.take_busy_seconds();
     for (int i = 0; i < runtime.lanes(); ++i) runtime.lane(i).timeline.settle();
     progress.compute = runtime.lane(0).timeline.busy(Activity::compute);
     for (int i = 0; i < runtime.lanes(); ++i) {
@@ -137,9 +139,11 @@ class Trainer {
     return start;
   }
 
-  /// One that serves has no steps: what it sends at any time is its traffic.
+  /// One that serves has no steps: what it does at any time is its work.
   void count_of_server(const Progress& before, const Progress& now) {
-    if (!trains_) report_.sent_to_other_nodes += now.to_other_nodes - before.to_other_nodes;
+    if (trains_) return;
+    report_.sent_to_other_nodes += now.to_other_nodes - before.to_other_nodes;
+    report_.busy_s += now.busy;
   }
 
   bool is_checkpoint() const {
@@ -284,6 +288,7 @@ class Trainer {
     report_.sent += sent;
     const std::int64_t to_other_nodes = now.to_other_nodes - before.to_other_nodes;
     report_.sent_to_other_nodes += to_other_nodes;
+    report_.busy_s += now.busy;
     if (options_.keep_costs) report_.cost_by_step.push_back(sent);
     if (writes_row) {
       StepRow row{worker_.step, runtime_.rank(), now.time, loss(), sent.bytes, to_other_nodes};
@@ -292,6 +297,7 @@ class Trainer {
       row.wire_s = now.wire - before.wire;
       row.decode_s = now.decode - before.decode;
       row.exposed_s = now.time - before.time - row.compute_s;
+      row.busy_s = now.busy;
       report_.steps.push_back(row);
     }
     keep_records(writes_row);
@@ -309,7 +315,9 @@ class Trainer {
     }
   }
 
-  Evaluations::Reached reached(std::int64_t steps) const { return {steps, report_.sent.bytes, recorded_}; }
+  Evaluations::Reached reached(std::int64_t steps) const {
+    return {steps, report_.sent.bytes, report_.sent_to_other_nodes, report_.busy_s, recorded_};
+  }
 
   double loss() {
     if (workload_->phantom() || workload_->local_batch() == 0) return std::numeric_limits<double>::quiet_NaN();

@@ -27,6 +27,11 @@ constexpr std::array rate_suffixes{Suffix{"bps", 0.125}, Suffix{"kbps", 125}, Su
                                    Suffix{"Gbps", 125e6}, Suffix{"Tbps", 125e9}};
 constexpr std::array flops_suffixes{Suffix{"FLOPS", 1}, Suffix{"MFLOPS", 1e6}, Suffix{"GFLOPS", 1e9},
                                     Suffix{"TFLOPS", 1e12}, Suffix{"PFLOPS", 1e15}};
+constexpr std::array watt_suffixes{Suffix{"W", 1}, Suffix{"mW", 1e-3}, Suffix{"kW", 1e3}, Suffix{"MW", 1e6}};
+constexpr std::array joule_suffixes{Suffix{"J/B", 1}, Suffix{"mJ/B", 1e-3}, Suffix{"uJ/B", 1e-6}, Suffix{"nJ/B", 1e-9},
+                                    Suffix{"pJ/B", 1e-12}};
+constexpr std::array price_of_time_suffixes{Suffix{"USD/h", 1 / 3600.0}};
+constexpr std::array price_of_bytes_suffixes{Suffix{"USD/GB", 1e-9}};
 
 constexpr std::array more_message_suffixes{Suffix{"", 1},       Suffix{"K", 1024}, Suffix{"M", 1048576.0},
                                            Suffix{"G", 0x1p30}, Suffix{"k", 1024}, Suffix{"m", 1048576.0},
@@ -42,6 +47,11 @@ constexpr std::array more_rate_suffixes{
     Suffix{"Mb/s", 125e3},   Suffix{"Gb/s", 125e6},   Suffix{"Tb/s", 125e9}};
 constexpr std::array more_flops_suffixes{Suffix{"FLOP/s", 1}, Suffix{"MFLOP/s", 1e6}, Suffix{"GFLOP/s", 1e9},
                                          Suffix{"TFLOP/s", 1e12}, Suffix{"PFLOP/s", 1e15}};
+constexpr std::array more_joule_suffixes{Suffix{"J/GB", 1e-9}, Suffix{"J/bit", 8}, Suffix{"nJ/bit", 8e-9},
+                                         Suffix{"pJ/bit", 8e-12}};
+constexpr std::array more_price_of_time_suffixes{Suffix{"USD/s", 1}};
+constexpr std::array more_price_of_bytes_suffixes{Suffix{"USD/TB", 1e-12}, Suffix{"USD/MB", 1e-6},
+                                                  Suffix{"USD/GiB", 0x1p-30}};
 
 struct Written {
   std::span<const Suffix> first, more;
@@ -60,6 +70,14 @@ Written written(Unit unit) {
       return {rate_suffixes, more_rate_suffixes, 1e18};
     case Unit::flops:
       return {flops_suffixes, more_flops_suffixes, 1e24};
+    case Unit::watts:
+      return {watt_suffixes, {}, 1e9};
+    case Unit::joules_per_byte:
+      return {joule_suffixes, more_joule_suffixes, 1};
+    case Unit::dollars_per_second:
+      return {price_of_time_suffixes, more_price_of_time_suffixes, 1e6};
+    case Unit::dollars_per_byte:
+      return {price_of_bytes_suffixes, more_price_of_bytes_suffixes, 1};
   }
   throw Error("not a unit");
 }

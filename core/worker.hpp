@@ -37,6 +37,9 @@ class RankRuntime {
   virtual Lane& lane(int index) = 0;
   /// Seconds since training could begin, on the backend's clock (simulated or monotonic).
   virtual double now() const = 0;
+  /// Seconds for which this rank's GPU had kernels to run, on whatever lanes, since the last call, or the start; 0
+  /// where the backend does not know.
+  virtual double take_busy_seconds() { return 0; }
   /// Runs `body` on a lane after everything issued before; bodies of one lane run in order. After one that failed a
   /// lane runs nothing more, since its messages could match others than its peers mean: later ones fail with the same
   /// error.

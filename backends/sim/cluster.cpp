@@ -53,6 +53,8 @@ Cluster::Cluster(Params& params) : owner_(params.owner()) {
   read_topology(params);
   read_gpu(params);
   read_events(params);
+  expenses = read_expenses(params);
+  given_transfer_keys_ = given(params, {"nic_energy", "transfer_price"});
   check_targets();
   check_burst();
 }
@@ -322,6 +324,7 @@ std::vector<std::string> Cluster::warnings(int ranks) const {
   if (used == 1) {
     warn(all, given_nic_keys_, "all ranks are on one node");
     warn(all, given_host_keys_, "all ranks are on one node");
+    warn(all, given_transfer_keys_, "all ranks are on one node");
   }
   if (ranks == 1) warn(all, given_gpu_keys_, "there is one rank");
   if (used == ranks) warn(all, given_node_keys_, "every node has one rank");

@@ -7,6 +7,7 @@
 #include "backends/sim/codec_rates.hpp"
 #include "backends/sim/connections.hpp"
 #include "backends/sim/events.hpp"
+#include "backends/sim/expenses.hpp"
 #include "core/all_reduce.hpp"
 #include "core/params.hpp"
 
@@ -42,6 +43,7 @@ struct Cluster {
   double kernel_launch = 0;
   double compute_slowdown = 1;  ///< of kernels while their rank is in a collective
   CodecRates codec_rates;       ///< measured speeds of codecs; the others have those of the GPU
+  Expenses expenses;            ///< in joules and in dollars
   std::vector<Slow> slow;
   std::vector<Change> changes;
   std::vector<Fault> faults;
@@ -82,7 +84,8 @@ struct Cluster {
   void refuse(const std::vector<std::string>& keys, const char* reason) const;
 
   std::string owner_;  ///< of the parameters, for messages
-  std::vector<std::string> given_nic_keys_, given_host_keys_, given_gpu_keys_, given_node_keys_, given_leaf_keys_;
+  std::vector<std::string> given_nic_keys_, given_host_keys_, given_gpu_keys_, given_node_keys_, given_leaf_keys_,
+      given_transfer_keys_;
 };
 
 }  // namespace trigram::sim

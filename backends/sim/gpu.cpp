@@ -1,16 +1,24 @@
 #include "backends/sim/gpu.hpp"
 
 #include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <utility>
 
 #include "backends/sim/platform.hpp"
 
 namespace trigram::sim {
 
 void Gpu::compute(double seconds) {
-  ++computing_;
+  if (computing_++ == 0) busy_since_ = simgrid::s4u::Engine::get_clock();
   settle();
   blocking([seconds] { simgrid::s4u::this_actor::execute(seconds * work_per_second); });
-  --computing_;
+  if (--computing_ == 0) busy_ += simgrid::s4u::Engine::get_clock() - busy_since_;
+}
+
+double Gpu::take_busy_seconds() {
+  const double now = simgrid::s4u::Engine::get_clock();
+  if (computing_ > 0) busy_ += now - std::exchange(busy_since_, now);
+  return std::exchange(busy_, 0);
 }
 
 // A GPU on which nothing runs takes its speed when something does: a ring of many rounds changes it in none of them.

@@ -20,6 +20,9 @@ class Gpu final : public Unsettled {
   /// Takes the speed that it should have. What enters one collective as it leaves another changes none.
   void settle() override;
 
+  /// Seconds with a kernel to run since the last call, or since the start.
+  double take_busy_seconds();
+
   /// While it lives, the rank is in a collective, or an exchange of its own.
   class InCollective {
    public:
@@ -41,6 +44,7 @@ class Gpu final : public Unsettled {
   simgrid::s4u::Host* host_;
   bool contended_;
   int computing_ = 0, collectives_ = 0;
+  double busy_ = 0, busy_since_ = 0;
   unsigned long speed_ = 0;
 };
 

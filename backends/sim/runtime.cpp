@@ -99,6 +99,8 @@ Lane& Runtime::lane(int index) { return *lanes_.at(static_cast<std::size_t>(inde
 
 double Runtime::now() const { return simulation_.now(); }
 
+double Runtime::take_busy_seconds() { return simulation_.gpu(rank()).take_busy_seconds(); }
+
 Pending Runtime::launch(int lane, std::function<void()> body) {
   layout().require_startable(lane);
   std::unique_ptr<Stream>& stream = streams_[static_cast<std::size_t>(lane)];

@@ -30,6 +30,7 @@ class Runtime final : public RankRuntime {
 
   Lane& lane(int index) override;
   double now() const override;
+  double take_busy_seconds() override;
   Pending launch(int lane, std::function<void()> body) override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override;
   void meet() override;

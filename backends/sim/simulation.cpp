@@ -159,6 +159,9 @@ std::string Simulation::facts() const {
     if (exact_[i]) facts["exact_collectives"].push_back(name_of(static_cast<Collective>(i)));
   }
   facts["busiest_nic"] = busiest_nic();
+  facts["expenses"] = nlohmann::json::object();
+  for (const auto& [name, of] : cluster_.expenses)
+    facts["expenses"][name] = {{"busy_gpu_s", of.busy_gpu_s}, {"idle_gpu_s", of.idle_gpu_s}, {"byte", of.byte}};
   facts["simgrid"] = std::to_string(SIMGRID_VERSION_MAJOR) + "." + std::to_string(SIMGRID_VERSION_MINOR);
   std::vector<std::string> warnings = cluster_.warnings(ranks());
   warnings.insert(warnings.end(), platform_.warnings.begin(), platform_.warnings.end());

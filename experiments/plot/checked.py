@@ -4,6 +4,7 @@ import math
 import re
 
 import tables
+from against import EXPENSES
 from unusable import Unusable
 
 ACTIVITIES = ["compute_s", "exposed_s", "encode_s", "wire_s", "decode_s"]
@@ -67,7 +68,14 @@ def fields(**checks):
     return all_of
 
 
-is_curve = each(fields(time_s=number, bytes_mean=number, loss=score, accuracy=score))
+def is_curve(value, place):
+    """Expenses are there where the cluster has rates for them."""
+    each(fields(time_s=number, bytes_mean=number, loss=score, accuracy=score))(value, place)
+    for index, point in enumerate(value):
+        for key in EXPENSES:
+            number(point.get(key, 0), f"{place}[{index}].{key}")
+
+
 is_breakdown = fields(**dict.fromkeys(ACTIVITIES, number))
 is_run_of_study = fields(summary=fields(breakdown=is_breakdown), curve=is_curve)
 is_run = fields(summary=fields(breakdown=is_breakdown), curve=is_curve, workload=fields(description=text),

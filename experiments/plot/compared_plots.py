@@ -6,6 +6,7 @@ import math
 
 import matplotlib.pyplot as plt
 
+import against
 import checked
 import style
 import tables
@@ -27,12 +28,10 @@ def draw_curves(folder, runs, looks):
     keys = [key for key in ("loss", "accuracy") if any(point[key] is not None for curve in curves for point in curve)]
     if not keys:
         return []
-    seconds, time = style.time_unit(max(point["time_s"] for curve in curves for point in curve))
-    divisor, size = style.bytes_unit(max(point["bytes_mean"] for curve in curves for point in curve))
-    scales = {"step": (1, "steps"), "time_s": (seconds, f"time ({time})"), "bytes_mean": (divisor, f"sent by a rank, mean ({size})")}
-    figure, grid = style.panels(len(keys), len(scales), (11, 0.6 + 3 * len(keys)), sharey="row")
+    scales = [("step", 1, "steps"), *against.scales([point for curve in curves for point in curve])]
+    figure, grid = style.panels(len(keys), len(scales), (3.7 * len(scales), 0.6 + 3 * len(keys)), sharey="row")
     for row, key in zip(grid, keys):
-        for axes, (x, (scale, label)) in zip(row, scales.items()):
+        for axes, (x, scale, label) in zip(row, scales):
             for curve, look in zip(curves, looks):
                 points = [point for point in curve if point[key] is not None]
                 axes.plot([point[x] / scale for point in points], [point[key] for point in points], ms=4, **look)

@@ -1,16 +1,17 @@
-"""Pictures of one run: loss and accuracy against time and against bytes, and where its time goes."""
+"""Pictures of one run: loss and accuracy against time, bytes, energy and money, and where its time goes."""
 
 import itertools
 import math
 
 import matplotlib.pyplot as plt
 
+import against
 import checked
 import style
 import tables
 from checked import ACTIVITIES
 
-STEP_COLUMNS = {"step", "rank", "time_s", "loss", "bytes_sent", *ACTIVITIES}
+STEP_COLUMNS = {"step", "rank", "time_s", "loss", "bytes_sent", "bytes_between_nodes", *ACTIVITIES, *against.EXPENSES}
 MOST_PANELS = 10
 
 
@@ -23,16 +24,14 @@ def draw_curves(folder, run):
     keys = [key for key in ("loss", "accuracy") if scored(curve, key)]
     if not keys:
         return []
-    figure, grid = style.panels(len(keys), 2, (9, 3 * len(keys)), sharey="row")
-    divisor, unit = style.bytes_unit(max(point["bytes_mean"] for point in curve))
-    seconds, seconds_unit = style.time_unit(max(point["time_s"] for point in curve))
+    scales = against.scales(curve)
+    figure, grid = style.panels(len(keys), len(scales), (4.5 * len(scales), 3 * len(keys)), sharey="row")
     for row, key in zip(grid, keys):
         points = scored(curve, key)
-        row[0].plot([p["time_s"] / seconds for p in points], [p[key] for p in points], "o-", ms=4, color=style.COLOURS[0])
-        row[1].plot([p["bytes_mean"] / divisor for p in points], [p[key] for p in points], "o-", ms=4, color=style.COLOURS[1])
         row[0].set_ylabel(key)
-        row[0].set_xlabel(f"time ({seconds_unit})")
-        row[1].set_xlabel(f"sent by a rank, mean ({unit})")
+        for axes, (x, divisor, label), colour in zip(row, scales, style.COLOURS):
+            axes.plot([p[x] / divisor for p in points], [p[key] for p in points], "o-", ms=4, color=colour)
+            axes.set_xlabel(label)
     figure.suptitle(f"{run['workload']['description']}, {run['configuration']['flags']['algorithm']}", x=0.02, ha="left")
     figure.tight_layout()
     return style.save(figure, folder, "curves")

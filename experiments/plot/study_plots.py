@@ -6,6 +6,7 @@ import statistics
 
 import matplotlib.pyplot as plt
 
+import against
 import agreement_plot
 import checked
 import map_plot
@@ -120,7 +121,7 @@ def note_calibration(figure, calibration):
 
 
 def curves_by_line(study, runs):
-    """A line → the curves of its seeds, which hold time, mean bytes a rank, loss and accuracy."""
+    """A line → the curves of its seeds, which hold what is drawn and what it is drawn against."""
     curves = collections.defaultdict(list)
     for run in runs:
         if run["json"]["curve"]:
@@ -128,19 +129,19 @@ def curves_by_line(study, runs):
     return curves
 
 
-def band(curves, key):
-    """Median and range over runs of `key`, with median time and bytes, at each evaluation that all runs have."""
+def band(curves, key, scales=()):
+    """Median and range over runs of `key`, with medians of what it is drawn against, at each evaluation that all runs have."""
     points = []
     for same in zip(*curves):
         values = [point[key] for point in same if point.get(key) is not None]
         if values:
-            points.append({"time_s": statistics.median(p["time_s"] for p in same), "bytes_mean": statistics.median(p["bytes_mean"] for p in same),
-                           "middle": statistics.median(values), "low": min(values), "high": max(values)})
+            points.append({"middle": statistics.median(values), "low": min(values), "high": max(values)}
+                          | {x: statistics.median(p[x] for p in same) / divisor for x, divisor, _ in scales})
     return points
 
 
 def draw_learning(folder, study, runs, name, title):
-    """Loss and accuracy against time and bytes: medians as lines, ranges over seeds as bands."""
+    """Loss and accuracy against time, bytes, energy and money: medians as lines, ranges over seeds as bands."""
     curves = curves_by_line(study, runs)
     keys = [key for key in ("loss", "accuracy") if any(band(c, key) for c in curves.values())]
     if any(point.get("worst_accuracy") not in (None, point["accuracy"]) for some in curves.values() for c in some for point in c):
@@ -148,13 +149,13 @@ def draw_learning(folder, study, runs, name, title):
     if not keys or all(len(c) < 3 for some in curves.values() for c in some):
         return []
     colours = style.colours_of(lines_of(study, runs, "row"))
-    divisor, unit = style.bytes_unit(max(c[-1]["bytes_mean"] for some in curves.values() for c in some))
-    figure, grid = style.panels(len(keys), 2, (10, 3.4 * len(keys)), sharey="row", sharex="col")
+    scales = against.scales([point for some in curves.values() for c in some for point in c])
+    figure, grid = style.panels(len(keys), len(scales), (5 * len(scales), 3.4 * len(keys)), sharey="row", sharex="col")
     for row, key in zip(grid, keys):
         for label, some in curves.items():
-            points = band(some, key)
-            for axes, x, scale in ((row[0], "time_s", 1), (row[1], "bytes_mean", divisor)):
-                at = [p[x] / scale for p in points]
+            points = band(some, key, scales)
+            for axes, (x, _, _) in zip(row, scales):
+                at = [p[x] for p in points]
                 axes.plot(at, [p["middle"] for p in points], color=colours[label], label=style.readable(label))
                 axes.fill_between(at, [p["low"] for p in points], [p["high"] for p in points], color=colours[label], alpha=0.18, linewidth=0)
         if key == "loss" and "goal" in study:
@@ -164,9 +165,9 @@ def draw_learning(folder, study, runs, name, title):
             row[0].set_yscale("log")
             style.plain_log(row[0].yaxis)
         row[0].set_ylabel("accuracy of the worst rank" if key == "worst_accuracy" else key)
-    grid[-1][0].set_xlabel("simulated time (s)")
-    grid[-1][1].set_xlabel(f"sent by a rank, mean ({unit})")
-    style.legend_outside(grid[0][1])
+    for axes, (_, _, label) in zip(grid[-1], scales):
+        axes.set_xlabel(label)
+    style.legend_outside(grid[0][-1])
     figure.suptitle(title, x=0.02, ha="left")
     figure.tight_layout()
     return style.save(figure, folder, name)

@@ -86,6 +86,14 @@ def time_unit(largest):
     return 1e-9, "ns"
 
 
+def energy_unit(largest):
+    """The divisor and the name of the unit for joules up to `largest`."""
+    for divisor, name in ((1e9, "GJ"), (1e6, "MJ"), (1e3, "kJ"), (1.0, "J")):
+        if largest >= divisor:
+            return divisor, name
+    return 1e-3, "mJ"
+
+
 def panels(down, across, figsize, **sharing):
     """A figure and its axes, down by across; all below each other where the picture is as narrow as a column."""
     if columns != 1:

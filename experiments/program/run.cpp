@@ -39,6 +39,14 @@ std::string uses_line(const nlohmann::json& facts) {
   return facts.is_object() && facts.contains("uses") ? "  uses       " + facts["uses"].get<std::string>() + "\n" : "";
 }
 
+/// Of all ranks, where the cluster has rates for it.
+std::string expense_lines(const nlohmann::json& summary) {
+  std::string text;
+  if (summary["energy_J"].is_number()) text += "  energy     " + text_of(summary["energy_J"]) + " J\n";
+  if (summary["money_USD"].is_number()) text += "  money      " + text_of(summary["money_USD"]) + " USD\n";
+  return text;
+}
+
 /// How far off the iteration may be, where the cluster's calibration says so.
 std::string error_line(const nlohmann::json& bar) {
   if (bar.is_null()) return "";
@@ -58,7 +66,7 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
             << error_line(run["error_bar"]) << "  sent       " << text_of(summary["bytes_per_step_mean"])
             << " bytes a step and rank, " << text_of(summary["bytes_per_step_inside_nodes"]) << " inside nodes and "
             << text_of(summary["bytes_per_step_between_nodes"]) << " between them\n"
-            << "  loss       " << text_of(summary["loss"]) << "\n"
+            << expense_lines(summary) << "  loss       " << text_of(summary["loss"]) << "\n"
             << "  accuracy   " << text_of(summary["accuracy"]) << "\n"
             << "  took       " << text_of(summary["simulated_s"]) << " s on the backend's clock, "
             << text_of(summary["wall_s"]) << " s to run\n"

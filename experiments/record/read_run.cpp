@@ -1,5 +1,6 @@
 // Reads run.json with suspicion: it may be cut, edited, or of another run.
 #include "experiments/record/digest.hpp"
+#include "experiments/record/expenses.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/settings/text_file.hpp"
 
@@ -12,6 +13,9 @@ bool is_point(const nlohmann::json& point) {
   if (!point.is_object()) return false;
   for (const char* key : {"step", "time_s", "bytes_mean"}) {
     if (!point.contains(key) || !point[key].is_number()) return false;
+  }
+  for (const char* key : expense_names) {
+    if (point.contains(key) && !point[key].is_number()) return false;
   }
   return point.contains("loss") && is_score(point["loss"]) && point.contains("accuracy") && is_score(point["accuracy"]);
 }

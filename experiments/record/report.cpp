@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "experiments/measure/median.hpp"
+#include "experiments/record/expenses.hpp"
 
 namespace trigram {
 namespace {
@@ -63,11 +64,13 @@ void add_names(const Map& recorded, std::set<std::string>& names) {
   for (const auto& [name, value] : recorded) names.insert(name);
 }
 
-/// The fixed columns, then those that the algorithm recorded.
+/// The fixed columns, then expenses, then what the algorithm recorded.
 template <class Columns>
-std::string header(const Columns& columns, const std::set<std::string>& recorded) {
+std::string header(const Columns& columns, const std::vector<Expense>& expenses,
+                   const std::set<std::string>& recorded) {
   std::string text;
   for (const std::string_view column : columns) text += (text.empty() ? "" : ",") + std::string(column);
+  for (const Expense& expense : expenses) text += "," + expense.name;
   for (const std::string& column : recorded) text += "," + column;
   return text + "\n";
 }
@@ -81,13 +84,21 @@ double value_of(const std::map<std::string, std::vector<double>>& recorded, cons
 
 std::string cell(double value) { return std::isnan(value) ? "," : "," + number_text(value); }
 
+std::string cells(const std::vector<Expense>& expenses, const Used& used) {
+  std::string text;
+  for (const Expense& expense : expenses) text += cell(expense.of(used));
+  return text;
+}
+
 }  // namespace
 
-std::string steps_csv(const std::vector<RankReport>& ranks) {
+std::string steps_csv(const Training& training) {
+  const std::vector<Expense> expenses = expenses_of(training);
   std::set<std::string> recorded;
-  for (const RankReport& report : ranks) add_names(report.recorded, recorded);
-  std::string text = header(StepRow::columns, recorded);
-  for (const RankReport& report : ranks) {
+  for (const RankReport& report : training.ranks) add_names(report.recorded, recorded);
+  std::string text = header(StepRow::columns, expenses, recorded);
+  for (const RankReport& report : training.ranks) {
+    Used used;
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
       const StepRow& row = report.steps[i];
       text += std::to_string(row.step) + "," + std::to_string(row.rank) + "," + number_text(row.time_s) + "," +
@@ -95,6 +106,8 @@ std::string steps_csv(const std::vector<RankReport>& ranks) {
               std::to_string(row.bytes_between_nodes);
       for (const double seconds : {row.compute_s, row.encode_s, row.wire_s, row.decode_s, row.exposed_s})
         text += "," + number_text(seconds);
+      used = {row.time_s, used.busy_s + row.busy_s, used.bytes + static_cast<double>(row.bytes_between_nodes)};
+      text += cells(expenses, used);
       for (const std::string& column : recorded) text += cell(value_of(report.recorded, column, i));
       text += "\n";
     }
@@ -102,15 +115,17 @@ std::string steps_csv(const std::vector<RankReport>& ranks) {
   return text;
 }
 
-std::string evals_csv(const std::vector<RankReport>& ranks) {
-  const std::vector<EvalRow> rows = evaluations(ranks);
+std::string evals_csv(const Training& training) {
+  const std::vector<Expense> expenses = expenses_of(training);
+  const std::vector<EvalRow> rows = evaluations(training.ranks);
   std::set<std::string> recorded;
   for (const EvalRow& row : rows) add_names(row.recorded, recorded);
-  std::string text = header(EvalRow::columns, recorded);
+  std::string text = header(EvalRow::columns, expenses, recorded);
   for (const EvalRow& row : rows) {
     text += std::to_string(row.step);
     for (const double value : {row.time_s, row.loss, row.accuracy, row.worst_accuracy, row.consensus_distance})
       text += "," + number_text(value);
+    text += cells(expenses, used_until(row, training));
     for (const std::string& column : recorded) {
       const auto found = row.recorded.find(column);
       text += cell(found == row.recorded.end() ? nothing : found->second);
@@ -146,6 +161,8 @@ nlohmann::json summarize(const Training& training, std::int64_t global_batch) {
       {"empty_shards", std::count_if(ranks.begin(), ranks.end(),
                                      [](const RankReport& r) { return r.steps_done > 0 && r.local_batch == 0; })},
       {"breakdown", breakdown(ranks.front())}};
+  for (const char* key : expense_names) summary[key] = nullptr;
+  for (const Expense& expense : expenses_of(training)) summary[expense.name] = expense.of(used_in_all(training));
   for (const char* key : {"loss", "accuracy", "worst_accuracy", "consensus_distance"}) summary[key] = nullptr;
   if (scores.empty()) return summary;
   const EvalRow& last = scores.back();

@@ -7,6 +7,7 @@
 #include "core/algorithm.hpp"
 #include "experiments/record/checkpoint_folder.hpp"
 #include "experiments/record/digest.hpp"
+#include "experiments/record/expenses.hpp"
 #include "experiments/record/folder_lock.hpp"
 #include "experiments/record/progress.hpp"
 #include "experiments/record/regime.hpp"
@@ -61,6 +62,7 @@ nlohmann::json inputs(const RunConfig& config) {
 
 /// What evals.csv says, with the bytes that a rank had sent on average by then.
 nlohmann::json curve(const Training& training) {
+  const std::vector<Expense> expenses = expenses_of(training);
   nlohmann::json points = nlohmann::json::array();
   for (const EvalRow& row : evaluations(training.ranks)) {
     points.push_back({{"step", row.step},
@@ -68,6 +70,7 @@ nlohmann::json curve(const Training& training) {
                       {"loss", row.loss},
                       {"accuracy", row.accuracy},
                       {"bytes_mean", row.bytes_sent}});
+    for (const Expense& expense : expenses) points.back()[expense.name] = expense.of(used_until(row, training));
   }
   return points;
 }
@@ -78,8 +81,8 @@ void write_results(const RunConfig& config, const LaneLayout& layout, const Trai
                    const nlohmann::json& run) {
   std::vector<NewFile> files;
   const auto add = [&](const char* name) -> NewFile& { return files.emplace_back(config.out / name); };
-  add("steps.csv").write(steps_csv(training.ranks));
-  add("evals.csv").write(evals_csv(training.ranks));
+  add("steps.csv").write(steps_csv(training));
+  add("evals.csv").write(evals_csv(training));
   if (config.trace) {
     NewFile& trace = add("trace.json");
     write_trace(training.ranks, layout, [&](std::string_view piece) { trace.write(piece); });

@@ -1,7 +1,10 @@
 // When a run reaches the loss that its study asks for.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "experiments/study/study_point.hpp"
 
@@ -10,10 +13,14 @@ namespace trigram {
 /// The first evaluation at or below the goal's loss.
 struct Reached {
   double seconds = 0;
-  double bytes = 0;  ///< sent by a rank on average until then
+  double bytes = 0;                             ///< sent by a rank on average until then
+  std::map<std::string, double> expenses = {};  ///< of all ranks until then, where the cluster has rates: "energy_J"
 };
 
 /// nullopt for a run that never gets there.
 std::optional<Reached> reached(const Goal& goal, const nlohmann::json& run);
+
+/// The expenses that some of these runs have: "energy_J", "money_USD".
+std::vector<std::string> expenses_in(const std::vector<StudyResult>& results);
 
 }  // namespace trigram

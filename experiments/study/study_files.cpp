@@ -49,10 +49,15 @@ nlohmann::json observation_facts(const Study& study) {
   return all;
 }
 
-std::string goal_cells(const Study& study, const StudyResult& result) {
+std::string goal_cells(const Study& study, const std::vector<std::string>& expenses, const StudyResult& result) {
   if (!study.goal) return "";
   const auto there = reached(*study.goal, result.run);
-  return there ? "," + number(there->seconds) + "," + number(there->bytes) : ",,";
+  std::string text = there ? "," + number(there->seconds) + "," + number(there->bytes) : ",,";
+  for (const std::string& name : expenses) {
+    text += ",";
+    if (there && there->expenses.contains(name)) text += number(there->expenses.at(name));
+  }
+  return text;
 }
 
 }  // namespace
@@ -69,14 +74,18 @@ std::string runs_csv(const Study& study, const std::vector<StudyResult>& results
   std::string text = "row,series,variant";
   for (const std::string& key : axes) text += "," + quoted(key);
   text += ",folder,measure";
-  if (study.goal) text += ",time_to_goal_s,bytes_to_goal";
+  const std::vector<std::string> expenses = expenses_in(results);
+  if (study.goal) {
+    text += ",time_to_goal_s,bytes_to_goal";
+    for (const std::string& name : expenses) text += "," + name + "_to_goal";
+  }
   for (const std::string& key : metrics) text += "," + key;
   text += "\n";
   for (const StudyResult& result : results) {
     const StudyPoint& point = result.point;
     text += quoted(point.row) + "," + quoted(point.series) + "," + quoted(point.variant);
     for (const std::string& key : axes) text += "," + (point.axes.contains(key) ? quoted(point.axes.at(key)) : "");
-    text += "," + quoted(result.folder) + "," + number(measured(study, result)) + goal_cells(study, result);
+    text += "," + quoted(result.folder) + "," + number(measured(study, result)) + goal_cells(study, expenses, result);
     for (const std::string& key : metrics) text += "," + number(value_at(result.run, "summary." + key));
     text += "\n";
   }

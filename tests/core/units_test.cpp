@@ -44,6 +44,11 @@ TEST(Units, AreThoseThatPeopleUse) {
   EXPECT_DOUBLE_EQ(parse_quantity("1GiB/s", Unit::bytes_per_second), 1073741824.0);
   EXPECT_DOUBLE_EQ(parse_quantity("2TiB", Unit::bytes), 0x1p41);
   EXPECT_DOUBLE_EQ(parse_quantity("312TFLOP/s", Unit::flops), 312e12);
+  EXPECT_DOUBLE_EQ(parse_quantity("0.7kW", Unit::watts), 700);
+  EXPECT_DOUBLE_EQ(parse_quantity("20pJ/bit", Unit::joules_per_byte), 160e-12);
+  EXPECT_DOUBLE_EQ(parse_quantity("0.16J/GB", Unit::joules_per_byte), 160e-12);
+  EXPECT_DOUBLE_EQ(parse_quantity("3.06USD/h", Unit::dollars_per_second), 3.06 / 3600);
+  EXPECT_DOUBLE_EQ(parse_quantity("0.02USD/GB", Unit::dollars_per_byte), 2e-11);
 }
 
 TEST(Units, OfMessagesAreThoseOfNcclTests) {
@@ -89,6 +94,10 @@ TEST(Units, AreWrittenInTheLargestThatFits) {
   EXPECT_EQ(format_quantity(12, Unit::bytes), "12B");
   EXPECT_EQ(format_quantity(15.7e12, Unit::flops), "15.7TFLOPS");
   EXPECT_EQ(format_quantity(0, Unit::seconds), "0s");
+  EXPECT_EQ(format_quantity(300, Unit::watts), "300W");
+  EXPECT_EQ(format_quantity(160e-12, Unit::joules_per_byte), "160pJ/B");
+  EXPECT_EQ(format_quantity(3.06 / 3600, Unit::dollars_per_second), "3.06USD/h");
+  EXPECT_EQ(format_quantity(2e-11, Unit::dollars_per_byte), "0.02USD/GB");
 }
 
 TEST(Units, WhatIsWrittenIsReadBack) {

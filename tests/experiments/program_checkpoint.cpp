@@ -58,7 +58,8 @@ TEST_F(Checkpointed, EveryAlgorithmWritesTheSameFilesAsWithoutInterruption) {
       SCOPED_TRACE(algorithm + ", " + fidelity);
       if (algorithm == "power_sgd") continue;  // has no matrices to send here
       const std::string flags =
-          "--algorithm " + algorithm + " --record all --fidelity " + fidelity + " --checkpoint-every 6 ";
+          "--algorithm " + algorithm + " --record all --fidelity " + fidelity +
+          " --checkpoint-every 6 --cluster two_by_four:gpu_busy_power=300W,gpu_idle_power=50W,nic_energy=1nJ/B ";
       const Ended whole = run(flags + "--checkpoint " + path("c"), "whole");
       ASSERT_EQ(whole.code, 0) << whole.text;
       ASSERT_EQ(checkpoints(), std::vector{6});

@@ -17,6 +17,7 @@
 namespace trigram {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// Two ranks, three steps; those of rank 0 begin 3 seconds before 0 and end at 5, 6 and 9 seconds. Rank 1 takes 18
@@ -68,11 +69,11 @@ TEST(Report, NamesWhatASummaryHolds) {
 }
 
 TEST(Report, TablesHaveTheirColumns) {
-  EXPECT_THAT(steps_csv(training().ranks),
+  EXPECT_THAT(steps_csv(training()),
               ::testing::StartsWith(
                   "step,rank,time_s,loss,bytes_sent,bytes_between_nodes,compute_s,encode_s,wire_s,decode_s,exposed_s\n"
                   "0,0,5,2.5,10,6,1,0,3,0,4\n"));
-  EXPECT_EQ(evals_csv(training().ranks),
+  EXPECT_EQ(evals_csv(training()),
             "step,time_s,loss,accuracy,worst_accuracy,consensus_distance\n0,0,2.5,0.1,0.1,0\n3,9,0.25,0.9,0.8,0.125\n");
 }
 
@@ -81,14 +82,48 @@ TEST(Report, RecordedColumnsComeBehindTheFixedOnes) {
   made.ranks[1].steps = {{0, 1, 4, 2, 10, 6, 1, 0, 3, 0, 0}};
   made.ranks[0].recorded["staleness"] = {0, std::nan(""), 2};
   made.ranks[1].recorded["averagings"] = {7};
-  const std::string steps = steps_csv(made.ranks);
+  const std::string steps = steps_csv(made);
   EXPECT_THAT(steps, HasSubstr("exposed_s,averagings,staleness\n0,0,5,2.5,10,6,1,0,3,0,4,,0\n1,"));
   EXPECT_THAT(steps, HasSubstr(",0.5,,\n2,"));
   EXPECT_THAT(steps, ::testing::EndsWith("\n0,1,4,2,10,6,1,0,3,0,0,7,\n"));
   made.ranks[1].evals[0].recorded = {{"staleness", 1.5}};
-  EXPECT_EQ(evals_csv(made.ranks),
+  EXPECT_EQ(evals_csv(made),
             "step,time_s,loss,accuracy,worst_accuracy,consensus_distance,staleness\n0,0,2.5,0.1,0.1,0,\n"
             "3,9,0.25,0.9,0.8,0.125,1.5\n");
+}
+
+/// The same at 300 W and 50 W, half a joule and a quarter of a dollar a byte, and two dollars a GPU and second.
+Training training_with_rates() {
+  Training made = training();
+  made.facts =
+      R"({"expenses": {"energy_J": {"busy_gpu_s": 300, "idle_gpu_s": 50, "byte": 0.5},
+                       "money_USD": {"busy_gpu_s": 2, "idle_gpu_s": 2, "byte": 0.25}}})";
+  for (const auto& [step, busy] : {std::pair(0U, 2), std::pair(1U, 0), std::pair(2U, 1)})
+    made.ranks[0].steps[step].busy_s = busy;
+  made.ranks[0].busy_s = 3;
+  made.ranks[1].busy_s = 5;
+  made.ranks[1].evals[0].busy_s = 5;
+  made.ranks[1].evals[0].bytes_between_nodes = 10;
+  return made;
+}
+
+// A rank's row after 9 s, of which 3 s busy, and 36 bytes: 3·300 + 6·50 + 18 J. Both ranks after 9 s, 5 s busy, 10
+// bytes: 5·300 + 13·50 + 5 J.
+TEST(Report, JoulesAndDollarsAddUp) {
+  const Training made = training_with_rates();
+  EXPECT_THAT(steps_csv(made), AllOf(HasSubstr(",exposed_s,energy_J,money_USD\n0,0,5,2.5,10,6,1,0,3,0,4,753,11.5\n"),
+                                     HasSubstr(",0.5,809,16.5\n"), ::testing::EndsWith(",2,1218,27\n")));
+  EXPECT_EQ(evals_csv(made),
+            "step,time_s,loss,accuracy,worst_accuracy,consensus_distance,energy_J,money_USD\n"
+            "0,0,2.5,0.1,0.1,0,0,0\n3,9,0.25,0.9,0.8,0.125,2155,38.5\n");
+}
+
+// Both until second 20: 8 s busy and 32 s idle, 72 bytes.
+TEST(Report, ASummaryHasTheJoulesAndDollarsOfAllRanks) {
+  const nlohmann::json summary = summarize(training_with_rates(), 8);
+  EXPECT_DOUBLE_EQ(summary["energy_J"], 8 * 300 + 32 * 50 + 36);
+  EXPECT_DOUBLE_EQ(summary["money_USD"], 40 * 2 + 18);
+  EXPECT_TRUE(summarize(training(), 8)["energy_J"].is_null());
 }
 
 TEST(Report, TraceIsChromes) {

@@ -109,6 +109,25 @@ class Mangled(unittest.TestCase):
             write_run(self.folder, run)
             self.check(run)
 
+    def test_expenses(self):
+        curve = [point | {"energy_J": 2000.0 * point["step"], "money_USD": 3.0 * point["step"]} for point in RUN["curve"]]
+        figures = []
+        with unittest.mock.patch("style.save", lambda figure, folder, name: figures.append(figure) or []):
+            write_run(self.folder, RUN | {"curve": curve})
+            self.assertEqual(self.check("whole")[0], 0)
+            write_study(self.folder, STUDY, RUN | {"curve": curve})
+            self.assertEqual(self.check("study")[0], 0)
+        drawn = [figure.axes for figure in figures if len(figure.axes) == 4]
+        self.assertEqual(len(drawn), 3)  # of the run, and of the study at two bandwidths
+        for _, _, energy, money in drawn:
+            self.assertEqual([axes.get_xlabel() for axes in (energy, money)], ["energy of all ranks (kJ)", "money (USD)"])
+            self.assertEqual(energy.lines[0].get_xdata().tolist(), [0, 2, 4, 6])
+            self.assertEqual(money.lines[0].get_xdata().tolist(), [0, 3, 6, 9])
+        plt.close("all")
+        for run in itertools.islice(mangled({"curve": curve}), 0, None, 5):
+            write_run(self.folder, RUN | run)
+            self.check(run)
+
     def test_several_runs(self):
         whole = pathlib.Path(self.scratch.name) / "whole"
         write_run(whole)
