@@ -240,31 +240,35 @@ class Trainer {
 
   void step() {
     step_.begin(worker_.step, options_.learning_rate * schedule_->factor(worker_.step, worker_.steps));
-    for (int part = 0; part + 1 < options_.accumulate; ++part) {
-      compute_gradients(part, [](int) {});
+    const int last_part = options_.accumulate - 1;
+    for (int part = 0; part < last_part; ++part) {
+      forward(part);
+      backward(part, workload_->layers(), 0);
       accumulation_.keep(part, workload_->loss());
     }
-    const std::vector<Bucket>& buckets = store_.buckets();
-    std::size_t complete = 0;
-    compute_gradients(options_.accumulate - 1, [&](int layer) {
-      for (; complete < buckets.size() && buckets[complete].first_layer >= layer; ++complete) {
-        accumulation_.mean(buckets[complete]);
-        step_.bucket_ready(buckets[complete].index);
-      }
-    });
+    forward(last_part);
+    int left = workload_->layers();
+    for (const Bucket& bucket : store_.buckets()) {
+      left = backward(last_part, left, bucket.first_layer);
+      accumulation_.mean(bucket);
+      step_.bucket_ready(bucket.index);
+    }
+    backward(last_part, left, 0);
     step_.before_update();
     step_.update();
     step_.end();
   }
 
-  /// Of one micro-batch of this step; says of each layer when its gradients are there.
-  template <class LayerDone>
-  void compute_gradients(int part, const LayerDone& layer_done) {
+  /// Of one micro-batch of this step.
+  void forward(int part) {
     pass("forward", part, [&] { workload_->forward(worker_); });
-    for (int layer = workload_->layers() - 1; layer >= 0; --layer) {
-      pass("backward", part, [&] { workload_->backward(worker_, layer); });
-      layer_done(layer);
-    }
+  }
+
+  /// Of the layers below `left` down to `lowest`, if any; those that are left then.
+  int backward(int part, int left, int lowest) {
+    if (left <= lowest) return left;
+    pass("backward", part, [&] { workload_->backward_through(worker_, left - 1, lowest); });
+    return lowest;
   }
 
   /// The workload draws samples and noise by the step that it sees, so that micro-batches are those of as many steps.

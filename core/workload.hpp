@@ -68,6 +68,11 @@ class Workload {
   virtual void forward(Worker& worker) = 0;
   /// Fills the gradients of one layer.
   virtual void backward(Worker& worker, int layer) = 0;
+  /// The same from layer `first` down to `last`, where nobody looks before all are there. A workload whose layers only
+  /// take time overrides it: one wait is then enough.
+  virtual void backward_through(Worker& worker, int first, int last) {
+    for (int layer = first; layer >= last; --layer) backward(worker, layer);
+  }
   /// One f32 on the device: this rank's share of the global batch's mean loss, scaled as its gradients; empty for a
   /// phantom.
   virtual Buffer loss() const = 0;

@@ -35,6 +35,7 @@ void SgdFamily::update(Worker& worker, const Bucket& bucket, double learning_rat
   constants.learning_rate = static_cast<float>(learning_rate);
   constants.first_step = started == 0;
   std::vector<SgdTensor> tensors;
+  tensors.reserve(bucket.groups.size());
   for (const ParameterGroup& group : bucket.groups) {
     tensors.push_back({group.of(bucket.weights), group.of(bucket.gradients),
                        velocity_.empty() ? Buffer() : group.of(velocity_[bucket.index]), group.decays});

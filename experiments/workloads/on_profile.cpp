@@ -45,7 +45,8 @@ class OnProfile : public Workload {
 
   void setup(Worker& worker, std::span<const ParameterView> parameters) override;
   void forward(Worker& worker) override;
-  void backward(Worker& worker, int layer) override;
+  void backward(Worker& worker, int layer) override { backward_through(worker, layer, layer); }
+  void backward_through(Worker& worker, int first, int last) override;
   Buffer loss() const override { return model_->loss(); }
   void list_state(State& state) override { model_->list_state(state); }
 
@@ -109,11 +110,12 @@ void OnProfile::forward(Worker& worker) {
   profile_->spend_forward(worker.device);
 }
 
-void OnProfile::backward(Worker& worker, int layer) {
-  profile_->spend_backward(worker.device, layer);
+void OnProfile::backward_through(Worker& worker, int first, int last) {
+  profile_->spend_backward(worker.device, first, last);
   const Device::Uncharged uncharged(worker.device);
   for (const Placed& tensor : tensors_) {
-    if (parameters_[tensor.place].layer == layer) worker.device.copy(tensor.gradients, views_[tensor.place].gradients);
+    const int layer = parameters_[tensor.place].layer;
+    if (last <= layer && layer <= first) worker.device.copy(tensor.gradients, views_[tensor.place].gradients);
   }
 }
 

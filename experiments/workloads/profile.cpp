@@ -109,14 +109,14 @@ void Profile::spend_forward(Device& device) const {
   if (clock_ != Clock::roofline && seconds > 0) device.charge_seconds(seconds * local_batches());
 }
 
-void Profile::spend_backward(Device& device, int layer) const {
-  const auto index = static_cast<std::size_t>(layer);
-  const double seconds = layers_[index].backward_seconds * local_batches();
-  if (clock_ == Clock::roofline) {
-    device.charge(roofline(index, table_->layers[index].backward_flops, 2));
-  } else if (seconds > 0) {
-    device.charge_seconds(seconds);
+void Profile::spend_backward(Device& device, int first, int last) const {
+  double seconds = 0;
+  for (int layer = first; layer >= last; --layer) {
+    const auto index = static_cast<std::size_t>(layer);
+    seconds += layers_[index].backward_seconds;
+    if (clock_ == Clock::roofline) device.charge(roofline(index, table_->layers[index].backward_flops, 2));
   }
+  if (clock_ != Clock::roofline && seconds > 0) device.charge_seconds(seconds * local_batches());
 }
 
 double Profile::local_batches() const { return static_cast<double>(local_batch_) / static_cast<double>(batch_); }

@@ -22,8 +22,8 @@ class Profile : public Workload {
   const std::string& name() const { return table_->name; }
   /// Takes the time of the whole forward pass.
   void spend_forward(Device& device) const;
-  /// Takes the time of one layer's backward pass.
-  void spend_backward(Device& device, int layer) const;
+  /// Takes the time of the backward pass from layer `first` down to `last`.
+  void spend_backward(Device& device, int first, int last) const;
 
   void open(const Shard& shard) override;
   std::vector<Parameter> parameters() const override { return table_->parameters; }
@@ -36,7 +36,8 @@ class Profile : public Workload {
 
   void setup(Worker&, std::span<const ParameterView>) override {}
   void forward(Worker& worker) override { spend_forward(worker.device); }
-  void backward(Worker& worker, int layer) override { spend_backward(worker.device, layer); }
+  void backward(Worker& worker, int layer) override { backward_through(worker, layer, layer); }
+  void backward_through(Worker& worker, int first, int last) override { spend_backward(worker.device, first, last); }
   Buffer loss() const override { return {}; }
   std::optional<double> objective(Device&, const HostWeights&) override { return std::nullopt; }
   double accuracy(Device&, const HostWeights&) override;

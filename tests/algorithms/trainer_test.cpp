@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -18,6 +19,24 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+// Six layers of one element each, in buckets that hold so many bytes.
+TEST(Backward, PausesWhereABucketIsCompleteAndNowhereElse) {
+  Script script;
+  script.layers = {1, 1, 1, 1, 1, 1};
+  play(script);
+  for (const auto& [bytes, passes] : {std::pair(4, 6), std::pair(8, 3), std::pair(1024, 1)}) {
+    TrainingOptions options = scripted("all_reduce", 2);
+    options.buckets.bytes = bytes;
+    options.keep_spans = true;
+    World world;
+    world.ranks = 2;
+    world.keep_spans = true;
+    const Training training = run_training(*Backends::make(threads(2)), world, options);
+    const auto backward = [](const LaneSpan& span) { return span.name == "backward"; };
+    EXPECT_EQ(std::ranges::count_if(training.ranks[1].spans, backward), 2 * passes) << bytes;
+  }
+}
 
 TEST(Evaluations, AreScoredAfterTrainingWhereThatTakesRealTime) {
   constexpr int ranks = 3;
