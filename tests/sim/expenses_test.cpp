@@ -29,7 +29,7 @@ TEST(BusySeconds, CountKernelsOfTwoLanesOnce) {
 // A kernel of 5 s that is asked about after 2.
 TEST(BusySeconds, CountAKernelThatRunsUntilNow) {
   const auto busy = run_ranks<double>(flat(2), 2, [](RankRuntime& runtime) {
-    const Pending beside = runtime.launch(1, [&] {
+    Pending beside = runtime.launch(1, [&] {
       if (runtime.rank() == 0) runtime.lane(1).device->charge_seconds(5);
     });
     if (runtime.rank() == 1) runtime.lane(0).device->charge_seconds(2);
