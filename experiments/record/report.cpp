@@ -84,7 +84,7 @@ double value_of(const std::map<std::string, std::vector<double>>& recorded, cons
 
 std::string cell(double value) { return std::isnan(value) ? "," : "," + number_text(value); }
 
-std::string cells(const std::vector<Expense>& expenses, const Used& used) {
+std::string expense_cells(const std::vector<Expense>& expenses, const Used& used) {
   std::string text;
   for (const Expense& expense : expenses) text += cell(expense.of(used));
   return text;
@@ -107,7 +107,7 @@ std::string steps_csv(const Training& training) {
       for (const double seconds : {row.compute_s, row.encode_s, row.wire_s, row.decode_s, row.exposed_s})
         text += "," + number_text(seconds);
       used = {row.time_s, used.busy_s + row.busy_s, used.bytes + static_cast<double>(row.bytes_between_nodes)};
-      text += cells(expenses, used);
+      text += expense_cells(expenses, used);
       for (const std::string& column : recorded) text += cell(value_of(report.recorded, column, i));
       text += "\n";
     }
@@ -125,7 +125,7 @@ std::string evals_csv(const Training& training) {
     text += std::to_string(row.step);
     for (const double value : {row.time_s, row.loss, row.accuracy, row.worst_accuracy, row.consensus_distance})
       text += "," + number_text(value);
-    text += cells(expenses, used_until(row, training));
+    text += expense_cells(expenses, used_until(row, training));
     for (const std::string& column : recorded) {
       const auto found = row.recorded.find(column);
       text += cell(found == row.recorded.end() ? nothing : found->second);
