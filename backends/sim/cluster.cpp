@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "backends/sim/outages.hpp"
 #include "core/error.hpp"
 #include "core/located.hpp"
 #include "core/quoted.hpp"
@@ -56,6 +57,7 @@ Cluster::Cluster(Params& params) : owner_(params.owner()) {
   expenses = read_expenses(params);
   given_transfer_keys_ = given(params, {"nic_energy", "transfer_price"});
   check_targets();
+  changes = changes_with_outages();
   check_burst();
 }
 
@@ -158,7 +160,7 @@ void Cluster::check_burst() const {
   });
   require(nic_burst == 0 || (!fat_tree && background.empty() && !changing), owner_,
           ": 'nic_burst' knows NICs of one bandwidth around one switch, with nothing but what ranks send; leave out "
-          "topology=fat_tree, 'background' and changes of nic_bandwidth, or 'nic_burst'");
+          "topology=fat_tree, 'background', outages of a NIC and changes of nic_bandwidth, or 'nic_burst'");
 }
 
 void Cluster::read_connections(Params& params) {
@@ -235,19 +237,43 @@ void Cluster::read_events(Params& params) {
     return located(place_of(params, key), [&] { return parse(params.get(key, "", description)); });
   };
   slow = read("slow", parse_slow, "ranks whose GPU takes longer: rank:factor …");
-  changes = read("changes", parse_changes,
-                 "what changes from a time on: time/quantity/target/value … with nic_bandwidth, nic_latency of a node, "
-                 "node_bandwidth, node_latency, slow of a rank");
+  given_changes_ =
+      read("changes", parse_changes,
+           "what changes from a time on: time/quantity/target/value … with nic_bandwidth, nic_latency of a node, "
+           "node_bandwidth, node_latency, slow of a rank");
+  outages_ = read("outages", parse_outages,
+                  "what stops for a while and goes on as if nothing had been: length/part/target@time … with nic, node "
+                  "(a node: its NICs and GPUs) or gpu (a rank)");
   faults =
       read("faults", parse_faults, "what fails at a time: time/part/target … with nic, node (a node) or gpu (a rank)");
   background =
       read("background", parse_background, "endless traffic of others between nodes: from>to or from>to/rate …");
   if (!platform.empty()) refuse_events_of_links(params);
-  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.time < b.time; });
+  std::ranges::stable_sort(given_changes_, {}, &Change::time);
+}
+
+double Cluster::slowness(int rank) const {
+  const auto found = std::ranges::find(slow, rank, &Slow::rank);
+  return found == slow.end() ? 1 : found->factor;
+}
+
+std::vector<Change> Cluster::changes_with_outages() const {
+  if (outages_.empty()) return given_changes_;
+  const std::vector<int> nodes = nodes_of(default_ranks());
+  const auto ranks_of = [&](int node) {
+    const auto [first, last] = std::ranges::equal_range(nodes, node);
+    std::vector<int> ranks(static_cast<std::size_t>(last - first));
+    std::iota(ranks.begin(), ranks.end(), static_cast<int>(first - nodes.begin()));
+    return ranks;
+  };
+  const auto initial = [&](const Change& change) {
+    return change.quantity == Change::Quantity::slow ? slowness(change.target) : nic_bandwidth;
+  };
+  return with_outages(given_changes_, outages_, ranks_of, initial);
 }
 
 void Cluster::refuse_events_of_links(const Params& params) const {
-  refuse(given(params, {"slow", "changes"}), "a platform file, which has speeds and profiles of its own");
+  refuse(given(params, {"slow", "changes", "outages"}), "a platform file, which has speeds and profiles of its own");
   const bool nic = std::any_of(faults.begin(), faults.end(), [](const Fault& f) { return f.part == Fault::Part::nic; });
   require(!nic, owner_, ": 'faults' names a nic, which a platform file does not have; name a node or a gpu");
 }
@@ -261,14 +287,17 @@ void Cluster::check_targets() const {
             ", counted from 0");
   };
   for (const Slow& one : slow) check(one.rank, ranks, "rank", "slow");
-  for (const Change& change : changes) {
+  for (const Change& change : given_changes_) {
     const bool of_nic =
         change.quantity == Change::Quantity::nic_bandwidth || change.quantity == Change::Quantity::nic_latency;
     check(change.target, of_nic ? nodes : ranks, of_nic ? "node" : "rank", "changes");
   }
-  for (const Fault& fault : faults)
-    check(fault.target, fault.part == Fault::Part::gpu ? ranks : nodes,
-          fault.part == Fault::Part::gpu ? "rank" : "node", "faults");
+  const auto check_part = [&](Fault::Part part, int target, const char* key) {
+    const bool of_rank = part == Fault::Part::gpu;
+    check(target, of_rank ? ranks : nodes, of_rank ? "rank" : "node", key);
+  };
+  for (const Fault& fault : faults) check_part(fault.part, fault.target, "faults");
+  for (const Outage& outage : outages_) check_part(outage.part, outage.target, "outages");
   for (const Background& flow : background) check(std::max(flow.from, flow.to), nodes, "node", "background");
 }
 
@@ -335,12 +364,14 @@ std::vector<std::string> Cluster::warnings(int ranks) const {
                     " ranks does not use");
   };
   for (const Slow& one : slow) beyond(one.rank, ranks, "slow");
-  for (const Change& change : changes) {
+  for (const Change& change : given_changes_) {
     const bool of_nic =
         change.quantity == Change::Quantity::nic_bandwidth || change.quantity == Change::Quantity::nic_latency;
     beyond(change.target, of_nic ? used : ranks, "changes");
   }
   for (const Fault& fault : faults) beyond(fault.target, fault.part == Fault::Part::gpu ? ranks : used, "faults");
+  for (const Outage& outage : outages_)
+    beyond(outage.target, outage.part == Fault::Part::gpu ? ranks : used, "outages");
   for (const Background& flow : background) beyond(std::max(flow.from, flow.to), used, "background");
   return all;
 }

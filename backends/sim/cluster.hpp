@@ -45,7 +45,7 @@ struct Cluster {
   CodecRates codec_rates;       ///< measured speeds of codecs; the others have those of the GPU
   Expenses expenses;            ///< in joules and in dollars
   std::vector<Slow> slow;
-  std::vector<Change> changes;
+  std::vector<Change> changes;  ///< by time; those that outages bring are among them
   std::vector<Fault> faults;
   std::vector<Background> background;
   std::string platform;    ///< a SimGrid platform file instead of nodes and links; empty: none
@@ -55,6 +55,8 @@ struct Cluster {
 
   /// Where each rank lives; ranks fill nodes in order. Throws UsageError when they do not fit.
   std::vector<int> nodes_of(int ranks) const;
+  /// How many times as long as alone a rank's kernels take at first.
+  double slowness(int rank) const;
   /// All GPUs; on a platform file its hosts are counted by whoever has read it, and this is 0.
   int default_ranks() const;
   /// Whether the links inside nodes are alike and stay so.
@@ -78,12 +80,15 @@ struct Cluster {
   void read_events(Params& params);
   void read_run(Params& params);
   void check_targets() const;
+  std::vector<Change> changes_with_outages() const;
   void refuse_events_of_links(const Params& params) const;
   int ranks_on(std::size_t node) const;
   /// Throws UsageError for the first of the keys that were given.
   void refuse(const std::vector<std::string>& keys, const char* reason) const;
 
   std::string owner_;  ///< of the parameters, for messages
+  std::vector<Change> given_changes_;
+  std::vector<Outage> outages_;
   std::vector<std::string> given_nic_keys_, given_host_keys_, given_gpu_keys_, given_node_keys_, given_leaf_keys_,
       given_transfer_keys_;
 };

@@ -1,4 +1,4 @@
-// Reads the lists of slow ranks, changes, faults and foreign traffic.
+// Reads the lists of slow ranks, changes, faults, outages and foreign traffic.
 #include "backends/sim/events.hpp"
 
 #include <array>
@@ -51,6 +51,8 @@ Kind parse_name(const std::string& text, const std::string& entry, const std::ar
   throw UsageError(in_quotes(entry) + ": " + in_quotes(text) + did_you_mean(text, {names.begin(), names.end()}) +
                    " is none of " + known);
 }
+
+constexpr std::array parts{"nic", "gpu", "node"};
 
 double parse_value(Change::Quantity quantity, const std::string& text, const std::string& entry) {
   switch (quantity) {
@@ -109,12 +111,24 @@ std::vector<Change> parse_changes(const std::string& text) {
 }
 
 std::vector<Fault> parse_faults(const std::string& text) {
-  constexpr std::array names{"nic", "gpu", "node"};
   std::vector<Fault> all;
   for (const std::string& entry : split_at_spaces(text)) {
     const auto fields = fields_of(entry, '/', 3, "time/part/target, as 0.5s/nic/2");
-    all.push_back({parse_quantity(fields[0], Unit::seconds), parse_name<Fault::Part>(fields[1], entry, names),
+    all.push_back({parse_quantity(fields[0], Unit::seconds), parse_name<Fault::Part>(fields[1], entry, parts),
                    parse_index(fields[2], entry)});
+  }
+  return all;
+}
+
+std::vector<Outage> parse_outages(const std::string& text) {
+  constexpr const char* form = "length/part/target@time, as 20s/nic/2@60s";
+  std::vector<Outage> all;
+  for (const std::string& entry : split_at_spaces(text)) {
+    const auto fields = fields_of(entry, '/', 3, form);
+    const auto where = fields_of(fields[2], '@', 2, form);
+    const double from = parse_quantity(where[1], Unit::seconds);
+    all.push_back({from, from + parse_quantity(fields[0], Unit::seconds),
+                   parse_name<Fault::Part>(fields[1], entry, parts), parse_index(where[0], entry)});
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// What disturbs a cluster while a simulation runs: slow ranks, changes, faults and foreign traffic.
+// What disturbs a cluster while a simulation runs: slow ranks, changes, faults, outages and foreign traffic.
 #pragma once
 
 #include <string>
@@ -23,6 +23,14 @@ struct Fault {
   int target = 0;  ///< a node, or a rank for gpu
 };
 
+/// A part of the cluster that stops at `from` and goes on at `to` as if nothing had been: a NIC that lets nothing
+/// through, a GPU that computes nothing, or a node, which is both. Nothing is lost meanwhile.
+struct Outage {
+  double from = 0, to = 0;
+  Fault::Part part = Fault::Part::nic;
+  int target = 0;  ///< a node, or a rank for gpu
+};
+
 /// Traffic of others: an endless flow between two nodes, at most `rate` bytes per second (0: as much as it gets).
 struct Background {
   int from = 0, to = 0;
@@ -41,6 +49,8 @@ std::vector<Slow> parse_slow(const std::string& text);
 std::vector<Change> parse_changes(const std::string& text);
 /// "0.5s/nic/2 1s/gpu/3": time/part/target.
 std::vector<Fault> parse_faults(const std::string& text);
+/// "20s/nic/2@60s 1s/gpu/3@0s": length/part/target@time.
+std::vector<Outage> parse_outages(const std::string& text);
 /// "0>1 2>3/1Gbps": from>to, from>to/rate.
 std::vector<Background> parse_background(const std::string& text);
 

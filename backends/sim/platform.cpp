@@ -39,16 +39,9 @@ bool changes(const Cluster& cluster, Change::Quantity quantity, int target) {
                      [&](const Change& change) { return change.quantity == quantity && change.target == target; });
 }
 
-double slowness(const Cluster& cluster, int rank) {
-  for (const Slow& one : cluster.slow) {
-    if (one.rank == rank) return one.factor;
-  }
-  return 1;
-}
-
 /// Speeds of `rank` over time, relative to its fastest.
 simgrid::kernel::profile::Profile* speed_profile(const Cluster& cluster, int rank, double least_slow) {
-  std::string text = "0 " + number_text(least_slow / slowness(cluster, rank)) + "\n";
+  std::string text = "0 " + number_text(least_slow / cluster.slowness(rank)) + "\n";
   for (const Change& change : cluster.changes) {
     if (change.quantity != Change::Quantity::slow || change.target != rank) continue;
     text += number_text(change.time) + " " + number_text(least_slow / change.value) + "\n";
@@ -171,7 +164,7 @@ Platform::Link* Platform::add_changing_link(Zone* zone, const std::string& name,
 }
 
 sg::Host* Platform::add_host(Zone* zone, const Cluster& cluster, int rank) {
-  double least_slow = slowness(cluster, rank);
+  double least_slow = cluster.slowness(rank);
   for (const Change& change : cluster.changes) {
     if (change.quantity == Change::Quantity::slow && change.target == rank)
       least_slow = std::min(least_slow, change.value);

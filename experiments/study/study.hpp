@@ -21,6 +21,7 @@ struct Axis {
 struct Row {
   std::string name;
   std::string series;
+  std::string panel;  ///< of the figures that it is drawn in; empty: of every panel
   Settings settings;
   int line = 0;                                 ///< of its section
   std::optional<Observation> observation = {};  ///< of a row that a table of [measurements] makes

@@ -102,7 +102,11 @@ void read_calibration(Calibration& calibration, const ConfigEntry& entry) {
 }
 
 void read_row(Row& row, const ConfigEntry& entry) {
-  if (!entry.key.empty()) (entry.key == "series" ? row.series : row.settings[entry.key]) = entry.value;
+  if (entry.key == "panel") require_name(entry.value, "the panel");
+  if (entry.key.empty()) return;
+  (entry.key == "series"  ? row.series
+   : entry.key == "panel" ? row.panel
+                          : row.settings[entry.key]) = entry.value;
 }
 
 void read_variant(Variant& variant, const ConfigEntry& entry) {
@@ -161,7 +165,7 @@ void read_tables(Study& study, const ConfigEntry& entry) {
       for (Observation& one : read_observations(table)) {
         const std::string name = table.stem().string() + "." + std::to_string(one.line);
         require_name(name, "the name of the table's row");
-        study.rows.push_back({name, one.method, one.settings, entry.line, one});
+        study.rows.push_back({name, one.method, "", one.settings, entry.line, one});
       }
     }
   };
@@ -255,7 +259,7 @@ Study read_study(const std::filesystem::path& file) {
   for (const ConfigEntry& entry : read_config_file(file)) {
     located([&] { return place_of(file, entry); }, [&] { read_entry(study, entry); });
   }
-  if (study.rows.empty()) study.rows.push_back({"all", "", {}, study.run_line});
+  if (study.rows.empty()) study.rows.push_back({"all", "", "", {}, study.run_line});
   for (Row& row : study.rows) {
     if (row.series.empty()) row.series = row.name;
   }

@@ -100,7 +100,8 @@ nlohmann::json study_facts(const Study& study) {
                       {"y_axis", study.measure.y_axis}};
   facts["axes"] = facts["rows"] = nlohmann::json::array();
   for (const Axis& axis : study.sweep) facts["axes"].push_back({{"key", axis.key}, {"values", axis.values}});
-  for (const Row& row : study.rows) facts["rows"].push_back({{"name", row.name}, {"series", row.series}});
+  for (const Row& row : study.rows)
+    facts["rows"].push_back({{"name", row.name}, {"series", row.series}, {"panel", row.panel}});
   facts["line_keys"] = line_keys(study);
   if (study.goal) facts["goal"] = {{"loss", study.goal->loss}};
   if (has_observations(study)) facts["measurements"] = observation_facts(study);

@@ -75,7 +75,7 @@ TEST(StudyFormat, DescribesKeysBesideFlagsThatAreNoFlags) {
   const auto sections = described();
   const Scratch scratch;
   const Study study = read_study(scratch.file("s.cfg", "[row.a]\nseries = b\n[variant.v]\nrows = a\n"));
-  EXPECT_EQ(sections.at("row.NAME"), (Names{"FLAG", "series"}));
+  EXPECT_EQ(sections.at("row.NAME"), (Names{"FLAG", "panel", "series"}));
   EXPECT_EQ(study.rows.front().series, "b");
   EXPECT_TRUE(study.rows.front().settings.empty());
   EXPECT_EQ(sections.at("variant.NAME"), (Names{"FLAG", "rows", "also"}));

@@ -35,6 +35,7 @@ PHRASES = {
     "gpus_per_node": ["4 8", "1 1", "2"],
     "slow": ["1:2", "0:1.5 1:3"],
     "changes": ["1us/nic_bandwidth/0/1Gbps", "1us/nic_latency/1/5us", "1us/node_bandwidth/0/1GB/s", "1us/slow/1/2"],
+    "outages": ["1us/nic/0@1us", "2us/gpu/1@0s", "1ms/node/1@5us"],
     "faults": ["1us/nic/0", "2us/gpu/1", "1ms/node/1"],
     "background": ["0>1", "1>0/1Gbps"],
     "topology": ["fat_tree", "ring", "torus:rows=2"],
