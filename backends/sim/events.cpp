@@ -121,14 +121,14 @@ std::vector<Fault> parse_faults(const std::string& text) {
 }
 
 std::vector<Outage> parse_outages(const std::string& text) {
-  constexpr const char* form = "length/part/target@time, as 20s/nic/2@60s";
   std::vector<Outage> all;
   for (const std::string& entry : split_at_spaces(text)) {
-    const auto fields = fields_of(entry, '/', 3, form);
-    const auto where = fields_of(fields[2], '@', 2, form);
-    const double from = parse_quantity(where[1], Unit::seconds);
+    const auto halves = split(entry, '@', 2), fields = split(halves[0], '/', 3);
+    require(halves.size() == 2 && fields.size() == 3, Quoted(entry),
+            " is malformed; write length/part/target@time, as 20s/nic/2@60s");
+    const double from = parse_quantity(halves[1], Unit::seconds);
     all.push_back({from, from + parse_quantity(fields[0], Unit::seconds),
-                   parse_name<Fault::Part>(fields[1], entry, parts), parse_index(where[0], entry)});
+                   parse_name<Fault::Part>(fields[1], entry, parts), parse_index(fields[2], entry)});
   }
   return all;
 }

@@ -1,4 +1,4 @@
-"""What losses and accuracies are drawn against: time, bytes, and joules and money where runs have them."""
+"""What losses and accuracies are drawn against: steps, time, bytes, and joules and money where runs have them."""
 
 import style
 
@@ -13,7 +13,7 @@ def scales(points):
 
     seconds, time = style.time_unit(most("time_s"))
     divisor, size = style.bytes_unit(most("bytes_mean"))
-    found = [("time_s", seconds, f"time ({time})"), ("bytes_mean", divisor, f"sent by a rank, mean ({size})")]
+    found = [("step", 1, "steps"), ("time_s", seconds, f"time ({time})"), ("bytes_mean", divisor, f"sent by a rank, mean ({size})")]
     if all("energy_J" in point for point in points):
         joules, energy = style.energy_unit(most("energy_J"))
         found.append(("energy_J", joules, f"energy of all ranks ({energy})"))

@@ -70,7 +70,7 @@ def fields(**checks):
 
 def is_curve(value, place):
     """Expenses are there where the cluster has rates for them."""
-    each(fields(time_s=number, bytes_mean=number, loss=score, accuracy=score))(value, place)
+    each(fields(step=number, time_s=number, bytes_mean=number, loss=score, accuracy=score))(value, place)
     for index, point in enumerate(value):
         for key in EXPENSES:
             number(point.get(key, 0), f"{place}[{index}].{key}")
@@ -115,13 +115,6 @@ def run(path):
     return value
 
 
-def run_by_step(path):
-    """The same, where each point of the curve says its step."""
-    value = run(path)
-    each(fields(step=number))(value["curve"], f"'{path}'.curve")
-    return value
-
-
 def study(path):
     value = tables.json_of(path)
     is_study(value, f"'{path}'")
@@ -137,6 +130,9 @@ def study(path):
         text(found, f"'{path}'.calibration.values.{key}")
     each(fields(row=name, source=text, method=text, condition=text, used=text, seconds=number))(
         value.get("measurements", []), f"'{path}'.measurements")
+    for row in value["rows"]:
+        if row.get("panel"):
+            name(row["panel"], f"'{path}'.rows.{row['name']}.panel")
     drawn(value, path)
     if "map" in value:
         winner_map(value, path)

@@ -28,7 +28,7 @@ def draw_curves(folder, runs, looks):
     keys = [key for key in ("loss", "accuracy") if any(point[key] is not None for curve in curves for point in curve)]
     if not keys:
         return []
-    scales = [("step", 1, "steps"), *against.scales([point for curve in curves for point in curve])]
+    scales = against.scales([point for curve in curves for point in curve])
     figure, grid = style.panels(len(keys), len(scales), (3.7 * len(scales), 0.6 + 3 * len(keys)), sharey="row")
     for row, key in zip(grid, keys):
         for axes, (x, scale, label) in zip(row, scales):
@@ -97,5 +97,5 @@ def draw(folders):
     labels = labels_of(folders)
     colours, markers = style.colours_of(labels), style.markers_of(labels)
     looks = [{"label": label, "color": colours[label], "marker": markers[label]} for label in labels]
-    runs = [checked.run_by_step(folder / "run.json") for folder in folders]
+    runs = [checked.run(folder / "run.json") for folder in folders]
     return draw_curves(folders[0], runs, looks) + draw_breakdowns(folders[0], runs, looks) + draw_steps(folders[0], folders, looks)

@@ -42,6 +42,12 @@ def markers_of(series):
     return {name: MARKERS[i % len(MARKERS)] for i, name in enumerate(series)}
 
 
+def looks_of(series):
+    """A colour for each name, and dashes where colours come round again."""
+    dashes = ["-", "--", ":", "-."]
+    return {name: {"color": COLOURS[i % len(COLOURS)], "linestyle": dashes[i // len(COLOURS) % len(dashes)]} for i, name in enumerate(series)}
+
+
 def spans_decades(values):
     """Whether a logarithmic axis shows these values better: all positive, and a factor of ten apart."""
     values = [v for v in values if v is not None and math.isfinite(v)]

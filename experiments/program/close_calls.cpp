@@ -1,4 +1,4 @@
-// Error bars in words, and which lines of a study they do not tell apart.
+// Error bars in words, and which rows of a study they do not tell apart.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,9 +11,9 @@
 namespace trigram {
 namespace {
 
-/// Runs of one line at one value of the first axis.
+/// Runs of one row at one place.
 struct Call {
-  std::string line;
+  std::string row;
   std::vector<double> values;
   double middle = 0;
   double error = 0;
@@ -25,28 +25,31 @@ bool is_time(const std::string& path) {
   return times.contains(path);
 }
 
-std::string first_value(const Study& study, const StudyPoint& point) {
-  if (study.sweep.empty()) return "";
-  const std::string& key = study.sweep.front().key;
-  return " at " + key + " = " + point.axes.at(key);
+/// The swept values of a run, but its seed: rows are compared where all of them are the same.
+std::string place_of(const Study& study, const StudyPoint& point) {
+  std::string place;
+  for (const Axis& axis : study.sweep) {
+    if (axis.key == "seed") continue;
+    place += (place.empty() ? " at " : ", ") + axis.key + " = " + point.axes.at(axis.key);
+  }
+  return place;
 }
 
-/// By value of the first axis, each in ascending order.
+/// By place, each in ascending order.
 std::map<std::string, std::vector<Call>> calls_of(const Study& study, const std::vector<StudyResult>& results) {
   std::map<std::string, std::map<std::string, Call>> all;
   for (const StudyResult& result : results) {
     const double value = measured(study, result);
     const double error = value_at(result.run, "error_bar.error");
     if (!(value > 0) || std::isnan(error)) continue;
-    const std::string line = line_of(study, result.point);
-    Call& call = all[first_value(study, result.point)][line];
-    call.line = line;
+    Call& call = all[place_of(study, result.point)][result.point.row];
+    call.row = result.point.row;
     call.values.push_back(value);
     call.error = std::max(call.error, error);
   }
   std::map<std::string, std::vector<Call>> sorted;
-  for (auto& [where, lines] : all) {
-    for (auto& [line, call] : lines) {
+  for (auto& [where, rows] : all) {
+    for (auto& [row, call] : rows) {
       call.middle = median(call.values);
       sorted[where].push_back(std::move(call));
     }
@@ -75,7 +78,7 @@ std::string close_calls(const Study& study, const std::vector<StudyResult>& resu
       least = std::min(least, calls[i].error);
       most = std::max(most, calls[i].error);
       if (i > 0 && too_close(calls[i - 1], calls[i]))
-        lines += "too close to call" + where + ": " + calls[i - 1].line + " and " + calls[i].line + "\n";
+        lines += "too close to call" + where + ": " + calls[i - 1].row + " and " + calls[i].row + "\n";
     }
   }
   if (most == 0) return "";

@@ -94,27 +94,31 @@ std::string measure_table(const Study& study, const std::vector<StudyResult>& re
 std::string goal_table(const Study& study, const std::vector<StudyResult>& results) {
   const std::string axis = study.sweep.empty() ? "" : study.sweep.front().key;
   const std::vector<std::string> expenses = expenses_in(results);
-  Cells rows = {{"loss <= " + short_number(study.goal->loss), axis, "runs", "never", "time (s): median [range]",
-                 "MB a rank: median [range]", "final loss", "final accuracy"}};
+  Cells rows = {{"loss <= " + short_number(study.goal->loss), axis, "runs", "never", "steps: median [range]",
+                 "time (s): median [range]", "MB a rank: median [range]", "final loss", "final accuracy",
+                 "of the worst rank"}};
   for (const std::string& name : expenses) rows[0].push_back(name + ": median [range]");
   constexpr double megabyte = 1e6;
   for (const std::string& line : lines_of(study)) {
     ByAxis by_axis = results_of(study, line, results);
     for (const std::string& value : axis_values(study)) {
-      std::vector<double> seconds, bytes, losses, accuracies;
+      std::vector<double> steps, seconds, bytes, losses, accuracies, worst;
       std::map<std::string, std::vector<double>> spent;
       for (const StudyResult* result : by_axis[value]) {
         losses.push_back(value_at(result->run, "summary.loss"));
         accuracies.push_back(value_at(result->run, "summary.accuracy"));
+        worst.push_back(value_at(result->run, "summary.worst_accuracy"));
         const auto there = reached(*study.goal, result->run);
         if (!there) continue;
+        steps.push_back(there->steps);
         seconds.push_back(there->seconds);
         bytes.push_back(there->bytes / megabyte);
         for (const auto& [name, amount] : there->expenses) spent[name].push_back(amount);
       }
       rows.push_back({line, value, std::to_string(losses.size()), std::to_string(losses.size() - seconds.size()),
-                      median_and_range(seconds), median_and_range(bytes), short_number(median_of_runs(losses)),
-                      short_number(median_of_runs(accuracies))});
+                      median_and_range(steps), median_and_range(seconds), median_and_range(bytes),
+                      short_number(median_of_runs(losses)), short_number(median_of_runs(accuracies)),
+                      short_number(median_of_runs(worst))});
       for (const std::string& name : expenses) rows.back().push_back(median_and_range(spent[name]));
     }
   }

@@ -10,7 +10,7 @@ namespace trigram {
 namespace {
 
 Reached reached_at(const nlohmann::json& point) {
-  Reached there{point["time_s"], point["bytes_mean"]};
+  Reached there{point["step"], point["time_s"], point["bytes_mean"]};
   for (const char* name : expense_names) {
     if (point.contains(name)) there.expenses[name] = point[name];
   }

@@ -102,11 +102,14 @@ void read_calibration(Calibration& calibration, const ConfigEntry& entry) {
 }
 
 void read_row(Row& row, const ConfigEntry& entry) {
-  if (entry.key == "panel") require_name(entry.value, "the panel");
-  if (entry.key.empty()) return;
-  (entry.key == "series"  ? row.series
-   : entry.key == "panel" ? row.panel
-                          : row.settings[entry.key]) = entry.value;
+  if (entry.key == "series") {
+    row.series = entry.value;
+  } else if (entry.key == "panel") {
+    require_name(entry.value, "the panel");
+    row.panel = entry.value;
+  } else if (!entry.key.empty()) {
+    row.settings[entry.key] = entry.value;
+  }
 }
 
 void read_variant(Variant& variant, const ConfigEntry& entry) {

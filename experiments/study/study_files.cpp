@@ -52,7 +52,7 @@ nlohmann::json observation_facts(const Study& study) {
 std::string goal_cells(const Study& study, const std::vector<std::string>& expenses, const StudyResult& result) {
   if (!study.goal) return "";
   const auto there = reached(*study.goal, result.run);
-  std::string text = there ? "," + number(there->seconds) + "," + number(there->bytes) : ",,";
+  std::string text = there ? "," + number(there->steps) + "," + number(there->seconds) + "," + number(there->bytes) : ",,,";
   for (const std::string& name : expenses) {
     text += ",";
     if (there && there->expenses.contains(name)) text += number(there->expenses.at(name));
@@ -76,7 +76,7 @@ std::string runs_csv(const Study& study, const std::vector<StudyResult>& results
   text += ",folder,measure";
   const std::vector<std::string> expenses = expenses_in(results);
   if (study.goal) {
-    text += ",time_to_goal_s,bytes_to_goal";
+    text += ",steps_to_goal,time_to_goal_s,bytes_to_goal";
     for (const std::string& name : expenses) text += "," + name + "_to_goal";
   }
   for (const std::string& key : metrics) text += "," + key;

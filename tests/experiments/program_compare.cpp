@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 Study study_against(const std::filesystem::path& file) {
   Study study;
-  study.rows = {{"a", "a", {}}, {"b", "b", {}}};
+  study.rows = {{"a", "a", "", {}}, {"b", "b", "", {}}};
   study.sweep = {{"bw", {"1Gbps", "2Gbps"}}};
   study.measure.scale = 10;
   study.target = Target{file, "gbps", "system", "seconds", "bw", "Gbps", 1, 1};

@@ -74,9 +74,10 @@ TEST(StudyFormat, IsDescribedWithEveryKey) {
 TEST(StudyFormat, DescribesKeysBesideFlagsThatAreNoFlags) {
   const auto sections = described();
   const Scratch scratch;
-  const Study study = read_study(scratch.file("s.cfg", "[row.a]\nseries = b\n[variant.v]\nrows = a\n"));
+  const Study study = read_study(scratch.file("s.cfg", "[row.a]\nseries = b\npanel = c\n[variant.v]\nrows = a\n"));
   EXPECT_EQ(sections.at("row.NAME"), (Names{"FLAG", "panel", "series"}));
   EXPECT_EQ(study.rows.front().series, "b");
+  EXPECT_EQ(study.rows.front().panel, "c");
   EXPECT_TRUE(study.rows.front().settings.empty());
   EXPECT_EQ(sections.at("variant.NAME"), (Names{"FLAG", "rows", "also"}));
   EXPECT_TRUE(study.variants.front().settings.empty());

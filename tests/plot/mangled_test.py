@@ -117,9 +117,9 @@ class Mangled(unittest.TestCase):
             self.assertEqual(self.check("whole")[0], 0)
             write_study(self.folder, STUDY, RUN | {"curve": curve})
             self.assertEqual(self.check("study")[0], 0)
-        drawn = [figure.axes for figure in figures if len(figure.axes) == 4]
+        drawn = [figure.axes for figure in figures if len(figure.axes) == 5]
         self.assertEqual(len(drawn), 3)  # of the run, and of the study at two bandwidths
-        for _, _, energy, money in drawn:
+        for *_, energy, money in drawn:
             self.assertEqual([axes.get_xlabel() for axes in (energy, money)], ["energy of all ranks (kJ)", "money (USD)"])
             self.assertEqual(energy.lines[0].get_xdata().tolist(), [0, 2, 4, 6])
             self.assertEqual(money.lines[0].get_xdata().tolist(), [0, 3, 6, 9])

@@ -1,0 +1,108 @@
+"""Learning curves of a study: loss and accuracy, of the mean model and of the worst rank, against steps, time, bytes and expenses."""
+
+import collections
+import math
+import statistics
+
+import against
+import style
+import tables
+from study_lines import in_panel, line_of, lines_of, panels_of_rows
+
+LABELS = {"loss": "loss", "accuracy": "accuracy", "worst_accuracy": "accuracy of the worst rank"}
+
+
+def add_worst_ranks(folder, runs):
+    """Puts the worst rank's accuracy, which evals.csv has, into the points of the curves."""
+    for run in runs:
+        path = folder / run["folder"] / "evals.csv"
+        rows = tables.rows_of(path, ["worst_accuracy"]) if path.exists() else []
+        curve = run["json"]["curve"]
+        if len(rows) != len(curve):
+            continue
+        for point, row in zip(curve, rows):
+            value = tables.number(row["worst_accuracy"])
+            point["worst_accuracy"] = value if math.isfinite(value) else None
+
+
+def curves_by_line(study, runs):
+    """A line → the curves of its seeds, which hold what is drawn and what it is drawn against."""
+    curves = collections.defaultdict(list)
+    for run in runs:
+        if run["json"]["curve"]:
+            curves[line_of(study, run, "row")].append(run["json"]["curve"])
+    return curves
+
+
+def band(curves, key, scales=()):
+    """Median and range over runs of `key`, with medians of what it is drawn against, at each evaluation that all runs have."""
+    points = []
+    for same in zip(*curves):
+        values = [point[key] for point in same if point.get(key) is not None]
+        if values:
+            place = {x: statistics.median(point[x] for point in same) / divisor for x, divisor, _ in scales}
+            points.append({**place, "middle": statistics.median(values), "low": min(values), "high": max(values)})
+    return points
+
+
+def keys_of(curves):
+    """What is scored; the worst rank where it differs from the mean model."""
+    points = [point for some in curves.values() for curve in some for point in curve]
+    keys = [key for key in ("loss", "accuracy") if any(point[key] is not None for point in points)]
+    differs = any(point.get("worst_accuracy") not in (None, point["accuracy"]) for point in points)
+    return keys + (["worst_accuracy"] if differs else [])
+
+
+def draw_row(row, curves, key, scales, looks, goal):
+    """One score, against each of `scales`, which are a key of the points and what it is divided by."""
+    for label, some in curves.items():
+        points = band(some, key, scales)
+        for axes, (x, _, _) in zip(row, scales):
+            at = [point[x] for point in points]
+            axes.plot(at, [point["middle"] for point in points], label=style.readable(label), **looks[label])
+            axes.fill_between(at, [point["low"] for point in points], [point["high"] for point in points],
+                              color=looks[label]["color"], alpha=0.15, linewidth=0)
+    if key == "loss" and goal is not None:
+        for axes in row:
+            axes.axhline(goal, color="grey", linestyle=":", linewidth=1)
+    if key == "loss" and style.spans_decades([point["middle"] for some in curves.values() for point in band(some, key)]):
+        row[0].set_yscale("log")
+        style.plain_log(row[0].yaxis)
+    row[0].set_ylabel(LABELS[key])
+
+
+def draw_curves(folder, study, runs, name, title):
+    """Medians as lines, ranges over seeds as bands."""
+    curves = curves_by_line(study, runs)
+    keys = keys_of(curves)
+    if not keys or all(len(curve) < 3 for some in curves.values() for curve in some):
+        return []
+    scales = against.scales([point for some in curves.values() for curve in some for point in curve])
+    figure, grid = style.panels(len(keys), len(scales), (4.4 * len(scales), 3.4 * len(keys)), sharey="row", sharex="col")
+    looks = style.looks_of(lines_of(study, runs, "row"))
+    for row, key in zip(grid, keys):
+        draw_row(row, curves, key, scales, looks, study.get("goal", {}).get("loss"))
+    for axes, (_, _, label) in zip(grid[-1], scales):
+        axes.set_xlabel(label)
+    figure.suptitle(title, x=0.02, ha="left")
+    figure.tight_layout()
+    style.legend_outside(grid[0][-1])
+    return style.save(figure, folder, name)
+
+
+def safe(text):
+    """As a part of a file's name."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in ".-") else "_" for c in text)[:100]
+
+
+def draw(folder, study, runs):
+    """A picture for each value of the first swept key and each panel of rows."""
+    axis = study["axes"][0] if study["axes"] else {"key": "", "values": [""]}
+    paths = []
+    for value in axis["values"]:
+        for panel in panels_of_rows(study):
+            some = in_panel(study, [run for run in runs if not value or run[axis["key"]] == value], panel)
+            said = [f"{axis['key']} = {value}"] * bool(value) + [style.readable(panel)] * bool(panel)
+            name = "_".join(["curves", *map(safe, filter(None, (value, panel)))])
+            paths += draw_curves(folder, study, some, name, ", ".join([study["title"], *said]))
+    return paths
