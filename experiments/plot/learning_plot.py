@@ -60,8 +60,9 @@ def draw_row(row, curves, key, scales, looks, goal):
         for axes, (x, _, _) in zip(row, scales):
             at = [point[x] for point in points]
             axes.plot(at, [point["middle"] for point in points], label=style.readable(label), **looks[label])
-            axes.fill_between(at, [point["low"] for point in points], [point["high"] for point in points],
-                              color=looks[label]["color"], alpha=0.15, linewidth=0)
+            if len(some) > 1:
+                axes.fill_between(at, [point["low"] for point in points], [point["high"] for point in points],
+                                  color=looks[label]["color"], alpha=0.15, linewidth=0)
     if key == "loss" and goal is not None:
         for axes in row:
             axes.axhline(goal, color="grey", linestyle=":", linewidth=1)
