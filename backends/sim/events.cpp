@@ -52,7 +52,7 @@ Kind parse_name(const std::string& text, const std::string& entry, const std::ar
                    " is none of " + known);
 }
 
-constexpr std::array parts{"nic", "gpu", "node"};
+constexpr std::array names_of_parts{"nic", "gpu", "node"};
 
 double parse_value(Change::Quantity quantity, const std::string& text, const std::string& entry) {
   switch (quantity) {
@@ -114,7 +114,7 @@ std::vector<Fault> parse_faults(const std::string& text) {
   std::vector<Fault> all;
   for (const std::string& entry : split_at_spaces(text)) {
     const auto fields = fields_of(entry, '/', 3, "time/part/target, as 0.5s/nic/2");
-    all.push_back({parse_quantity(fields[0], Unit::seconds), parse_name<Fault::Part>(fields[1], entry, parts),
+    all.push_back({parse_quantity(fields[0], Unit::seconds), parse_name<Fault::Part>(fields[1], entry, names_of_parts),
                    parse_index(fields[2], entry)});
   }
   return all;
@@ -128,7 +128,7 @@ std::vector<Outage> parse_outages(const std::string& text) {
             " is malformed; write length/part/target@time, as 20s/nic/2@60s");
     const double from = parse_quantity(halves[1], Unit::seconds);
     all.push_back({from, from + parse_quantity(fields[0], Unit::seconds),
-                   parse_name<Fault::Part>(fields[1], entry, parts), parse_index(fields[2], entry)});
+                   parse_name<Fault::Part>(fields[1], entry, names_of_parts), parse_index(fields[2], entry)});
   }
   return all;
 }

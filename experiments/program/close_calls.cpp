@@ -26,7 +26,7 @@ bool is_time(const std::string& path) {
 }
 
 /// The swept values of a run, but its seed: rows are compared where all of them are the same.
-std::string place_of(const Study& study, const StudyPoint& point) {
+std::string swept_values(const Study& study, const StudyPoint& point) {
   std::string place;
   for (const Axis& axis : study.sweep) {
     if (axis.key == "seed") continue;
@@ -42,7 +42,7 @@ std::map<std::string, std::vector<Call>> calls_of(const Study& study, const std:
     const double value = measured(study, result);
     const double error = value_at(result.run, "error_bar.error");
     if (!(value > 0) || std::isnan(error)) continue;
-    Call& call = all[place_of(study, result.point)][result.point.row];
+    Call& call = all[swept_values(study, result.point)][result.point.row];
     call.row = result.point.row;
     call.values.push_back(value);
     call.error = std::max(call.error, error);

@@ -22,7 +22,7 @@ std::string error_bar_text(double error);
 /// The measure of every line, a column a value of the first axis (medians over seeds).
 std::string measure_table(const Study& study, const std::vector<StudyResult>& results);
 
-/// Which lines are nearer to each other, at each value of the first axis, than the error bar of their predictions;
+/// Which rows are nearer to each other, at the same swept values, than the error bar of their predictions;
 /// empty where no cluster is calibrated, or the measure is no time.
 std::string close_calls(const Study& study, const std::vector<StudyResult>& results);
 

@@ -48,7 +48,7 @@ TEST_P(ShippedStudy, TakesAStepOfEachRow) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Studies, ShippedStudy, ::testing::ValuesIn(shipped_names("studies")),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& one) { return one.param; });
 
 }  // namespace
 }  // namespace trigram
