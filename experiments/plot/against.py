@@ -2,9 +2,6 @@
 
 import style
 
-# What evals.csv and run.json have where the cluster has rates for it, of all ranks.
-EXPENSES = ("energy_J", "money_USD")
-
 
 def scales(points):
     """(key, divisor, label) of each axis that all of these points of curves have."""

@@ -4,9 +4,9 @@ import math
 import re
 
 import tables
-from against import EXPENSES
 from unusable import Unusable
 
+EXPENSES = ("energy_J", "money_USD")  # of all ranks, where the cluster has rates for them
 ACTIVITIES = ["compute_s", "exposed_s", "encode_s", "wire_s", "decode_s"]
 NAME = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.-]{1,100}")
 FOLDER = re.compile(r"runs/(?!\.\.?$)[A-Za-z0-9_.-]{1,200}")
@@ -69,7 +69,6 @@ def fields(**checks):
 
 
 def is_curve(value, place):
-    """Expenses are there where the cluster has rates for them."""
     each(fields(step=number, time_s=number, bytes_mean=number, loss=score, accuracy=score))(value, place)
     for index, point in enumerate(value):
         for key in EXPENSES:

@@ -9,9 +9,9 @@ import against
 import checked
 import style
 import tables
-from checked import ACTIVITIES
+from checked import ACTIVITIES, EXPENSES
 
-STEP_COLUMNS = {"step", "rank", "time_s", "loss", "bytes_sent", "bytes_between_nodes", *ACTIVITIES, *against.EXPENSES}
+STEP_COLUMNS = {"step", "rank", "time_s", "loss", "bytes_sent", "bytes_between_nodes", *ACTIVITIES, *EXPENSES}
 MOST_PANELS = 10
 
 
