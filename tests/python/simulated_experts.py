@@ -8,7 +8,7 @@ import torch
 import trigram
 from trigram import comm, nn
 
-RANKS, STEPS, EXPERTS, WIDTH, TOKENS = 4, 3, 8, 6, 16
+RANKS, STEPS, EXPERTS, WIDTH, TOKENS = 2, 3, 8, 6, 16
 
 
 class Net(torch.nn.Module):
