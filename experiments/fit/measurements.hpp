@@ -20,9 +20,9 @@ struct Measurement {
   double seconds = 0;  ///< above 0
 };
 
-/// Reads a CSV table: a heading line, then a measurement a line. Columns are `seconds` (a number, or a quantity as
+/// Reads a table as read_csv does, a measurement a row. Columns are `seconds` (a number, or a quantity as
 /// 31ms), `source`, `op` and `size`, and any flag of `trigram run` or one parameter of the cluster as
-/// cluster.nic_bandwidth; an empty cell says nothing of its flag. A cell with commas stands in double quotes. Throws
+/// cluster.nic_bandwidth; an empty cell says nothing of its flag. Throws
 /// UsageError naming file, line, column and value.
 std::vector<Measurement> read_measurements(const std::filesystem::path& file);
 

@@ -2,8 +2,6 @@
 #include "experiments/settings/config_file.hpp"
 
 #include <boost/program_options.hpp>
-#include <cerrno>
-#include <cstring>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -18,17 +16,6 @@ namespace trigram {
 namespace {
 
 namespace po = boost::program_options;
-
-/// What is longer is no list of settings, and may be a device that never ends.
-constexpr std::size_t most_bytes = 1 << 20;
-
-std::string settings_in(const std::filesystem::path& path) {
-  const std::optional<std::string> text = read_text(path, most_bytes + 1);
-  require(text.has_value(), "cannot read ", Quoted(path.native()), ": ", std::strerror(errno));
-  require(text->size() <= most_bytes, Quoted(path.native()), " is longer than ", most_bytes,
-          " bytes; it cannot be a list of settings");
-  return *text;
-}
 
 /// What stood before, by section and key, with its line; throws where it is there again.
 class Seen {
@@ -79,7 +66,7 @@ std::string place_of(const std::filesystem::path& path, const ConfigEntry& entry
 }
 
 std::string opening_comment(const std::filesystem::path& path) {
-  const std::string text = settings_in(path);
+  const std::string text = text_by_hand(path, "a list of settings");
   if (!text.starts_with('#')) return {};
   return std::string(trimmed(text.substr(1, text.find('\n') - 1)));
 }
@@ -88,7 +75,7 @@ std::vector<ConfigEntry> read_config_file(const std::filesystem::path& path) {
   std::error_code missing;
   require(!std::filesystem::exists(path, missing) || std::filesystem::is_regular_file(path, missing),
           Quoted(path.native()), " is no regular file");
-  const std::string text = settings_in(path);
+  const std::string text = text_by_hand(path, "a list of settings");
   std::vector<ConfigEntry> entries = scan(path, text);
   std::istringstream stream(text);
   try {

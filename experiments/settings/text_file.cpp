@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
+
+#include "core/error.hpp"
+#include "core/quoted.hpp"
 
 namespace trigram {
 
@@ -18,6 +22,14 @@ std::optional<std::string> read_text(const std::filesystem::path& path, std::siz
   } while (file && text.size() < most);
   const bool failed = !file.is_open() || file.bad() || (errno != 0 && text.empty());
   return failed ? std::nullopt : std::optional(std::move(text));
+}
+
+std::string text_by_hand(const std::filesystem::path& path, const std::string& what) {
+  constexpr std::size_t most = 1 << 20;
+  std::optional<std::string> text = read_text(path, most + 1);
+  require(text.has_value(), "cannot read ", Quoted(path.native()), ": ", std::strerror(errno));
+  require(text->size() <= most, Quoted(path.native()), " is longer than ", most, " bytes; it cannot be ", what);
+  return *std::move(text);
 }
 
 }  // namespace trigram

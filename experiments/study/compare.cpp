@@ -3,61 +3,31 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <optional>
-#include <string_view>
 
 #include "core/error.hpp"
 #include "core/located.hpp"
 #include "core/quoted.hpp"
+#include "experiments/settings/csv_table.hpp"
 #include "experiments/settings/grid.hpp"
-#include "experiments/settings/text_file.hpp"
-#include "experiments/settings/utf8.hpp"
 #include "experiments/study/study_check.hpp"
-#include "experiments/workloads/data/separated.hpp"
 
 namespace trigram {
-namespace {
-
-using Cells = std::vector<std::string_view>;
-
-std::size_t column(const Cells& header, const std::string& name, const std::string& file) {
-  const auto found = std::find(header.begin(), header.end(), name);
-  require(found != header.end(), file + ":1: there is no column '" + name + "'");
-  return static_cast<std::size_t>(found - header.begin());
-}
-
-}  // namespace
 
 Published read_published(const Target& target) {
-  const std::string name = target.file.string();
-  constexpr std::size_t most_bytes = 1 << 20;
-  std::error_code missing;
-  require(std::filesystem::is_regular_file(target.file, missing), Quoted(name), " does not exist or is no file");
-  const std::optional<std::string> text = read_text(target.file, most_bytes + 1);
-  require(text.has_value(), "cannot read ", Quoted(name));
-  require(!text->empty(), Quoted(name), " is empty: it has no published points");
-  require(text->size() <= most_bytes, Quoted(name), " is longer than ", most_bytes,
-          " bytes; it cannot be a list of points");
-  std::string_view rest = *text;
-  const Cells header = comma_separated(take(rest, '\n'));
-  const std::size_t x = column(header, target.x, name), series = column(header, target.series, name),
-                    value = column(header, target.value, name);
+  const auto has_all = [&](const CsvColumns& columns) {
+    for (const std::string& name : {target.x, target.series, target.value})
+      require(columns.contains(name), "there is no column ", Quoted(name));
+  };
   Published published;
-  for (int number = 2; !rest.empty(); ++number) {
-    const std::string_view line = take(rest, '\n');
-    if (trimmed(line).empty()) continue;
-    const Cells row = comma_separated(line);
-    require_utf8(std::string(line), name + ":" + std::to_string(number));
-    located(name + ":" + std::to_string(number) + ": ", [&] {
-      require(row.size() == header.size(), row.size(), " cells where the header has ", header.size());
-      const double point = parse_number(std::string(row[value]));
-      require(point > 0, Quoted(row[value]), " is not above 0");
-      published[std::string(row[series])][parse_number(std::string(row[x]))] = point;
+  for (const CsvRow& row : read_csv(target.file, "published points", has_all)) {
+    located(row.place, [&] {
+      const double point = parse_number(row.at(target.value));
+      require(point > 0, Quoted(row.at(target.value)), " is not above 0");
+      published[row.at(target.series)][parse_number(row.at(target.x))] = point;
     });
   }
-  require(!published.empty(), name + ": no points after the header");
   return published;
 }
 

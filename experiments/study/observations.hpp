@@ -21,13 +21,12 @@ struct Observation {
   int line = 0;           ///< of its table
 };
 
-/// Reads a table in CSV. Lines that begin with # are comments. Of the columns, source, method, condition, used and
-/// against are as above, and `note` is passed over; the time is `seconds`, or `value` in `unit` (s, ms, us or /s), of
-/// `count` iterations together (of so many a second): an epoch of 115 iterations, or a throughput of 512 samples an
-/// iteration. A cell
-/// of `op`, all_reduce, with one of `size` makes the row a bench of it. Every other column is a flag, FLAG or
-/// FLAG.PARAMETER, of the rows whose cell is not empty. Where there is no column source it is the table's name. Throws
-/// UsageError naming file and line.
+/// Reads a table as read_csv does. Of the columns, source, method, condition, used and against are as above, and `note`
+/// is passed over; the time is `seconds`, or `value` in `unit` (s, ms, us or /s), of `count` iterations together (of so
+/// many a second): an epoch of 115 iterations, or a throughput of 512 samples an iteration. A cell of `op`, all_reduce,
+/// with one of `size` makes the row a bench of it. Every other column is a flag, FLAG or FLAG.PARAMETER, of the rows
+/// whose cell is not empty. Where there is no column source it is the table's name. Throws UsageError naming file and
+/// line.
 std::vector<Observation> read_observations(const std::filesystem::path& file);
 
 }  // namespace trigram

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 TEST(Measurements, AreRunsAndBenches) {
   const Scratch scratch;
   const auto file = scratch.file("m.csv",
-                                 "source,system,workload,cluster.nic_bandwidth,op,size,seconds\n"
+                                 "# of ours\nsource,system,workload,cluster.nic_bandwidth,op,size,seconds\n"
                                  "mine,,\"bert_large:compute=0.53s,batch=6\",10Gbps,,,0.531\r\n\n"
                                  ",horovod,,,all_reduce,8MiB,31ms\n");
   const std::vector<Measurement> rows = read_measurements(file);
@@ -27,7 +27,7 @@ TEST(Measurements, AreRunsAndBenches) {
   EXPECT_EQ(rows[1].op, "all_reduce");
   EXPECT_EQ(rows[1].size, "8MiB");
   EXPECT_DOUBLE_EQ(rows[1].seconds, 0.031);
-  EXPECT_EQ(rows[1].place, file.string() + ":4: ");
+  EXPECT_EQ(rows[1].place, file.string() + ":5: ");
 }
 
 struct WrongTable {

@@ -38,10 +38,12 @@ TEST(Observations, AreSecondsOfAnIterationInAnyUnit) {
 
 TEST(Observations, OfABenchAreStepsThatOnlyExchange) {
   const Scratch scratch;
-  const auto all = read_observations(scratch.file("t.csv", "source,op,size,seconds\nmine,all_reduce,8MiB,0.5\n"));
+  const auto all = read_observations(scratch.file(
+      "t.csv", "source,op,size,all-reduce,seconds\nmine,all_reduce,8MiB,\"nccl:algorithm=ring,protocol=ll\",0.5\n"));
   EXPECT_EQ(all[0].source, "mine");
   EXPECT_EQ(all[0].settings.at("workload"), "tensor:size=8MiB");
   EXPECT_EQ(all[0].settings.at("overlap"), "off");
+  EXPECT_EQ(all[0].settings.at("all-reduce"), "nccl:algorithm=ring,protocol=ll");
 }
 
 TEST(Observations, NameWhatIsWrongWithATable) {
@@ -59,8 +61,9 @@ TEST(Observations, NameWhatIsWrongWithATable) {
   EXPECT_THAT(message("value\n1\n"), HasSubstr("need each other"));
   EXPECT_THAT(message("seconds,seconds\n"), HasSubstr("is there twice"));
   EXPECT_THAT(message("seconds\n"), HasSubstr("has no measurements"));
-  EXPECT_THAT(message("seconds,lanes\n1\n"), HasSubstr("t.csv:2: 1 cells where the header has 2"));
+  EXPECT_THAT(message("seconds,lanes\n1\n"), HasSubstr("t.csv:2: 1 cells where the heading has 2"));
   EXPECT_THAT(message("seconds\n0\n"), HasSubstr("t.csv:2: seconds '0' is not above 0"));
+  EXPECT_THAT(message("method,seconds\n\"a,b\",1\n"), HasSubstr("t.csv:2: column 'method': 'a,b' has a comma"));
   EXPECT_THAT(message("value,unit\n3,min\n"), HasSubstr("t.csv:2: unit 'min' is none of s, ms, us and /s"));
   EXPECT_THAT(message("seconds,op,size\n1,broadcast,4B\n"), HasSubstr("op 'broadcast' is not all_reduce"));
 }

@@ -78,8 +78,8 @@ TEST(Compare, NamesLineAndColumnOfABadTable) {
   EXPECT_THAT(message("system,gbps,seconds\na,1\n"), HasSubstr("t.csv:2: 2 cells"));
   EXPECT_THAT(message("system,gbps,seconds\na,1,soon\n"), HasSubstr("t.csv:2: 'soon' is not a number"));
   EXPECT_THAT(message("system,gbps,seconds\na,1,0\n"), HasSubstr("not above 0"));
-  EXPECT_THAT(message("system,gbps,seconds\n"), HasSubstr("no points"));
-  EXPECT_THAT(message(""), HasSubstr("t.csv' is empty: it has no published points"));
+  EXPECT_THAT(message("system,gbps,seconds\n"), HasSubstr("t.csv' has no published points"));
+  EXPECT_THAT(message(""), HasSubstr("t.csv' has no published points"));
 }
 
 TEST(Compare, NamesTheStudyWhosePointsCannotBeRead) {
