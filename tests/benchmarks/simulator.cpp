@@ -1,5 +1,5 @@
-// CPU seconds of the simulator, starting up and ending included: one ring all-reduce of 100 MB, one training step of
-// large models, without real data.
+// CPU seconds of the simulator, starting up and ending included: one all-reduce of 100 MB by the ring and as NCCL, one
+// training step of large models, without real data; both with every mechanism of a cluster too.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t elements = 25'000'000;
 
-std::string cluster(std::int64_t ranks, const char* fidelity) {
+std::string cluster(std::int64_t ranks, const std::string& fidelity) {
   return "sim:gpus_per_node=1,nic_bandwidth=100Gbps,nic_latency=5us,nodes=" + std::to_string(ranks) +
          ",fidelity=" + fidelity;
 }
@@ -34,10 +34,16 @@ double cpu_seconds(const std::function<void()>& work) {
   return cpu_seconds() - begin;
 }
 
-void ring_all_reduce(benchmark::State& state, const char* fidelity) {
-  const auto backend = Backends::make(cluster(state.range(0), fidelity));
+/// What is neutral unless a cluster says otherwise.
+const std::string mechanisms =
+    ",nic_window=4MiB,connection_cap=40Gbps,connections=2,initial_window=64KiB,idle_restart=1s,message_overhead=1us,"
+    "call_overhead=5us,step_overhead=1ms,nic_burst=100MB,nic_line_rate=110Gbps,compute_slowdown=1.19";
+
+void all_reduce(benchmark::State& state, const std::string& backend_spec, const char* how) {
+  const auto backend = Backends::make(backend_spec);
   World world;
   world.ranks = static_cast<int>(state.range(0));
+  world.all_reduce = how;
   for (auto _ : state) {
     double simulated = 0;
     state.SetIterationTime(cpu_seconds([&] {
@@ -54,6 +60,19 @@ void ring_all_reduce(benchmark::State& state, const char* fidelity) {
   }
 }
 
+void ring_all_reduce(benchmark::State& state, const std::string& more) {
+  all_reduce(state, cluster(state.range(0), more), "ring");
+}
+
+/// On nodes of 8 GPUs with a NIC each.
+void nccl_all_reduce(benchmark::State& state) {
+  all_reduce(state,
+             "sim:gpus_per_node=8,node_bandwidth=450GB/s,nic=gpu,nic_bandwidth=400Gbps,nic_latency=5us,fidelity=fluid,"
+             "nodes=" +
+                 std::to_string(state.range(0) / 8),
+             "nccl");
+}
+
 /// One step on nodes of 8 GPUs.
 struct Trained {
   const char* workload;
@@ -61,12 +80,13 @@ struct Trained {
   Hierarchy hierarchy;
   std::int64_t bucket_bytes = 10 << 20;
   std::int64_t steps = 1;
+  std::string more = {};  ///< of the cluster
 };
 
 void training(benchmark::State& state, const Trained& trained) {
   const auto backend =
       Backends::make("sim:gpus_per_node=8,nic_bandwidth=100Gbps,nic_latency=50us,fidelity=fluid,nodes=" +
-                     std::to_string(state.range(0) / 8));
+                     std::to_string(state.range(0) / 8) + trained.more);
   World world;
   world.ranks = static_cast<int>(state.range(0));
   TrainingOptions options;
@@ -90,14 +110,29 @@ void once(benchmark::internal::Benchmark* of) { medians_of(1, of); }
 void three(benchmark::internal::Benchmark* of) { medians_of(3, of); }
 
 BENCHMARK_CAPTURE(ring_all_reduce, fluid, "fluid")->Arg(128)->Arg(1024)->Apply(five);
+BENCHMARK_CAPTURE(ring_all_reduce, fluid_with_all_mechanisms, "fluid" + mechanisms)->Arg(1024)->Apply(five);
 BENCHMARK_CAPTURE(ring_all_reduce, exact, "exact")->Arg(128)->Apply(five);
 BENCHMARK_CAPTURE(ring_all_reduce, exact, "exact")->Arg(1024)->Apply(three);
+
+BENCHMARK(nccl_all_reduce)->Arg(1024)->Arg(16384)->Apply(three);
 
 BENCHMARK_CAPTURE(training, vgg16, Trained{"vgg16", "all_reduce", Hierarchy::none})->Arg(1024)->Apply(three);
 BENCHMARK_CAPTURE(training, bert_large_by_leader, Trained{"bert_large", "all_reduce", Hierarchy::leader})
     ->Arg(1024)
     ->Apply(three);
 BENCHMARK_CAPTURE(training, bert_large_by_all_nics, Trained{"bert_large", "all_reduce", Hierarchy::all_nics})
+    ->Arg(1024)
+    ->Apply(three);
+BENCHMARK_CAPTURE(training, bert_large_with_slow_backward,
+                  Trained{.workload = "bert_large",
+                          .algorithm = "all_reduce",
+                          .hierarchy = Hierarchy::all_nics,
+                          .more = ",compute_slowdown=1.19"})
+    ->Arg(1024)
+    ->Apply(three);
+BENCHMARK_CAPTURE(
+    training, bert_large_with_all_mechanisms,
+    Trained{.workload = "bert_large", .algorithm = "all_reduce", .hierarchy = Hierarchy::all_nics, .more = mechanisms})
     ->Arg(1024)
     ->Apply(three);
 BENCHMARK_CAPTURE(training, bert_large_bytegrad, Trained{"bert_large", "bytegrad", Hierarchy::leader})
