@@ -52,7 +52,8 @@ nlohmann::json observation_facts(const Study& study) {
 std::string goal_cells(const Study& study, const std::vector<std::string>& expenses, const StudyResult& result) {
   if (!study.goal) return "";
   const auto there = reached(*study.goal, result.run);
-  std::string text = there ? "," + number(there->steps) + "," + number(there->seconds) + "," + number(there->bytes) : ",,,";
+  std::string text =
+      there ? "," + number(there->steps) + "," + number(there->seconds) + "," + number(there->bytes) : ",,,";
   for (const std::string& name : expenses) {
     text += ",";
     if (there && there->expenses.contains(name)) text += number(there->expenses.at(name));
