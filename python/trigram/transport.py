@@ -67,13 +67,13 @@ class Connections:
         said: list[Any] = [self._place() if self.rank == 0 else None]
         dist.broadcast_object_list(said, src=0, group=self._control)
         place: dict[str, Any] = said[0]
-        return place | {"session": self.sessions}
+        return place
 
-    def _place(self) -> dict[str, str]:
+    def _place(self) -> dict[str, Any]:
         host = "127.0.0.1" if max(self.nodes) == 0 else os.environ.get("MASTER_ADDR", platform.node())
         with socket.create_server((host, 0)) as server:
             port = server.getsockname()[1]
-        return {"place": f"{host}:{port}", "job": f"session-{self.sessions}", "secret": secrets.token_hex(32)}
+        return {"session": self.sessions, "place": f"{host}:{port}", "job": f"session-{self.sessions}", "secret": secrets.token_hex(32)}
 
     def connect(self, lanes: int, seconds: float) -> None:
         """Collective."""
