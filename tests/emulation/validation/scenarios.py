@@ -1,0 +1,58 @@
+"""What is emulated, and what runs there."""
+
+from dataclasses import dataclass
+
+OPERATIONS = ("all_reduce", "all_to_all", "exchange")
+ALGORITHMS = ("all_reduce", "bytegrad", "qsgd", "decentralized", "low_precision_decentralized", "local_sgd")
+CODECS = "minmax_uint8 qsgd"  # of these algorithms
+TRAINING = ("--workload", "mlp:hidden=512x512", "--global-batch", "64", "--steps", "12", "--bucket-size", "256KiB")
+FIRST_STEPS = 4  # open connections, and are one cycle of local_sgd
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """An emulated cluster with the cases that are measured and predicted on it."""
+
+    name: str
+    about: str
+    rate: str = "100mbit"
+    hosts: int = 4
+    slots: int = 1  # ranks a host
+    delay: str = "0ms"  # of a message, in the switch
+    buffer: str = "0KiB"  # of a socket
+    connections: int = 1  # of two ranks
+    largest: str = "8MiB"  # buffer of a collective
+    hierarchies: tuple = ("none",)
+    calibrated_on: str = ""  # another scenario; empty: this one
+    known: tuple = ()  # keys of the cluster that differ from what was calibrated there, with their values
+
+    @property
+    def ranks(self):
+        return self.hosts * self.slots
+
+    def emulation(self):
+        """Flags of emulate."""
+        return ["--hosts", self.hosts, "--slots", self.slots, "--rate", self.rate, "--delay", self.delay, "--buffer",
+                self.buffer, "--connections", self.connections]
+
+
+SCENARIOS = {scenario.name: scenario for scenario in (
+    Scenario("100mbit", "4 hosts"),
+    Scenario("500mbit", "4 hosts", rate="500mbit"),
+    Scenario("shared_nic", "4 hosts of 2 ranks, flat and by leaders", slots=2, largest="4MiB",
+             hierarchies=("none", "leader")),
+    Scenario("delayed", "10 ms each way", delay="10ms", largest="4MiB"),
+    Scenario("window", "10 ms each way, socket buffers of 64 KiB", delay="10ms", buffer="64KiB", largest="2MiB"),
+    Scenario("connections", "the same, 4 connections a pair", delay="10ms", buffer="64KiB", connections=4,
+             largest="2MiB", calibrated_on="window", known=(("connections", "4"),)),
+)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One measurement: a collective at one size, or a training iteration (size 0)."""
+
+    kind: str  # "bench" or "iteration"
+    name: str
+    hierarchy: str
+    size: int
