@@ -34,34 +34,73 @@ double sum_of_squares(const AlphaBeta& line, std::span<const TimedAmount> points
   return sum;
 }
 
-/// Least squares of relative residuals with a step before point `first`.
-AlphaBeta fit_step(std::span<const TimedAmount> points, std::size_t first) {
+/// Another line is better where it leaves less than this share.
+constexpr double left_over = 0.25;
+
+/// Least squares of relative residuals with that window, and a step before point `first`, which is none at the end.
+AlphaBeta fit_terms(std::span<const TimedAmount> points, double window, std::size_t first) {
   const auto rows = static_cast<Eigen::Index>(points.size());
-  Eigen::MatrixX3d terms(rows, 3);
+  const bool steps = first < points.size();
+  Eigen::MatrixXd terms(rows, steps ? 3 : 2);
+  AlphaBeta line{.window = window};
   for (Eigen::Index i = 0; i < rows; ++i) {
     const TimedAmount& point = points[static_cast<std::size_t>(i)];
-    terms.row(i) << 1, point.amount, (static_cast<std::size_t>(i) < first ? 0 : 1);
+    terms(i, 0) = 1 + line.waits(point.amount);
+    terms(i, 1) = std::min(point.amount, window);
+    if (steps) terms(i, 2) = static_cast<std::size_t>(i) < first ? 0 : 1;
     terms.row(i) /= point.seconds;
   }
-  const Eigen::Vector3d found = terms.colPivHouseholderQr().solve(Eigen::VectorXd::Ones(rows));
-  return {found[0], found[1], found[2], std::sqrt(points[first - 1].amount * points[first].amount)};
+  const Eigen::VectorXd found = terms.colPivHouseholderQr().solve(Eigen::VectorXd::Ones(rows));
+  line.alpha = found[0];
+  line.beta = found[1];
+  if (!steps) return line;
+  line.step = found[2];
+  line.step_after = std::sqrt(points[first - 1].amount * points[first].amount);
+  return line;
+}
+
+bool possible(const AlphaBeta& line) { return line.alpha >= 0 && line.beta > 0 && line.step >= 0; }
+
+/// The best of `best` and the lines of that window with a step anywhere.
+AlphaBeta better_step(std::span<const TimedAmount> points, double window, AlphaBeta best) {
+  for (std::size_t first = 2; first + 2 <= points.size(); ++first) {
+    const AlphaBeta line = fit_terms(points, window, first);
+    if (possible(line) && sum_of_squares(line, points) < sum_of_squares(best, points)) best = line;
+  }
+  return best;
+}
+
+bool is_straight(const AlphaBeta& line, std::span<const TimedAmount> points) {
+  constexpr double close = 0.02;
+  return std::all_of(points.begin(), points.end(),
+                     [&](const TimedAmount& point) { return std::abs(line.residual(point)) < close; });
+}
+
+/// What is simpler, unless the other explains most of what it leaves over.
+AlphaBeta simpler(const AlphaBeta& simple, const AlphaBeta& other, std::span<const TimedAmount> points) {
+  return sum_of_squares(other, points) < left_over * sum_of_squares(simple, points) ? other : simple;
 }
 
 }  // namespace
 
 AlphaBeta fit_stepped(std::span<const TimedAmount> points) {
-  constexpr double close = 0.02;
-  constexpr double left_over = 0.25;
   const AlphaBeta plain = fit_alpha_beta(points);
-  const bool straight = std::all_of(points.begin(), points.end(),
-                                    [&](const TimedAmount& point) { return std::abs(plain.residual(point)) < close; });
-  AlphaBeta best = plain;
-  for (std::size_t first = 2; !straight && first + 2 <= points.size(); ++first) {
-    const AlphaBeta line = fit_step(points, first);
-    const bool possible = line.alpha >= 0 && line.beta > 0 && line.step > 0;
-    if (possible && sum_of_squares(line, points) < sum_of_squares(best, points)) best = line;
+  if (is_straight(plain, points)) return plain;
+  return simpler(plain, better_step(points, plain.window, plain), points);
+}
+
+AlphaBeta fit_windowed(std::span<const TimedAmount> points) {
+  constexpr std::size_t fewest = 5;
+  constexpr double finer = 1.005;
+  const AlphaBeta open = fit_stepped(points);
+  if (points.size() < fewest || is_straight(open, points)) return open;
+  AlphaBeta best = open, stepped = open;
+  for (double window = points[1].amount; window < points[points.size() - 2].amount; window *= finer) {
+    const AlphaBeta line = fit_terms(points, window, points.size());
+    if (possible(line) && sum_of_squares(line, points) < sum_of_squares(best, points)) best = line;
+    stepped = better_step(points, window, stepped);
   }
-  return sum_of_squares(best, points) < left_over * sum_of_squares(plain, points) ? best : plain;
+  return simpler(open, simpler(best, stepped, points), points);
 }
 
 // beta = Σ v·(1 − alpha·u) / Σ v².

@@ -1,6 +1,8 @@
-// The line through measured times: seconds = alpha + beta · amount, and beyond some amount a step more.
+// The line through measured times: seconds = alpha + beta · amount, and beyond some amount a step more, or a steeper
+// line of a window.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <span>
 
@@ -12,14 +14,20 @@ struct TimedAmount {
   double seconds = 0;
 };
 
-/// seconds = alpha + beta · amount, and `step` more where amount > step_after.
+/// seconds = alpha + beta · amount, and `step` more where amount > step_after. What is beyond `window` waits, window by
+/// window, for a round trip of 2 · alpha: (amount / window − 1) · 2 · alpha + beta · window instead of beta · amount.
 struct AlphaBeta {
   double alpha = 0;  ///< seconds
   double beta = 0;   ///< seconds a unit
   double step = 0;   ///< seconds
   double step_after = std::numeric_limits<double>::infinity();
+  double window = std::numeric_limits<double>::infinity();  ///< amount
 
-  double seconds(double amount) const { return alpha + beta * amount + (amount > step_after ? step : 0); }
+  /// How many times alpha the waits for windows take.
+  double waits(double amount) const { return amount > window ? 2 * (amount / window - 1) : 0; }
+  double seconds(double amount) const {
+    return alpha * (1 + waits(amount)) + beta * std::min(amount, window) + (amount > step_after ? step : 0);
+  }
   /// How far the line is from a measured point: predicted / measured − 1.
   double residual(const TimedAmount& point) const { return seconds(point.amount) / point.seconds - 1; }
 };
@@ -31,6 +39,10 @@ AlphaBeta fit_alpha_beta(std::span<const TimedAmount> points);
 /// The same, with the step that fits best: between two measured amounts, at their geometric mean. A line without a step
 /// where none explains most of what such a line leaves over, or its residuals are below 2 %. `points` ascend.
 AlphaBeta fit_stepped(std::span<const TimedAmount> points);
+
+/// The same, with the window that fits best, where that explains most of what a line without one leaves over. The
+/// second amount passes without waiting, and the last two wait.
+AlphaBeta fit_windowed(std::span<const TimedAmount> points);
 
 /// The same as fit_alpha_beta with alpha given.
 AlphaBeta fit_beta(double alpha, std::span<const TimedAmount> points);

@@ -26,10 +26,9 @@ MeasuredLine fit_network(const ClusterSamples& samples, std::size_t pattern) {
     fit.points.push_back(point_of("", static_cast<double>(samples.plan.sizes[size]),
                                   network_times(samples.network, samples.patterns, samples.plan, pattern, size)));
   }
-  // Messages between nodes may be announced before they are sent, if they are large; inside a node they are copied.
-  const Pattern::Kind kind = samples.patterns[pattern].kind;
-  const bool asks = kind == Pattern::Kind::nodes_at_once || kind == Pattern::Kind::pair_between_nodes;
-  fit.line = asks ? fit_stepped(medians(fit)) : fit_alpha_beta(medians(fit));
+  // Messages between nodes may be announced before they are sent, if they are large, and wait for windows; inside a
+  // node they are copied.
+  fit.line = samples.patterns[pattern].between_nodes() ? fit_windowed(medians(fit)) : fit_alpha_beta(medians(fit));
   return fit;
 }
 
@@ -146,7 +145,7 @@ void MeasuredCluster::judge_connections() {
   const double fewest = *std::min_element(ranks_of_node.begin(), ranks_of_node.end());
   const double longer = all->line.beta / one->line.beta;
   nic_per_gpu = longer < distinct;
-  if (nic_per_gpu || longer * distinct > fewest) return;
+  if (nic_per_gpu || std::isfinite(one->line.window) || longer * distinct > fewest) return;
   connection_cap = nic_bandwidth;
   nic_bandwidth = fewest / all->line.beta;
 }

@@ -31,8 +31,10 @@ std::string link_keys(const std::string& prefix, const AlphaBeta& line, Unit uni
 /// What these ranks could not show.
 std::string unknown_connections(const MeasuredCluster& cluster) {
   if (cluster.connection_cap > 0) return "";
+  const bool windowed = std::isfinite(cluster.of(Pattern::Kind::nodes_at_once)->line.window);
   if (cluster.of(Pattern::Kind::all_ranks_at_once) == nullptr)
-    return "# Not identified: connection_cap, nic_window and connections, since a node had one rank to connect.\n";
+    return std::string("# Not identified: connection_cap") + (windowed ? "" : ", nic_window") +
+           " and connections, since a node had one rank to connect.\n";
   return cluster.nic_per_gpu
              ? "# Not identified: whether ranks of a node have a NIC each, as is written here, or share "
                "one that is\n# faster than all of their connections.\n"
@@ -52,6 +54,7 @@ std::string nic_keys(const MeasuredCluster& cluster, AlphaBeta line) {
   if (costs) line.alpha = std::max(0.0, line.alpha - cluster.message_overhead);
   if (cluster.connection_cap > 0) line.beta = 1 / cluster.nic_bandwidth;
   std::string text = link_keys("nic", line, Unit::bytes_per_second);
+  if (std::isfinite(line.window)) text += "nic_window = " + format_quantity(line.window, Unit::bytes) + "\n";
   if (costs) text += "message_overhead = " + format_quantity(cluster.message_overhead, Unit::seconds) + "\n";
   if (cluster.connection_cap > 0)
     text += "# Several connections carried more than one. For long messages a nic_window of " +

@@ -23,11 +23,14 @@ Nodes ranks_of_nodes(const std::vector<int>& node_of_rank) {
   return nodes;
 }
 
-/// The first `ranks` of each node, to those of the node half way round.
+/// The first `ranks` of each node, to those of the node just below half way round: of more than two, no two send to
+/// each other. In most collectives they do not either, and where they do, what the network answers (that a message may
+/// come, that it came) rides along with what they send anyway, instead of taking its own way past what others are sent.
 Pattern::Messages half_way_round(const Nodes& nodes, std::size_t ranks) {
+  const std::size_t distance = std::max<std::size_t>(1, (nodes.size() - 1) / 2);
   Pattern::Messages messages;
   for (std::size_t node = 0; node < nodes.size(); ++node) {
-    const std::vector<int>& to = nodes[(node + nodes.size() / 2) % nodes.size()];
+    const std::vector<int>& to = nodes[(node + distance) % nodes.size()];
     for (std::size_t i = 0; i < ranks; ++i) messages.emplace_back(nodes[node][i], to[i]);
   }
   return messages;

@@ -25,6 +25,7 @@ struct Pattern {
   std::string name;
   std::vector<Messages> turns;  ///< one after the other; the messages of a turn are under way together
 
+  bool between_nodes() const { return kind <= Kind::all_ranks_at_once; }
   /// A round trip is measured, and half of it reported.
   bool answers() const { return kind == Kind::pair_between_nodes || kind == Kind::pair_inside_node; }
 };

@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-/// Empty messages, from the first rank of each node to that of the node half way round.
+/// Empty messages, from the first rank of each node to that of another, as all at once.
 struct PostedTimes {
   double one = 0;   ///< seconds of an exchange of one message
   double many = 0;  ///< of so many more in the same exchange

@@ -2,6 +2,7 @@
 // simulator stands for it.
 #include <unistd.h>
 
+#include <cmath>
 #include <iostream>
 
 #include "core/error.hpp"
@@ -123,9 +124,11 @@ void add_rank(const std::vector<std::byte>& bytes, ClusterSamples& all) {
 }
 
 std::string step_text(const AlphaBeta& line) {
-  if (line.step == 0) return "";
-  return ", beyond " + format_quantity(line.step_after, Unit::bytes) + " " + format_quantity(line.step, Unit::seconds) +
-         " more";
+  std::string text;
+  if (std::isfinite(line.window)) text += ", by windows of " + format_quantity(line.window, Unit::bytes);
+  if (line.step == 0) return text;
+  return text + ", beyond " + format_quantity(line.step_after, Unit::bytes) + " " +
+         format_quantity(line.step, Unit::seconds) + " more";
 }
 
 std::string table(const MeasuredLine& fit, const std::string& amount, Unit unit) {

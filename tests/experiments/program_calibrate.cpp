@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "experiments/measure/alpha_beta.hpp"
 #include "experiments/measure/median.hpp"
+#include "experiments/measure/network_probe.hpp"
 #include "experiments/settings/settings.hpp"
 #include "tests/experiments/program_rig.hpp"
 
@@ -98,6 +102,39 @@ TEST_F(Calibrated, NoHandshakeWhereThereIsNone) {
   EXPECT_FALSE(calibrate("bagua_v100:nodes=2").contains("nic_handshake"));
 }
 
+// Two of eight messages pass a window of 50 kB without waiting; the handshake is found beside it.
+TEST_F(Calibrated, AWindowOfOneConnection) {
+  const std::string cluster =
+      "two_by_four:nodes=4,gpus_per_node=1,nic_bandwidth=100Mbps,nic_latency=10ms,nic_window=50kB";
+  const std::vector<Quantity> expected = {{"nic_bandwidth", "100Mbps", Unit::bytes_per_second},
+                                          {"nic_latency", "10ms", Unit::seconds},
+                                          {"nic_window", "50kB", Unit::bytes}};
+  expect_within_a_percent(calibrate(cluster), expected);
+  EXPECT_THAT(text_of(file()), HasSubstr("# Not identified: connection_cap and connections, since"));
+  const Settings found = calibrate(cluster + ",nic_handshake=20ms,handshake_size=128KiB");
+  expect_within_a_percent(found, expected);
+  expect_within_a_percent(found, {{"nic_handshake", "20ms", Unit::seconds}});
+}
+
+TEST_F(Calibrated, NoWindowThatIsNeverFull) {
+  EXPECT_FALSE(calibrate("two_by_four:gpus_per_node=2,nic_window=16MiB").contains("nic_window"));
+}
+
+TEST(NetworkPatterns, OfMoreThanTwoNodesNoneSendsBackToItsSender) {
+  for (const int nodes : {2, 3, 4, 5, 8, 9}) {
+    std::vector<int> node_of_rank;
+    for (int rank = 0; rank < 2 * nodes; ++rank) node_of_rank.push_back(rank / 2);
+    for (const Pattern& pattern : network_patterns(node_of_rank)) {
+      if (!pattern.between_nodes() || pattern.answers()) continue;
+      const Pattern::Messages& messages = pattern.turns.front();
+      for (const auto& [from, to] : messages) {
+        EXPECT_NE(from / 2, to / 2) << nodes;
+        EXPECT_EQ(std::ranges::count(messages, std::pair(to, from)), nodes == 2 ? 1 : 0) << nodes;
+      }
+    }
+  }
+}
+
 TEST_F(Calibrated, ConnectionsThatDoNotFillASharedNic) {
   const Settings found =
       calibrate("two_by_four:gpus_per_node=8,nic_bandwidth=25Gbps,nic_latency=20us,connection_cap=5Gbps");
@@ -183,6 +220,24 @@ TEST(Line, NeverBeginsBelowZero) {
 TEST(Line, NeedsTwoAmountsAndTimesAboveZero) {
   EXPECT_THROW(fit_alpha_beta(std::vector<TimedAmount>{{5, 1}, {5, 2}}), Error);
   EXPECT_THROW(fit_alpha_beta(std::vector<TimedAmount>{{5, 0}, {6, 2}}), Error);
+}
+
+// With w = 30 and alpha = 4: 4 + x/10 up to w, then 4 + 3 + 2·4·(x/w − 1).
+TEST(Line, OfAWindow) {
+  const std::vector<TimedAmount> points = {{0, 4}, {10, 5}, {20, 6}, {60, 15}, {120, 31}, {240, 63}};
+  const AlphaBeta line = fit_windowed(points);
+  EXPECT_NEAR(line.alpha, 4, 0.02);
+  EXPECT_NEAR(line.beta, 0.1, 0.005);
+  EXPECT_NEAR(line.window, 30, 0.15);
+  for (const TimedAmount& point : points) EXPECT_NEAR(line.residual(point), 0, 0.01) << point.amount;
+}
+
+TEST(Line, OfAWindowIsNotSeenInOtherPoints) {
+  const std::vector<TimedAmount> noisy = {{0, 4.1}, {10, 4.8}, {20, 6.2}, {60, 9.7}, {120, 16.5}, {240, 27.2}};
+  EXPECT_TRUE(std::isinf(fit_windowed(noisy).window));
+  const std::vector<TimedAmount> stepped = {{0, 4}, {10, 5}, {20, 6}, {60, 12}, {120, 18}, {240, 30}};
+  EXPECT_TRUE(std::isinf(fit_windowed(stepped).window));
+  EXPECT_NEAR(fit_windowed(stepped).step, 2, 1e-9);
 }
 
 TEST(Median, IsTheMiddleOrTheMeanOfTheMiddleTwo) {

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 OPERATIONS = ("all_reduce", "all_to_all", "exchange")
 ALGORITHMS = ("all_reduce", "bytegrad", "qsgd", "decentralized", "low_precision_decentralized", "local_sgd")
 CODECS = "minmax_uint8 qsgd"  # of these algorithms
-TRAINING = ("--workload", "mlp:hidden=512x512", "--global-batch", "64", "--steps", "12", "--bucket-size", "256KiB")
-FIRST_STEPS = 4  # open connections, and are one cycle of local_sgd
+TRAINING = ("--workload", "mlp:hidden=512x512", "--global-batch", "64", "--steps", "24", "--bucket-size", "256KiB")
+CYCLE = 4  # steps after which local_sgd does the same again
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """Seconds of the cases of a scenario, measured or simulated."""
 
 import csv
+import statistics
 import subprocess
 import sys
 
-from validation.scenarios import ALGORITHMS, FIRST_STEPS, OPERATIONS, TRAINING, Case
+from validation.scenarios import ALGORITHMS, CYCLE, OPERATIONS, TRAINING, Case
 
 
 def run(program, *words, ranks=0):
@@ -23,10 +24,10 @@ def bench_times(file):
 
 
 def iteration_time(folder):
-    """Mean seconds of a step after the first ones."""
+    """Mean seconds of a step in the middle one of all cycles but the first, which opens connections."""
     with open(folder / "steps.csv") as rows:
-        ends = [float(row["time_s"]) for row in csv.DictReader(rows)]
-    return (ends[-1] - ends[FIRST_STEPS - 1]) / (len(ends) - FIRST_STEPS)
+        ends = [float(row["time_s"]) for row in csv.DictReader(rows)][CYCLE - 1::CYCLE]
+    return statistics.median(after - before for before, after in zip(ends, ends[1:])) / CYCLE
 
 
 def times(program, scenario, folder, place, ranks=0, iterations=1):
