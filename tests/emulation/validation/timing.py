@@ -5,7 +5,7 @@ import statistics
 import subprocess
 import sys
 
-from validation.scenarios import ALGORITHMS, CYCLE, OPERATIONS, TRAINING, Case
+from validation.scenarios import ALGORITHMS, CYCLE, TRAINING, Case
 
 
 def run(program, *words, ranks=0):
@@ -36,7 +36,7 @@ def times(program, scenario, folder, place, ranks=0, iterations=1):
     cases = {}
     for hierarchy in scenario.hierarchies:
         flat = hierarchy == scenario.hierarchies[0]
-        for operation in OPERATIONS if flat else ("all_reduce",):  # the others know no hierarchy
+        for operation in scenario.operations if flat else ("all_reduce",):  # the others know no hierarchy
             file = folder / f"{operation}-{hierarchy}.csv"
             run(program, "bench", *place, "--op", operation, "--hierarchy", hierarchy, "--min-size", "64KiB", "--max-size",
                 scenario.largest, "--iterations", iterations, "--out", file, ranks=ranks)
