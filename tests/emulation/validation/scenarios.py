@@ -27,8 +27,6 @@ class Scenario:
     operations: tuple = OPERATIONS
     largest: str = "2MiB"  # buffer of a collective
     hierarchies: tuple = ("none",)
-    calibrated_on: str = ""  # another scenario; empty: this one
-    known: tuple = ()  # keys of the cluster that differ from what was calibrated there, with their values
 
     @property
     def ranks(self):
@@ -47,7 +45,7 @@ SCENARIOS = {scenario.name: scenario for scenario in (
     Scenario("delayed", "10 ms each way", delay="10ms", operations=OF_ALL),
     Scenario("window", "10 ms, socket buffers of 64 KiB", delay="10ms", buffer="64KiB", operations=OF_ALL, largest="1MiB"),
     Scenario("connections", "the same, 4 connections a pair", delay="10ms", buffer="64KiB", connections=4,
-             operations=OF_ALL, largest="1MiB", calibrated_on="window", known=(("connections", "4"),)),
+             operations=OF_ALL, largest="1MiB"),
 )}
 
 
