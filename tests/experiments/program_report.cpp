@@ -147,8 +147,9 @@ TEST(Report, TraceNamesLanesAsMessagesDo) {
   made.ranks[0].spans = {{layout.network_lane_of(1), Activity::wire, "all_reduce", 1, 2, 64}};
   std::string text;
   write_trace(made.ranks, layout, [&](std::string_view piece) { text += piece; });
+  const nlohmann::json trace = nlohmann::json::parse(text);
   std::map<int, std::string> names;
-  for (const nlohmann::json& event : nlohmann::json::parse(text)["traceEvents"]) {
+  for (const nlohmann::json& event : trace["traceEvents"]) {
     if (event["name"] == "thread_name" && event["pid"] == 0) names[event["tid"]] = event["args"]["name"];
   }
   EXPECT_EQ(names, (std::map<int, std::string>{{0, "main lane"},
