@@ -57,7 +57,7 @@ def with_flag(random, catalogue, scratch, subcommand, flag, value, must_refuse):
     given[flag.name] = value
     if flag.name == "config":
         given = {"config": value}
-    wrong, places = [value], [flag.name, "given twice"]
+    wrong, places = [value], [flag.name, "given twice", "of the command line"]  # of words without a flag their number is said
     if flag.name in subcommand.positional:  # what stands beside it may be refused first
         places += POSITIONAL.get(subcommand.name, {}).values()
     others = [one for one in subcommand.flags if one.name != flag.name]
