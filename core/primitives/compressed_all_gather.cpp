@@ -2,12 +2,9 @@
 
 #include <vector>
 
-#include "core/primitives/frames.hpp"
-
 namespace trigram {
 
-void compressed_all_gather(Worker& lane, Communicator& group, Buffer x, const Codec& codec, const Key& own,
-                           Buffer error) {
+Frames gather_frames(Worker& lane, Communicator& group, Buffer x, const Codec& codec, const Key& own, Buffer error) {
   const std::vector<Shape> vectors(static_cast<std::size_t>(group.size()), x.shape());
   const Frames frames = Frames::row(group, codec, vectors);
   codec.encode(lane.device, x, frames[group.rank()], own);
@@ -17,6 +14,12 @@ void compressed_all_gather(Worker& lane, Communicator& group, Buffer x, const Co
   }
   // The body of a ring of parts needs no scratch memory, where the frames are.
   group.all_gather(frames.all());
+  return frames;
+}
+
+void compressed_all_gather(Worker& lane, Communicator& group, Buffer x, const Codec& codec, const Key& own,
+                           Buffer error) {
+  const Frames frames = gather_frames(lane, group, x, codec, own, error);
   lane.device.fill(x, 0);
   Key key = own;
   for (int rank = 0; rank < group.size(); ++rank) {

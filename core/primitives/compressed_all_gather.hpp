@@ -5,17 +5,22 @@
 #include "core/codec.hpp"
 #include "core/communicator.hpp"
 #include "core/cost.hpp"
+#include "core/primitives/frames.hpp"
 #include "core/worker.hpp"
 
 namespace trigram {
 
-/// x ← mean over the group of Q(x_j), which every rank encodes whole and all decode, in rank order, n frames each.
-/// `own` is this rank's key; that of rank j differs in its rank. With `error`, which has the shape of x, it becomes
-/// x − Q(x). Replicas stay identical.
+/// The frames of all ranks of the group, by rank: Q(x_j) of what each encodes, whole. `own` is this rank's key; that of
+/// rank j differs in its rank. With `error`, which has the shape of x, it becomes x − Q(x).
+Frames gather_frames(Worker& lane, Communicator& group, Buffer x, const Codec& codec, const Key& own,
+                     Buffer error = {});
+
+/// x ← mean over the group of Q(x_j), whose frames all ranks gather likewise and decode in rank order, n frames each.
+/// Replicas stay identical.
 void compressed_all_gather(Worker& lane, Communicator& group, Buffer x, const Codec& codec, const Key& own,
                            Buffer error = {});
 
-/// Rounds and bytes of one such call around the ring: every frame but the successor's passes each rank.
+/// Rounds and bytes of one call of either around the ring: every frame but the successor's passes each rank.
 Cost compressed_all_gather_cost(int ranks, std::int64_t count, const Codec& codec);
 
 }  // namespace trigram

@@ -47,6 +47,8 @@ void CudaKernels::report_fault() {
   ensure(fault != cuda::row_out_of_range, "embedding: a position given to the GPU leaves the table");
   ensure(fault != cuda::foreign_top_k_frame,
          "top_k: a frame names an element that its vector has not; it is no frame of this codec");
+  ensure(fault != cuda::foreign_chunk_top_k_frame,
+         "chunk_top_k: a frame names an element that its chunk has not; it is no frame of this codec");
 }
 
 void CudaKernels::copy(Buffer from, Buffer to) {

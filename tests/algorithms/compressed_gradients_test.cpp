@@ -102,6 +102,58 @@ TEST_P(CompressedGradients, DgcForgetsWhatItSent) {
   expect_recomputed(trained("dgc:fraction=0.25,momentum=0.5", GetParam(), steps), x, "dgc");
 }
 
+/// Σ_i s_f x_i cos(π (2i + 1) f/(2c)) of each chunk of c, s_0 = √(1/c), else √(2/c); or the way back.
+Vector cosine_transform(const Vector& x, std::size_t chunk, bool back) {
+  Vector result(x.size(), 0.0);
+  const auto size = static_cast<double>(chunk);
+  for (std::size_t begin = 0; begin < x.size(); begin += chunk) {
+    for (std::size_t f = 0; f < chunk; ++f) {
+      for (std::size_t i = 0; i < chunk; ++i) {
+        const double wave = std::cos(M_PI * static_cast<double>((2 * i + 1) * f) / (2 * size));
+        const double entry = std::sqrt((f == 0 ? 1 : 2) / size) * wave;
+        if (back) result[begin + i] += entry * x[begin + f];
+        if (!back) result[begin + f] += entry * x[begin + i];
+      }
+    }
+  }
+  return result;
+}
+
+TEST_P(CompressedGradients, DeMoStepsByTheSignOfTheLargestFrequencies) {
+  // δ ← β δ + γ g; q = the two largest frequencies of each chunk of four of δ; δ ← δ − IDCT(q);
+  // x ← x − γ sign IDCT(the mean of each frequency over those who sent it).
+  play_rough(true);
+  constexpr std::size_t chunk = 4, padded = 8;
+  Vectors x = initial(GetParam()), delta = zeros(GetParam(), padded);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Vectors g = gradients(step, x, true);
+    Vector sum(padded, 0.0), senders(padded, 0.0);
+    for (std::size_t rank = 0; rank < x.size(); ++rank) {
+      for (std::size_t i = 0; i < padded; ++i)
+        delta[rank][i] = 0.9 * delta[rank][i] + (i < elements ? rate * g[rank][i] : 0);
+      const Vector frequencies = cosine_transform(delta[rank], chunk, false);
+      Vector sent(padded, 0.0);
+      for (const std::size_t begin : {0U, 4U}) {
+        const auto first = frequencies.begin() + static_cast<std::ptrdiff_t>(begin);
+        const Vector kept = two_largest(Vector(first, first + chunk));
+        for (std::size_t f = 0; f < chunk; ++f) {
+          sent[begin + f] = kept[f];
+          sum[begin + f] += kept[f];
+          senders[begin + f] += kept[f] != 0 ? 1 : 0;
+        }
+      }
+      const Vector gone = cosine_transform(sent, chunk, true);
+      for (std::size_t i = 0; i < padded; ++i) delta[rank][i] -= gone[i];
+    }
+    for (std::size_t f = 0; f < padded; ++f) sum[f] /= std::max(senders[f], 1.0);
+    const Vector direction = cosine_transform(sum, chunk, true);
+    for (Vector& of_rank : x) {
+      for (std::size_t i = 0; i < elements; ++i) of_rank[i] -= rate * (direction[i] < 0 ? -1 : 1);
+    }
+  }
+  expect_recomputed(trained("demo:chunk=4,k=2,decay=0.9", GetParam(), steps), x, "demo");
+}
+
 TEST_P(CompressedGradients, DelayedSgdAppliesGradientsLate) {
   for (const std::int64_t delay : {1, 3}) {
     play_rough(true);

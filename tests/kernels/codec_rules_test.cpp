@@ -178,6 +178,41 @@ TEST_F(CodecRules, TopK) {
   expect_frames("top_k:fraction=0.5", [](const Floats& x) { return top_k(x, (x.size() + 1) / 2); });
 }
 
+/// The frames of chunks, values of all of them before places.
+Bytes chunk_top_k(const Floats& x, std::size_t chunk, std::size_t k) {
+  Bytes values, places;
+  for (std::size_t begin = 0; begin < x.size(); begin += chunk) {
+    const Floats own(x.begin() + static_cast<std::ptrdiff_t>(begin),
+                     x.begin() + static_cast<std::ptrdiff_t>(std::min(begin + chunk, x.size())));
+    const std::size_t kept = std::min(k, own.size());
+    const Bytes frame = top_k(own, kept);  // four bytes a place, and four a value
+    values.insert(values.end(), frame.begin() + static_cast<std::ptrdiff_t>(4 * kept), frame.end());
+    for (std::size_t j = 0; j < kept; ++j) {
+      places.push_back(frame[4 * j]);
+      if (chunk > 256) places.push_back(frame[4 * j + 1]);
+    }
+  }
+  values.insert(values.end(), places.begin(), places.end());
+  return values;
+}
+
+TEST_F(CodecRules, ChunkTopK) {
+  expect_frames("chunk_top_k", [](const Floats& x) { return chunk_top_k(x, 64, 8); });
+  expect_frames("chunk_top_k:chunk=256,k=256", [](const Floats& x) { return chunk_top_k(x, 256, 256); });
+  expect_frames("chunk_top_k:chunk=700,k=9", [](const Floats& x) { return chunk_top_k(x, 700, 9); });
+}
+
+TEST_F(CodecRules, MarksSayWhatWasKept) {
+  const Floats x = {3, -5, 0, 1, 0, 0, 2};
+  const auto codec = device_.make_codec("chunk_top_k:chunk=4,k=2,marks=on");
+  const auto frame = device_.encode(*codec, x);
+  EXPECT_EQ(frame, device_.encode(*device_.make_codec("chunk_top_k:chunk=4,k=2"), x));
+  EXPECT_EQ(device_.decode(*codec, frame, x.size()), (Floats{1, 1, 0, 0, 1, 0, 1}));
+  const OwnedBuffer added = device_.hold({1, 0, 0, 0, 1, 5, 5});
+  codec->decode_add(device_, device_.hold(frame, DType::u8), 1.0F, added, {});
+  EXPECT_EQ(device_.values(added), (Floats{2, 1, 0, 0, 2, 5, 6}));
+}
+
 /// Vectors that are long enough for a device to guess from some elements how large the k largest are.
 struct LongVector {
   const char* name;

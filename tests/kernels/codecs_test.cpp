@@ -24,6 +24,9 @@ const std::vector<std::string> specs = {"minmax_uint8",
                                         "one_bit",
                                         "top_k",
                                         "top_k:k=7",
+                                        "chunk_top_k",
+                                        "chunk_top_k:chunk=1000,k=1000",
+                                        "chunk_top_k:chunk=300,k=7",
                                         "random_k:fraction=0.3",
                                         "random_k:k=5,scaled=off",
                                         "fp16",
@@ -153,6 +156,10 @@ TEST(EncodedBytes, AreExact) {
                                    {"top_k", 1000, 80},
                                    {"top_k", 1, 8},
                                    {"top_k:k=5", 3, 24},
+                                   {"chunk_top_k:k=4", 64, 20},
+                                   {"chunk_top_k:k=4", 65, 25},
+                                   {"chunk_top_k:k=4", 127, 40},
+                                   {"chunk_top_k:chunk=257,k=9", 260, 6 * 12},
                                    {"random_k", 1001, 44},
                                    {"random_k:k=5", 9, 20},
                                    {"fp16", 3, 6},
@@ -167,9 +174,9 @@ TEST(EncodedBytes, AreExact) {
 
 TEST(MakeCodec, RefusesWhatMakesNoSense) {
   TestDevice device;
-  for (const char* spec :
-       {"qsgd:levels=0", "qsgd:levels=40000", "qsgd:norm=3", "qsgd:bucket_size=-1", "top_k:fraction=0",
-        "top_k:fraction=1.5", "random_k:k=-1", "one_bit:levels=2", "modulo:theta=0", "minmax"}) {
+  for (const char* spec : {"qsgd:levels=0", "qsgd:levels=40000", "qsgd:norm=3", "qsgd:bucket_size=-1",
+                           "top_k:fraction=0", "top_k:fraction=1.5", "random_k:k=-1", "one_bit:levels=2",
+                           "modulo:theta=0", "minmax", "chunk_top_k:chunk=8,k=9"}) {
     EXPECT_THROW(device.make_codec(spec), UsageError) << spec;
   }
 }
@@ -186,8 +193,11 @@ TEST(Codecs, ShowANaN) {
 
 TEST(TopK, RefusesAFrameThatNamesNoElement) {
   TestDevice device;
-  const auto codec = device.make_codec("top_k:k=1");
+  const auto codec = device.make_codec("top_k:k=1"), of_chunks = device.make_codec("chunk_top_k:chunk=4,k=1");
   EXPECT_THROW(device.decode(*codec, {9, 0, 0, 0, 0, 0, 0, 0}, 5), Error);
+  EXPECT_NO_THROW(device.decode(*of_chunks, {0, 0, 0, 0, 0, 0, 0, 0, 3, 0}, 5));
+  EXPECT_THROW(device.decode(*of_chunks, {0, 0, 0, 0, 0, 0, 0, 0, 4, 0}, 5), Error);
+  EXPECT_THROW(device.decode(*of_chunks, {0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 5), Error);
 }
 
 // Adding a frame of k kept elements reads it, and reads and writes the k sectors of 32 bytes that they lie in.

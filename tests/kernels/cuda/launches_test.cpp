@@ -62,7 +62,8 @@ INSTANTIATE_TEST_SUITE_P(Codecs, LaunchesOfAScatterReduce,
                                            Counted{"fp16", {1, 1, 1}}, Counted{"bf16", {1, 1, 1}},
                                            Counted{"modulo", {1, 1, 1}}, Counted{"sign", {1, 1, 1}},
                                            Counted{"natural", {2, 1, 1}}, Counted{"two_means", {3, 1, 1}},
-                                           Counted{"random_k", {1, 2, 1}}, Counted{"top_k", {11, 2, 1}}));
+                                           Counted{"random_k", {1, 2, 1}}, Counted{"top_k", {11, 2, 1}},
+                                           Counted{"chunk_top_k", {1, 2, 1}}));
 
 }  // namespace
 }  // namespace trigram
