@@ -11,11 +11,9 @@
 //   rounds 2, bytes 2(n−1) encoded(S/n) a rank after the warm-up, all_reduce's in it.
 #include <cmath>
 
-#include "core/bucketwise.hpp"
 #include "core/optimizer.hpp"
 #include "core/optimizers/bucket_state.hpp"
-#include "core/primitives/centralized.hpp"
-#include "core/primitives/gradient_mean.hpp"
+#include "core/primitives/compressed_momentum.hpp"
 
 namespace trigram {
 namespace {
@@ -25,15 +23,10 @@ double correction(float beta, std::int64_t steps) {
   return 1 - std::pow(static_cast<double>(beta), static_cast<double>(steps));
 }
 
-class OneBitAdam final : public GradientMethod {
+class OneBitAdam final : public CompressedMomentum {
  public:
   explicit OneBitAdam(Params& params)
-      : warmup_(
-            params.get("warmup", std::int64_t{100}, "first steps, of Adam on averaged gradients", {1, 1'000'000'000})),
-        codec_(params.get("codec", "one_bit", "how first moments are encoded")),
-        model_(make_codec_model(codec_)),
-        error_feedback_(params.get("error_feedback", true, "keep worker and server residuals")),
-        exchange_(read_frame_exchange(params)),
+      : CompressedMomentum(params),
         beta1_(static_cast<float>(params.get("beta1", 0.9, "share of the first moment that is kept"))),
         beta2_(static_cast<float>(params.get("beta2", 0.999, "share of the second moment that is kept"))),
         epsilon_(static_cast<float>(params.get("epsilon", 1e-8, "added to the root of the second moment"))),
@@ -42,52 +35,39 @@ class OneBitAdam final : public GradientMethod {
         adam_(Optimizers::make("adam:beta1=" + number_text(beta1_) + ",beta2=" + number_text(beta2_) +
                                ",epsilon=" + number_text(epsilon_) + ",weight_decay=" + number_text(weight_decay_))) {}
 
-  Trigram trigram() const override {
-    return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
-  }
-  bool uses_optimizer() const override { return false; }
   std::vector<std::string> trials() const override {
     return {"", "warmup=3,exchange=scatter_reduce_ring",
             "warmup=2,codec=minmax_uint8,error_feedback=off,beta1=0.8,beta2=0.99,epsilon=1e-6",
             "warmup=2,codec=minmax_uint8,error_feedback=off,weight_decay=0.1,as_bagua=on"};
   }
 
-  Cost cost(const CostQuery& query) const override {
-    return sum_over_buckets(query, [&](const Shape& bucket) {
-      return query.step < warmup_ ? gradient_mean_cost(query, bucket)
-                                  : centralized_low_precision_cost(query, bucket, *model_, exchange_);
-    });
-  }
-  void check(const CostQuery& query) const override {
-    if (error_feedback_) require_stable_scatter_reduce(query, *model_, codec_, exchange_);
-  }
-
   void setup(Worker& worker, std::span<Bucket> buckets) override {
+    setup_averages(worker, buckets);
     adam_->setup(worker, buckets);
-    const std::shared_ptr<const Codec> codec = worker.device.make_codec(codec_);
-    for (const Bucket& bucket : buckets) averages_.emplace_back(worker, bucket, codec, error_feedback_, exchange_);
     if (as_bagua_) divisors_.allocate(worker, buckets);
   }
 
   void update(Worker& worker, Bucket& bucket) override {
-    if (worker.step >= warmup_) return step(worker, bucket);
-    const bool last = worker.step + 1 == warmup_;
+    if (!warms_up(worker.step)) return step(worker, bucket);
+    const bool last = worker.step + 1 == warmup();
     if (!last || !as_bagua_) adam_->update(worker, bucket, worker.learning_rate);
     if (last) freeze(worker.device, bucket);
     if (last && as_bagua_) step(worker, bucket);
   }
 
-  void list_state(State& state) override { state.of("adam", *adam_).of_each("average", averages_); }
+  void list_state(State& state) override {
+    state.of("adam", *adam_);
+    list_averages(state);
+  }
 
  private:
-  void exchange(Worker& lane, Bucket& bucket) override {
-    if (lane.step < warmup_) return gradient_mean(lane, bucket.gradients);
+  Buffer accumulate(Worker& lane, Bucket& bucket) override {
     const Buffer first = adam_->state("first", bucket.index);
     lane.device.fused(Activity::compute, "momentum", [&] {
       if (!as_bagua_) add_penalty(lane.device, bucket);
       lane.device.axpby(1 - beta1_, bucket.gradients, beta1_, first);
     });
-    averages_[static_cast<std::size_t>(bucket.index)].average(lane, first);
+    return first;
   }
 
   void add_penalty(Device& device, const Bucket& bucket) const {
@@ -100,7 +80,7 @@ class OneBitAdam final : public GradientMethod {
   /// In place of v what the first moment is divided by: √(v/(1−β₂ᵀ)) + ε, and infinity where v is 0; as Bagua, √v.
   void freeze(Device& device, const Bucket& bucket) const {
     constexpr double next_to_nothing = 1e-30;  // lost beside the root of any v but 0
-    const auto corrected = static_cast<float>(1 / std::sqrt(correction(beta2_, warmup_)));
+    const auto corrected = static_cast<float>(1 / std::sqrt(correction(beta2_, warmup())));
     const Buffer root = adam_->state("second", bucket.index);
     const Buffer kept = bucket.gradients;
     device.fused(Activity::compute, "freeze", [&] {
@@ -135,15 +115,9 @@ class OneBitAdam final : public GradientMethod {
     });
   }
 
-  std::int64_t warmup_;
-  std::string codec_;
-  std::unique_ptr<const Codec> model_;
-  bool error_feedback_;
-  FrameExchange exchange_;
   float beta1_, beta2_, epsilon_, weight_decay_;  ///< as Adam keeps them
   bool as_bagua_;
   std::unique_ptr<Optimizer> adam_;
-  std::vector<CentralizedLowPrecision> averages_;
   BucketState divisors_;  ///< as Bagua: written anew in each step
 };
 
