@@ -96,6 +96,12 @@ void check(const Communicator& comm, const GroupCall& call) {
   require_rank(comm, call, call.peer);
   ensure(call.peers.empty() || call.peers.size() == call.buffers.size(), call.collective, " has ", call.buffers.size(),
          " buffers and names ", call.peers.size(), " ranks");
+  ensure(call.collective != "exchange" || call.peers.size() == call.buffers.size(),
+         "exchange names a rank for each of its buffers");
+  ensure(call.sent <= call.buffers.size(), call.collective, " sends ", call.sent, " of ", call.buffers.size(),
+         " buffers");
+  ensure((call.collective != "gather" && call.collective != "scatter") || !call.buffers.empty(), call.collective,
+         " has no buffer");
   for (const int peer : call.peers) require_rank(comm, call, peer);
 }
 

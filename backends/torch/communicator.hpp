@@ -11,8 +11,9 @@
 
 namespace trigram::torch {
 
-/// The tags of one rank and lane. Every session and every group has one of its own, and every size: messages of unequal
-/// sizes never meet, where torch.distributed would end the process of the one that receives too much.
+/// The tags of one rank and lane. Sessions, groups and sizes have their own, as far as a tag's bits reach: messages of
+/// unequal sizes do not meet but where these differ by a multiple of 65,521 bytes, and torch.distributed would end the
+/// process of the one that receives too much.
 class LaneTags {
  public:
   /// `session`: its number among those of this process.

@@ -13,7 +13,7 @@ namespace {
 
 /// Runs of one row at one place.
 struct Call {
-  std::string row;
+  std::string line;
   std::vector<double> values;
   double middle = 0;
   double error = 0;
@@ -25,8 +25,13 @@ bool is_time(const std::string& path) {
   return times.contains(path);
 }
 
-/// The swept values of a run, but its seed: rows are compared where all of them are the same.
+/// The swept values of a run, but its seed: rows are compared where all of them are the same. Of a study that has one
+/// row its lines are, at each value of the first axis.
 std::string swept_values(const Study& study, const StudyPoint& point) {
+  if (study.rows.size() == 1 && !study.sweep.empty()) {
+    const std::string& key = study.sweep.front().key;
+    return " at " + key + " = " + point.axes.at(key);
+  }
   std::string place;
   for (const Axis& axis : study.sweep) {
     if (axis.key == "seed") continue;
@@ -42,14 +47,15 @@ std::map<std::string, std::vector<Call>> calls_of(const Study& study, const std:
     const double value = measured(study, result);
     const double error = value_at(result.run, "error_bar.error");
     if (!(value > 0) || std::isnan(error)) continue;
-    Call& call = all[swept_values(study, result.point)][result.point.row];
-    call.row = result.point.row;
+    const std::string line = study.rows.size() == 1 ? line_of(study, result.point) : result.point.row;
+    Call& call = all[swept_values(study, result.point)][line];
+    call.line = line;
     call.values.push_back(value);
     call.error = std::max(call.error, error);
   }
   std::map<std::string, std::vector<Call>> sorted;
-  for (auto& [where, rows] : all) {
-    for (auto& [row, call] : rows) {
+  for (auto& [where, lines] : all) {
+    for (auto& [line, call] : lines) {
       call.middle = median(call.values);
       sorted[where].push_back(std::move(call));
     }
@@ -78,7 +84,7 @@ std::string close_calls(const Study& study, const std::vector<StudyResult>& resu
       least = std::min(least, calls[i].error);
       most = std::max(most, calls[i].error);
       if (i > 0 && too_close(calls[i - 1], calls[i]))
-        lines += "too close to call" + where + ": " + calls[i - 1].row + " and " + calls[i].row + "\n";
+        lines += "too close to call" + where + ": " + calls[i - 1].line + " and " + calls[i].line + "\n";
     }
   }
   if (most == 0) return "";

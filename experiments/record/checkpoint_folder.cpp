@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int format = 1;
+constexpr int format = 2;
 constexpr std::string_view stem = "checkpoint-";
 constexpr std::string_view manifest_end = ".json";
 

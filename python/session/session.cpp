@@ -96,8 +96,8 @@ void Session::moment(const Body& body) {
 
 void Session::end_with(std::exception_ptr error) noexcept {
   if (entered_ == nullptr) return;
+  entered_->fail(std::move(error));  // before connections break, so that others read why
   if (step_ != nullptr) step_->abandon();
-  entered_->fail(std::move(error));
   entered_->runtime().stop_lanes();
   step_.reset();
   worker_.reset();

@@ -19,7 +19,7 @@ call can follow."""
 import atexit
 import ctypes
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Optional
 
@@ -141,13 +141,13 @@ class Communicator(Collectives):
         self._joined.check(library.library().trigram_group_call(self._joined.handle, self._group, *call.in_c()))
 
 
-_standing_in: list[Communicator] = []
+_standing_in: list[Callable[[], Communicator]] = []
 
 
 @contextmanager
-def standing_in(communicator: Communicator) -> Iterator[None]:
-    """While it lasts `join` gives this one: `simulate` lets each rank's model be made so."""
-    _standing_in.append(communicator)
+def standing_in(joined: Callable[[], Communicator]) -> Iterator[None]:
+    """While it lasts `join` gives what this does: `simulate` lets each rank's model be made so."""
+    _standing_in.append(joined)
     try:
         yield
     finally:
@@ -160,7 +160,7 @@ def join(*, backend: Optional[str] = None, all_reduce: str = "ring") -> Communic
     Collective. Within the `make()` of `simulate` it is that of the simulated ranks, with the run's own `all_reduce`. Raises
     ValueError where the processes are no job of that backend, or ranks give other settings."""
     if _standing_in:
-        return _standing_in[-1]
+        return _standing_in[-1]()
     return Communicator(Joined({"backend": launcher.backend_of(backend), "all-reduce": program.text_of(all_reduce)}))
 
 

@@ -38,10 +38,15 @@ class ModelThread:
     """Where a model that communicates computes: a rank can wait there in the midst of forward or backward while others go on."""
 
     def __init__(self) -> None:
+        self.communicates = False  # until the model has asked for its communicator
         self._lane: Optional[LaneThread] = None
 
     def begin(self, compute: Callable[[], None]) -> Asked:
-        """Up to its first collective, which is returned, or its end, "nothing"."""
+        """Up to its first collective, which is returned, or its end, "nothing". A model that has no communicator computes on the
+        thread that calls, as any function."""
+        if not self.communicates:
+            compute()
+            return {"ask": "nothing"}, b""
         if self._lane is None:
             self._lane = LaneThread(0)
         return self._lane.give_turn(compute)

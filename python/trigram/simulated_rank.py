@@ -61,13 +61,19 @@ class SimulatedRank:
         return self._rates[0] if self._rates else None
 
     @property
+    def communicates(self) -> bool:
+        """Whether its model has asked for a communicator."""
+        return self._thread.communicates
+
+    @property
     def has_buffers(self) -> bool:
         return bool(self._shared_buffers)
 
     def begin_as(self, first: "SimulatedRank", buffers: list[torch.Tensor]) -> None:
         """With what rank 0 has of what is not trained."""
+        own = only_on_this_rank(self._model)
         for mine, theirs in zip(self._model.parameters(), first._model.parameters()):
-            if not mine.requires_grad:
+            if not mine.requires_grad and id(mine) not in own:
                 mine.data = theirs.data
         self.take(buffers)
 
@@ -78,7 +84,7 @@ class SimulatedRank:
     def take(self, buffers: list[torch.Tensor]) -> None:
         with torch.no_grad():
             for mine, theirs in zip(self._shared_buffers, buffers):
-                mine.copy_(theirs)
+                mine.data.copy_(theirs)  # a forward pass may be waiting, whose backward must not take this for a change
 
     def gradients(self, loss: Callable[[torch.nn.Module], torch.Tensor]) -> Asked:
         """At the weights that are there; what the loss does not depend on has gradient 0. Ends with {"ask": "nothing", "loss"};

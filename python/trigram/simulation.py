@@ -81,6 +81,11 @@ class Server:
         self.show: Callable[[str], bool] = lambda _: False
 
     @property
+    def communicates(self) -> bool:
+        """Whether the model has asked for a communicator."""
+        return self._first.communicates
+
+    @property
     def learning_rate(self) -> Optional[float]:
         """Of torch's optimizer."""
         return self._first.learning_rate
@@ -185,12 +190,16 @@ class Server:
     def _made(self, rank: int) -> tuple[torch.nn.Module, ModelThread]:
         """A model whose communicator, where it joins one, is that of the simulated ranks."""
         thread = ModelThread()
-        with comm.standing_in(SimulatedCommunicator(rank, self._count, thread.perform)):
+
+        def joined() -> SimulatedCommunicator:
+            thread.communicates = True
+            return SimulatedCommunicator(rank, self._count, thread.perform)
+        with comm.standing_in(joined):
             return self._make(), thread
 
     def made_alone(self) -> torch.nn.Module:
         """A model whose forward pass asks for nothing, for counting what it computes."""
-        with comm.standing_in(alike(0, self._count)):
+        with comm.standing_in(lambda: alike(0, self._count)):
             return self._make()
 
     def mean_model(self) -> torch.nn.Module:
@@ -270,6 +279,8 @@ def check_own(server: Server, flags: dict[str, object]) -> None:
     if server.own and server.learning_rate is None:
         raise ValueError(f"parameter '{server.own[0]}' is on one rank only, and optimizers of Trigram step what all ranks have; give one of "
                          "torch, as optimizer=lambda model: torch.optim.SGD(model.parameters(), lr=0.1)")
+    if server.communicates and "accumulate" in flags:
+        raise ValueError("the model's ranks meet in forward or backward, and what they send is counted by whole steps; leave accumulate out")
     if server.own and "accumulate" in flags:
         raise ValueError(f"parameter '{server.own[0]}' is on one rank only, whose gradients no micro-batches add up to; leave accumulate out")
 

@@ -88,9 +88,10 @@ def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Mo
                                cluster="two_by_four:nic_bandwidth=1Gbps", clock="vgg16", evaluate_every=20)
         run.evals.plot("time_s", "loss")
 
-    All runs in the thread that calls, on the CPU, so that closures, errors and Ctrl-C are those of any function. Weights
-    are those of `with_trigram` under mpirun on the same batches, with the same optimizer of torch and the same bucket_size,
-    to the last bit where the algorithm is deterministic; but with a profile's clock, whose sizes cut other buckets.
+    All runs in the thread that calls, on the CPU, so that closures, errors and Ctrl-C are those of any function; but `loss` of
+    models that communicate has a thread a rank, and `score` cannot communicate. Weights are those of `with_trigram` under mpirun
+    on the same batches, with the same optimizer of torch and the same bucket_size, to the last bit where the algorithm is
+    deterministic; but with a profile's clock, whose sizes cut other buckets.
 
     `make()`: a model in float32, the same each time; rank 0's weights and buffers are what all begin with. A model whose layers meet
     other ranks, as those of `trigram.nn`, takes `comm.join()` within `make`: its collectives run within `loss`, on the cluster's

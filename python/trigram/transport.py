@@ -18,6 +18,7 @@ import torch.distributed as dist
 from . import launcher, library
 
 FOREVER = datetime.timedelta(days=365)
+SOON = datetime.timedelta(milliseconds=1)
 NOBODYS_TAG = 2**31 - 1
 REFUSED = 2
 
@@ -64,15 +65,22 @@ class Connections:
     def meet(self) -> dict[str, Any]:
         """Where ranks of one session meet beside torch.distributed, as rank 0 says. Collective."""
         self.sessions += 1
-        said: list[Any] = [self._place() if self.rank == 0 else None]
+        said: list[Any] = [self._place_or_reason() if self.rank == 0 else None]
         dist.broadcast_object_list(said, src=0, group=self._control)
+        if isinstance(said[0], str):
+            raise ValueError(said[0])
         place: dict[str, Any] = said[0]
         return place
 
-    def _place(self) -> dict[str, Any]:
+    def _place_or_reason(self) -> "dict[str, Any] | str":
+        """The reason goes to all ranks, so that all of them end with it."""
         host = "127.0.0.1" if max(self.nodes) == 0 else os.environ.get("MASTER_ADDR", platform.node())
-        with socket.create_server((host, 0)) as server:
-            port = server.getsockname()[1]
+        try:
+            with socket.create_server((host, 0)) as server:
+                port = server.getsockname()[1]
+        except OSError as error:
+            return (f"rank 0 cannot listen at MASTER_ADDR {host} ({error.strerror}), where ranks meet beside torch.distributed; set it to an IPv4 "
+                    "address of rank 0's own network card, or to a name that stands for one")
         return {"session": self.sessions, "place": f"{host}:{port}", "job": f"session-{self.sessions}", "secret": secrets.token_hex(32)}
 
     def connect(self, lanes: int, seconds: float) -> None:
@@ -85,7 +93,7 @@ class Connections:
         self.broken = True
         for group in self.lanes if self.ranks > 1 else ():
             try:
-                group.recv([torch.empty(1)], (self.rank + 1) % self.ranks, NOBODYS_TAG).wait(datetime.timedelta(milliseconds=1))
+                group.recv([torch.empty(1)], (self.rank + 1) % self.ranks, NOBODYS_TAG).wait(SOON)
             except RuntimeError:
                 continue  # as it should
 
@@ -139,13 +147,13 @@ class Transport:
     def _carry(self, lane: int, messages: Any, count: int, seconds: float, text: int, room: int) -> int:
         place, works = 0, []
         try:
-            group, within = self._made().lanes[lane], limit(seconds)
+            group, end = self._made().lanes[lane], datetime.datetime.now() + limit(seconds)
             for place in range(count):
                 one = messages[place]
                 begin = group.recv if one.receives else group.send
                 works.append(begin([memory(one.address, one.bytes)], one.peer, one.tag))
             for place, work in enumerate(works):
-                work.wait(within)
+                work.wait(max(end - datetime.datetime.now(), SOON))
             return -1
         except BaseException as error:  # the same
             write(text, room, f"{type(error).__name__}: {error}")

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/outside_words.hpp"
 
 namespace trigram {
@@ -14,8 +15,9 @@ void perform_for_peer(Communicator& comm, const nlohmann::json& asked, std::stri
   std::vector<OwnedBuffer> tensors;
   std::size_t begin = 0;
   for (const auto count : asked.at("counts").get<std::vector<std::int64_t>>()) {
-    tensors.push_back(comm.device().allocate_unfilled(Shape::of(count, dtype)));
     const auto length = static_cast<std::size_t>(count * size_of(dtype));
+    ensure(count >= 0 && length <= bytes.size() - begin, "Python sent ", bytes.size(), " bytes, fewer than its tensors have");
+    tensors.push_back(comm.device().allocate_unfilled(Shape::of(count, dtype)));
     comm.device().upload(std::as_bytes(std::span(bytes)).subspan(begin, length), tensors.back());
     begin += length;
     wanted.buffers.push_back(tensors.back());
