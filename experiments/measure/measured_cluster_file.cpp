@@ -57,7 +57,8 @@ std::string nic_keys(const MeasuredCluster& cluster, AlphaBeta line) {
   if (std::isfinite(line.window) && whole > 0) line.window *= line.alpha / whole;
   if (cluster.connection_cap > 0) line.beta = 1 / cluster.nic_bandwidth;
   std::string text = link_keys("nic", line, Unit::bytes_per_second);
-  if (std::isfinite(line.window) && line.window > 0) text += "nic_window = " + format_quantity(line.window, Unit::bytes) + "\n";
+  if (std::isfinite(line.window) && line.window > 0)
+    text += "nic_window = " + format_quantity(line.window, Unit::bytes) + "\n";
   if (costs) text += "message_overhead = " + format_quantity(cluster.message_overhead, Unit::seconds) + "\n";
   if (cluster.connection_cap > 0)
     text += "# Several connections carried more than one. For long messages a nic_window of " +

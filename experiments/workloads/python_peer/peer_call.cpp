@@ -16,7 +16,8 @@ void perform_for_peer(Communicator& comm, const nlohmann::json& asked, std::stri
   std::size_t begin = 0;
   for (const auto count : asked.at("counts").get<std::vector<std::int64_t>>()) {
     const auto length = static_cast<std::size_t>(count * size_of(dtype));
-    ensure(count >= 0 && length <= bytes.size() - begin, "Python sent ", bytes.size(), " bytes, fewer than its tensors have");
+    ensure(count >= 0 && length <= bytes.size() - begin, "Python sent ", bytes.size(),
+           " bytes, fewer than its tensors have");
     tensors.push_back(comm.device().allocate_unfilled(Shape::of(count, dtype)));
     comm.device().upload(std::as_bytes(std::span(bytes)).subspan(begin, length), tensors.back());
     begin += length;
