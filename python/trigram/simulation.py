@@ -279,10 +279,10 @@ def check_own(server: Server, flags: dict[str, object]) -> None:
     if server.own and server.learning_rate is None:
         raise ValueError(f"parameter '{server.own[0]}' is on one rank only, and optimizers of Trigram step what all ranks have; give one of "
                          "torch, as optimizer=lambda model: torch.optim.SGD(model.parameters(), lr=0.1)")
-    if server.communicates and "accumulate" in flags:
-        raise ValueError("the model's ranks meet in forward or backward, and what they send is counted by whole steps; leave accumulate out")
     if server.own and "accumulate" in flags:
         raise ValueError(f"parameter '{server.own[0]}' is on one rank only, whose gradients no micro-batches add up to; leave accumulate out")
+    if server.communicates and "accumulate" in flags:
+        raise ValueError("the model's ranks meet in forward or backward, and what they send is counted by whole steps; leave accumulate out")
 
 
 def rate_of(server: Server, lr: Optional[float]) -> float:

@@ -36,7 +36,7 @@ class Real(Case):
 
 def task_begun():
     """The weights that all begin with."""
-    with trigram.comm.standing_in(trigram.simulated_comm.alike(0, task.RANKS)):
+    with trigram.comm.standing_in(lambda: trigram.simulated_comm.alike(0, task.RANKS)):
         return task.make().state_dict()
 
 
