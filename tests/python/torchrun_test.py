@@ -12,27 +12,12 @@ import tempfile
 import unittest
 import unittest.mock
 
-from with_trigram_test import HERE, LAUNCHER, PATIENCE
+from with_trigram_test import FAILS, HERE, LAUNCHER, PATIENCE
 
 # The last two are what torch 1.13 lacks below Python 3.11, which no longer lists its flag of value 0: streams of a rank 9.
 TORCHRUN = [sys.executable, "-B", "-m", "torch.distributed.run", "--redirects", "9:1", "--tee", "9:1"]
 CASES = ["weights_are_kept", "ranks_meet_as_they_were_started", "collectives", "begun_collectives_run_beside", "groups",
          "gradients_of_collectives", "ddp_momentum", "resumed_is_never_stopped", "every_other_algorithm_trains"]
-FAILS = """
-import os, signal, sys, time, torch, trigram
-torch.set_num_threads(1)
-model = torch.nn.Linear(2, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-job = trigram.with_trigram(model, [optimizer], backend="torch:timeout={timeout}").trigram
-def spoil(gradient):
-    if job.rank == 1 and step == 2:
-        {spoil}
-model.weight.register_hook(spoil)
-for step in range(100000):
-    optimizer.zero_grad()
-    model(torch.ones(1, 2)).sum().backward()
-    optimizer.step()
-"""
 
 
 class Job:
@@ -70,7 +55,7 @@ class Torchrun(unittest.TestCase):
 
     def pair(self, name, spoil, timeout="300s"):
         """Two ranks that nobody looks after, so that each ends by itself."""
-        (self.folder / name).write_text(FAILS.format(spoil=spoil, timeout=timeout))
+        (self.folder / name).write_text(FAILS.format(backend=f"torch:timeout={timeout}", spoil=spoil))
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = str(server.getsockname()[1])
         return self.job(*[([sys.executable, "-B", name], {"RANK": rank, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port})
