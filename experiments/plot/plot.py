@@ -16,15 +16,13 @@ NO_MATPLOTLIB = 3
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def draw(folder, *others, formats=("png", "svg"), columns=None):
+def draw(folder, *others):
     import matplotlib
     matplotlib.use("Agg")
     import compared_plots
     import run_plots
     import study_plots
-    import style
     import tune_plots
-    style.set_paper(formats, columns)
     if others:
         return compared_plots.draw([folder, *others])
     plots = next((plots for name, plots in (("study.json", study_plots), ("tune.json", tune_plots)) if (folder / name).exists()), run_plots)
@@ -47,7 +45,9 @@ def main(words):
     os.environ.pop("MPLBACKEND", None)
     import unusable
     try:
-        for path in draw(*folders, formats=arguments.formats.split(","), columns=arguments.columns):
+        import style
+        style.set_paper(arguments.formats.split(","), arguments.columns)
+        for path in draw(*folders):
             print(os.path.join(arguments.folders[0], path.name))
     except unusable.Unusable as error:
         print(error)
