@@ -4,7 +4,6 @@ ranks, collectives, and jobs that end. All jobs run at once, since torch takes s
 import importlib.util
 import os
 import pathlib
-import signal
 import socket
 import subprocess
 import sys
