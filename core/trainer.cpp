@@ -300,7 +300,7 @@ class Trainer {
       row.encode_s = now.encode - before.encode;
       row.wire_s = now.wire - before.wire;
       row.decode_s = now.decode - before.decode;
-      row.exposed_s = now.time - before.time - row.compute_s;
+      row.exposed_s = std::max(0.0, now.time - before.time - row.compute_s);  // no wait is less than none by rounding
       row.busy_s = now.busy;
       report_.steps.push_back(row);
     }
