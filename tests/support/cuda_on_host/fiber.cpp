@@ -1,9 +1,10 @@
-// Fibers by ucontext, announced to AddressSanitizer and ThreadSanitizer.
+// Fibers by Boost.Context, announced to AddressSanitizer and ThreadSanitizer. Its bare switches, since those of
+// ucontext call the kernel each time, and `boost::context::fiber` unwinds the stack of what is given up, by an
+// exception that a kernel's caller would catch.
 #include "tests/support/cuda_on_host/fiber.hpp"
 
 #include <sys/mman.h>
 
-#include <cstdint>
 #include <new>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -16,6 +17,8 @@
 
 namespace cuda_on_host {
 namespace {
+
+using boost::context::detail::jump_fcontext, boost::context::detail::make_fcontext, boost::context::detail::transfer_t;
 
 constexpr std::size_t stack_bytes = 256 * 1024;
 
@@ -31,13 +34,7 @@ Fiber::Fiber(std::function<void()> body)
 #if defined(__SANITIZE_THREAD__)
   inside_thread_ = __tsan_create_fiber(0);
 #endif
-  getcontext(&inside_);
-  inside_.uc_stack.ss_sp = stack_;
-  inside_.uc_stack.ss_size = stack_bytes;
-  inside_.uc_link = nullptr;
-  const auto self = reinterpret_cast<std::uintptr_t>(this);
-  makecontext(&inside_, reinterpret_cast<void (*)()>(&Fiber::begin), 2, static_cast<unsigned>(self >> 32U),
-              static_cast<unsigned>(self));
+  inside_ = make_fcontext(static_cast<std::byte*>(stack_) + stack_bytes, stack_bytes, &Fiber::begin);
 }
 
 Fiber::~Fiber() {
@@ -50,8 +47,9 @@ Fiber::~Fiber() {
   munmap(stack_, stack_bytes);
 }
 
-void Fiber::begin(unsigned upper, unsigned lower) {
-  auto* self = reinterpret_cast<Fiber*>(static_cast<std::uintptr_t>(upper) << 32U | lower);
+void Fiber::begin(transfer_t entered) {
+  auto* self = static_cast<Fiber*>(entered.data);
+  self->outside_ = entered.fctx;
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(nullptr, &self->outside_stack_, &self->outside_size_);
 #endif
@@ -66,7 +64,7 @@ void Fiber::enter() {
   outside_thread_ = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(inside_thread_, 0);
 #endif
-  swapcontext(&outside_, &inside_);
+  inside_ = jump_fcontext(inside_, this).fctx;
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(outside_fake_, nullptr, nullptr);
 #endif
@@ -79,7 +77,7 @@ void Fiber::leave() {
 #if defined(__SANITIZE_THREAD__)
   __tsan_switch_to_fiber(outside_thread_, 0);
 #endif
-  swapcontext(&inside_, &outside_);
+  outside_ = jump_fcontext(outside_, nullptr).fctx;
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(inside_fake_, &outside_stack_, &outside_size_);
 #endif

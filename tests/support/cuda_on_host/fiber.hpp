@@ -1,8 +1,7 @@
 // One stack to run on, which sanitizers are told about.
 #pragma once
 
-#include <ucontext.h>
-
+#include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <functional>
 
@@ -23,12 +22,12 @@ class Fiber {
   void leave();
 
  private:
-  static void begin(unsigned upper, unsigned lower);
+  static void begin(boost::context::detail::transfer_t entered);
 
   std::function<void()> body_;
   void* stack_;
-  ucontext_t inside_{}, outside_{};
-  void* inside_fake_ = nullptr;  ///< AddressSanitizer's shadow stacks
+  boost::context::detail::fcontext_t inside_ = nullptr, outside_ = nullptr;  ///< where each goes on
+  void* inside_fake_ = nullptr;                                              ///< AddressSanitizer's shadow stacks
   void* outside_fake_ = nullptr;
   const void* outside_stack_ = nullptr;
   std::size_t outside_size_ = 0;
