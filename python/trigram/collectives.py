@@ -9,7 +9,7 @@ from typing import Any, Optional
 import torch
 
 from . import library
-from .model import check_place
+from .device import CPU, Place
 
 TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.uint8: "u8", torch.int32: "i32", torch.int64: "i64"}
 
@@ -38,13 +38,13 @@ class Call:
         return (json.dumps(self.words()).encode(), addresses(*(one.data_ptr() for one in self.tensors)),
                 counts(*(one.numel() for one in self.tensors)), len(self.tensors))
 
-    def check(self, size: int) -> None:
-        """Raises ValueError for tensors that cannot be sent."""
+    def check(self, size: int, place: Place) -> None:
+        """Raises ValueError for tensors that cannot be sent from there."""
         if self.each and len(self.tensors) != self.each * size:
             raise ValueError(f"{self.collective} is given {len(self.tensors)} tensors on {size} ranks; give one for each rank, of what is "
                              "sent and of what is received")
         for one in self.tensors:
-            check_place(f"a tensor of {self.collective}", one)
+            place.check(f"a tensor of {self.collective}", one, "move it there, or give comm.join the device")
             if not one.is_contiguous():
                 raise ValueError(f"a tensor of {self.collective} has gaps between its elements; give x.contiguous()")
             if one.dtype not in TYPES or one.dtype != self.tensors[0].dtype:
@@ -58,6 +58,8 @@ class Collectives:
     """Of this process in the group."""
     size: int
     """How many ranks it has."""
+    _place: Place = CPU
+    """Of its tensors."""
 
     def _perform(self, call: Call) -> None:
         raise NotImplementedError
@@ -65,7 +67,7 @@ class Collectives:
     def _call(self, collective: str, tensors: Sequence[torch.Tensor], op: str = "sum", peer: int = 0, each: int = 0,
               peers: Sequence[int] = (), sent: int = 0) -> None:
         call = Call(collective, tensors, op, peer, each, list(peers), sent)
-        call.check(self.size)
+        call.check(self.size, self._place)
         self._perform(call)
 
     def all_reduce(self, x: torch.Tensor, op: str = "sum") -> torch.Tensor:
@@ -121,11 +123,11 @@ class Collectives:
         return part
 
     def barrier(self) -> None:
-        """Returns when all ranks have called it."""
+        """Returns when all ranks have called it; on a GPU what its stream does next comes after what theirs had done."""
         self._call("barrier", [])
 
     def send(self, x: torch.Tensor, to: int) -> None:
-        """Returns when x may be written again; messages of two ranks match in their order."""
+        """Returns when x may be written again, on a GPU by its stream; messages of two ranks match in their order."""
         self._call("send", [x], peer=to)
 
     def receive(self, x: torch.Tensor, source: int) -> torch.Tensor:

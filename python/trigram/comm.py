@@ -11,7 +11,9 @@
     loss = comm.sum_over_ranks(pair, model(x)).mean()    # and its gradient
     world.leave()
 
-Tensors are on the CPU, their elements one after another, of float32, float16, bfloat16, uint8, int32 or int64. All ranks of a
+Tensors are on the CPU, or all of them on the CUDA device that `join(device="cuda:0")` names, their elements one after another, of
+float32, float16, bfloat16, uint8, int32 or int64. On a GPU calls return once they are ordered: behind what the stream that is current
+has by then, and before what it is given next; so does `wait` of a handle. All ranks of a
 communicator make the same calls in the same order, with sizes that fit. What is done in place returns its tensor. Raises
 ValueError for tensors and ranks that cannot be, before anything is sent; RuntimeError where a rank has failed, after which no
 call can follow."""
@@ -27,6 +29,7 @@ import torch
 
 from . import launcher, library, program, transport
 from .collectives import Call, Collectives
+from .device import CurrentStream, Place, place_named, require_cpu
 
 
 class Handle:
@@ -38,31 +41,38 @@ class Handle:
     def done(self) -> bool:
         """Whether it has ended here; never waits."""
         flag = ctypes.c_int()
-        self._joined.check(library.library().trigram_group_done(self._joined.handle, self._number, ctypes.byref(flag)))
+        library.check(library.library().trigram_group_done(self._joined.handle, self._number, ctypes.byref(flag)))
         return bool(flag.value)
 
     def wait(self) -> None:
-        """Returns when it has ended; the tensors are those of its caller again. Raises what it failed with."""
-        self._joined.check(library.library().trigram_group_wait(self._joined.handle, self._number))
+        """Returns when it has ended, and on a GPU when the caller's stream has been ordered behind it; the tensors are those of its
+        caller again. Raises what it failed with."""
+        self._joined.call(library.library().trigram_group_wait, self._number)
         self._tensors = ()
 
 
 class Joined:
     """This process among the ranks of the job."""
 
-    def __init__(self, flags: dict[str, str]) -> None:
+    def __init__(self, flags: dict[str, str], place: Place) -> None:
         self.handle = library.Handle()
+        self.place = place
+        self._stream = CurrentStream(place)
         transport.offer(flags["backend"])
-        library.check(library.library().trigram_group_open(json.dumps(flags).encode(), ctypes.byref(self.handle)))
+        settings = flags | {key: str(value) for key, value in place.settings.items()}
+        library.check(library.library().trigram_group_open(json.dumps(settings).encode(), ctypes.byref(self.handle)))
         atexit.register(self.leave)
 
-    def check(self, status: int) -> None:
-        library.check(status)
+    def call(self, function: Callable[..., int], *arguments: Any) -> None:
+        """Ordered behind what this thread's stream has by now, and before what it is given next."""
+        if (stream := self._stream.changed()) is not None:
+            library.check(library.library().trigram_group_follow(self.handle, ctypes.c_uint64(stream)))
+        library.check(function(self.handle, *arguments))
 
     def leave(self) -> None:
         atexit.unregister(self.leave)
         if self.handle and not library.library().trigram_group_has_ended(self.handle):
-            library.check(library.library().trigram_group_leave(self.handle))
+            self.call(library.library().trigram_group_leave)
 
     def __del__(self) -> None:
         if self.handle:
@@ -75,9 +85,9 @@ class Communicator(Collectives):
 
     def __init__(self, joined: Joined) -> None:
         """Of what the library has replied."""
-        self._joined = joined
-        place = json.loads(library.reply())
-        self._group, self.rank, self.size = place["group"], place["rank"], place["size"]
+        self._joined, self._place = joined, joined.place
+        seat = json.loads(library.reply())
+        self._group, self.rank, self.size = seat["group"], seat["rank"], seat["size"]
 
     def __deepcopy__(self, _: object) -> "Communicator":
         """Itself, so that layers that have it can be copied."""
@@ -85,7 +95,7 @@ class Communicator(Collectives):
 
     def split(self, color: int, key: int = 0) -> "Communicator":
         """The communicator of the ranks that give the same color, ordered by (key, rank). Collective."""
-        self._joined.check(library.library().trigram_group_split(self._joined.handle, self._group, color, key))
+        self._joined.call(library.library().trigram_group_split, self._group, color, key)
         return Communicator(self._joined)
 
     def leave(self) -> None:
@@ -132,13 +142,12 @@ class Communicator(Collectives):
     def _begin(self, collective: str, tensors: Sequence[torch.Tensor], op: str = "sum", peer: int = 0, each: int = 0) -> Handle:
         number = ctypes.c_int64()
         call = Call(collective, tensors, op, peer, each)
-        call.check(self.size)
-        self._joined.check(library.library().trigram_group_begin(self._joined.handle, self._group, *call.in_c(),
-                                                                 ctypes.byref(number)))
+        call.check(self.size, self._place)
+        self._joined.call(library.library().trigram_group_begin, self._group, *call.in_c(), ctypes.byref(number))
         return Handle(self._joined, number.value, list(tensors))
 
     def _perform(self, call: Call) -> None:
-        self._joined.check(library.library().trigram_group_call(self._joined.handle, self._group, *call.in_c()))
+        self._joined.call(library.library().trigram_group_call, self._group, *call.in_c())
 
 
 _standing_in: list[Callable[[], Communicator]] = []
@@ -154,14 +163,18 @@ def standing_in(joined: Callable[[], Communicator]) -> Iterator[None]:
         _standing_in.pop()
 
 
-def join(*, backend: Optional[str] = None, all_reduce: str = "ring") -> Communicator:
-    """This process as a rank among all of the job: the communicator of all. `backend`: "mpi" or "torch", by default as whoever
+def join(*, backend: Optional[str] = None, all_reduce: str = "ring", device: "None | int | str | torch.device" = None) -> Communicator:
+    """This process as a rank among all of the job: the communicator of all. `device`: where all tensors lie, the CPU if nothing is
+    said, or a CUDA device, as "cuda:0" or 0. `backend`: "gpu" for that, else "mpi" or "torch", by default as whoever
     started the processes wants it, with parameters as "mpi:timeout=60s"; `all_reduce`: one of `products("all-reduces")`.
     Collective. Within the `make()` of `simulate` it is that of the simulated ranks, with the run's own `all_reduce`. Raises
     ValueError where the processes are no job of that backend, or ranks give other settings."""
+    place = place_named(device)
     if _standing_in:
+        require_cpu(place, "simulated ranks compute on the CPU", "the communicator")
         return _standing_in[-1]()
-    return Communicator(Joined({"backend": launcher.backend_of(backend), "all-reduce": program.text_of(all_reduce)}))
+    flags = {"backend": launcher.backend_of(backend, place, "the communicator"), "all-reduce": program.text_of(all_reduce)}
+    return Communicator(Joined(flags, place))
 
 
 class _Sum(torch.autograd.Function):  # type: ignore[misc]

@@ -5,12 +5,16 @@ from typing import Any, Optional
 import torch
 import torch.distributed as dist
 
-from .rank import Rank
+from .device import Place
 from .library import require_gradients_only
 from .model import check_bucket, check_memory
+from .rank import Rank
 
 PLAIN = 2
-"""Iterations until the sizes and places of DDP's buckets stay: it makes them anew after the first one."""
+"""Iterations until the sizes and places of DDP's buckets stay: it makes them anew after the first one. They average by DDP's own
+communicator, and later ones by ours: on GPUs both are NCCL's, and what two of them launch must not wait for each other in other
+orders on other ranks. So ours is made when nothing of DDP's is under way, and what DDP itself still sends, as buffers before a
+forward pass, is ordered on the same stream as our moments."""
 
 
 class Hook(Rank):
@@ -19,10 +23,10 @@ class Hook(Rank):
     def __init__(self, model: torch.nn.parallel.DistributedDataParallel, algorithm: str,
                  optimizer: Optional[torch.optim.Optimizer], flags: dict[str, object]) -> None:
         super().__init__()
-        check_memory(model.module, [(name, one) for name, one in model.module.named_parameters() if one.requires_grad])
+        self._place: Place = check_memory(model.module, [(name, one) for name, one in model.module.named_parameters() if one.requires_grad])
         require_gradients_only(algorithm)
         self._group = model.process_group
-        self._settings = self.settings(algorithm, flags | {"bucket_size": 0})
+        self._settings = self.settings(algorithm, flags | {"bucket_size": 0}, self._place)
         self._optimizer = optimizer
         self._iteration = 0
         self._seen: list[torch.Tensor] = []
@@ -54,13 +58,14 @@ class Hook(Rank):
     def _open(self) -> None:
         """Of one tensor a bucket, and weights that no gradient method looks at. The plan has the last tensor first."""
         for index, one in enumerate(self._seen):
-            check_bucket(index, one)
+            check_bucket(index, one, self._place)
+        self._place.synchronize()
         backwards = self._seen[::-1]
         self._open_session(self._settings, [{"name": f"bucket {len(backwards) - 1 - index}", "count": one.numel(), "dimensions": [one.numel()]}
-                                            for index, one in enumerate(backwards)], loop_updates=True)
+                                            for index, one in enumerate(backwards)], loop_updates=True, place=self._place)
         self._require_the_group()
         self._places = [one.data_ptr() for one in self._seen]
-        self._weights = [torch.zeros(one.numel()) for one in backwards]
+        self._weights = [torch.zeros_like(one) for one in backwards]
         self._session.adopt([one.data_ptr() for one in self._weights], self._places[::-1], [one.numel() for one in backwards])
 
     def _require_the_group(self) -> None:
@@ -79,7 +84,7 @@ class Hook(Rank):
         if index == 0:
             self._session.begin(float(self._optimizer.param_groups[0]["lr"]) if self._optimizer is not None else 1.0)
         self._session.tensor_ready(len(self._places) - 1 - index)
-        future: "torch.futures.Future[torch.Tensor]" = torch.futures.Future()
+        future = self._place.future()
         self._waiting.append((future, gradients))
         if bucket.is_last():
             self._session.gradients_end()

@@ -11,6 +11,7 @@ import torch
 
 from . import algorithm as algorithms
 from . import record, results, tables
+from .device import require_cpu
 from .job_moments import JobMoments
 from .model import check_model, check_optimizers, only_on_this_rank
 from .rank import Rank
@@ -40,19 +41,21 @@ class Job(Rank):
         self._own = [one for _, one in own]
         self._algorithm = None if isinstance(algorithm, str) else algorithms.made(algorithm)
         self._moments = None if self._algorithm is None else JobMoments(self._algorithm)
-        self._flags = self.settings(algorithms.spec_of(self._algorithm) if self._algorithm else str(algorithm), flags)
+        self._place = check_model(model, named)
+        if self._algorithm is not None:
+            require_cpu(self._place, "algorithms in Python run on the CPU, by backends mpi and torch, whose lanes are threads")
+        self._flags = self.settings(algorithms.spec_of(self._algorithm) if self._algorithm else str(algorithm), flags, self._place)
         self._steps = 0  # that have begun
         self._parameters = [one for _, one in named]
         self._names = [name for name, _ in named]
         self._optimizers = list(optimizers)
-        check_model(model, named)
         check_optimizers(named, own, self._optimizers, learning_rate)
         self._open_session(self._flags,
                            [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
-                           loop_updates=bool(self._optimizers), moments=self._moments)
+                           loop_updates=bool(self._optimizers), place=self._place, moments=self._moments)
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
         self._broadcasts_buffers = broadcast_buffers
-        self._used = torch.zeros(len(named)) if find_unused_parameters else None
+        self._used = [0.0] * len(named) if find_unused_parameters else None
         self._moment = BETWEEN
         self._synchronizes = True
         self._told: set[int] = set()
@@ -160,7 +163,7 @@ class Job(Rank):
         with torch.no_grad():
             for order in self._session.order:
                 total = sum(self._parameters[index].numel() for index in order)
-                weights, gradients = torch.empty(total), torch.zeros(total)
+                weights, gradients = (make(total, device=self._place.device) for make in (torch.empty, torch.zeros))
                 begin = 0
                 for index in order:
                     parameter = self._parameters[index]
@@ -225,7 +228,7 @@ class Job(Rank):
         if self._broadcasts_buffers:
             self._share(self._buffers())
         if self._used is not None:
-            self._used.zero_()
+            self._used = [0.0] * len(self._used)
         self._told.clear()
         self._stepped.clear()
         self._moment = BEGUN
@@ -255,7 +258,7 @@ class Job(Rank):
                 view.copy_(parameter.grad)
             parameter.grad = view
         if self._used is not None:
-            self._used[index] = 1
+            self._used[index] = 1.0
         if not self._synchronizes:
             return
         if not self._told:
@@ -280,16 +283,27 @@ class Job(Rank):
         self._attach()
         self._session.gradients_end()
         if self._used is not None:
-            self._session.sum(self._used.data_ptr(), self._used.numel())
-            for parameter, ranks in zip(self._parameters, self._used.tolist()):
-                if ranks == 0:
-                    parameter.grad = None  # the optimizer leaves it as it is
+            self._drop_unused(self._used)
         self._moment = READY
+
+    def _drop_unused(self, used: Sequence[float]) -> None:
+        """Of all ranks; optimizers leave parameters without a gradient as they are. Only a rank that has not used some itself has to see
+        what others did, for which it waits for its device."""
+        ranks = self._place.numbers(used)
+        self._session.sum(ranks.data_ptr(), len(used))
+        if all(used):
+            return
+        for parameter, count in zip(self._parameters, ranks.tolist()):
+            if count == 0:
+                parameter.grad = None
 
     def _end_cleared_step(self) -> None:
         """GradScaler leaves optimizers out where gradients overflowed, on all ranks alike, and zero_grad() follows; which an
         accumulation that wants no_sync() does not call."""
-        if self._moment == READY and all(one.grad is None or not one.grad.any() for one in self._parameters):
+        if self._moment != READY:
+            return
+        left = [one.grad.any() for one in self._parameters if one.grad is not None]
+        if not left or not torch.stack(left).any():  # one look, which waits for a device
             self._end_step()
 
     def _require_between(self, came: str) -> None:

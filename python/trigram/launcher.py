@@ -2,20 +2,35 @@
 
 import os
 
+from .device import CPU, KINDS, Place
+
 RENDEZVOUS = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 """By which processes find each other in torch.distributed, as torchrun sets them."""
 
 
-def backend_of(given: object) -> str:
-    """The backend of a real job: what was given, else "torch" where torchrun or torch.distributed has connected the processes,
-    and "mpi" where mpirun or srun has started them, or nobody has. Raises ValueError where WORLD_SIZE is not what MPI started."""
-    backend = default_backend() if given is None else str(given)
-    if backend.split(":")[0] == "mpi":
+WHERE = {"mpi": "cpu", "torch": "cpu", "gpu": "cuda"}
+"""Of a backend whose ranks are processes: the kind of place where it trains."""
+
+
+def backend_of(given: object, place: Place = CPU, what: str = "the model") -> str:
+    """The backend of a real job: what was given, else as `default_backend` has it. `what` is in that place. Raises ValueError where
+    the backend's ranks are elsewhere, and where WORLD_SIZE is not what MPI started."""
+    backend = default_backend(place) if given is None else str(given)
+    name = backend.split(":")[0]
+    if WHERE.get(name, place.kind) != place.kind:
+        raise ValueError(f"{what} is on {place}, and backend '{name}' has its ranks on {KINDS[WHERE[name]]}; leave "
+                         f"backend out, or move {what} there")
+    if name == "mpi":
         require_mpis_number()
     return backend
 
 
-def default_backend() -> str:
+def default_backend(place: Place = CPU) -> str:
+    """The one that trains in that place; on the CPU "torch" where torchrun or torch.distributed has connected the processes, and "mpi"
+    where mpirun or srun has started them, or nobody has."""
+    there = [backend for backend, kind in WHERE.items() if kind == place.kind]
+    if len(there) == 1:
+        return there[0]
     if under_torchrun():
         return "torch"
     if started_by_mpi() is not None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import program
+from .device import CurrentStream, Place
 
 if TYPE_CHECKING:
     from .job_moments import JobMoments
@@ -98,15 +99,16 @@ def require_gradients_only(algorithm: str) -> None:
 class Session:
     """This process as a rank, until it has finished: the moments of a step, in their order."""
 
-    def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool,
+    def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool, place: Place,
                  ended: Callable[[], None], moments: "Optional[JobMoments]" = None) -> None:
-        """`ended` is called where a failure has ended the session, before that is raised. `moments`: of an algorithm in
-        Python, whose own errors are raised as they are."""
+        """`place`: where all memory lies that moments are told of. `ended` is called where a failure has ended the session,
+        before that is raised. `moments`: of an algorithm in Python, whose own errors are raised as they are."""
         self._handle = Handle()
         self._library = library()
+        self._stream = CurrentStream(place)
         self._ended = ended
         self._moments = moments
-        settings = json.dumps({"flags": flags, "parameters": parameters, "loop_updates": loop_updates})
+        settings = json.dumps({"flags": flags, "parameters": parameters, "loop_updates": loop_updates} | place.settings)
         if moments is not None:
             moments.be_next()
         try:
@@ -125,38 +127,44 @@ class Session:
                 raise self._moments.error
         check(status)
 
+    def _moment(self, function: Callable[..., int], *arguments: Any) -> None:
+        """Ordered behind what this thread's stream has by now, and before what it is given next."""
+        if (stream := self._stream.changed()) is not None:
+            self._check(self._library.trigram_follow(self._handle, ctypes.c_uint64(stream)))
+        self._check(function(self._handle, *arguments))
+
     def adopt(self, weights: list[int], gradients: list[int], counts: list[int]) -> None:
         addresses, lengths = ctypes.c_uint64 * len(counts), ctypes.c_int64 * len(counts)
-        self._check(self._library.trigram_adopt(self._handle, addresses(*weights), addresses(*gradients), lengths(*counts), len(counts)))
+        self._moment(self._library.trigram_adopt, addresses(*weights), addresses(*gradients), lengths(*counts), len(counts))
 
     def share(self, address: int, count: int) -> None:
-        self._check(self._library.trigram_share(self._handle, address, count))
+        self._moment(self._library.trigram_share, address, count)
 
     def sum(self, address: int, count: int) -> None:
-        self._check(self._library.trigram_sum(self._handle, address, count))
+        self._moment(self._library.trigram_sum, address, count)
 
     def state(self) -> bytes:
         place, count = ctypes.c_void_p(), ctypes.c_int64()
-        self._check(self._library.trigram_state(self._handle, ctypes.byref(place), ctypes.byref(count)))
+        self._moment(self._library.trigram_state, ctypes.byref(place), ctypes.byref(count))
         return ctypes.string_at(place, count.value)
 
     def go_on_from(self, state: bytes) -> None:
-        self._check(self._library.trigram_go_on_from(self._handle, state, len(state)))
+        self._moment(self._library.trigram_go_on_from, state, len(state))
 
     def begin(self, learning_rate: float) -> None:
-        self._check(self._library.trigram_begin(self._handle, learning_rate))
+        self._moment(self._library.trigram_begin, learning_rate)
 
     def tensor_ready(self, parameter: int) -> None:
-        self._check(self._library.trigram_tensor_ready(self._handle, parameter))
+        self._moment(self._library.trigram_tensor_ready, parameter)
 
     def gradients_end(self) -> None:
-        self._check(self._library.trigram_gradients_end(self._handle))
+        self._moment(self._library.trigram_gradients_end)
 
     def end(self) -> None:
-        self._check(self._library.trigram_end(self._handle))
+        self._moment(self._library.trigram_end)
 
     def finish(self) -> None:
-        self._check(self._library.trigram_finish(self._handle))
+        self._moment(self._library.trigram_finish)
 
     def rows(self) -> list[dict[str, Any]]:
         self._check(self._library.trigram_rows(self._handle))

@@ -6,11 +6,13 @@ from typing import Optional
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
+from . import device
+
 Named = Sequence[tuple[str, torch.nn.Parameter]]
 
 
-def check_model(model: torch.nn.Module, named: Named) -> None:
-    """Raises ValueError for what no bucket can hold."""
+def check_model(model: torch.nn.Module, named: Named) -> device.Place:
+    """Where it lies. Raises ValueError for what no bucket can hold."""
     other = getattr(model, "trigram", None)
     if other is not None and not other.finished:
         raise ValueError("the model has a session that is not finished; call model.trigram.finish() first")
@@ -19,10 +21,11 @@ def check_model(model: torch.nn.Module, named: Named) -> None:
                          "module inside (model.module), or call trigram.ddp_hook(model, ...) in its place")
     if not named:
         raise ValueError("the model has no parameter that requires a gradient; there is nothing to train")
-    check_memory(model, named)
+    place = check_memory(model, named)
     for name, module in model.named_modules():
         if getattr(module, "sparse", False):
             raise ValueError(f"module '{name}' has sparse gradients, which no bucket holds; make it with sparse=False")
+    return place
 
 
 def only_on_this_rank(model: torch.nn.Module) -> set[int]:
@@ -32,8 +35,8 @@ def only_on_this_rank(model: torch.nn.Module) -> set[int]:
     return {id(one) for module in marked for one in (*module.parameters(), *module.buffers())}
 
 
-def check_memory(model: torch.nn.Module, named: Named) -> None:
-    """Raises ValueError for what lies where the library cannot read it: it takes addresses of whole tensors on the CPU,
+def check_memory(model: torch.nn.Module, named: Named) -> device.Place:
+    """Where the model lies. Raises ValueError for what the library cannot read: it takes addresses of whole tensors in one place,
     and those of the parameters in `named` as f32."""
     for name, one in named:
         if hasattr(one, "device_mesh"):
@@ -41,25 +44,16 @@ def check_memory(model: torch.nn.Module, named: Named) -> None:
         if one.dtype != torch.float32:
             raise ValueError(f"parameter '{name}' is of {one.dtype}; keep parameters in torch.float32 (model.float()), and "
                              "compute in less by torch.autocast")
-    for kind, tensors in (("parameter", model.named_parameters()), ("buffer", model.named_buffers())):
-        for name, tensor in tensors:
-            check_place(f"{kind} '{name}'", tensor)
+    listed = (("parameter", model.named_parameters()), ("buffer", model.named_buffers()))
+    return device.place_of((f"{kind} '{name}'", one) for kind, tensors in listed for name, one in tensors)
 
 
-def check_place(name: str, one: torch.Tensor) -> None:
-    """Raises ValueError for a tensor whose elements do not lie one after another on the CPU."""
-    if one.device.type != "cpu":
-        raise ValueError(f"{name} is on {one.device}; backends mpi and torch train models on the CPU: move all of it there")
-    if one.layout != torch.strided:
-        raise ValueError(f"{name} has layout {one.layout}, of which no rank can take bytes; make it dense (to_dense())")
-
-
-def check_bucket(index: int, gradients: torch.Tensor) -> None:
-    """Raises ValueError for a bucket of DistributedDataParallel that does not hold f32 on the CPU."""
+def check_bucket(index: int, gradients: torch.Tensor, place: device.Place) -> None:
+    """Raises ValueError for a bucket of DistributedDataParallel that does not hold f32 where its model is."""
     if gradients.dtype != torch.float32:
         raise ValueError(f"bucket {index} of DistributedDataParallel is of {gradients.dtype}; keep gradients in torch.float32, "
                          "without mixed_precision")
-    check_place(f"bucket {index} of DistributedDataParallel", gradients)
+    place.check(f"bucket {index} of DistributedDataParallel", gradients, "move the model before DistributedDataParallel wraps it")
 
 
 def check_optimizers(named: Named, own: Named, optimizers: Sequence[torch.optim.Optimizer], learning_rate: Optional[float]) -> None:

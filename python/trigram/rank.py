@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 from . import launcher, program, record, tables, transport
+from .device import Place
 from .job_moments import JobMoments
 from .library import Session
 from .recording import Recording
@@ -29,22 +30,23 @@ class Rank:
         self._hooks: list[Any] = []
 
     @staticmethod
-    def settings(algorithm: str, flags: dict[str, object]) -> dict[str, str]:
+    def settings(algorithm: str, flags: dict[str, object], place: Place) -> dict[str, str]:
         """Of the library, which knows them as the program's flags."""
         texts = {key.replace("_", "-"): program.text_of(value) for key, value in flags.items() if value is not None}
-        return texts | {"algorithm": algorithm, "backend": launcher.backend_of(flags.get("backend"))}
+        return texts | {"algorithm": algorithm, "backend": launcher.backend_of(flags.get("backend"), place)}
 
-    def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool,
+    def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool, place: Place,
                       moments: Optional[JobMoments] = None) -> None:
         transport.offer(settings["backend"])
-        self._session = Session(settings, parameters, loop_updates, ended=self._leave, moments=moments)
+        self._session = Session(settings, parameters, loop_updates, place, ended=self._leave, moments=moments)
         self.rank, self.ranks = self._session.rank, self._session.ranks
-        self._recording = Recording(self._session)
+        self._recording = Recording(self._session, place)
         live[self] = None
 
     def steps(self) -> "pandas.DataFrame":
         """A row a step, in the columns of steps.csv: seconds of this rank (compute_s is what passed outside of Trigram,
-        exposed_s inside), bytes, what the algorithm recorded, and the loss where the script told it."""
+        exposed_s inside, both of the host, which does not wait for a GPU), bytes, what the algorithm recorded, and the loss where
+        the script told it."""
         rows = self._recording.rows()
         recorded = sorted({column for row in rows for column in row} - set(record.STEP_COLUMNS))
         return tables.pandas_module().DataFrame(rows, columns=record.STEP_COLUMNS + recorded)

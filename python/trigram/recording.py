@@ -9,7 +9,10 @@ from typing import Any, Optional
 import torch
 
 from . import record, results
+from .device import Place
 from .library import Session
+
+PIECE = 4096
 
 
 def numbers_of(scored: Any) -> tuple[float, float]:
@@ -20,30 +23,53 @@ def numbers_of(scored: Any) -> tuple[float, float]:
     return float(both[0]), float(both[1]) if len(both) == 2 else math.nan
 
 
+class Losses:
+    """By step, kept where they were computed until somebody asks, since to look at one waits for its device."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._pieces: list[torch.Tensor] = []
+
+    def note(self, step: int, loss: "float | torch.Tensor") -> None:
+        """Raises ValueError for more than one number."""
+        one = loss.detach() if isinstance(loss, torch.Tensor) else torch.tensor(float(loss), dtype=torch.float64)
+        if one.numel() != 1:
+            raise ValueError(f"a loss of shape {list(one.shape)} is not one number; give its mean")
+        while len(self._pieces) * PIECE <= step:
+            self._pieces.append(torch.full((PIECE,), math.nan, dtype=torch.float64, device=self._device))
+        self._pieces[step // PIECE][step % PIECE].copy_(one.reshape(()), non_blocking=True)
+
+    def all(self) -> list[float]:
+        """By step, NaN where none was told, up to some step after the last."""
+        return [loss for piece in self._pieces for loss in piece.tolist()]
+
+
 class Recording:
     """Of one rank. Scores take real time, which its clock leaves out, as the program's does."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, place: Place) -> None:
         self._session = session
-        self._losses: dict[int, float] = {}
+        self._place = place
+        self._losses = Losses(place.device)
         self._pauses: list[tuple[int, float]] = []  # after so many steps, seconds
         self._spans: list[record.Row] = []
         self.evals: list[record.Row] = []
 
-    def loss(self, step: int, loss: Any) -> None:
-        self._losses[step] = float(loss.detach()) if torch.is_tensor(loss) else float(loss)
+    def loss(self, step: int, loss: "float | torch.Tensor") -> None:
+        self._losses.note(step, loss)
 
     def rows(self) -> list[record.Row]:
         """A row a step."""
-        rows = self._session.rows()
+        rows, losses = self._session.rows(), self._losses.all()
         for row in rows:
-            row["loss"] = self._losses.get(row["step"], math.nan)
+            row["loss"] = losses[row["step"]] if row["step"] < len(losses) else math.nan
             row["time_s"] -= sum(seconds for after, seconds in self._pauses if after <= row["step"])
         return rows
 
     def evaluate(self, model: torch.nn.Module, weights: Sequence[torch.Tensor], score: Callable[[torch.nn.Module], Any]) -> None:
         """A row of the mean model and of the worst rank. `weights`: where the model's parameters lie, of which those of all
         ranks are added up in their order. Collective, between two steps."""
+        self._place.synchronize()  # what came before is no part of the pause
         begun = time.perf_counter()
         rows, ranks, rank = self.rows(), self._session.ranks, self._session.rank
         own = [one.clone() for one in weights]
@@ -51,7 +77,7 @@ class Recording:
         mean = self._score(model, score)
         for mine, whole in zip(weights, own):
             mine.copy_(whole)
-        accuracies = torch.zeros(ranks)
+        accuracies = torch.zeros(ranks, device=self._place.device)
         accuracies[rank] = mean[1] if distance == 0 else self._score(model, score)[1]
         self._sum(accuracies)
         self.evals.append({"step": len(rows), "time_s": rows[-1]["time_s"] if rows else 0.0, "loss": mean[0], "accuracy": mean[1],

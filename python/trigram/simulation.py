@@ -16,6 +16,7 @@ import torch
 
 from . import algorithm as algorithms
 from . import comm, program, progress, record, results
+from .device import require_cpu
 from .model import check_model
 from .profile import Clock, of_clock, samples_of
 from .recording import numbers_of
@@ -64,7 +65,7 @@ class Server:
         self._samples, self._count, self.steps, self._broadcasts = samples, ranks, steps, broadcast_buffers
         first, thread = self._made(0)
         named = trained(first)
-        check_model(first, named)
+        require_cpu(check_model(first, named), "simulated ranks compute on the CPU")
         self.own = [name for name, _ in trained_alone(first)]
         self._named = shapes_of(first)
         self.shared = Shared(sum(one.numel() for _, one in named))

@@ -47,7 +47,11 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     `flags` are those of `trigram run`: lanes, overlap, hierarchy, gradients, all_reduce, bucket_size, seed, trace, and backend:
     "torch:timeout=60s", by torch.distributed (gloo), the default where torchrun started the processes, or the script itself has
     called init_process_group; or "mpi:timeout=60s", by MPI, the default below mpirun and srun. Weights are the same to the last
-    bit. `timeout` is how long ranks may take to meet, and an exchange to end, 300 s if nothing is said.
+    bit. A model whose parameters and buffers all lie on one CUDA device trains by "gpu:timeout=60s", on NCCL. What "final" says of
+    gradients and weights is then said of the stream that is current: ranks' exchange is ordered before whatever it is given next. The
+    host waits for the device so as not to be more than two steps ahead, with find_unused_parameters where this rank has left some
+    unused, and where somebody looks at numbers, as `steps()` and `evaluate` do.
+    `timeout` is how long ranks may take to meet, and an exchange to end, 300 s if nothing is said.
     Returns the model. Raises ValueError for what cannot be trained so, with the reason; RuntimeError where a rank has failed, by
     its own word, or because it died or stopped."""
     from .job import Job
@@ -65,9 +69,9 @@ def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str 
         …                                                                 # train as before
         hook.finish()
 
-    `optimizer` tells the learning rate, which residuals of codecs follow where it changes. `flags` as in `with_trigram`.
-    Returns the Hook: its `steps()` and `finish()`. Raises ValueError for other
-    methods."""
+    `optimizer` tells the learning rate, which residuals of codecs follow where it changes. `flags` as in `with_trigram`; a model on a
+    CUDA device, below DDP's nccl or gloo, is averaged by backend gpu. Returns the Hook: its `steps()` and `finish()`. Raises ValueError for
+    other methods."""
     from .hook import Hook
     return Hook(model, algorithm, optimizer, flags)
 

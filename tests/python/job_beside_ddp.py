@@ -9,6 +9,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 import trigram
 from job_case import BACKEND, STEPS, JobCase, Net, adam, differences, loss_of, momentum, plain, scaler_of, seeded, wrapped
+from trigram.device import CPU
 from trigram.model import check_bucket
 
 
@@ -135,7 +136,7 @@ class BesideDdp(JobCase):
         scalers = {}
 
         def step(model, optimizer, number, _):
-            scaler = scalers.setdefault(id(optimizer), scaler_of(1024.0))
+            scaler = scalers.setdefault(optimizer, scaler_of(1024.0))
             optimizer.zero_grad()
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 loss = loss_of(model, self.rank, number)
@@ -192,5 +193,5 @@ class BesideDdp(JobCase):
     def case_hooks_read_f32_alone(self):
         model = DistributedDataParallel(Net().double())
         self.raises(ValueError, "'first.weight' is of torch.float64; keep", lambda: trigram.ddp_hook(model, "bytegrad"))
-        self.raises(ValueError, "bucket 3 of DistributedDataParallel is of torch.float16", lambda: check_bucket(3, torch.zeros(4).half()))
-        self.raises(ValueError, "bucket 3 of DistributedDataParallel is on meta", lambda: check_bucket(3, torch.zeros(4, device="meta")))
+        self.raises(ValueError, "bucket 3 of DistributedDataParallel is of torch.float16", lambda: check_bucket(3, torch.zeros(4).half(), CPU))
+        self.raises(ValueError, "bucket 3 of DistributedDataParallel is on meta", lambda: check_bucket(3, torch.zeros(4, device="meta"), CPU))

@@ -6,7 +6,9 @@ from typing import Any, ClassVar, Optional
 
 import torch
 
-from ..model import check_place
+from ..device import CPU
+
+INSTEAD = "these kernels are those of the CPU: on a GPU take torch.optim's class of the same name with fused=True"
 
 Row = tuple[int, ...]
 """Of one tensor: the addresses of its weights, its gradient and its state, and the count of its elements at last."""
@@ -33,7 +35,7 @@ class FusedOptimizer(torch.optim.Optimizer):  # type: ignore[misc]
         parameters = self.param_groups[-1]["params"]
         for number, one in enumerate(parameters):
             name = f"parameter {number} of group {len(self.param_groups) - 1}"
-            check_place(name, one)
+            CPU.check(name, one, INSTEAD)
             if one.dtype != torch.float32 or not one.is_contiguous():
                 raise ValueError(f"{name} is of {one.dtype}, with strides {one.stride()}; kernels step torch.float32 without gaps")
         if self._flat:
@@ -104,9 +106,9 @@ class FusedOptimizer(torch.optim.Optimizer):  # type: ignore[misc]
 
     def _readable(self, parameter: torch.nn.Parameter) -> torch.Tensor:
         gradient = parameter.grad
-        if gradient.layout != torch.strided or gradient.dtype != torch.float32 or gradient.device.type != "cpu":
-            raise ValueError(f"a gradient is of {gradient.dtype} with layout {gradient.layout} on {gradient.device}; kernels step by dense "
-                             "ones of torch.float32 on the CPU")
+        CPU.check("a gradient", gradient, INSTEAD)
+        if gradient.dtype != torch.float32:
+            raise ValueError(f"a gradient is of {gradient.dtype}; kernels step by those of torch.float32")
         dense: torch.Tensor = gradient.contiguous()
         return dense
 
