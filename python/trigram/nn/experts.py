@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..comm import Communicator, exchanged
+from ..device import seeded
 from .gating import Assignment, capacity_of, top1, top2
 
 
@@ -67,25 +68,25 @@ class MoE(torch.nn.Module):  # type: ignore[misc]
         self.gate = torch.nn.Linear(width, experts, bias=False)
         seed = int(torch.randint(2**62, ()))
         own = range(communicator.rank * experts // communicator.size, (communicator.rank + 1) * experts // communicator.size)
-        self.experts = ExpertsOfThisRank(seeded(expert, seed + number) for number in own)
+        self.experts = ExpertsOfThisRank(made(expert, seed + number) for number in own)
 
     def forward(self, x: torch.Tensor) -> MoEOutput:
         """x: [..., width], any number of tokens, other ranks' too, none included. Collective."""
         tokens = x.reshape(-1, self.width)
-        slots = self._slots(len(tokens))
+        slots = self._slots(tokens)
         given = self._assign(self.gate(tokens), slots)
         places = (given.experts * slots + given.slots)[given.kept]
-        choosers = torch.arange(len(tokens)).expand_as(given.kept)[given.kept]
+        choosers = torch.arange(len(tokens), device=x.device).expand_as(given.kept)[given.kept]
         sent = tokens.new_zeros((self.count * slots, self.width)).index_copy(0, places, tokens[choosers])
         came = self._through_experts(sent, slots)[places] * given.weights[given.kept][:, None].to(tokens.dtype)
         output = torch.zeros_like(tokens).index_add(0, choosers, came)
         return MoEOutput(output.view_as(x), given.balance_loss, given.counts, int((~given.kept).sum()))
 
-    def _slots(self, tokens: int) -> int:
+    def _slots(self, tokens: torch.Tensor) -> int:
         """Of the rank that needs most, since all to all is of equal parts."""
         factor = self.capacity_factor if self.training else self.evaluation_capacity_factor
-        own = capacity_of(tokens, self.count, self.choices, factor, self.least_capacity)
-        return int(self.communicator.all_reduce(torch.tensor([own]), op="max"))
+        own = capacity_of(len(tokens), self.count, self.choices, factor, self.least_capacity)
+        return int(self.communicator.all_reduce(torch.tensor([own], device=tokens.device), op="max"))
 
     def _assign(self, logits: torch.Tensor, slots: int) -> Assignment:
         logits = logits.float()
@@ -104,7 +105,6 @@ class MoE(torch.nn.Module):  # type: ignore[misc]
         return exchanged(self.communicator, back).view(-1, self.width)
 
 
-def seeded(make: Callable[[], torch.nn.Module], seed: int) -> torch.nn.Module:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return make()
+def made(expert: Callable[[], torch.nn.Module], seed: int) -> torch.nn.Module:
+    with seeded(seed):
+        return expert()

@@ -52,7 +52,7 @@ def top1(logits: torch.Tensor, capacity: int, priority: Optional[torch.Tensor] =
     gates = logits.softmax(1)
     chosen = gates.argmax(1)
     mask = one_hot(chosen, logits.shape[1])
-    order = torch.arange(len(chosen))
+    order = torch.arange(len(chosen), device=chosen.device)
     if priority is not None:
         order = priority.gather(1, chosen[:, None])[:, 0].argsort(descending=True, stable=True)
     ahead = torch.empty_like(chosen)

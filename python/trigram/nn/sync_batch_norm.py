@@ -25,11 +25,11 @@ class _Normalized(torch.autograd.Function):  # type: ignore[misc]
         others = [0, *range(2, x.dim())]
         count = x.numel() // x.shape[1]
         variance, mean = torch.var_mean(x, others, unbiased=False) if count else x.new_zeros((2, x.shape[1]))
-        own = torch.cat([mean.double(), variance.double() * count, torch.tensor([count], dtype=torch.float64)])
+        own = torch.cat([mean.double(), variance.double() * count, x.new_full((1,), count, dtype=torch.float64)])
         of_ranks = gathered_doubles(communicator, own)
         means, squares, counts = of_ranks.split([x.shape[1], x.shape[1], 1], dim=1)
         total = counts.sum()
-        if total < 2:
+        if count < 2 and total < 2:  # else there is no need to look, which waits for a GPU
             raise ValueError(f"{int(total)} values a channel over all ranks have no variance; give larger batches, or call model.eval()")
         mean = (counts * means).sum(0) / total
         variance = (squares + counts * (means - mean) ** 2).sum(0) / total
