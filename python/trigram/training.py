@@ -70,7 +70,7 @@ def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str 
         hook.finish()
 
     `optimizer` tells the learning rate, which residuals of codecs follow where it changes. `flags` as in `with_trigram`; a model on a
-    CUDA device, below DDP's nccl or gloo, is averaged by backend gpu. Returns the Hook: its `steps()` and `finish()`. Raises ValueError for
+    CUDA device, for which DDP has nccl, is averaged by backend gpu. Returns the Hook: its `steps()` and `finish()`. Raises ValueError for
     other methods."""
     from .hook import Hook
     return Hook(model, algorithm, optimizer, flags)

@@ -155,6 +155,17 @@ program() {
   echo "$build/bin/$name" # which will not be found
 }
 
+# library NAME: where the build, or the pack, has it.
+library() {
+  local folder
+  for folder in python python/trigram/lib; do
+    [[ -e $build/$folder/$1 ]] && echo "$build/$folder/$1" && return
+  done
+}
+
+# package: the folder that Python's package lies in, in the tree or in the pack.
+package() { if [[ -d $here/python ]]; then echo "$here/python"; else echo "$here/../../python"; fi; }
+
 # find_nccl: the loader's own, or where pip puts it, whose folder the loader then gets. Says which.
 find_nccl() {
   local folder python named=${LD_LIBRARY_PATH:-}
@@ -330,6 +341,25 @@ if check "$name" 60 "accuracy|loss" "${one_gpu[@]}" \
   "$trigram" run --backend gpu --ranks 2 --steps 20 --algorithm bytegrad --out "$out/run"; then
   figure "an iteration of bytegrad, 2 ranks" "$(awk '/iteration/ { print $2 " s mean, " $5 " s median" }' "$(log_of "$name")")"
   figure "it used" "$(sed -n 's/^  uses  *//p' "$(log_of "$name")")"
+fi
+
+# PyTorch models, by whatever python3 has PyTorch.
+beside_ddp=$here/pytorch/beside_ddp.py
+session=$(library libtrigram_session.so)
+if [[ $doubles == true ]]; then
+  row "PyTorch models" skipped 0 "no PyTorch has doubles of CUDA; python.gpu_on_doubles lends it one"
+elif [[ ! -e $session ]]; then
+  row "PyTorch models" skipped 0 "libtrigram_session.so is not built"
+elif ! said=$(timeout 60 "${one_gpu[@]}" python3 -B "$beside_ddp" --there 2>&1); then
+  row "PyTorch models" skipped 0 "$(tail -n 1 <<<"${said:-python3 does not start}" | sed 's/^skipped: //')"
+else
+  for ranks in 1 2; do
+    name="PyTorch beside DDP, $ranks ranks"
+    folder=$(mktemp -d)
+    check "$name" 120 "^held|Error|images/s" "${one_gpu[@]}" "PYTHONPATH=$(package)" "TRIGRAM_SESSION=$session" \
+      "$launch" "$ranks" python3 -B "$beside_ddp" "$folder" && figure "$name" "$(grep -ao 'images/s.*' "$(log_of "$name")")"
+    rm -r "$folder"
+  done
 fi
 
 # What goes wrong.

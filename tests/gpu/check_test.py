@@ -96,6 +96,17 @@ class Check(unittest.TestCase):
         for tool in ("memcheck", "racecheck", "synccheck", "initcheck"):
             self.assertRegex(rows[f"compute-sanitizer, {tool}"], "FAILED .*ERROR SUMMARY: 3 errors")
 
+    def test_pytorch_is_tried_where_it_is(self):
+        nccl = f"[[ $1 == -c ]] && echo {self.has_nccl()} && exit"
+        self.write("built/python/libtrigram_session.so", "")
+        self.write("tools/python3", f"#!/bin/bash\n{nccl}\necho 'skipped: python3 has no torch'\nexit 77\n")
+        self.assertRegex(self.checked()[1]["PyTorch models"], "skipped +0 +python3 has no torch")
+        self.write("tools/python3", f"#!/bin/bash\n{nccl}\necho held all of $TRIGRAM_SESSION\necho 'images/s of each of 2 ranks: 9'\n")
+        _, rows = self.checked()
+        for ranks in (1, 2):
+            self.assertRegex(rows[f"PyTorch beside DDP, {ranks} ranks"], "passed +[0-9]+ +images/s of each of 2 ranks: 9")
+        self.assertRegex((self.root / "out/figures.txt").read_text(), "PyTorch beside DDP, 2 ranks +images/s of each of 2 ranks: 9")
+
     def test_figures_are_left_and_each_row_has_its_log(self):
         self.has_nccl()
         self.write("tools/compute-sanitizer", REFUSED)
