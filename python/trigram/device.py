@@ -38,7 +38,7 @@ class Place:
 
     def numbers(self, values: Sequence[float]) -> torch.Tensor:
         """[len(values)] float32, for which nothing waits."""
-        return torch.tensor(values, dtype=torch.float32)
+        return torch.tensor(values, dtype=torch.float32, device="cpu")
 
     def future(self) -> "torch.futures.Future[torch.Tensor]":
         """Whose result is there once the work ordered before set_result() is done."""
@@ -78,7 +78,7 @@ class CudaPlace(Place):
         torch.cuda.synchronize(self.device)
 
     def numbers(self, values: Sequence[float]) -> torch.Tensor:
-        return torch.tensor(values, dtype=torch.float32).pin_memory().to(self.device, non_blocking=True)
+        return super().numbers(values).pin_memory().to(self.device, non_blocking=True)
 
     def future(self) -> "torch.futures.Future[torch.Tensor]":
         return torch.futures.Future(devices=[self.device])
