@@ -28,6 +28,11 @@ Outcome unpack_outcome(std::span<const std::byte> bytes) {
   return outcome;
 }
 
+void Backend::use_device(std::optional<int> device) {
+  require(!device, "the memory to work on is that of CUDA device ", device.value_or(0),
+          ", and this backend works on the host's; take backend gpu, or move models and tensors to the CPU");
+}
+
 std::string Backend::all_reduce_here(const std::string& asked) const {
   const std::string library = all_reduce_named(asked).library();
   require(library.empty(), "all-reduce ", Quoted(asked), " is what ", library,

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -83,6 +84,10 @@ class Backend {
   virtual std::string refuses_entering() const {
     return "this backend starts its ranks itself; give `run` what they do, or use backend mpi";
   }
+  /// Where the memory lies that who enters next brings along: on a CUDA device, by its number, or with none on the
+  /// host. `enter` takes that device, whatever the thread's current one is. Throws UsageError where this backend's
+  /// ranks work on other memory, as those of processors do.
+  virtual void use_device(std::optional<int> device);
   /// This process, or thread, becomes a rank from where it is. Collective: returns when all ranks have entered. Throws
   /// UsageError with the reason where none can.
   virtual std::unique_ptr<EnteredRank> enter(const World& /*world*/) { throw UsageError(refuses_entering()); }

@@ -30,7 +30,8 @@ RankProcess& launched_process(JobMembership& session, double timeout, Calls call
                               std::optional<int> device = std::nullopt) {
   if (the_launched_process != nullptr) {
     require(!device || *device == the_launched_process->device(), "this process has entered with GPU ",
-            the_launched_process->device(), ", but its current device is ", device.value_or(0), " now; go back to it");
+            the_launched_process->device(), ", and is to enter with GPU ", device.value_or(0),
+            " now; it can have one only, so go back to the first");
     return *the_launched_process;
   }
   const auto report = [](const std::string& reason) { write_line("trigram: " + reason); };
@@ -156,11 +157,20 @@ class GpuBackend final : public Backend {
            "with torchrun, mpirun or srun";
   }
 
-  /// On the current device: a process that has called CUDA must not fork to count devices.
+  void use_device(std::optional<int> device) override {
+    require(device.has_value(),
+            "the memory to work on is the host's, and backend 'gpu' works on that of CUDA devices; move models and "
+            "tensors there, as by model.cuda(), or take backend mpi or torch");
+    device_ = device;
+  }
+
+  /// On the device that it was told of, else the current one: a process that has called CUDA must not fork to count
+  /// devices.
   std::unique_ptr<EnteredRank> enter(const World& world) override {
     require(member_.has_value(), refuses_entering());
     const std::vector<int> node_of_rank = nodes(world.ranks);
-    return rank_of(launched_process(session(), timeout_, calls_, current_device()), world, node_of_rank,
+    const int device = device_ ? *device_ : current_device();
+    return rank_of(launched_process(session(), timeout_, calls_, device), world, node_of_rank,
                    [](const CarriedError&) {});
   }
 
@@ -218,6 +228,7 @@ class GpuBackend final : public Backend {
   double timeout_;
   Calls calls_;
   std::string rendezvous_;
+  std::optional<int> device_;  ///< of whoever enters
   std::optional<Member> member_ = member_of(launcher_environment());
 };
 

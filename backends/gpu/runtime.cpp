@@ -76,6 +76,7 @@ GpuRuntime::GpuRuntime(RankProcess& process, const World& world, const RuntimeOp
                   world.layout()),
       device_(process.device()),
       control_(process.rendezvous(), {options.timeout > 0 ? options.timeout + longer_for_control : 0}) {
+  cuda::check(cudaSetDevice(device_), "cudaSetDevice");  // the thread may be another than the process began with
   const std::vector<LaneChannels*> channels = process.channels(lanes(), lane_groups(map()), options.timeout);
   for (int index = 0; index < lanes(); ++index) {
     // Of the main lane's groups only that of all ranks says the same on all of them.
