@@ -1,6 +1,7 @@
 // Sessions as functions of C.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,6 +22,11 @@ std::vector<Parameter> parameters_of(const Json& listed) {
     all.push_back(std::move(parameter));
   }
   return all;
+}
+
+std::optional<int> device_of(const Json& settings) {
+  const auto found = settings.find("device");
+  return found == settings.end() ? std::nullopt : std::optional(found->get<int>());
 }
 
 /// The parameters of each bucket in the order in which they lie there.
@@ -61,13 +67,17 @@ int trigram_open(const char* settings, Session** session) {
     trigram::Params flags("with_trigram", "");
     for (const auto& [key, value] : given.at("flags").items()) flags.set(key, value.get<std::string>());
     auto opened = std::make_unique<Session>(std::move(flags), trigram::parameters_of(given.at("parameters")),
-                                            given.at("loop_updates").get<bool>());
+                                            given.at("loop_updates").get<bool>(), trigram::device_of(given));
     trigram::last_reply =
         trigram::Json{
             {"rank", opened->rank()}, {"ranks", opened->ranks()}, {"order", trigram::order_of(opened->plan())}}
             .dump();
     *session = opened.release();
   });
+}
+
+int trigram_follow(Session* session, std::uint64_t stream) {
+  return trigram::answer([&] { session->follow(trigram::address(stream)); });
 }
 
 int trigram_adopt(Session* session, const std::uint64_t* weights, const std::uint64_t* gradients,

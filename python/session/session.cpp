@@ -4,8 +4,10 @@
 
 #include "core/bucketwise.hpp"
 #include "core/error.hpp"
+#include "core/outside_algorithm.hpp"
 #include "core/packing.hpp"
 #include "core/training.hpp"
+#include "python/session/turn.hpp"
 
 namespace trigram {
 namespace {
@@ -52,9 +54,16 @@ void check_roles(const TrainingOptions& options, const Algorithm& algorithm, int
           "' makes some ranks servers, which train nothing, and each process here trains a model; take another");
 }
 
+/// What another language orders by itself follows no lane.
+void check_code(const Algorithm& algorithm, std::optional<int> device) {
+  require(!device || dynamic_cast<const OutsideAlgorithm*>(&algorithm) == nullptr,
+          "an algorithm in Python works on the host's memory, and the model's is that of CUDA device ",
+          device.value_or(0), "; move the model to the CPU, or write the algorithm as a file of C++");
+}
+
 }  // namespace
 
-Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_updates)
+Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_updates, std::optional<int> device)
     : options_(read_options(flags)),
       world_(read_world(flags)),
       parameters_(std::move(parameters)),
@@ -62,6 +71,7 @@ Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_upda
   backend_ = Backends::make(flags.get("backend", "mpi", "where ranks run, as mpi:timeout=60s"));
   flags.reject_unknown();
   require(!parameters_.empty(), "the model has no parameter that requires a gradient; there is nothing to train");
+  backend_->use_device(device);
   plan_ = plan_buckets(parameters_, options_.buckets, false);
   world_.ranks = backend_->default_ranks();
   world_.configuration = configuration_of(flags, parameters_);
@@ -69,6 +79,7 @@ Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_upda
   parts_ = TrainingStep::make_parts(options_.algorithm, "");
   parts_.optimizer.reset();
   check_roles(options_, *parts_.algorithm, world_.ranks, loop_updates_);
+  check_code(*parts_.algorithm, device);
   entered_ = backend_->enter(world_);
   worker_.emplace(entered_->runtime(), 0, options_.relaxation);
 }
@@ -94,6 +105,11 @@ void Session::moment(const Body& body) {
   if (outside_since_) outside_since_ = end;
 }
 
+template <class Body>
+void Session::moment_in_turn(const Body& body) {
+  moment([&] { in_turn(entered_->runtime(), body); });
+}
+
 void Session::end_with(std::exception_ptr error) noexcept {
   if (entered_ == nullptr) return;
   entered_->fail(std::move(error));  // before connections break, so that others read why
@@ -111,22 +127,29 @@ TrainingStep& Session::step() {
   return *step_;
 }
 
+void Session::follow(void* stream) {
+  ensure(entered_ != nullptr, "the session has ended; nothing can follow");
+  entered_->follow(stream);
+}
+
 void Session::adopt(std::vector<ParameterView> memory) {
-  moment([&] {
+  moment_in_turn([&] {
     ensure(step_ == nullptr, "'adopt' came twice; a session has one model, whose memory stays where it is");
     store_.emplace(parameters_, plan_, std::move(memory));
     for (const Bucket& bucket : store_->buckets()) worker_->comm.broadcast(bucket.weights, 0);
+  });
+  moment([&] {
     step_ = std::make_unique<TrainingStep>(*worker_, store_->buckets(), std::move(parts_));
     step_->setup(/*steps=*/0);  // nobody knows how many there will be
   });
 }
 
 void Session::share(const Buffer& bytes) {
-  moment([&] { worker_->comm.broadcast(bytes, 0); });
+  moment_in_turn([&] { worker_->comm.broadcast(bytes, 0); });
 }
 
 void Session::sum(const Buffer& numbers) {
-  moment([&] { worker_->comm.all_reduce(numbers, ReduceOp::sum); });
+  moment_in_turn([&] { worker_->comm.all_reduce(numbers, ReduceOp::sum); });
 }
 
 void Session::list_state(State& state) {
@@ -159,7 +182,7 @@ void Session::go_on_from(std::span<const std::byte> state) {
 }
 
 void Session::begin(double learning_rate) {
-  moment([&] { before_ = sums(); });
+  moment_in_turn([&] { before_ = sums(); });
   exposed_ = 0;
   moment([&] { step().begin(steps_, learning_rate); });
   outside_since_ = worker_->now();

@@ -24,8 +24,9 @@ namespace trigram {
 class Session {
  public:
   /// Reads its flags, which are those of `trigram run` that a loop of one's own has, and joins. `loop_updates`: the
-  /// loop steps the weights by optimizers of its own. Collective. Throws UsageError for what cannot run.
-  Session(Params flags, std::vector<Parameter> parameters, bool loop_updates);
+  /// loop steps the weights by optimizers of its own. `device`: the CUDA device of the model's memory; none: the
+  /// host's. Collective. Throws UsageError for what cannot run.
+  Session(Params flags, std::vector<Parameter> parameters, bool loop_updates, std::optional<int> device = {});
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -35,6 +36,10 @@ class Session {
   /// How the parameters are fused: the memory of a bucket's tensors has to lie in this order.
   const BucketPlan& plan() const { return plan_; }
 
+  /// On a device: from now on moments follow what the caller has ordered on that stream, a cudaStream_t, and what it
+  /// orders there next follows them. They return once all is ordered, and none but `state`, `go_on_from` and `finish`
+  /// waits for the device, but for `end`, which lets two steps at most be under way.
+  void follow(void* stream);
   /// The model's memory, by parameter, which outlives the session; rank 0's weights go to everybody. Collective, once.
   void adopt(std::vector<ParameterView> memory);
   /// Rank 0's bytes on every rank, outside of steps or between `begin` and the first gradient. Collective.
@@ -61,7 +66,9 @@ class Session {
   /// Well or not: no moment can follow.
   bool ended() const { return entered_ == nullptr; }
 
-  /// A row a step, without a loss.
+  /// A row a step, without a loss. `time_s`, `compute_s` and `exposed_s` are the host's: where moments only order what
+  /// a device does later, exposed is the time in which they did, and compute the rest of the step. Encode, wire and
+  /// decode are the device's own, in the row of the step in which they were seen to have ended.
   const std::vector<StepRow>& rows() const { return rows_; }
   /// What the algorithm recorded, an entry for each row.
   const std::vector<Records>& recorded() const { return recorded_; }
@@ -78,6 +85,9 @@ class Session {
   };
   template <class Body>
   void moment(const Body& body);
+  /// One whose body is none of TrainingStep's, which take turns themselves.
+  template <class Body>
+  void moment_in_turn(const Body& body);
   void end_with(std::exception_ptr error) noexcept;
   /// Throws Error before `adopt`.
   TrainingStep& step();

@@ -23,8 +23,11 @@ using Told = int (*)(LaneOfCaller*, const char* told);
 TRIGRAM_SURFACE const char* trigram_reply();
 
 /// A session (python/session/session.hpp). `settings`: {"flags": {"algorithm": "bytegrad", …}, "parameters": [{"name",
-/// "count", "dimensions"}], "loop_updates"}; answers {"rank", "ranks", "order": the parameters of each bucket}.
+/// "count", "dimensions"}], "loop_updates", "device": the CUDA device of the model's memory, absent where it is the
+/// host's}; answers {"rank", "ranks", "order": the parameters of each bucket}.
 TRIGRAM_SURFACE int trigram_open(const char* settings, trigram::Session** session);
+/// From now on moments follow what was ordered on `stream`, a cudaStream_t as a number, and what comes there next them.
+TRIGRAM_SURFACE int trigram_follow(trigram::Session* session, std::uint64_t stream);
 /// Addresses of f32 elements, and how many, by parameter.
 TRIGRAM_SURFACE int trigram_adopt(trigram::Session* session, const std::uint64_t* weights,
                                   const std::uint64_t* gradients, const std::int64_t* counts, int parameters);
@@ -61,9 +64,12 @@ TRIGRAM_SURFACE int trigram_lane_ask(trigram::LaneOfCaller* own, const char* que
 /// The code has failed; it gives 1 next.
 TRIGRAM_SURFACE void trigram_lane_fail(trigram::LaneOfCaller* own, const char* reason);
 
-/// A group (python/session/tensor_group.hpp). `flags`: {"backend", "all-reduce"}; answers {"group", "rank", "size"} of
-/// all ranks.
+/// A group (python/session/tensor_group.hpp). `flags`: {"backend", "all-reduce", "device": the number of the tensors'
+/// CUDA device, absent where their memory is the host's}, all of them texts; answers {"group", "rank", "size"} of all
+/// ranks.
 TRIGRAM_SURFACE int trigram_group_open(const char* flags, trigram::TensorGroup** group);
+/// As trigram_follow, for calls, and for what is begun and waited for.
+TRIGRAM_SURFACE int trigram_group_follow(trigram::TensorGroup* tensors, std::uint64_t stream);
 /// Answers as trigram_group_open, of the new group.
 TRIGRAM_SURFACE int trigram_group_split(trigram::TensorGroup* tensors, int group, int color, int key);
 /// `call`: {"collective", "op", "peer", "dtype", "peers", "sent"}, with the addresses and elements of its buffers.

@@ -4,6 +4,7 @@
 
 #include "core/all_reduce.hpp"
 #include "core/error.hpp"
+#include "python/session/turn.hpp"
 
 namespace trigram {
 
@@ -11,10 +12,14 @@ TensorGroup::TensorGroup(Params flags) {
   World world;
   world.all_reduce = flags.get("all-reduce", "ring", "the algorithm behind all_reduce");
   backend_ = Backends::make(flags.get("backend", "mpi", "where ranks run, as mpi:timeout=60s"));
+  std::optional<int> device;
+  if (flags.has("device")) device = flags.get("device", 0, "CUDA device of the tensors' memory", {0, 1 << 20});
   flags.reject_unknown();
   AllReduces::make(world.all_reduce);
+  backend_->use_device(device);
   world.ranks = backend_->default_ranks();
   world.configuration = flags.values();
+  world.configuration.erase("device");  // each rank has its own
   entered_ = backend_->enter(world);
   worker_.emplace(entered_->runtime(), 0, Relaxation{});
   RankRuntime& runtime = entered_->runtime();
@@ -31,16 +36,21 @@ const TensorGroup::Communicators& TensorGroup::of(int group) const {
 }
 
 template <class Body>
-auto TensorGroup::guarded(const Body& body) {
+void TensorGroup::guarded(const Body& body) {
   ensure(entered_ != nullptr, "the communicator has ended; nothing can follow");
   try {
-    return body();
+    body();
   } catch (const UsageError&) {
     throw;  // before anything was sent
   } catch (const std::exception&) {
     fail(std::current_exception());
     throw;
   }
+}
+
+template <class Body>
+void TensorGroup::guarded_turn(const Body& body) {
+  guarded([&] { in_turn(entered_->runtime(), body); });
 }
 
 void TensorGroup::fail(std::exception_ptr error) noexcept {
@@ -52,8 +62,13 @@ void TensorGroup::fail(std::exception_ptr error) noexcept {
   entered_.reset();
 }
 
+void TensorGroup::follow(void* stream) {
+  ensure(entered_ != nullptr, "the communicator has ended; nothing can follow");
+  entered_->follow(stream);
+}
+
 int TensorGroup::split(int group, int color, int key) {
-  return guarded([&] {
+  guarded_turn([&] {
     for (auto& [number, pending] : begun_) pending.wait();  // whose communicators are to be split
     Communicators made;
     made.own_now = of(group).now->split(color, key);
@@ -61,25 +76,25 @@ int TensorGroup::split(int group, int color, int key) {
     made.now = made.own_now.get();
     made.beside = made.own_beside.get();
     groups_.push_back(std::move(made));
-    return static_cast<int>(groups_.size()) - 1;
   });
+  return static_cast<int>(groups_.size()) - 1;
 }
 
 void TensorGroup::call(int group, const GroupCall& call) {
-  guarded([&] {
+  guarded_turn([&] {
     trigram::check(*of(group).now, call);
     perform(*of(group).now, call);
   });
 }
 
 std::int64_t TensorGroup::begin(int group, GroupCall call) {
-  return guarded([&] {
+  guarded_turn([&] {
     Communicator& comm = *of(group).beside;
     trigram::check(comm, call);
     begun_.emplace(next_, worker_->start(worker_->background_lane(),
                                          [&comm, own = std::move(call)](Worker&) { perform(comm, own); }));
-    return next_++;
   });
+  return next_++;
 }
 
 bool TensorGroup::done(std::int64_t begun) {
@@ -88,7 +103,7 @@ bool TensorGroup::done(std::int64_t begun) {
 }
 
 void TensorGroup::wait(std::int64_t begun) {
-  guarded([&] {
+  guarded_turn([&] {
     const auto found = begun_.find(begun);
     if (found == begun_.end()) return;
     Pending pending = std::move(found->second);
@@ -99,8 +114,10 @@ void TensorGroup::wait(std::int64_t begun) {
 
 void TensorGroup::leave() {
   guarded([&] {
-    for (auto& [number, pending] : begun_) pending.wait();
-    begun_.clear();
+    in_turn(entered_->runtime(), [&] {
+      for (auto& [number, pending] : begun_) pending.wait();
+      begun_.clear();
+    });
     entered_->leave({});
     groups_.clear();
     worker_.reset();

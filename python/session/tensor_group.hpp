@@ -20,24 +20,29 @@ namespace trigram {
 /// made by all ranks of its group, in one order. Whatever fails ends it: ranks that wait for this one learn of it.
 class TensorGroup {
  public:
-  /// Reads `backend` and `all-reduce`, and joins. Collective. Throws UsageError for what cannot be.
+  /// Reads `backend`, `all-reduce` and `device`, which is that of the tensors' memory where it is not the host's, and
+  /// joins. Collective. Throws UsageError for what cannot be.
   explicit TensorGroup(Params flags);
   ~TensorGroup();
   TensorGroup(const TensorGroup&) = delete;
   TensorGroup& operator=(const TensorGroup&) = delete;
 
+  /// On a device: from now on what is called for follows what the caller has ordered on that stream, a cudaStream_t,
+  /// and what it orders there next follows what was called or waited for.
+  void follow(void* stream);
   /// Group 0 has all ranks.
   int rank(int group) const { return of(group).now->rank(); }
   int size(int group) const { return of(group).now->size(); }
   /// A group of those of `group` that give the same color, ordered by (key, rank). Waits for what was begun. Collective
   /// over `group`.
   int split(int group, int color, int key);
-  /// Returns once it is done.
+  /// Returns once it is done; on a device, once it is ordered.
   void call(int group, const GroupCall& call);
   /// Begins, and returns what `wait` takes. Buffers stay where they are, and nobody touches them, until then. All that
   /// was begun runs in order, beside what `call` does.
   std::int64_t begin(int group, GroupCall call);
   bool done(std::int64_t begun);
+  /// Returns once it is done; on a device, once what comes next on the stream is ordered behind it.
   void wait(std::int64_t begun);
   /// Waits for all that was begun, and ends. Collective.
   void leave();
@@ -52,7 +57,9 @@ class TensorGroup {
   };
   const Communicators& of(int group) const;
   template <class Body>
-  auto guarded(const Body& body);
+  void guarded(const Body& body);
+  template <class Body>
+  void guarded_turn(const Body& body);
   void fail(std::exception_ptr error) noexcept;
 
   std::unique_ptr<Backend> backend_;

@@ -30,6 +30,10 @@ int trigram_group_open(const char* flags, TensorGroup** group) {
   });
 }
 
+int trigram_group_follow(TensorGroup* tensors, std::uint64_t stream) {
+  return trigram::answer([&] { tensors->follow(trigram::address(stream)); });
+}
+
 int trigram_group_split(TensorGroup* tensors, int group, int color, int key) {
   return trigram::answer([&] { trigram::reply_with_place(*tensors, tensors->split(group, color, key)); });
 }
