@@ -21,9 +21,11 @@ void find(void* library, const char* name, Function& function) {
                                    version_text(oldest) + " or later");
 }
 
-/// The loader's own, then pip's. Never unloaded: NCCL's threads may run until the process ends.
+/// What this process has already, as PyTorch's, beside which no other version can be loaded; then the loader's own,
+/// then pip's. Never unloaded: NCCL's threads may run until the process ends.
 void* open_library() {
-  constexpr int mode = RTLD_NOW | RTLD_GLOBAL;
+  constexpr int mode = RTLD_NOW | RTLD_LOCAL;
+  if (void* library = dlopen(library_name, mode | RTLD_NOLOAD); library != nullptr) return library;
   if (void* library = dlopen(library_name, mode); library != nullptr) return library;
   const char* reason = dlerror();  // NOLINT(concurrency-mt-unsafe): loaded once, before there are lanes
   const std::string why = reason == nullptr ? library_name : reason;
@@ -31,7 +33,7 @@ void* open_library() {
   void* library = folder.empty() ? nullptr : dlopen((folder + "/" + library_name).c_str(), mode);
   require(library != nullptr, "NCCL cannot be loaded (", why, ", and python3 has no nvidia.nccl",
           "); install libnccl2, or nvidia-nccl-cu13 by pip, or name the folder of ", library_name,
-          " in LD_LIBRARY_PATH");
+          " in LD_LIBRARY_PATH; inside Python load it before, as an import of torch for CUDA does");
   return library;
 }
 

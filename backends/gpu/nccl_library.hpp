@@ -32,8 +32,9 @@ struct NcclLibrary {
   decltype(&::ncclReduce) reduce;
 };
 
-/// libnccl.so.2, loaded at the first call: the one that the loader finds, else that of python3's nvidia.nccl. Throws
-/// UsageError when it cannot be found, and when it is older than 2.18, which has no ncclCommSplit.
+/// libnccl.so.2, from the first call on: what the process has loaded already, as PyTorch's; else the one that the
+/// loader finds; else, outside of Python, that of python3's nvidia.nccl. Throws UsageError when it cannot be found, and
+/// when it is older than 2.18, which has no ncclCommSplit.
 const NcclLibrary& nccl();
 
 /// As NCCL writes it: 22809 is 2.28.9.

@@ -1,5 +1,7 @@
 #include "kernels/cuda/python_folder.hpp"
 
+#include <dlfcn.h>
+
 #include <array>
 #include <cstdio>
 
@@ -17,9 +19,13 @@ std::string said_by(const std::string& command) {
   return text.substr(0, text.find('\n'));
 }
 
+/// Its packages have loaded there what they bring, and CUDA may run, beside which no process is to be started.
+bool is_process_of_python() { return dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr; }
+
 }  // namespace
 
 std::string python_folder(const std::string& package) {
+  if (is_process_of_python()) return {};
   return said_by("python3 -c 'import " + package + "; print(list(" + package +
                  ".__path__)[0] + \"/lib\")' 2>/dev/null");
 }
