@@ -70,6 +70,19 @@ bool bury(Memory& all, void* address, std::size_t bytes) {
   return untouched;
 }
 
+bool host_memory_is_device_memory() {
+  static const char* const named = std::getenv("CUDA_ON_HOST_MEMORY");
+  return named != nullptr && std::string(named) == "any";
+}
+
+/// Whether all of these bytes may be used on the device.
+bool is_usable(const Memory& all, const void* address, std::size_t bytes) {
+  const auto found = holder(all.live, address);
+  if (found == all.live.end()) return host_memory_is_device_memory() && holder(all.buried, address) == all.buried.end();
+  const auto* end = static_cast<const std::byte*>(found->first) + found->second;
+  return static_cast<std::size_t>(end - static_cast<const std::byte*>(address)) >= bytes;
+}
+
 constexpr const char* written = "device memory was written to after it had been freed";
 
 }  // namespace
@@ -119,11 +132,7 @@ void require_live(const void* address, std::size_t bytes, const char* what) {
   bool whole = false;
   {
     const std::lock_guard lock(memory().mutex);
-    const auto found = holder(memory().live, address);
-    if (found != memory().live.end()) {
-      const auto* end = static_cast<const std::byte*>(found->first) + found->second;
-      whole = static_cast<std::size_t>(end - static_cast<const std::byte*>(address)) >= bytes;
-    }
+    whole = is_usable(memory(), address, bytes);
   }
   if (!whole) misuse(std::string(what) + " touches " + std::to_string(bytes) + " bytes that are no live device memory");
 }

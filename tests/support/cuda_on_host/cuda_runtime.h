@@ -4,8 +4,11 @@
 // - Memory is host memory of exactly the size asked for, filled with 0xCD when its stream comes to it. What is freed is
 //   filled with 0xDD and kept for a while: copies, messages and kernels that are given it are found, and who writes it.
 //   Under AddressSanitizer it is gone at once.
-// - A stream executes at once, in the caller; or, when asked to (control.hpp), later, in a thread of its own, so that
-//   a missing order between streams or a buffer freed too early shows.
+//   With CUDA_ON_HOST_MEMORY=any in the environment the host's own memory is device memory too, for those who have no
+//   other, as tensors of a PyTorch for CPUs.
+// - A stream executes at once, in the caller, which waits where the stream does; or, when asked to (control.hpp), later,
+//   in a thread of its own, so that a missing order between streams or a buffer freed too early shows. The default
+//   stream, a null pointer, executes at once always.
 // - A kernel's blocks run one after another; the threads of a block are fibers that switch at barriers and shuffles.
 //   Their order changes from launch to launch, so that a missing barrier shows.
 // - Host memory is read when the copy from it runs, and must be then what it was when the copy was ordered.

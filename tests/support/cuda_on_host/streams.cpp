@@ -72,8 +72,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  const auto moment = event->moment;
-  if (moment != nullptr && cuda_on_host::runs_later(stream)) cuda_on_host::order(stream, [moment] { moment->wait(); });
+  if (const auto moment = event->moment) cuda_on_host::order(stream, [moment] { moment->wait(); });
   return usable();
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned) {
