@@ -66,7 +66,7 @@ class Joined:
     def call(self, function: Callable[..., int], *arguments: Any) -> None:
         """Ordered behind what this thread's stream has by now, and before what it is given next."""
         if (stream := self._stream.changed()) is not None:
-            library.check(library.library().trigram_group_follow(self.handle, ctypes.c_uint64(stream)))
+            library.check(library.library().trigram_group_follow(self.handle, stream))
         library.check(function(self.handle, *arguments))
 
     def leave(self) -> None:

@@ -42,7 +42,7 @@ def library() -> ctypes.CDLL:
     arguments = {"open": [text, ctypes.POINTER(Handle)], "adopt": [Handle, addresses, addresses, counts, ctypes.c_int],
                  "share": [Handle, ctypes.c_uint64, number], "sum": [Handle, ctypes.c_uint64, number],
                  "state": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "go_on_from": [Handle, text, number],
-                 "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
+                 "follow": [Handle, ctypes.c_uint64], "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
                  "has_ended": [Handle], "fail": [Handle, text],
                  "require_gradients_only": [text], "close": [Handle], "transport": [ctypes.c_void_p] * 2}
@@ -60,8 +60,9 @@ def group_arguments() -> dict[str, list[Any]]:
     number, text, whole = ctypes.c_int64, ctypes.c_char_p, ctypes.c_int
     call = [Handle, whole, text, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number), whole]
     begun = ctypes.POINTER(number)
-    return {"group_open": [text, ctypes.POINTER(Handle)], "group_split": [Handle, whole, whole, whole], "group_call": call,
-            "group_begin": [*call, begun], "group_done": [Handle, number, ctypes.POINTER(whole)], "group_wait": [Handle, number],
+    return {"group_open": [text, ctypes.POINTER(Handle)], "group_follow": [Handle, ctypes.c_uint64],
+            "group_split": [Handle, whole, whole, whole], "group_call": call, "group_begin": [*call, begun],
+            "group_done": [Handle, number, ctypes.POINTER(whole)], "group_wait": [Handle, number],
             "chunk": [number, whole, whole, begun, begun], "group_leave": [Handle], "group_has_ended": [Handle], "group_close": [Handle]}
 
 
@@ -130,7 +131,7 @@ class Session:
     def _moment(self, function: Callable[..., int], *arguments: Any) -> None:
         """Ordered behind what this thread's stream has by now, and before what it is given next."""
         if (stream := self._stream.changed()) is not None:
-            self._check(self._library.trigram_follow(self._handle, ctypes.c_uint64(stream)))
+            self._check(self._library.trigram_follow(self._handle, stream))
         self._check(function(self._handle, *arguments))
 
     def adopt(self, weights: list[int], gradients: list[int], counts: list[int]) -> None:
