@@ -60,14 +60,16 @@ class Joined:
         self._stream = CurrentStream(place)
         transport.offer(flags["backend"])
         settings = flags | {key: str(value) for key, value in place.settings.items()}
-        library.check(library.library().trigram_group_open(json.dumps(settings).encode(), ctypes.byref(self.handle)))
+        with place.current():
+            library.check(library.library().trigram_group_open(json.dumps(settings).encode(), ctypes.byref(self.handle)))
         atexit.register(self.leave)
 
     def call(self, function: Callable[..., int], *arguments: Any) -> None:
         """Ordered behind what this thread's stream has by now, and before what it is given next."""
-        if (stream := self._stream.changed()) is not None:
-            library.check(library.library().trigram_group_follow(self.handle, stream))
-        library.check(function(self.handle, *arguments))
+        with self.place.current():
+            if (stream := self._stream.changed()) is not None:
+                library.check(library.library().trigram_group_follow(self.handle, stream))
+            library.check(function(self.handle, *arguments))
 
     def leave(self) -> None:
         atexit.unregister(self.leave)

@@ -1,7 +1,7 @@
 """Where tensors lie: on the CPU, or on one CUDA device, whose work is ordered on streams. No other file knows of torch.cuda."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Optional
 
 import torch
@@ -32,6 +32,10 @@ class Place:
         """The stream that this thread orders its work on at present, where there is one. Raises RuntimeError where it records for later
         what it is given."""
         return None
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Within it the library may make the device current; after it the caller's is again."""
+        return nullcontext()
 
     def synchronize(self) -> None:
         """Returns when all that was ordered is done."""
@@ -73,6 +77,10 @@ class CudaPlace(Place):
             raise RuntimeError("the current stream captures a CUDA graph, in which ranks cannot meet; call the model, its backward() and "
                                "collectives outside of torch.cuda.graph")
         return int(torch.cuda.current_stream(self.device).cuda_stream)
+
+    def current(self) -> AbstractContextManager[Any]:
+        guard: AbstractContextManager[Any] = torch.cuda.device(self.device)
+        return guard
 
     def synchronize(self) -> None:
         torch.cuda.synchronize(self.device)

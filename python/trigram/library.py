@@ -106,6 +106,7 @@ class Session:
         before that is raised. `moments`: of an algorithm in Python, whose own errors are raised as they are."""
         self._handle = Handle()
         self._library = library()
+        self._place = place
         self._stream = CurrentStream(place)
         self._ended = ended
         self._moments = moments
@@ -113,7 +114,8 @@ class Session:
         if moments is not None:
             moments.be_next()
         try:
-            check(self._library.trigram_open(settings.encode(), ctypes.byref(self._handle)))
+            with place.current():
+                check(self._library.trigram_open(settings.encode(), ctypes.byref(self._handle)))
         finally:
             self._library.trigram_moments(None)
         answer = json.loads(reply())
@@ -130,9 +132,10 @@ class Session:
 
     def _moment(self, function: Callable[..., int], *arguments: Any) -> None:
         """Ordered behind what this thread's stream has by now, and before what it is given next."""
-        if (stream := self._stream.changed()) is not None:
-            self._check(self._library.trigram_follow(self._handle, stream))
-        self._check(function(self._handle, *arguments))
+        with self._place.current():
+            if (stream := self._stream.changed()) is not None:
+                self._check(self._library.trigram_follow(self._handle, stream))
+            self._check(function(self._handle, *arguments))
 
     def adopt(self, weights: list[int], gradients: list[int], counts: list[int]) -> None:
         addresses, lengths = ctypes.c_uint64 * len(counts), ctypes.c_int64 * len(counts)

@@ -33,26 +33,31 @@ class Double(device.Place):
         self.streams = [ctypes.c_void_p() for _ in range(2)]
         for one in self.streams:
             self.ask("_Z16cudaStreamCreatePP11CUstream_st", ctypes.byref(one))
-        self.current = 0
+        self.chosen = self.guards = 0
 
     def __str__(self):
         return "the double"
 
+    @contextlib.contextmanager
+    def current(self):
+        self.guards += 1
+        yield
+
     def stream(self):
-        return self.streams[self.current].value
+        return self.streams[self.chosen].value
 
     def synchronize(self):
-        self.ask("_Z21cudaStreamSynchronizeP11CUstream_st", self.streams[self.current])
+        self.ask("_Z21cudaStreamSynchronizeP11CUstream_st", self.streams[self.chosen])
 
     def ask(self, function, *arguments):
         assert library.library()[function](*arguments) == 0, function
 
     def fill(self, x, byte):
-        self.ask(MEMSET, ctypes.c_void_p(x.data_ptr()), byte, ctypes.c_size_t(x.numel() * x.element_size()), self.streams[self.current])
+        self.ask(MEMSET, ctypes.c_void_p(x.data_ptr()), byte, ctypes.c_size_t(x.numel() * x.element_size()), self.streams[self.chosen])
 
     def copy(self, to, x):
         self.ask(COPY, ctypes.c_void_p(to.data_ptr()), ctypes.c_void_p(x.data_ptr()), ctypes.c_size_t(x.numel() * x.element_size()),
-                 WITHIN_THE_DEVICE, self.streams[self.current])
+                 WITHIN_THE_DEVICE, self.streams[self.chosen])
 
 
 @contextlib.contextmanager
@@ -200,8 +205,9 @@ class Cases(JobCase):
         with on(self.double, waits=False):
             world = comm.join(backend=GPU)
         x, seen = torch.zeros(1 << 16, dtype=torch.uint8), torch.zeros(1 << 16, dtype=torch.uint8)
+        guards = self.double.guards
         for round in range(1, 21):
-            self.double.current = round % 2
+            self.double.chosen = round % 2
             self.double.fill(x, round)
             if round % 3:
                 world.all_reduce(x)
@@ -211,6 +217,7 @@ class Cases(JobCase):
             self.double.copy(seen, x)
             self.double.fill(x, 0)
             self.double.synchronize()
+            assert self.double.guards == guards + round + (round // 3)
             assert bool((seen == round * self.ranks).all()), (round, seen.unique())
         world.leave()
 

@@ -89,6 +89,12 @@ class Places(unittest.TestCase):
         self.assertEqual([told.changed() for _ in range(6)], [7, None, 9, None, 0, 7])
         self.assertEqual([device.CurrentStream(device.CPU).changed() for _ in range(2)], [None, None])
 
+    def test_the_callers_device_stays_current(self):
+        gpu = device.CudaPlace(1)
+        with unittest.mock.patch("torch.cuda.device") as guard, gpu.current():
+            guard.assert_called_once_with(torch.device("cuda", 1))
+        guard.return_value.__exit__.assert_called_once()
+
     def test_a_stream_that_captures_is_refused(self):
         gpu = device.CudaPlace(0)
         with unittest.mock.patch("torch.cuda.is_current_stream_capturing", lambda: True):
