@@ -37,8 +37,8 @@ class Session {
   const BucketPlan& plan() const { return plan_; }
 
   /// On a device: from now on moments follow what the caller has ordered on that stream, a cudaStream_t, and what it
-  /// orders there next follows them. They return once all is ordered, and none but `state`, `go_on_from` and `finish`
-  /// waits for the device, but for `end`, which lets two steps at most be under way.
+  /// orders there next follows them. They return once all is ordered: only `state`, `go_on_from` and `finish` wait for the
+  /// device, and `end` while more than two steps are under way.
   void follow(void* stream);
   /// The model's memory, by parameter, which outlives the session; rank 0's weights go to everybody. Collective, once.
   void adopt(std::vector<ParameterView> memory);

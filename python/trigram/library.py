@@ -30,7 +30,7 @@ def path() -> pathlib.Path:
     for place in places:
         if place.is_file():
             return place
-    raise RuntimeError(f"the library {name} is in none of {', '.join(map(str, places))}; it is built where MPI is found; "
+    raise RuntimeError(f"the library {name} is in none of {', '.join(map(str, places))}; CMake builds it as trigram_session; "
                        "set TRIGRAM_SESSION to where it is")
 
 
