@@ -146,7 +146,7 @@ sharded() {
 # program NAME: where the build, or the pack, has it; its counterpart on doubles.
 program() {
   local folder name=$1
-  if [[ $doubles == true && $name =~ ^(trigram|test_gpu|failing_gpu_job|test_kernels_cuda|benchmark_cuda_kernels)$ ]]; then
+  if [[ $doubles == true && $name =~ ^(trigram|test_gpu|test_gpu_session|failing_gpu_job|test_kernels_cuda|benchmark_cuda_kernels)$ ]]; then
     name+=_on_host
   fi
   for folder in bin tests/gpu tests experiments; do
@@ -241,6 +241,7 @@ launch=$here/launch.sh
 trigram=$(program trigram)
 test_kernels=$(program test_kernels_cuda)
 test_gpu=$(program test_gpu)
+test_session=$(program test_gpu_session)
 benchmark=$(program benchmark_cuda_kernels)
 failing=$(program failing_gpu_job)
 mutated=$(program test_kernels_cuda_fmad)
@@ -248,7 +249,8 @@ given=${CUDA_VISIBLE_DEVICES-0} # of which the first is used: others may be lent
 one_gpu=(env "CUDA_VISIBLE_DEVICES=${given%%,*}")
 
 # What needs no GPU. The loader's own failures end with 1 or 127; of a library that is too old it says so.
-programs=("$trigram" "$test_gpu" "$failing" "$(program test_gpu_host)" "$(program meeting_job)" "$test_kernels" "$benchmark")
+programs=("$trigram" "$test_gpu" "$test_session" "$failing" "$(program test_gpu_host)" "$(program meeting_job)"
+          "$test_kernels" "$benchmark")
 [[ -x $mutated ]] && programs+=("$mutated")
 # shellcheck disable=SC2016 # expanded by the inner shell
 check "programs start" 30 "^[0-9]+ of|does not start" bash -c '
@@ -266,6 +268,7 @@ if [[ $has_gpu == false ]]; then
   # Each says so by itself, and none hangs or crashes.
   fails "the program says: no GPU" 20 "no CUDA device" "$trigram" run --backend gpu --ranks 2 --steps 2 --out "$out/run"
   check "the tests say: no GPU" 20 "skipped: no CUDA device" "$test_gpu"
+  check "the session's tests say: no GPU" 20 "skipped: no CUDA device" "$test_session"
   check "the kernels' tests say: no GPU" 60 "no CUDA device" "$test_kernels"
   fails "the benchmark says: no GPU" 20 "no CUDA device" "$benchmark"
   row "everything else" skipped 0 "no CUDA device (nvidia-smi names none)"
@@ -334,6 +337,9 @@ reserve=0
 for ranks in 1 2 4; do
   check "training as on CPU, $ranks ranks" 60 "$counts" "${one_gpu[@]}" \
     "$launch" "$ranks" "$test_gpu" --gtest_brief=1 "--gtest_filter=$training"
+done
+for ranks in 1 2; do
+  check "sessions follow streams, $ranks ranks" 60 "$counts" "${one_gpu[@]}" "$launch" "$ranks" "$test_session" --gtest_brief=1
 done
 check "training, forked ranks" 40 "$counts" "${one_gpu[@]}" "$test_gpu" --gtest_brief=1 "--gtest_filter=TrainingOnGpus*"
 name="program: run --backend gpu"

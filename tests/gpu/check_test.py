@@ -35,7 +35,8 @@ echo "========= COMPUTE-SANITIZER"
 echo "========= Error: Target application terminated before first instrumented API call: Device not supported"
 exit 9
 """
-PROGRAMS = ["trigram", "test_gpu", "test_gpu_host", "meeting_job", "test_kernels_cuda", "benchmark_cuda_kernels"]
+PROGRAMS = ["trigram", "test_gpu", "test_gpu_session", "test_gpu_host", "meeting_job", "test_kernels_cuda",
+            "benchmark_cuda_kernels"]
 
 
 class Check(unittest.TestCase):

@@ -7,12 +7,14 @@ root=$(cd "$here/../.." && pwd)
 build=$root/build/gpu
 most=$((50 * 1024 * 1024))
 programs=(experiments/trigram tests/gpu/test_gpu tests/gpu/failing_gpu_job tests/gpu/test_gpu_host tests/gpu/meeting_job
-          tests/test_kernels_cuda tests/benchmark_cuda_kernels)
+          tests/test_kernels_cuda tests/benchmark_cuda_kernels tests/gpu/test_gpu_session)
+library=python/libtrigram_session.so
+scripts=$here/pytorch # what check.sh gives to a Python that has PyTorch
 mutant=tests/gpu/test_kernels_cuda_fmad # goes along where there is room
 
 [[ $# == 1 ]] || { sed -n '2,3p' "${BASH_SOURCE[0]}"; exit 2; }
 [[ ! -e $1 ]] || { echo "$1 is there already; name a new folder"; exit 2; }
-for program in "${programs[@]}"; do
+for program in "${programs[@]}" "$library"; do
   [[ -x $build/$program ]] || { echo "$build/$program is not built: cmake --preset gpu && cmake --build --preset gpu"; exit 2; }
 done
 
@@ -20,6 +22,12 @@ mkdir -p "$1/bin"
 for program in "${programs[@]}"; do
   strip -o "$1/bin/${program##*/}" "$build/$program"
 done
+mkdir -p "$1/python"
+cp -r "$root/python/trigram" "$1/python"
+find "$1/python" -name __pycache__ -prune -exec rm -r {} +
+mkdir -p "$1/python/trigram/lib" # where the package looks first
+strip --strip-unneeded -o "$1/python/trigram/lib/${library##*/}" "$build/$library"
+if [[ -d $scripts ]]; then cp -r "$scripts" "$1"; fi
 DESTDIR=$(cd "$1" && pwd)/installed cmake --install "$build" --prefix / >"$1/installed.log" 2>&1 || { cat "$1/installed.log"; exit 1; }
 mkdir -p "$1/share"
 mv "$1/installed/share/trigram" "$1/share/trigram"
