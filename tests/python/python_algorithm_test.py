@@ -11,28 +11,8 @@ import threading
 import time
 import unittest
 
+from failing_job import within_exchange
 from simulate_test import HERE, LAUNCHER, Case
-
-FAILS = """
-import torch, trigram
-from trigram.algorithm import GradientMethod
-torch.set_num_threads(1)
-
-class Fails(GradientMethod):
-    def exchange(self, worker, bucket):
-        if worker.rank == 1 and worker.step == 2:
-            raise KeyError("lost")
-        worker.comm.all_reduce(bucket.gradients, op="mean")
-
-model = torch.nn.Linear(2, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-job = trigram.with_trigram(model, [optimizer], Fails, backend="mpi:timeout=300s").trigram
-for step in range(4):
-    optimizer.zero_grad()
-    model(torch.ones(1, 2)).sum().backward()
-    optimizer.step()
-print("finished")
-"""
 
 RESUMES = """
 import torch, trigram
@@ -237,7 +217,7 @@ class Failures(Case):
 
     def test_an_error_ends_a_job(self):
         """Long before the others have waited in vain."""
-        ended = job_of(2, "-c", FAILS, folder=self.folder)
+        ended = job_of(2, "-c", within_exchange("mpi:timeout=300s", "raise KeyError('lost')"), folder=self.folder)
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("KeyError: 'lost'", ended.stdout)
         self.assertNotIn("finished", ended.stdout)

@@ -11,7 +11,8 @@ import tempfile
 import unittest
 import unittest.mock
 
-from with_trigram_test import FAILS, HERE, LAUNCHER, PATIENCE
+from failing_job import within_backward
+from with_trigram_test import HERE, LAUNCHER, PATIENCE
 
 # The last two are what torch 1.13 lacks below Python 3.11, which no longer lists its flag of value 0: streams of a rank 9.
 TORCHRUN = [sys.executable, "-B", "-m", "torch.distributed.run", "--redirects", "9:1", "--tee", "9:1"]
@@ -54,7 +55,7 @@ class Torchrun(unittest.TestCase):
 
     def pair(self, name, spoil, timeout="300s"):
         """Two ranks that nobody looks after, so that each ends by itself."""
-        (self.folder / name).write_text(FAILS.format(backend=f"torch:timeout={timeout}", spoil=spoil))
+        (self.folder / name).write_text(within_backward(f"torch:timeout={timeout}", spoil))
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = str(server.getsockname()[1])
         return self.job(*[([sys.executable, "-B", name], {"RANK": rank, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port})

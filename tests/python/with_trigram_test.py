@@ -11,29 +11,12 @@ import tempfile
 import unittest
 import unittest.mock
 
+from failing_job import within_backward
+
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
-PATIENCE = 240  # seconds until a job that hangs is a failure; less than ranks wait for others in FAILS
+PATIENCE = 240  # seconds until a job that hangs is a failure; less than ranks wait for others in failing jobs
 LAUNCHER = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
-FAILS = """
-import os, signal, time, torch, trigram
-torch.set_num_threads(1)
-model = torch.nn.Linear(2, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-job = trigram.with_trigram(model, [optimizer], backend="{backend}").trigram
-
-def spoil(gradient):
-    if job.rank == 1 and step == 2:
-        {spoil}
-
-model.weight.register_hook(spoil)
-for step in range(1000):
-    optimizer.zero_grad()
-    model(torch.ones(1, 2)).sum().backward()
-    optimizer.step()
-job.finish()
-print("finished")
-"""
 ENDS = """
 import sys, torch, trigram
 torch.set_num_threads(1)
@@ -120,13 +103,13 @@ class Jobs(unittest.TestCase):
         self.assertEqual(ended.stdout.count("bytes_sent"), 1, ended.stdout)
 
     def test_an_error_within_backward_ends_the_job(self):
-        ended = self.script(2, FAILS.format(backend="mpi:timeout=300s", spoil="raise OverflowError('the flux of rank 1 is 7')"))
+        ended = self.script(2, within_backward("mpi:timeout=300s", "raise OverflowError('the flux of rank 1 is 7')"))
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("trigram: rank 1 fails: OverflowError: the flux of rank 1 is 7", ended.stdout)
         self.assertNotIn("finished", ended.stdout)
 
     def test_a_killed_rank_ends_the_job(self):
-        ended = self.script(2, FAILS.format(backend="mpi:timeout=300s", spoil="os.kill(os.getpid(), signal.SIGKILL)"))
+        ended = self.script(2, within_backward("mpi:timeout=300s", "os.kill(os.getpid(), signal.SIGKILL)"))
         self.assertNotEqual(ended.returncode, 0)
         self.assertNotIn("finished", ended.stdout)
 

@@ -1,0 +1,35 @@
+"""A rank of a job that something spoils in its step 2, on rank 1: within backward, or in an exchange of an algorithm in Python."""
+
+SCRIPT = """
+import os, signal, time, torch, trigram
+from trigram.algorithm import GradientMethod
+torch.set_num_threads(1)
+
+def spoil(here):
+    if here == "{within}" and job.rank == 1 and step == 2:
+        {spoil}
+
+class Mean(GradientMethod):
+    def exchange(self, worker, bucket):
+        spoil("exchange")
+        worker.comm.all_reduce(bucket.gradients, op="mean")
+
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+job = trigram.with_trigram(model, [optimizer], {algorithm}, backend="{backend}").trigram
+model.weight.register_hook(lambda gradient: spoil("backward"))
+for step in range(1000):
+    optimizer.zero_grad()
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+job.finish()
+print("finished")
+"""
+
+
+def within_backward(backend, spoil):
+    return SCRIPT.format(backend=backend, spoil=spoil, within="backward", algorithm="'all_reduce'")
+
+
+def within_exchange(backend, spoil):
+    return SCRIPT.format(backend=backend, spoil=spoil, within="exchange", algorithm="Mean")
