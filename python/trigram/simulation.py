@@ -8,6 +8,8 @@ import pathlib
 import socket
 import subprocess
 import tempfile
+import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Optional
@@ -33,6 +35,7 @@ MakeOptimizer = Callable[[torch.nn.Module], torch.optim.Optimizer]
 
 
 MOST_APART = 64  # steps for which rank 0's buffers are kept
+turn = threading.RLock()  # the thread that simulates may do so within it, as in `score`
 
 
 class Simulation(results.Run):
@@ -47,13 +50,12 @@ class Shared:
 
     def __init__(self, count: int) -> None:
         self.descriptor = os.memfd_create("trigram")
+        self.close = weakref.finalize(self, os.close, self.descriptor)
+        """Before it goes by itself. The memory goes with the last tensor."""
         os.ftruncate(self.descriptor, 16 * count)  # of which no page is there before it is used
         self.memory = mmap.mmap(self.descriptor, 16 * count)
         flat = torch.frombuffer(self.memory, dtype=torch.float32)
         self.weights, self.gradients, self.bucket_weights, self.bucket_gradients = flat.split(count)
-
-    def close(self) -> None:
-        os.close(self.descriptor)  # the memory itself goes with the last tensor
 
 
 class Server:
@@ -217,7 +219,7 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Ma
              broadcast_buffers: bool, out: "str | pathlib.Path | None", flags: dict[str, object]) -> Simulation:
     refuse(flags, ranks, steps)
     spec = algorithm if isinstance(algorithm, str) else algorithms.spec_of(algorithms.made(algorithm))
-    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+    with alone(), torch.random.fork_rng(devices=[]), torch.enable_grad():
         batch = data(0, 0)
         count = samples if samples is not None else samples_of(batch)
         server = Server(make, loss, data, score, None if isinstance(optimizer, str) else optimizer, count, ranks, steps,
@@ -241,6 +243,18 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Ma
         done = Simulation(folder, scratch)
         done.model = server.mean_model()
         return done
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Raises RuntimeError where another thread of this process simulates."""
+    if not turn.acquire(blocking=False):
+        raise RuntimeError("another thread of this process is in a simulation, and torch's random numbers are those of the whole process: "
+                           "simulate one after the other, or in processes of their own")
+    try:
+        yield
+    finally:
+        turn.release()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 Ends with 77 without torch."""
 
 import contextlib
+import gc
 import importlib.util
 import json
 import math
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import unittest.mock
@@ -256,6 +258,32 @@ class Ends(Case):
                 os.kill(process, signal.SIGKILL)
 
         self.ends(RuntimeError, "ended by signal 9", data=self.spoiled(kill))
+
+    def test_another_thread_is_told_to_wait(self):
+        """Random numbers of torch are of the whole process; the thread that simulates already may do so in the midst of it."""
+        said = []
+
+        def beside():
+            with self.assertRaisesRegex(RuntimeError, "another thread of this process is in a simulation") as caught:
+                self.simulate()
+            said.append(caught.exception)
+
+        def score(model):
+            other = threading.Thread(target=beside)
+            other.start()
+            other.join()
+            return self.simulate(steps=1, score=lambda model: 0.25).summary["loss"]
+
+        self.assertEqual(self.simulate(score=score).summary["loss"], 0.25)
+        self.assertGreater(len(said), 0)
+
+    def test_an_error_leaves_no_descriptor(self):
+        gc.collect()
+        before = len(os.listdir("/proc/self/fd"))
+        with self.assertRaisesRegex(ValueError, "lr=0.2 would do nothing"):
+            self.simulate(lr=0.2, optimizer=task.optimizer)
+        gc.collect()
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
 
     def test_results_of_before_are_not_taken_for_those_of_a_run_that_stopped(self):
         out = self.folder / "run"
