@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/primitives/centralized.hpp"
+#include "core/primitives/gradient_mean.hpp"
 #include "core/quoted.hpp"
 
 namespace trigram {
@@ -26,6 +28,15 @@ Trigram read_trigram(Params& params) {
   return read;
 }
 
+using Mean = void (*)(Worker&, Buffer);
+
+/// What exchanges within the run's hierarchy; null for another word.
+Mean mean_named(const std::string& collective) {
+  static const std::map<std::string, Mean> all{{"mean", centralized_full_precision}, {"gradient_mean", gradient_mean}};
+  const auto found = all.find(collective);
+  return found == all.end() ? nullptr : found->second;
+}
+
 }  // namespace
 
 const std::span<Bucket>& OutsideLane::buckets() const { return algorithm_.buckets_; }
@@ -35,6 +46,16 @@ Communicator& OutsideLane::group(const std::string& name) {
   if (name == "node") return worker_.node;
   require(name == "leaders", "no group is called ", Quoted(name), "; there are all, node and leaders");
   return worker_.leaders;
+}
+
+void OutsideLane::perform(const std::string& group_name, const GroupCall& call) {
+  if (const Mean mean = mean_named(call.collective); mean != nullptr) {
+    ensure(call.buffers.size() == 1, call.collective, " takes one buffer, not ", call.buffers.size());
+    return mean(worker_, call.buffers.front());
+  }
+  Communicator& comm = group(group_name);
+  trigram::check(comm, call);
+  trigram::perform(comm, call);
 }
 
 void OutsideLane::start(int bucket, std::int64_t number) {
@@ -66,26 +87,16 @@ OutsideAlgorithm::OutsideAlgorithm(Params& params, std::shared_ptr<OutsideCode> 
       local_updates_(
           params.get("local_updates", false, "whether a bucket is updated as soon as its gradient is there")),
       uses_optimizer_(params.get("uses_optimizer", true, "whether an optimizer steps the weights")),
+      hierarchical_(params.get("hierarchical", false, "whether its exchanges follow the run's hierarchy")),
       code_(std::move(code)) {
   params.get("name", "", "what its code calls it");
 }
 
 Refusal OutsideAlgorithm::refuses(Option option) const {
-  if (option == Option::overlap) return {};
-  return "its code says itself which ranks exchange, those of worker.node or worker.leaders too";
-}
-
-void OutsideAlgorithm::check(const CostQuery& query) const {
-  code_->open();
-  require(query.gradients == DType::f32, "gradients in ", name_of(query.gradients),
-          " are what methods of this library send; code in another language sends what its own tensors hold: leave "
-          "--gradients out, and send tensors of that type");
-  for (const BucketLayout& bucket : query.buckets) {
-    require(bucket.shape.count == bucket.shape.modelled_count, "bucket ", bucket.tensors.front().name, " has ",
-            bucket.shape.count, " elements and costs as much as ", bucket.shape.modelled_count,
-            ", and code in another language costs what its own tensors do; give the model's own clock, as \"flops\" "
-            "or seconds");
-  }
+  if (hierarchical_ || option == Option::overlap) return {};
+  return "its code has not said that its exchanges follow a hierarchy; let them be worker.mean, worker.gradient_mean "
+         "or "
+         "worker.hierarchical, and say hierarchical = True in the class";
 }
 
 void OutsideAlgorithm::setup(Worker& worker, std::span<Bucket> buckets) {

@@ -22,8 +22,10 @@ class OutsideLane {
 
   Worker& worker() { return worker_; }
   const std::span<Bucket>& buckets() const;
-  /// "all", "node" or "leaders". Throws UsageError for another word.
-  Communicator& group(const std::string& name);
+  /// A collective of the group "all", "node" or "leaders"; or, of none of them, one of one buffer that follows the
+  /// run's hierarchy: "mean" (C_FP_S), or "gradient_mean" in the type in which gradients travel. Throws UsageError for
+  /// another word, and for what cannot be, before anything is sent.
+  void perform(const std::string& group, const GroupCall& call);
   /// Runs a body of the code's own beside the main lane: on the lane of a bucket, or on the background lane (−1). The
   /// number is what the code then hears, and what `wait` and `done` take.
   void start(int bucket, std::int64_t number);
@@ -31,6 +33,8 @@ class OutsideLane {
   bool done(std::int64_t number);
 
  private:
+  Communicator& group(const std::string& name);
+
   Worker& worker_;
   OutsideAlgorithm& algorithm_;
 };
@@ -58,7 +62,7 @@ class OutsideAlgorithm final : public Algorithm {
   bool local_updates() const override { return local_updates_; }
   bool uses_optimizer() const override { return uses_optimizer_; }
   Cost cost(const CostQuery&) const override { return {}; }
-  void check(const CostQuery& query) const override;
+  void check(const CostQuery&) const override { code_->open(); }
 
   void setup(Worker& worker, std::span<Bucket> buckets) override;
   void before_forward(Worker& worker) override { tell(worker, "before_forward"); }
@@ -75,7 +79,7 @@ class OutsideAlgorithm final : public Algorithm {
   void tell(Worker& worker, const char* moment, int bucket = -1);
 
   Trigram trigram_;
-  bool deterministic_, local_updates_, uses_optimizer_;
+  bool deterministic_, local_updates_, uses_optimizer_, hierarchical_;
   std::shared_ptr<OutsideCode> code_;
   std::span<Bucket> buckets_;
   std::map<std::int64_t, Pending> begun_;  ///< touched on the main lane only

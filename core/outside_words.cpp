@@ -57,6 +57,8 @@ json told_of_moment(OutsideLane& lane, const std::string& moment, int bucket) {
   if (moment == "setup") {
     told["groups"] = {
         {"all", place_of(worker.comm)}, {"node", place_of(worker.node)}, {"leaders", place_of(worker.leaders)}};
+    told["hierarchy"] = name_of(worker.relaxation.hierarchy);
+    told["gradients"] = name_of(worker.relaxation.gradients);
   }
   add_where(worker, told);
   return told;

@@ -10,7 +10,7 @@
 namespace trigram {
 
 /// {"moment", "bucket", "step", "steps", "learning_rate", "lane"}; in "setup" also "groups", as {"all": [rank, size],
-/// …}.
+/// …}, and what the run has for "hierarchy" and for "gradients", a type.
 nlohmann::json told_of_moment(OutsideLane& lane, const std::string& moment, int bucket);
 /// {"body": number, "step", …}.
 nlohmann::json told_of_body(OutsideLane& lane, std::int64_t number);

@@ -56,12 +56,7 @@ void trigram_moments(trigram::Told told) { trigram::told_next = told; }
 
 int trigram_lane_call(LaneOfCaller* own, const char* group, const char* call, const std::uint64_t* addresses,
                       const std::int64_t* counts, int buffers) {
-  return trigram::answer([&] {
-    trigram::Communicator& comm = own->lane.group(group);
-    const trigram::GroupCall asked = trigram::group_call_of(call, addresses, counts, buffers);
-    trigram::check(comm, asked);
-    trigram::perform(comm, asked);
-  });
+  return trigram::answer([&] { own->lane.perform(group, trigram::group_call_of(call, addresses, counts, buffers)); });
 }
 
 int trigram_lane_ask(LaneOfCaller* own, const char* question) {

@@ -17,14 +17,19 @@
 
 Moments and their order are those of core/algorithm.hpp, and so are the rules of core/README.md; each rank has an object of its
 own. Tensors are torch's, on the CPU. What is sent is counted, and takes the cluster's time in a simulation; what is computed
-takes none there unless `worker.charge` says so. An error in a moment ends the run."""
+takes none there unless `worker.charge` says so. On the clock of another model (`simulate(…, clock="vgg16")`) buckets stand for
+larger ones, and may have no element of their own: what is computed of them costs as much where it is sent, and `costing` says
+it of what has another size. An error in a moment ends the run."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Optional
 
 import torch
 
-from .collectives import Call, Collectives
+from .collectives import TYPES, Call, Collectives
+from .modelled import costing as costing
+from .modelled import modelled_count as modelled_count
 
 Ask = Callable[..., Any]
 """Asks the lane that works at present for something, by its name and what it needs."""
@@ -35,6 +40,8 @@ class Bucket:
 
     def __init__(self, index: int, weights: torch.Tensor, gradients: torch.Tensor) -> None:
         self.index = index
+        self.modelled_count = modelled_count(weights)
+        """Elements that cost: those of the bucket itself, or on another model's clock of the one that it stands for."""
         self.weights = weights
         """Read by forward, and by backward until the bucket's gradients are there."""
         self.gradients = gradients
@@ -71,13 +78,33 @@ class Pending:
         self._ask("wait", number=self._number)
 
 
+@dataclass
+class Setting:
+    """What a run has alike for all moments of a rank."""
+
+    groups: dict[str, tuple[int, int]]
+    """A rank's place in each, and the size."""
+    hierarchy: str
+    gradients: torch.dtype
+
+    @staticmethod
+    def of(told: dict[str, Any]) -> "Setting":
+        """As `setup` is told."""
+        types = {name: kind for kind, name in TYPES.items()}
+        return Setting({name: (place[0], place[1]) for name, place in told["groups"].items()}, told["hierarchy"], types[told["gradients"]])
+
+
 class Worker:
     """One lane of one rank, in one moment: a body gets a Worker of its own."""
 
-    def __init__(self, groups: dict[str, tuple[int, int]], told: dict[str, Any], ask: Ask, perform: Callable[[str, Call], None],
+    def __init__(self, setting: Setting, told: dict[str, Any], ask: Ask, perform: Callable[[str, Call], None],
                  begin: "Callable[[Callable[[Worker], None]], int]") -> None:
-        self.comm, self.node, self.leaders = (Group(name, groups[name], perform) for name in ("all", "node", "leaders"))
-        self.rank, self.world = groups["all"]
+        self.comm, self.node, self.leaders = (Group(name, setting.groups[name], perform) for name in ("all", "node", "leaders"))
+        self.rank, self.world = setting.groups["all"]
+        self.hierarchy = setting.hierarchy
+        """The run's: "none", "leader", "all_nics"."""
+        self.gradients = setting.gradients
+        """What gradients are rounded to, and full-precision means of them travel as."""
         self.step: int = told["step"]
         """Counts from 0."""
         self.steps: int = told["steps"]
@@ -85,6 +112,23 @@ class Worker:
         self.learning_rate: float = told["learning_rate"]
         self.lane: int = told["lane"]
         self._ask, self._begin = ask, begin
+
+    def mean(self, x: torch.Tensor) -> torch.Tensor:
+        """x = the mean over all ranks, within the run's hierarchy, in full precision: C_FP_S of methods in C++."""
+        self.comm._call("mean", [x])
+        return x
+
+    def gradient_mean(self, x: torch.Tensor) -> torch.Tensor:
+        """The same of gradients: x travels, and is added, in the type of the run's `gradients`."""
+        self.comm._call("gradient_mean", [x])
+        return x
+
+    def hierarchical(self, x: torch.Tensor, exchange: Callable[[Group, torch.Tensor], None], *, weighted: bool = False) -> torch.Tensor:
+        """x = what `exchange(group, part)` makes of the values of the hierarchy's vertices. Without one these are the ranks; else
+        the nodes, with the mean of their ranks' x each, or, where it is to be `weighted`, with the sum times nodes / ranks,
+        whose mean over nodes is that over ranks. Of "leader" the first rank of each node exchanges all of x, of "all_nics" each
+        a chunk. x is float32."""
+        return hierarchical(self, x, exchange, weighted)
 
     def start(self, bucket: Optional[Bucket], body: "Callable[[Worker], None]") -> Pending:
         """Runs `body(worker)` beside the main lane: on the lane of the bucket, or on the one for background methods (None).
@@ -118,6 +162,8 @@ class Algorithm:
     """True where a bucket may be updated, and `after_update` called, as soon as its own gradient is complete."""
     uses_optimizer = True
     """False where the algorithm changes all weights by itself, in `update`."""
+    hierarchical = False
+    """True where all exchanges follow the run's hierarchy: those of `worker.mean`, `worker.gradient_mean`, `worker.hierarchical`."""
 
     def setup(self, worker: Worker, buckets: list[Bucket]) -> None:
         """Weights are equal on all ranks."""
@@ -189,6 +235,24 @@ class WeightMethod(Algorithm):
         wait_for_all(self)
 
 
+def hierarchical(worker: Worker, x: torch.Tensor, exchange: Callable[[Group, torch.Tensor], None], weighted: bool) -> torch.Tensor:
+    """As core/hierarchy.cpp."""
+    def bring(part: torch.Tensor) -> None:
+        exchange(worker.leaders, part.mul_(worker.leaders.size / worker.world if weighted else 1 / worker.node.size))
+
+    if worker.hierarchy == "none":
+        exchange(worker.comm, x)
+    elif worker.hierarchy == "leader":
+        worker.node.reduce(x)
+        if worker.node.rank == 0:
+            bring(x)
+        worker.node.broadcast(x)
+    else:
+        bring(worker.node.reduce_scatter(x))
+        worker.node.all_gather_chunks(x)
+    return x
+
+
 def of_another_lane(number: int) -> RuntimeError:
     return RuntimeError(f"a Worker of lane {number} was used outside of the moments of that lane; a body uses the Worker that it is given, "
                         "and the main lane waits for it")
@@ -226,7 +290,7 @@ def spec_of(algorithm: Algorithm) -> str:
     words = {"name": type(algorithm).__name__, "synchrony": "synchronous" if algorithm.synchronous else "asynchronous",
              "precision": "full" if algorithm.full_precision else "low",
              "centrality": "centralized" if algorithm.centralized else "decentralized"}
-    words |= {key: "on" if getattr(algorithm, key) else "off" for key in ("deterministic", "local_updates", "uses_optimizer")}
+    words |= {key: "on" if getattr(algorithm, key) else "off" for key in ("deterministic", "local_updates", "uses_optimizer", "hierarchical")}
     return "python_algorithm:" + ",".join(f"{key}={value}" for key, value in words.items())
 
 

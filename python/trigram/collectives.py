@@ -10,6 +10,7 @@ import torch
 
 from . import library
 from .device import CPU, Place
+from .modelled import Modelled, costing, modelled_count
 
 TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.uint8: "u8", torch.int32: "i32", torch.int64: "i64"}
 
@@ -78,9 +79,17 @@ class Collectives:
     def chunk(self, x: torch.Tensor, rank: Optional[int] = None) -> torch.Tensor:
         """The elements of x that reduce_scatter and all_gather_chunks mean by the chunk of a rank, this one unless it is given: a
         flat view. Chunks are even but for their last elements, and for grains of 64 where they are long."""
+        begin, end = self._cut(x.numel(), rank)
+        part = x.view(-1)[begin:end]
+        if not isinstance(x, Modelled):
+            return part
+        begin, end = self._cut(modelled_count(x), rank)
+        return costing(part, end - begin)
+
+    def _cut(self, count: int, rank: Optional[int]) -> tuple[int, int]:
         begin, end = ctypes.c_int64(), ctypes.c_int64()
-        library.library().trigram_chunk(x.numel(), self.size, self.rank if rank is None else rank, ctypes.byref(begin), ctypes.byref(end))
-        return x.view(-1)[begin.value:end.value]
+        library.library().trigram_chunk(count, self.size, self.rank if rank is None else rank, ctypes.byref(begin), ctypes.byref(end))
+        return begin.value, end.value
 
     def reduce_scatter(self, x: torch.Tensor, op: str = "sum") -> torch.Tensor:
         """This rank's chunk of x = op over all ranks; the other chunks are undefined. Returns the chunk."""

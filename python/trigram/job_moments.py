@@ -10,7 +10,7 @@ from typing import Any, Optional
 import torch
 
 from . import library
-from .algorithm import Algorithm, Bucket, Worker, of_another_lane, tell
+from .algorithm import Algorithm, Bucket, Setting, Worker, of_another_lane, tell
 from .collectives import Call
 
 Told = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
@@ -22,7 +22,7 @@ class JobMoments:
     def __init__(self, algorithm: Algorithm) -> None:
         self._algorithm = algorithm
         self._buckets: list[Bucket] = []
-        self._groups: dict[str, tuple[int, int]] = {}
+        self._setting: Optional[Setting] = None  # until `setup` is told
         self._bodies: dict[int, Callable[[Worker], None]] = {}
         self._numbers = itertools.count()
         self._here = threading.local()  # what the library calls at present on this thread: its lanes, each in the one before
@@ -42,7 +42,7 @@ class JobMoments:
         try:
             told = json.loads(text)
             if told.get("moment") == "setup":
-                self._groups = {name: (place[0], place[1]) for name, place in told["groups"].items()}
+                self._setting = Setting.of(told)
             self._lanes().append((told["lane"], lane))
             try:
                 tell(self._algorithm, told, self._worker(told), self._buckets, self._bodies)
@@ -73,7 +73,8 @@ class JobMoments:
         def perform(group: str, call: Call) -> None:
             library.check(library.library().trigram_lane_call(lane(), group.encode(), *call.in_c()))
 
-        return Worker(self._groups, told, ask, perform, self._begin)
+        assert self._setting is not None
+        return Worker(self._setting, told, ask, perform, self._begin)
 
     def _begin(self, body: Callable[[Worker], None]) -> int:
         number = next(self._numbers)

@@ -9,7 +9,7 @@ import torch
 
 from .collectives import Call
 from .comm import Communicator, Handle
-from .simulated_lane import Asked, LaneThread, as_bytes, bytes_of, take
+from .simulated_lane import Asked, LaneThread, as_bytes, bytes_of, take, words_of
 
 Perform = Callable[[Call], None]
 
@@ -66,7 +66,7 @@ class ModelThread:
         if self._lane is None or not self._lane.is_here():
             raise RuntimeError(f"{call.collective} was called outside of loss(model, batch): simulated ranks meet there alone, since make, data "
                                "and score are called for one rank at a time")
-        _, after = self._lane.ask(({"ask": "call", "counts": [one.numel() for one in call.tensors]} | call.words(), bytes_of(call)))
+        _, after = self._lane.ask((words_of(call), bytes_of(call)))
         take(call, after)
 
 

@@ -10,6 +10,7 @@ import torch
 
 from .algorithm import of_another_lane
 from .collectives import Call
+from .modelled import modelled_count
 
 Asked = tuple[dict[str, Any], bytes]
 """What the program is to do for a lane, with the tensors' bytes; "nothing" where the moment has ended."""
@@ -77,6 +78,12 @@ class LaneThread:
 def as_bytes(one: torch.Tensor) -> Any:
     """The memory of a tensor whose elements lie one after another."""
     return (ctypes.c_char * (one.numel() * one.element_size())).from_address(one.data_ptr()) if one.numel() else b""
+
+
+def words_of(call: Call) -> dict[str, Any]:
+    """What asks for it, beside the bytes. Raises ValueError for a tensor of which nobody knows what it costs."""
+    return {"ask": "call", "counts": [one.numel() for one in call.tensors],
+            "modelled_counts": [modelled_count(one) for one in call.tensors]} | call.words()
 
 
 def bytes_of(call: Call) -> bytes:

@@ -7,9 +7,11 @@ from typing import Any, Optional
 
 import torch
 
-from .algorithm import Bucket, Make, Worker, made, tell
+from . import modelled
+from .algorithm import Bucket, Make, Setting, Worker, made, tell
 from .collectives import Call
-from .simulated_lane import Asked, LaneThread, bytes_of, take
+from .simulated_lane import Asked, LaneThread, bytes_of, take, words_of
+
 
 class RankMoments:
     """An algorithm's object and its lanes."""
@@ -17,14 +19,13 @@ class RankMoments:
     def __init__(self, make: Make) -> None:
         self._algorithm = made(make)
         self._lanes: dict[int, LaneThread] = {}
-        self._groups: dict[str, tuple[int, int]] = {}
+        self._setting: Optional[Setting] = None  # until `setup` is told
         self._buckets: list[Bucket] = []
         self._bodies: dict[int, Callable[[Worker], None]] = {}
         self._numbers = itertools.count()
 
-    def set_up(self, groups: dict[str, Any], buckets: list[Bucket]) -> None:
-        self._groups = {name: (place[0], place[1]) for name, place in groups.items()}
-        self._buckets = buckets
+    def set_up(self, setting: Setting, buckets: list[Bucket]) -> None:
+        self._setting, self._buckets = setting, buckets
 
     def begin(self, told: dict[str, Any]) -> Asked:
         number = told["lane"]
@@ -46,11 +47,11 @@ class RankMoments:
             return lane.ask(({"ask": what} | words, b""))[0]
 
         def perform(group: str, call: Call) -> None:
-            counts = [one.numel() for one in call.tensors]
-            _, after = lane.ask(({"ask": "call", "group": group, "counts": counts} | call.words(), bytes_of(call)))
+            _, after = lane.ask(({"group": group} | words_of(call), bytes_of(call)))
             take(call, after)
 
-        return Worker(self._groups, told, ask, perform, self._begin)
+        assert self._setting is not None
+        return Worker(self._setting, told, ask, perform, self._begin)
 
     def _begin(self, body: Callable[[Worker], None]) -> int:
         number = next(self._numbers)
@@ -69,7 +70,7 @@ class SimulatedMoments:
         assert self._make is not None
         if told.get("moment") == "setup":
             self._ranks[rank] = RankMoments(self._make)
-            self._ranks[rank].set_up(told["groups"], self._cut(told["counts"]))
+            self._ranks[rank].set_up(Setting.of(told), self._cut(told["counts"], told["modelled_counts"]))
         return self._ranks[rank].begin(told)
 
     def go_on(self, rank: int, lane: int, answer: Any, payload: bytes) -> Asked:
@@ -80,5 +81,8 @@ class SimulatedMoments:
         for one in self._ranks.values():
             one.end()
 
-    def _cut(self, counts: list[int]) -> list[Bucket]:
-        return [Bucket(index, *both) for index, both in enumerate(zip(self._weights.split(counts), self._gradients.split(counts)))]
+    def _cut(self, counts: list[int], modelled_counts: list[int]) -> list[Bucket]:
+        def sized(whole: torch.Tensor) -> list[torch.Tensor]:
+            return [one if one.numel() == count else modelled.costing(one, count) for one, count in zip(whole.split(counts), modelled_counts)]
+
+        return [Bucket(index, *both) for index, both in enumerate(zip(sized(self._weights), sized(self._gradients)))]

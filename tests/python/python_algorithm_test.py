@@ -2,6 +2,7 @@
 without torch."""
 
 import importlib.util
+import itertools
 import os
 import re
 import signal
@@ -72,36 +73,39 @@ class Twins(Case):
         self.assertEqual(ended.returncode, 0, ended.stdout)
         return [torch.load(self.folder / f"{rank}.pt") for rank in range(ranks)]
 
-    def simulated(self, algorithm, ranks):
+    def simulated(self, algorithm, ranks, options):
         seen = []
 
         def score(model):
             seen.append(torch.cat([one.detach().reshape(-1).clone() for one in model.parameters()]))
             return 0.5, 0.5
 
-        run = self.simulate(algorithm=algorithm, score=score, ranks=ranks, steps=task.STEPS, bucket_size=task.BUCKET,
-                            optimizer=task.optimizer)
+        run = self.simulate(algorithm=algorithm, score=score, ranks=ranks, optimizer=task.optimizer,
+                            **{"steps": task.STEPS, "bucket_size": task.BUCKET} | options)
         return run, seen
 
-    def test_have_the_same_bits_and_bytes_in_a_simulation(self):
-        for ranks in (1, 2, 4):
+    def test_have_the_same_bits_bytes_and_seconds_in_a_simulation(self):
+        vgg = {"clock": "vgg16", "bucket_size": "10MiB", "steps": 4}
+        for ranks, options in ((1, {}), (2, {"fidelity": "fluid"}), (4, {"gradients": "bf16"}), (8, {"hierarchy": "leader", "gradients": "fp16"}),
+                               (1, vgg), (2, vgg), (4, vgg | {"gradients": "fp16"}), (8, vgg | {"hierarchy": "leader", "hierarchy_chunks": 3}),
+                               (8, vgg | {"hierarchy": "all_nics", "fidelity": "fluid", "lanes": 2})):
             for name, algorithm in task.TWINS.items():
-                with self.subTest(name, ranks=ranks):
-                    (theirs, expected), (ours, seen) = self.simulated(name, ranks), self.simulated(algorithm, ranks)
+                with self.subTest(name, ranks=ranks, **options):
+                    (theirs, expected), (ours, seen) = (self.simulated(one, ranks, options) for one in (name, algorithm))
                     self.assertEqual(len(seen), len(expected))
                     for a, b in zip(seen, expected):
                         self.assertTrue(torch.equal(a, b), float((a - b).abs().max()))
-                    for column in ("bytes_sent", "bytes_between_nodes", "loss"):
+                    for column in ("bytes_sent", "bytes_between_nodes", "loss", "time_s", "wire_s"):
                         self.assertEqual(list(ours.steps[column]), list(theirs.steps[column]), column)
                     self.assertEqual(ours.steps["wire_s"].sum() > 0, ranks > 1)
 
     def test_have_the_same_bits_and_bytes_in_a_job(self):
         for ranks in (1, 2):  # four: simulate_test.py
             real = self.real(ranks)
-            for name in task.TWINS:
-                with self.subTest(name, ranks=ranks):
+            for name, variant in itertools.product(task.TWINS, ("", " of nodes")):
+                with self.subTest(name + variant, ranks=ranks):
                     for one in real:
-                        (theirs, _, expected), (ours, _, sent) = one[name], one[f"{name} in Python"]
+                        (theirs, _, expected), (ours, _, sent) = one[name + variant], one[f"{name} in Python{variant}"]
                         self.assertTrue(all(map(torch.equal, ours, theirs)))
                         self.assertEqual(sent, expected)
                         self.assertEqual(sum(sent) > 0, ranks > 1)
@@ -145,6 +149,35 @@ class Clock(Case):
         fast, slow = (self.simulate(algorithm=one, ranks=2, cluster="two_by_four:gpu_flops=14TFLOPS").summary["iteration_s"]
                       for one in (algorithm.Algorithm, Computes))
         self.assertAlmostEqual(slow - fast, 0.001, delta=2e-5)
+
+
+class Modelled(unittest.TestCase):
+    """A bucket of 12 elements that stands for one of 5000."""
+
+    def setUp(self):
+        self.x = algorithm.costing(torch.arange(12.0), 5000)
+
+    def test_what_is_computed_of_it_costs_as_much(self):
+        other = torch.ones(12)
+        for one in (self.x.clone(), self.x + other, other - self.x, self.x.half(), torch.empty_like(self.x), self.x.view(3, 4).t(),
+                    torch.where(self.x > 3, self.x, other), self.x.mul_(2)):
+            self.assertEqual(algorithm.modelled_count(one), 5000)
+        self.assertEqual(algorithm.modelled_count(other), 12)
+        self.assertEqual(algorithm.modelled_count(algorithm.costing(torch.zeros(0), 7).clone()), 7)
+        self.assertEqual(float(self.x.sum()), 2 * 66)
+
+    def test_what_has_another_size_is_to_be_said(self):
+        for one in (self.x[:4], self.x.norm(), self.x.topk(3).values, torch.cat([self.x, self.x]), self.x + algorithm.costing(torch.ones(12), 9)):
+            with self.assertRaisesRegex(ValueError, "nobody knows; say it by trigram.algorithm.costing"):
+                algorithm.modelled_count(one)
+        part = algorithm.costing(self.x[:4], 1666)
+        part.fill_(-1)
+        self.assertEqual((algorithm.modelled_count(part), float(self.x[3])), (1666, -1))
+
+    def test_what_costs_its_own_elements_takes_none_of_it(self):
+        for write in (lambda one: one.copy_(self.x), lambda one: one.__setitem__(slice(0, 12), self.x), lambda one: torch.add(self.x, 1, out=one)):
+            with self.assertRaisesRegex(ValueError, "a tensor of 12 elements, which costs as many, is written with 12 that cost as 5000"):
+                write(torch.zeros(12))
 
 
 class Failures(Case):
@@ -208,11 +241,7 @@ class Failures(Case):
                             ("python_algorithm", "call trigram.simulate there, with its class")):
             with self.assertRaisesRegex(ValueError, text):
                 self.simulate(algorithm=given)
-        with self.assertRaisesRegex(ValueError, "give the model's own clock"):
-            self.simulate(algorithm=algorithm.Algorithm, clock="vgg16")
-        with self.assertRaisesRegex(ValueError, "gradients in f16 are what methods of this library send"):
-            self.simulate(algorithm=algorithm.Algorithm, gradients="fp16")
-        with self.assertRaisesRegex(ValueError, "refuses leader: its code says itself"):
+        with self.assertRaisesRegex(ValueError, "refuses leader: its code has not said .* say hierarchical = True in the class"):
             self.simulate(algorithm=algorithm.Algorithm, ranks=8, hierarchy="leader")
 
     def test_an_error_ends_a_job(self):

@@ -1,14 +1,18 @@
 """Algorithms in Python, each beside the name of its twin in C++, of which it has every bit and every byte."""
 
-from trigram.algorithm import Algorithm, GradientMethod, WeightMethod
+from trigram.algorithm import Algorithm, GradientMethod, WeightMethod, modelled_count
 
 
 class AllReduce(GradientMethod):
+    hierarchical = True
+
     def exchange(self, worker, bucket):
-        worker.comm.all_reduce(bucket.gradients, op="mean")
+        worker.gradient_mean(bucket.gradients)
 
 
 class LocalSgd(WeightMethod):
+    hierarchical = True
+
     def __init__(self, every=4):
         self.every = every
 
@@ -16,46 +20,62 @@ class LocalSgd(WeightMethod):
         return (step + 1) % self.every == 0
 
     def exchange(self, worker, bucket):
-        worker.comm.all_reduce(bucket.weights, op="mean")
+        worker.mean(bucket.weights)
+
+
+def mix(worker, group, x):
+    """What a vertex has and what its two neighbours have, a third each; of two vertices the other counts twice."""
+    rank, n = group.rank, group.size
+    if n == 1:
+        return
+    peers = sorted({(rank - 1) % n, (rank + 1) % n} - {rank})
+    received = {peer: x.clone() for peer in peers}
+    group.exchange([(peer, x) for peer in peers], list(received.items()))
+    share = {peer: 2 / 3 if n == 2 else 1 / 3 for peer in peers} | {rank: 1 / 3}
+    terms = [(received | {rank: x})[vertex] * share[vertex] for vertex in sorted(share)]
+    mixed = terms[0]
+    for term in terms[1:]:
+        mixed = mixed + term
+    x.copy_(mixed)
+    worker.charge(flops=2 * len(terms) * modelled_count(x), bytes=4 * (len(terms) + 1) * modelled_count(x))
 
 
 class Ring(WeightMethod):
-    """Weights of a rank and of its two neighbours, a third each; of two ranks the other counts twice."""
+    """Each vertex is a rank, or in a hierarchy a node."""
 
-    centralized = False
+    centralized, hierarchical = False, True
 
     def exchange(self, worker, bucket):
-        x, n = bucket.weights, worker.world
-        peers = sorted({(worker.rank - 1) % n, (worker.rank + 1) % n} - {worker.rank})
-        received = {peer: x.clone() for peer in peers}
-        worker.comm.exchange([(peer, x) for peer in peers], list(received.items()))
-        share = {peer: 2 / 3 if n == 2 else 1 / 3 for peer in peers} | {worker.rank: 1 if n == 1 else 1 / 3}
-        terms = [(received | {worker.rank: x})[rank] * share[rank] for rank in sorted(share)]
-        mixed = terms[0]
-        for term in terms[1:]:
-            mixed = mixed + term
-        x.copy_(mixed)
+        worker.hierarchical(bucket.weights, lambda group, part: mix(worker, group, part))
 
 
 class RingBefore(Algorithm):
     """The same of a snapshot, behind forward and backward."""
 
-    centralized = False
+    centralized, hierarchical = False, True
 
     def setup(self, worker, buckets):
         self.buckets = buckets
         self.ring = Ring()
 
     def before_forward(self, worker):
-        self.snapshots = [Snapshot(bucket.weights.clone()) for bucket in self.buckets]
-        self.pending = [worker.start(bucket, lambda lane, snapshot=snapshot: self.ring.exchange(lane, snapshot))
-                        for bucket, snapshot in zip(self.buckets, self.snapshots)]
+        self.snapshots, self.pending = [], []
+        for bucket in self.buckets:
+            snapshot = Snapshot(copied(worker, bucket, bucket.weights.clone()))
+            self.snapshots.append(snapshot)
+            self.pending.append(worker.start(bucket, lambda lane, snapshot=snapshot: self.ring.exchange(lane, snapshot)))
 
     def before_update(self, worker):
-        for pending, bucket, snapshot in zip(self.pending, self.buckets, self.snapshots):
+        for pending in self.pending:
             pending.wait()
-            bucket.weights.copy_(snapshot.weights)
+        for bucket, snapshot in zip(self.buckets, self.snapshots):
+            copied(worker, bucket, bucket.weights.copy_(snapshot.weights))
         worker.record("mixed", len(self.pending))
+
+
+def copied(worker, bucket, x):
+    worker.charge(bytes=8 * bucket.modelled_count)
+    return x
 
 
 class Snapshot:

@@ -1,7 +1,8 @@
 """A small model and its batches, trained by a real job or by a simulated one. As a script, a rank of the real one:
 real_and_simulated.py FOLDER leaves the weights of each rank and algorithm in FOLDER/RANK.pt, and the files of a training
-with evaluations in FOLDER/real; real_and_simulated.py FOLDER twins only those of the algorithms in Python and of their twins."""
+with evaluations in FOLDER/real; real_and_simulated.py FOLDER twins only those of the algorithms in Python and of their twins, in a hierarchy and in 16 bits too."""
 
+import itertools
 import sys
 
 import torch
@@ -82,11 +83,12 @@ def train(algorithm, evaluate_every=0, **options):
 def main(folder, twins_alone):
     torch.set_num_threads(1)
     weights = {}
-    for name, algorithm in ALGORITHMS.items():
+    variants = {"": {}, " of nodes": {"hierarchy": "leader", "gradients": "bf16"}} if twins_alone else {"": {}}
+    for (name, algorithm), (variant, options) in itertools.product(ALGORITHMS.items(), variants.items()):
         if twins_alone and name.removesuffix(" in Python") not in TWINS:
             continue
-        job, model = train(algorithm)
-        weights[name] = [one.detach().clone() for one in model.parameters()], [one.clone() for one in model.buffers()], [
+        job, model = train(algorithm, **options)
+        weights[name + variant] = [one.detach().clone() for one in model.parameters()], [one.clone() for one in model.buffers()], [
             row["bytes_sent"] for row in job.steps().to_dict("records")]
     torch.save(weights, f"{folder}/{job.rank}.pt")
     if twins_alone:

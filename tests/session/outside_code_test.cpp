@@ -40,8 +40,10 @@ nlohmann::json asked(LaneOfCaller* lane, const nlohmann::json& question) {
 void average(Code& code, LaneOfCaller* lane, std::size_t bucket) {
   const auto [gradients, length] = code.buckets.at(bucket);
   const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(gradients));
-  const char* call = R"({"collective":"all_reduce","op":"mean","peer":0,"dtype":"f32","peers":[],"sent":0})";
-  succeed(trigram_lane_call(lane, "all", call, &address, &length, 1));
+  const char* collective = bucket == 0 ? "all_reduce" : "gradient_mean";
+  const nlohmann::json call = {{"collective", collective},         {"op", "mean"}, {"peer", 0}, {"dtype", "f32"},
+                               {"peers", nlohmann::json::array()}, {"sent", 0}};
+  succeed(trigram_lane_call(lane, "all", call.dump().c_str(), &address, &length, 1));
 }
 
 void work(Code& code, LaneOfCaller* lane, const nlohmann::json& told) {
@@ -129,8 +131,12 @@ TEST(OutsideCode, WhatNoLaneGivesIsRefused) {
     EXPECT_THAT(message_of(trigram_lane_ask(lane, R"({"ask":"money"})")),
                 HasSubstr("asks for 'money', which no lane gives"));
     EXPECT_THAT(message_of(trigram_lane_ask(lane, "{}")), HasSubstr("'ask' not found"));
-    EXPECT_THAT(message_of(trigram_lane_call(lane, "half", "{}", nullptr, nullptr, 0)),
+    const char* barrier = R"({"collective":"barrier","op":"sum","peer":0,"dtype":"u8","peers":[],"sent":0})";
+    EXPECT_THAT(message_of(trigram_lane_call(lane, "half", barrier, nullptr, nullptr, 0)),
                 HasSubstr("no group is called 'half'"));
+    const char* mean = R"({"collective":"mean","op":"mean","peer":0,"dtype":"f32","peers":[],"sent":0})";
+    EXPECT_THAT(message_of(trigram_lane_call(lane, "all", mean, nullptr, nullptr, 0)),
+                HasSubstr("mean takes one buffer, not 0"));
     return 0;
   });
   Flags alone = own_algorithm();

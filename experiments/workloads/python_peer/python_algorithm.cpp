@@ -44,7 +44,10 @@ class PeerCode final : public OutsideCode {
 
   void moment(OutsideLane& lane, const std::string& name, int bucket) override {
     Json told = told_of_moment(lane, name, bucket);
-    if (name == "setup") told["counts"] = counts_of(lane);
+    if (name == "setup") {
+      told["counts"] = counts_of(lane);
+      told["modelled_counts"] = modelled_counts_of(lane);
+    }
     run(lane, std::move(told));
   }
 
@@ -66,6 +69,12 @@ class PeerCode final : public OutsideCode {
     return counts;
   }
 
+  static std::vector<std::int64_t> modelled_counts_of(OutsideLane& lane) {
+    std::vector<std::int64_t> counts;
+    for (const Bucket& bucket : lane.buckets()) counts.push_back(bucket.weights.modelled_count());
+    return counts;
+  }
+
   static void run(OutsideLane& lane, Json told) {
     const Worker& worker = lane.worker();
     told.update({{"ask", "moment"}, {"rank", worker.rank()}});
@@ -83,7 +92,8 @@ class PeerCode final : public OutsideCode {
 
   static Json answer(OutsideLane& lane, const Json& asked, std::string& bytes) {
     if (asked.at("ask") != "call") return answer_to(lane, asked);
-    perform_for_peer(lane.group(asked.at("group")), asked, bytes);
+    perform_for_peer(lane.worker().device, asked, bytes,
+                     [&](const GroupCall& call) { lane.perform(asked.at("group"), call); });
     return nullptr;
   }
 };
