@@ -164,8 +164,24 @@ int trigram_spans(Session* session, int rank) {
   });
 }
 
-int trigram_require_gradients_only(const char* algorithm) {
-  return trigram::answer([&] { Session::require_gradients_only(algorithm); });
+int trigram_require_gradients_only(const char* algorithm, const char* else_text) {
+  return trigram::answer([&] { Session::require_gradients_only(algorithm, else_text); });
+}
+
+int trigram_keep(Session* session) {
+  return trigram::answer([&] { session->keep(); });
+}
+
+int trigram_go_back(Session* session) {
+  return trigram::answer([&] { session->go_back(); });
+}
+
+int trigram_rescale(Session* session, double factor) {
+  return trigram::answer([&] { session->rescale(factor); });
+}
+
+int trigram_state_is_finite(Session* session, int* finite) {
+  return trigram::answer([&] { *finite = session->state_is_finite() ? 1 : 0; });
 }
 
 int trigram_has_ended(const Session* session) { return session->ended() ? 1 : 0; }

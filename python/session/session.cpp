@@ -7,6 +7,7 @@
 #include "core/outside_algorithm.hpp"
 #include "core/packing.hpp"
 #include "core/training.hpp"
+#include "python/session/gradient_state.hpp"
 #include "python/session/turn.hpp"
 
 namespace trigram {
@@ -61,6 +62,10 @@ void check_code(const Algorithm& algorithm, std::optional<int> device) {
           device.value_or(0), "; move the model to the CPU, or write the algorithm as a file of C++");
 }
 
+bool sees_gradients_alone(const Algorithm& algorithm) {
+  return algorithm.uses_optimizer() && dynamic_cast<const GradientMethod*>(&algorithm) != nullptr;
+}
+
 }  // namespace
 
 Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_updates, std::optional<int> device)
@@ -78,6 +83,7 @@ Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_upda
   check_loop(options_, world_, *backend_, plan_);
   parts_ = TrainingStep::make_parts(options_.algorithm, "");
   parts_.optimizer.reset();
+  gradients_alone_ = sees_gradients_alone(*parts_.algorithm);
   check_roles(options_, *parts_.algorithm, world_.ranks, loop_updates_);
   check_code(*parts_.algorithm, device);
   entered_ = backend_->enter(world_);
@@ -221,10 +227,44 @@ void Session::finish() {
   });
 }
 
-void Session::require_gradients_only(const std::string& algorithm) {
-  const auto made = Algorithms::make(algorithm);
-  require(made->uses_optimizer() && dynamic_cast<const GradientMethod*>(made.get()) != nullptr, "algorithm '",
-          algorithm, "' works on more than gradients, which is all that a hook sees; use with_trigram");
+void Session::require_gradients_only(const std::string& algorithm, const std::string& else_text) {
+  require(sees_gradients_alone(*Algorithms::make(algorithm)), "algorithm '", algorithm,
+          "' works on more than gradients, ", else_text);
+}
+
+void Session::keep() {
+  moment([&] {
+    Packer packer;
+    StateWriter writer(worker_->device, packer);
+    step().list_state(writer);
+    kept_ = std::move(packer).bytes();
+  });
+}
+
+void Session::go_back() {
+  moment([&] {
+    Unpacker unpacker(kept_);
+    StateReader reader(worker_->device, unpacker);
+    step().list_state(reader);
+  });
+}
+
+void Session::rescale(double factor) {
+  moment([&] {
+    RescaledState all(worker_->device, static_cast<float>(factor));
+    step().list_state(all);
+  });
+}
+
+bool Session::state_is_finite() {
+  bool finite = true;
+  if (!gradients_alone_) return finite;
+  moment([&] {
+    FiniteState all(worker_->device);
+    step().list_state(all);
+    finite = all.finite();
+  });
+  return finite;
 }
 
 std::vector<LaneSpan> Session::own_spans() {

@@ -55,8 +55,18 @@ class Session {
   void end();
   /// After the last step. Collective.
   void finish();
-  /// Throws UsageError for an algorithm that needs to see more than gradients.
-  static void require_gradients_only(const std::string& algorithm);
+  /// Throws UsageError for an algorithm that needs to see more than gradients; `else_text` ends the message: for what
+  /// that is too little, and what would be right.
+  static void require_gradients_only(const std::string& algorithm, const std::string& else_text);
+  /// Between two steps: remembers what the algorithm keeps beside the gradients, so that a step can be left out as a
+  /// whole: `go_back`, after its end, has it as it was. For algorithms that see gradients alone.
+  void keep();
+  void go_back();
+  /// Between two steps: gradients will be `factor` times what they were, as those of a scaled loss.
+  void rescale(double factor);
+  /// Between two steps: whether what the algorithm keeps has neither infinity nor NaN. Of one that sees more than
+  /// gradients, in the midst of whose exchanges this may be, nobody looks.
+  bool state_is_finite();
   /// Between two steps: what this rank keeps beside weights and the loop's optimizers. Collective.
   std::vector<std::byte> state();
   /// Training goes on from there, before the first step. Collective. Throws UsageError for a state of something else.
@@ -103,6 +113,7 @@ class Session {
   BucketPlan plan_;
   TrainingStep::Parts parts_;
   bool loop_updates_;
+  bool gradients_alone_ = false;  ///< are all that the algorithm sees
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<EnteredRank> entered_;
   std::optional<Worker> worker_;
@@ -110,6 +121,7 @@ class Session {
   std::unique_ptr<TrainingStep> step_;
   std::vector<StepRow> rows_;
   std::vector<Records> recorded_;
+  std::vector<std::byte> kept_;               ///< of the algorithm
   std::int64_t steps_ = 0;                    ///< that are done
   Sums before_;                               ///< this step
   double exposed_ = 0;                        ///< seconds of this step that the loop spent in moments

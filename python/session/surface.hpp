@@ -46,8 +46,12 @@ TRIGRAM_SURFACE int trigram_finish(trigram::Session* session);
 TRIGRAM_SURFACE int trigram_rows(trigram::Session* session);
 /// Answers a list of what the lanes of `rank` did: rank, lane, lane_name, activity, name, begin_s, seconds, bytes.
 TRIGRAM_SURFACE int trigram_spans(trigram::Session* session, int rank);
-/// Whether the algorithm can do with gradients alone.
-TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm);
+/// Whether the algorithm can do with gradients alone; the message, where it cannot, ends with `else_text`.
+TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm, const char* else_text);
+TRIGRAM_SURFACE int trigram_keep(trigram::Session* session);
+TRIGRAM_SURFACE int trigram_go_back(trigram::Session* session);
+TRIGRAM_SURFACE int trigram_rescale(trigram::Session* session, double factor);
+TRIGRAM_SURFACE int trigram_state_is_finite(trigram::Session* session, int* finite);
 TRIGRAM_SURFACE int trigram_has_ended(const trigram::Session* session);
 /// The loop has failed by itself. Does nothing where the session has ended.
 TRIGRAM_SURFACE void trigram_fail(trigram::Session* session, const char* reason);
@@ -56,7 +60,7 @@ TRIGRAM_SURFACE void trigram_close(trigram::Session* session);
 
 /// Sessions that this thread opens next with "python_algorithm" call `told`, from any thread, until they have finished.
 TRIGRAM_SURFACE void trigram_moments(trigram::Told told);
-/// A collective of the lane, as trigram_group_call; `group` is "all", "node" or "leaders".
+/// A collective of the lane, as trigram_group_call, or what OutsideLane::perform has beside them.
 TRIGRAM_SURFACE int trigram_lane_call(trigram::LaneOfCaller* own, const char* group, const char* call,
                                       const std::uint64_t* addresses, const std::int64_t* counts, int buffers);
 /// Answers what was asked for.

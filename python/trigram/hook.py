@@ -5,6 +5,7 @@ from typing import Any, Optional
 import torch
 import torch.distributed as dist
 
+from . import overflow
 from .device import Place
 from .library import require_gradients_only
 from .model import check_bucket, check_memory
@@ -21,13 +22,15 @@ class Hook(Rank):
     """What DDP calls for each bucket, in their order."""
 
     def __init__(self, model: torch.nn.parallel.DistributedDataParallel, algorithm: str,
-                 optimizer: Optional[torch.optim.Optimizer], flags: dict[str, object]) -> None:
+                 optimizer: Optional[torch.optim.Optimizer], grad_scaler: Optional[overflow.Scaler], flags: dict[str, object]) -> None:
         super().__init__()
         self._place: Place = check_memory(model.module, [(name, one) for name, one in model.module.named_parameters() if one.requires_grad])
-        require_gradients_only(algorithm)
+        require_gradients_only(algorithm, "which is all that a hook sees; use with_trigram")
         self._group = model.process_group
         self._settings = self.settings(algorithm, flags | {"bucket_size": 0}, self._place)
         self._optimizer = optimizer
+        self._scaler = overflow.in_use(grad_scaler)
+        self._overflow: Optional[overflow.Overflow] = None  # once there is a session
         self._iteration = 0
         self._seen: list[torch.Tensor] = []
         self._waiting: list[tuple["torch.futures.Future[torch.Tensor]", torch.Tensor]] = []
@@ -64,6 +67,8 @@ class Hook(Rank):
         self._open_session(self._settings, [{"name": f"bucket {len(backwards) - 1 - index}", "count": one.numel(), "dimensions": [one.numel()]}
                                             for index, one in enumerate(backwards)], loop_updates=True, place=self._place)
         self._require_the_group()
+        if self._scaler is not None:
+            self._overflow = overflow.Overflow(self._session, self._scaler)
         self._places = [one.data_ptr() for one in self._seen]
         self._weights = [torch.zeros_like(one) for one in backwards]
         self._session.adopt([one.data_ptr() for one in self._weights], self._places[::-1], [one.numel() for one in backwards])
@@ -82,13 +87,21 @@ class Hook(Rank):
             raise RuntimeError(f"DistributedDataParallel has moved its bucket {index}; give it static_graph=True, or a model whose "
                                "parameters are used alike in all steps")
         if index == 0:
+            if self._overflow is not None:
+                self._overflow.begin()
             self._session.begin(float(self._optimizer.param_groups[0]["lr"]) if self._optimizer is not None else 1.0)
+        if self._overflow is not None:
+            self._overflow.look(gradients)
         self._session.tensor_ready(len(self._places) - 1 - index)
         future = self._place.future()
         self._waiting.append((future, gradients))
         if bucket.is_last():
             self._session.gradients_end()
+            if self._overflow is not None:
+                self._overflow.agree([whole for _, whole in self._waiting])
             self._session.end()
+            if self._overflow is not None:
+                self._overflow.end()
             for waiting, whole in self._waiting:
                 waiting.set_result(whole)
             self._waiting.clear()

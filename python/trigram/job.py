@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import torch
 
 from . import algorithm as algorithms
-from . import record, results, tables
+from . import overflow, record, results, tables
 from .device import require_cpu
 from .job_moments import JobMoments
 from .model import check_model, check_optimizers, only_on_this_rank
@@ -31,7 +31,7 @@ class Job(Rank):
 
     def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: "str | algorithms.Make",
                  broadcast_buffers: bool, find_unused_parameters: bool, learning_rate: Optional[float],
-                 flags: dict[str, object]) -> None:
+                 grad_scaler: Optional[overflow.Scaler], flags: dict[str, object]) -> None:
         super().__init__()
         apart = only_on_this_rank(model)
         trained = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
@@ -50,10 +50,14 @@ class Job(Rank):
         self._names = [name for name, _ in named]
         self._optimizers = list(optimizers)
         check_optimizers(named, own, self._optimizers, learning_rate)
+        scaler = overflow.in_use(grad_scaler)
+        if scaler is not None:
+            overflow.check_algorithm(self._flags["algorithm"], self._algorithm)
         self._open_session(self._flags,
                            [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
                            loop_updates=bool(self._optimizers), place=self._place, moments=self._moments)
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
+        self._overflow = None if scaler is None else overflow.Overflow(self._session, scaler, self._algorithm)
         self._broadcasts_buffers = broadcast_buffers
         self._used = [0.0] * len(named) if find_unused_parameters else None
         self._moment = BETWEEN
@@ -94,7 +98,7 @@ class Job(Rank):
         if self._moment == BEGUN:
             self._end_backward()
         self._require_gradients("job.skip_step()")
-        self._end_step()
+        self._leave_out()
 
     def record_loss(self, loss: "float | torch.Tensor") -> None:
         """Of this step's batch, for its row in `steps()`: in the step, or after it and before the next."""
@@ -223,6 +227,8 @@ class Job(Rank):
             parameter.grad = view
         for parameter in self._own:
             parameter.grad = None
+        if self._overflow is not None:
+            self._overflow.begin()
         groups = self._optimizers[0].param_groups if self._optimizers else [{"lr": self.learning_rate}]
         self._session.begin(float(groups[0]["lr"]))
         if self._broadcasts_buffers:
@@ -264,6 +270,8 @@ class Job(Rank):
         if not self._told:
             torch.autograd.Variable._execution_engine.queue_callback(self._end_backward)
         self._told.add(index)
+        if self._overflow is not None:
+            self._overflow.look(view)
         self._session.tensor_ready(index)
 
     def _attach(self) -> None:
@@ -278,10 +286,14 @@ class Job(Rank):
                 elif parameter.grad.data_ptr() != view.data_ptr():
                     view.copy_(parameter.grad)
             parameter.grad = view
+            if self._overflow is not None:
+                self._overflow.look(view)
 
     def _end_backward(self) -> None:
         self._attach()
         self._session.gradients_end()
+        if self._overflow is not None:
+            self._overflow.agree(self._sums)
         if self._used is not None:
             self._drop_unused(self._used)
         self._moment = READY
@@ -304,7 +316,15 @@ class Job(Rank):
             return
         left = [one.grad.any() for one in self._parameters if one.grad is not None]
         if not left or not torch.stack(left).any():  # one look, which waits for a device
-            self._end_step()
+            self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Raises RuntimeError where an overflow would be there for ever."""
+        self._end_step()
+        if self._overflow is None and not self._session.state_is_finite():
+            raise RuntimeError(f"the gradients of step {self._steps - 1} overflowed, and algorithm '{self._flags['algorithm']}' has kept that for "
+                               "all steps that follow; give with_trigram the scaler of the loop, as grad_scaler=scaler, and it is left out "
+                               "of such steps")
 
     def _require_between(self, came: str) -> None:
         self._end_cleared_step()
@@ -321,4 +341,6 @@ class Job(Rank):
 
     def _end_step(self) -> None:
         self._session.end()
+        if self._overflow is not None:
+            self._overflow.end()
         self._moment = BETWEEN

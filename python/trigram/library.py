@@ -45,8 +45,8 @@ def library() -> ctypes.CDLL:
                  "follow": [Handle, ctypes.c_uint64], "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
                  "has_ended": [Handle], "fail": [Handle, text],
-                 "require_gradients_only": [text], "close": [Handle], "transport": [ctypes.c_void_p] * 2}
-    arguments |= group_arguments() | lane_arguments() | optimizer_arguments()
+                 "require_gradients_only": [text, text], "close": [Handle], "transport": [ctypes.c_void_p] * 2}
+    arguments |= group_arguments() | lane_arguments() | optimizer_arguments() | overflow_arguments()
     for name, types in arguments.items():
         getattr(loaded, f"trigram_{name}").argtypes = types
     loaded.trigram_reply.restype = text
@@ -81,6 +81,12 @@ def optimizer_arguments() -> dict[str, list[Any]]:
             "adam_step": [*[addresses] * 4, counts, whole, *[floating] * 5, number, whole]}
 
 
+def overflow_arguments() -> dict[str, list[Any]]:
+    """Of what trigram.overflow calls."""
+    return {"keep": [Handle], "go_back": [Handle], "rescale": [Handle, ctypes.c_double],
+            "state_is_finite": [Handle, ctypes.POINTER(ctypes.c_int)]}
+
+
 def reply() -> str:
     text: bytes = library().trigram_reply()
     return text.decode("utf-8", "replace")
@@ -92,9 +98,9 @@ def check(status: int) -> None:
         raise (ValueError if status == USAGE else RuntimeError)(reply())
 
 
-def require_gradients_only(algorithm: str) -> None:
-    """Raises ValueError for an algorithm that works on more than gradients."""
-    check(library().trigram_require_gradients_only(algorithm.encode()))
+def require_gradients_only(algorithm: str, else_text: str) -> None:
+    """Raises ValueError for an algorithm that works on more than gradients, with a text of what that is too little for."""
+    check(library().trigram_require_gradients_only(algorithm.encode(), else_text.encode()))
 
 
 class Session:
@@ -154,6 +160,24 @@ class Session:
 
     def go_on_from(self, state: bytes) -> None:
         self._moment(self._library.trigram_go_on_from, state, len(state))
+
+    def keep(self) -> None:
+        """Remembers what the algorithm keeps, before a step."""
+        self._check(self._library.trigram_keep(self._handle))
+
+    def go_back(self) -> None:
+        """After the step, which then was none to the algorithm."""
+        self._check(self._library.trigram_go_back(self._handle))
+
+    def rescale(self, factor: float) -> None:
+        """What the algorithm keeps of gradients, between two steps."""
+        self._check(self._library.trigram_rescale(self._handle, factor))
+
+    def state_is_finite(self) -> bool:
+        """Of what the algorithm keeps, between two steps."""
+        finite = ctypes.c_int()
+        self._check(self._library.trigram_state_is_finite(self._handle, ctypes.byref(finite)))
+        return bool(finite.value)
 
     def begin(self, learning_rate: float) -> None:
         self._moment(self._library.trigram_begin, learning_rate)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from . import algorithm as algorithms
     from .hook import Hook
+    from .overflow import Scaler
     from .profile import Clock, Seconds
     from .simulation import Simulation
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
                  algorithm: "str | algorithms.Make" = "all_reduce", *,
                  broadcast_buffers: bool = True, find_unused_parameters: bool = False, learning_rate: Optional[float] = None,
-                 **flags: object) -> "Model":
+                 grad_scaler: "Optional[Scaler]" = None, **flags: object) -> "Model":
     """Trains `model` together with those of the other processes of a job, by any algorithm of `products("algorithms")`.
 
         model = Net()                                                     # torchrun --nproc-per-node 4 train.py
@@ -39,8 +40,10 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     `broadcast_buffers`: at the begin of each step all ranks take rank 0's buffers, as those of batch norm.
     `find_unused_parameters`: those that no rank has used in a step get gradient None, as in DistributedDataParallel, at the
     price of a small exchange; else 0, which momentum and weight decay step along.
-    A step that torch's GradScaler leaves out, since gradients overflowed, ends with the `zero_grad()` after it. That all ranks leave
-    it out takes a method that averages gradients, and that the next one is finite a method without residuals, which keep an overflow.
+    `grad_scaler`: torch's GradScaler, where the loop has one and the method works on gradients alone. A step in which gradients of any
+    rank overflow is then left out by all ranks, as if it had never been: residuals are those of before, at the price of a copy of
+    them and a look at all gradients in each step. Such a step ends with the `zero_grad()` after it. Methods without residuals need
+    no `grad_scaler`; those with some raise RuntimeError where an overflow has got into them.
     Modules with the mark `only_on_this_rank = True`, as experts of `trigram.nn.MoE`, keep their own parameters and buffers.
     An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, as no other, and
     `model.trigram.step()` takes the place of `optimizer.step()`.
@@ -55,12 +58,12 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     Returns the model. Raises ValueError for what cannot be trained so, with the reason; RuntimeError where a rank has failed, by
     its own word, or because it died or stopped."""
     from .job import Job
-    model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, find_unused_parameters, learning_rate, flags)
+    model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, find_unused_parameters, learning_rate, grad_scaler, flags)
     return model
 
 
 def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str = "bytegrad", *,
-             optimizer: "Optional[torch.optim.Optimizer]" = None, **flags: object) -> "Hook":
+             optimizer: "Optional[torch.optim.Optimizer]" = None, grad_scaler: "Optional[Scaler]" = None, **flags: object) -> "Hook":
     """Lets a model that DistributedDataParallel has wrapped average its gradients by a gradient method of Trigram, as
     bytegrad, qsgd or power_sgd; the first two steps average plainly, while DDP finds its buckets.
 
@@ -69,11 +72,12 @@ def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str 
         …                                                                 # train as before
         hook.finish()
 
-    `optimizer` tells the learning rate, which residuals of codecs follow where it changes. `flags` as in `with_trigram`; a model on a
-    CUDA device, for which DDP has nccl, is averaged by backend gpu. Returns the Hook: its `steps()` and `finish()`. Raises ValueError for
-    other methods."""
+    `optimizer` tells the learning rate, which residuals of codecs follow where it changes. `grad_scaler` and `flags` as in
+    `with_trigram`; but that residuals have kept an overflow, where there is a scaler and it was not given, nobody notices here. A model
+    on a CUDA device, for which DDP has nccl, is averaged by backend gpu. Returns the Hook: its `steps()` and `finish()`. Raises ValueError
+    for other methods."""
     from .hook import Hook
-    return Hook(model, algorithm, optimizer, flags)
+    return Hook(model, algorithm, optimizer, grad_scaler, flags)
 
 
 def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Module, Any], torch.Tensor]", data: Callable[[int, int], Any],
@@ -101,13 +105,13 @@ def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Mo
     other ranks, as those of `trigram.nn`, takes `comm.join()` within `make`: its collectives run within `loss`, on the cluster's
     network, before the compute of their step, which stands still for them; steps has the columns model_bytes,
     model_bytes_between_nodes and model_s of them, the seconds being within compute_s. What is marked `only_on_this_rank` stays with its rank, and is rank 0's in `.model`.
-    `data(rank, step)`:
-    what `loss` is given, of any kind; (0, 0) is asked for once more before. `loss(model, batch)`: a scalar, the mean over
+    `data(rank, step)`: what `loss` is given, of any kind; (0, 0) is asked for once more before; with `accumulate=4` steps count
+    micro-batches, of which each step has four. `loss(model, batch)`: a scalar, the mean over
     the batch; the model is in training mode, and random numbers of torch are a stream for each rank. `score(model)`: the
     loss, or (loss, accuracy in [0, 1]), of the mean model in evaluation mode, without gradients; it costs no time.
     `optimizer`: one of `products("optimizers")`, with `lr`, 0.1 by default; or a function of the model that makes one of
     torch.optim, once a rank, whose first group's rate is the run's. `schedule` multiplies the rates of either.
-    `algorithm`: as in `with_trigram`; one of your own costs what its tensors do, so the clock has to be the model's own.
+    `algorithm`: as in `with_trigram`; what one of your own computes takes no time unless it says so (Worker.charge).
     `clock`: the name of one of `products("profiles")`, whose sizes and times the model borrows ("gpt2_xl:compute=0.4s"); "flops", the
     model's own layers, as `profile_of` counts them, on the cluster's GPU; seconds of a step's compute, spread over layers
     by their FLOPs; or {layer: (forward, backward)} in seconds, by the names of `model.named_modules()`.

@@ -15,9 +15,10 @@ from job_comm import Comm
 from job_layers import Layers
 from job_methods import Methods
 from job_misuse import Misuse
+from job_overflow import Overflows
 
 
-class Cases(BesideDdp, Bits, Comm, Layers, Methods, Misuse):
+class Cases(BesideDdp, Bits, Comm, Layers, Methods, Misuse, Overflows):
     """A method a case."""
 
 

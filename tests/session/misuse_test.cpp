@@ -121,8 +121,9 @@ TEST(Refused, BeforeAnyRankStarts) {
   EXPECT_THAT(opens({{"backend", "threads"}, {"lanes", "0"}}, counts()), refused("lanes"));
   Session* none = nullptr;
   EXPECT_THAT(message_of(trigram_open("{no json", &none)), HasSubstr("parse error"));
-  EXPECT_THAT(message_of(trigram_require_gradients_only("local_sgd")), HasSubstr("works on more than gradients"));
-  EXPECT_EQ(trigram_require_gradients_only("bytegrad"), 0);
+  EXPECT_THAT(message_of(trigram_require_gradients_only("local_sgd", "for a hook")),
+              HasSubstr("works on more than gradients, for a hook"));
+  EXPECT_EQ(trigram_require_gradients_only("bytegrad", "for a hook"), 0);
   trigram_close(none);
 }
 

@@ -1,0 +1,85 @@
+"""Steps of mixed precision that are left out as a whole, since the gradients of some rank overflowed."""
+
+import copy
+import math
+from collections.abc import Sequence
+from typing import Any, Optional, Protocol
+
+import torch
+
+from . import algorithm as algorithms
+from .library import Session, require_gradients_only
+
+LEFT_OUT = "so a step that a grad_scaler leaves out would be half done; leave grad_scaler out: each rank then leaves out its own steps"
+
+
+def finite(gradients: torch.Tensor) -> bool:
+    return bool(torch.isfinite(gradients).all())
+
+
+class Scaler(Protocol):
+    """What scales the loss, as torch's GradScaler."""
+
+    def get_scale(self) -> float:
+        """By what it does so in the next step."""
+
+
+def in_use(scaler: Optional[Scaler]) -> Optional[Scaler]:
+    """None where it scales nothing, as torch's own where it is not enabled."""
+    return scaler if scaler is None or getattr(scaler, "is_enabled", lambda: True)() else None
+
+
+def check_algorithm(spec: str, algorithm: Optional[algorithms.Algorithm]) -> None:
+    """Raises ValueError for one that works on more than gradients."""
+    if algorithm is None:
+        require_gradients_only(spec, LEFT_OUT)
+    elif not isinstance(algorithm, algorithms.GradientMethod):
+        raise ValueError(f"algorithm {type(algorithm).__name__} is no GradientMethod, {LEFT_OUT}")
+
+
+class Overflow:
+    """Of one session. A tensor with an infinity or NaN of this rank is exchanged as 0, whatever a codec would make of it; then the
+    gradients of all ranks are infinite, for all scalers to see, and what the algorithm keeps is as it was before the step. It
+    follows the scale of the loss, too, but for what one in Python keeps."""
+
+    def __init__(self, session: Session, scaler: Scaler, algorithm: Optional[algorithms.Algorithm] = None) -> None:
+        self._session, self._scaler, self._algorithm = session, scaler, algorithm
+        self._scale = 0.0  # of the last step; 0: none yet
+        self._kept: dict[str, Any] = {}  # of an algorithm in Python
+        self._came = torch.zeros(1)
+
+    def begin(self) -> None:
+        """Before each step."""
+        scale = float(self._scaler.get_scale())
+        if self._scale not in (0.0, scale) and math.isfinite(scale / self._scale):
+            self._session.rescale(scale / self._scale)
+        self._scale = scale
+        self._session.keep()
+        if self._algorithm is not None:
+            self._kept = copy.deepcopy(self._algorithm.state_dict())
+        self._came.zero_()
+
+    def look(self, gradients: torch.Tensor) -> None:
+        """Before the session is told that they are there."""
+        if not finite(gradients):
+            with torch.no_grad():
+                gradients.zero_()
+            self._came.fill_(1)
+
+    def agree(self, gradients: Sequence[torch.Tensor]) -> None:
+        """All of them, once they have been exchanged, in which a sum of 16 bits may have overflowed too. Collective."""
+        if not all(map(finite, gradients)):
+            self._came.fill_(1)
+        self._session.sum(self._came.data_ptr(), 1)
+        if self._came.item() > 0:
+            with torch.no_grad():
+                for one in gradients:
+                    one.fill_(math.inf)
+
+    def end(self) -> None:
+        """After the step."""
+        if self._came.item() == 0:
+            return
+        self._session.go_back()
+        if self._algorithm is not None:
+            self._algorithm.load_state_dict(self._kept)
