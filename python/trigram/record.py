@@ -40,10 +40,11 @@ class Rows:
             self.steps.append({"step": len(self.steps), "rank": 0, "time_s": sums["time_s"], "loss": self._loss} | row |
                               {"exposed_s": exposed})
         self._ends.append(sums)
+        self._loss = 0.0
 
-    def loss(self, loss: float) -> None:
-        """Of the step that has begun."""
-        self._loss = loss
+    def loss(self, loss: float, parts: int) -> None:
+        """Of one of so many micro-batches of the step that has begun."""
+        self._loss += loss / parts
 
     def next_evaluation(self) -> int:
         """After so many steps. Ranks that are ahead may be in their next step already."""

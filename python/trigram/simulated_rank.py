@@ -30,9 +30,9 @@ class SimulatedRank:
     """Its parameters are views of `weights`, and their gradients of `gradients`, which all ranks share."""
 
     def __init__(self, model: torch.nn.Module, thread: ModelThread, weights: torch.Tensor, gradients: torch.Tensor,
-                 make_optimizer: "Optional[Callable[[torch.nn.Module], torch.optim.Optimizer]]") -> None:
-        """`thread`: where the model computes."""
-        self._model, self._thread = model, thread
+                 make_optimizer: "Optional[Callable[[torch.nn.Module], torch.optim.Optimizer]]", accumulate: int) -> None:
+        """`thread`: where the model computes. `accumulate`: micro-batches of a step."""
+        self._model, self._thread, self._accumulate = model, thread, accumulate
         self._parameters = [one for _, one in trained(model)]
         self._own = [one for _, one in trained_alone(model)]
         self._own_gradients: dict[torch.nn.Parameter, Optional[torch.Tensor]] = {}  # until they are stepped along
@@ -86,9 +86,12 @@ class SimulatedRank:
             for mine, theirs in zip(self._shared_buffers, buffers):
                 mine.data.copy_(theirs)  # a forward pass may be waiting, whose backward must not take this for a change
 
-    def gradients(self, loss: Callable[[torch.nn.Module], torch.Tensor]) -> Asked:
-        """At the weights that are there; what the loss does not depend on has gradient 0. Ends with {"ask": "nothing", "loss"};
-        before that it may come to a collective of the model's, and is to go on with what comes of it."""
+    def gradients(self, loss: Callable[[torch.nn.Module], torch.Tensor], begins_step: bool) -> Asked:
+        """Of a micro-batch at the weights that are there; what the loss does not depend on has gradient 0. Those of what only this
+        rank has add up within a step. Ends with {"ask": "nothing", "loss"}; before that it may come to a collective of the
+        model's, and is to go on with what comes of it."""
+        if begins_step:
+            self._own_gradients.clear()
         with self.own_random_numbers():
             return self._turned(self._thread.begin(lambda: self._compute(loss)))
 
@@ -117,7 +120,7 @@ class SimulatedRank:
         for parameter, view in zip(self._parameters, self._gradients):
             parameter.grad = view
         for one in self._own:
-            one.grad = None
+            one.grad = self._own_gradients.get(one)
         value = loss(self._model)
         value.backward()
         with torch.no_grad():
@@ -137,6 +140,8 @@ class SimulatedRank:
             parameter.grad = view if index in chosen else None
         for one in self._own:
             one.grad = self._own_gradients.pop(one, None)
+            if one.grad is not None and self._accumulate > 1:
+                one.grad /= self._accumulate
         for group, rate in zip(self._optimizer.param_groups, self._rates):
             group["lr"] = rate if learning_rate == self._rates[0] else rate * learning_rate / self._rates[0]
         with self.own_random_numbers():

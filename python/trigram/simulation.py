@@ -62,9 +62,11 @@ class Server:
     """Answers the program's questions, a method each, until it has no more."""
 
     def __init__(self, make: Make, loss: Loss, data: Data, score: Optional[Score], optimizer: Optional[MakeOptimizer],
-                 samples: int, ranks: int, steps: int, evaluate_every: int, broadcast_buffers: bool, algorithm: "Optional[algorithms.Make]") -> None:
+                 samples: int, ranks: int, steps: int, accumulate: int, evaluate_every: int, broadcast_buffers: bool,
+                 algorithm: "Optional[algorithms.Make]") -> None:
         self._make, self._loss, self._data, self._score, self._optimizer = make, loss, data, score, optimizer
         self._samples, self._count, self.steps, self._broadcasts = samples, ranks, steps, broadcast_buffers
+        self._accumulate = accumulate
         first, thread = self._made(0)
         named = trained(first)
         require_cpu(check_model(first, named), "simulated ranks compute on the CPU")
@@ -74,10 +76,10 @@ class Server:
         self._has_algorithm = algorithm is not None
         self._moments = SimulatedMoments(algorithm, self.shared.bucket_weights, self.shared.bucket_gradients)
         self._initial = torch.cat([one.detach().reshape(-1) for _, one in named])
-        self._first = SimulatedRank(first, thread, self.shared.weights, self.shared.gradients, optimizer)
+        self._first = SimulatedRank(first, thread, self.shared.weights, self.shared.gradients, optimizer, accumulate)
         self._buffers = {0: self._first.buffers()}  # rank 0's at the begin of the last steps
         self._ranks = {0: self._first}
-        self._steps: dict[int, int] = {}  # that each rank is in
+        self._batches: dict[int, int] = {}  # micro-batches, those of all steps counted through, that each rank is at
         self._means, self._evaluated = self._initial, self._buffers[0]
         self.rows = record.Rows(evaluate_every)
         self.where = "before the first step"
@@ -124,7 +126,7 @@ class Server:
             return self._moments.go_on(rank, lane, answer, payload)
 
     def describe(self) -> dict[str, Any]:
-        return {"description": self._first.name, "local_batch": self._samples, "has_algorithm": self._has_algorithm,
+        return {"description": self._first.name, "local_batch": self._samples, "accumulate": self._accumulate, "has_algorithm": self._has_algorithm,
                 "parameters": [{"name": name, "dimensions": shape, "decays": len(shape) > 1} for name, shape in self._named]}
 
     def begin(self) -> dict[str, Any]:
@@ -132,27 +134,30 @@ class Server:
         return {}
 
     def _gradients(self, rank: int, step: int, so_far: dict[str, float]) -> Asked:
+        """Of a micro-batch, since the program draws one for each of its `step`s."""
+        batch, one = step, self._rank(rank)
+        step, part = divmod(batch, self._accumulate)
         self.where = f"in step {step} of rank {rank}"
-        if rank == 0:
+        if rank == 0 and part == 0:
             self.rows.begin(so_far)
             self.tell_progress(step)
-        one = self._rank(rank)
-        if self._broadcasts and one.has_buffers:
+        if self._broadcasts and one.has_buffers and part == 0:
             one.take(self._buffers_at(step))
-        self._steps[rank] = step
-        return self._computed(rank, one.gradients(lambda model: self._loss(model, self._data(rank, step))))
+        self._batches[rank] = batch
+        return self._computed(rank, one.gradients(lambda model: self._loss(model, self._data(rank, batch)), part == 0))
 
     def _computed(self, rank: int, asked: Asked) -> Asked:
         """Up to a collective of the model's, or to the loss."""
-        step, one = self._steps[rank], self._ranks[rank]
+        one = self._ranks[rank]
+        step, part = divmod(self._batches[rank], self._accumulate)
         self.where = f"in step {step} of rank {rank}"
         loss = asked[0].get("loss", 0.0)
         if not math.isfinite(loss):
             raise FloatingPointError(f"the loss of rank {rank} in step {step} is {loss}: training has diverged, or the data have such "
                                      "values; try a smaller learning rate")
         if rank == 0 and "loss" in asked[0]:
-            self.rows.loss(loss)
-            if one.has_buffers:
+            self.rows.loss(loss, self._accumulate)
+            if one.has_buffers and part == self._accumulate - 1:
                 self._buffers[step + 1] = one.buffers()
                 self._buffers.pop(step + 1 - MOST_APART, None)
         return asked
@@ -185,7 +190,7 @@ class Server:
             model, thread = self._made(rank)
             if shapes_of(model) != self._named:
                 raise ValueError("make() gave a model with other parameters than before; let it give the same one for all ranks")
-            made = SimulatedRank(model, thread, self.shared.weights, self.shared.gradients, self._optimizer)
+            made = SimulatedRank(model, thread, self.shared.weights, self.shared.gradients, self._optimizer, self._accumulate)
             made.begin_as(self._first, self._buffers_at(0))
             self._ranks[rank] = made
         return self._ranks[rank]
@@ -223,8 +228,9 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Ma
         batch = data(0, 0)
         count = samples if samples is not None else samples_of(batch)
         server = Server(make, loss, data, score, None if isinstance(optimizer, str) else optimizer, count, ranks, steps,
-                        int(str(flags.get("evaluate_every") or 0)), broadcast_buffers, None if isinstance(algorithm, str) else algorithm)
-        check_own(server, flags)
+                        whole_of(flags, "accumulate", 1), whole_of(flags, "evaluate_every", 0), broadcast_buffers,
+                        None if isinstance(algorithm, str) else algorithm)
+        check_own(server)
         rate = rate_of(server, lr)
         scratch = None if out else results.Scratch()
         folder = scratch.folder if scratch else pathlib.Path(str(out))
@@ -289,15 +295,17 @@ def refuse(flags: dict[str, object], ranks: int, steps: int) -> None:
             raise ValueError(f"{name}={value} is too few; give 1 or more")
 
 
-def check_own(server: Server, flags: dict[str, object]) -> None:
+def check_own(server: Server) -> None:
     """Raises ValueError where nobody would step what each rank has for itself, as it would be stepped in a real job."""
     if server.own and server.learning_rate is None:
         raise ValueError(f"parameter '{server.own[0]}' is on one rank only, and optimizers of Trigram step what all ranks have; give one of "
                          "torch, as optimizer=lambda model: torch.optim.SGD(model.parameters(), lr=0.1)")
-    if server.own and "accumulate" in flags:
-        raise ValueError(f"parameter '{server.own[0]}' is on one rank only, whose gradients no micro-batches add up to; leave accumulate out")
-    if server.communicates and "accumulate" in flags:
-        raise ValueError("the model's ranks meet in forward or backward, and what they send is counted by whole steps; leave accumulate out")
+
+
+def whole_of(flags: dict[str, object], name: str, otherwise: int) -> int:
+    """What no whole number is, the program refuses."""
+    text = str(flags.get(name))
+    return int(text) if text.isdecimal() and int(text) >= otherwise else otherwise
 
 
 def rate_of(server: Server, lr: Optional[float]) -> float:

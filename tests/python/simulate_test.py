@@ -228,9 +228,9 @@ class Ends(Case):
         self.assertIsInstance(trigram.load(out), trigram.Run)
         return caught.exception
 
-    def spoiled(self, spoil):
+    def spoiled(self, spoil, at=3):
         def data(rank, step):
-            if (rank, step) == (0, 3):
+            if (rank, step) == (0, at):
                 spoil()
             return task.data(rank, step)
         return data
@@ -276,6 +276,20 @@ class Ends(Case):
 
         self.assertEqual(self.simulate(score=score).summary["loss"], 0.25)
         self.assertGreater(len(said), 0)
+
+    def test_steps_are_those_of_all_micro_batches(self):
+        whole = self.simulate(steps=4, accumulate=3, optimizer=task.optimizer)
+        with self.assertRaises(OverflowError) as caught:
+            self.simulate(steps=4, accumulate=3, optimizer=task.optimizer, data=self.spoiled(self.overflow, at=7))
+        for column in ("step", "loss", "bytes_sent"):
+            expected = list(whole.steps[column][:2])
+            for ours, theirs in zip(expected, caught.exception.run.steps[column], strict=True):
+                self.assertAlmostEqual(ours, theirs, places=6, msg=column)
+        self.assertRegex(caught.exception.run.facts["stopped"], "in step 2 of rank 0")
+
+    @staticmethod
+    def overflow():
+        raise OverflowError("the flux is 7")
 
     def test_an_error_leaves_no_descriptor(self):
         gc.collect()

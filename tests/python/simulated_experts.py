@@ -1,5 +1,5 @@
 """A mixture of experts and its batches, trained by a real job or by a simulated one. As a script, a rank of the real one:
-simulated_experts.py FOLDER leaves what each rank ends with in FOLDER/RANK.pt."""
+simulated_experts.py FOLDER leaves what each rank ends with in FOLDER/RANK.pt, by micro-batches of a step."""
 
 import sys
 
@@ -46,18 +46,27 @@ def optimizer(model):
     return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
 
-def main(folder):
-    torch.set_num_threads(1)
+def trained(parts):
+    """The model of this rank, and which it is."""
     model = make(backend="mpi:timeout=60s")
     one = optimizer(model)
     job = trigram.with_trigram(model, [one], backend="mpi:timeout=60s", bucket_size="128B").trigram
     for step in range(STEPS):
         one.zero_grad()
-        loss(model, data(job.rank, step)).backward()
+        with job.no_sync():
+            for part in range(parts - 1):
+                (loss(model, data(job.rank, step * parts + part)) / parts).backward()
+        (loss(model, data(job.rank, step * parts + parts - 1)) / parts).backward()
         one.step()
     job.finish()
-    torch.save(model.state_dict(), f"{folder}/{job.rank}.pt")
     model.normed.communicator.leave()
+    return model.state_dict(), job.rank
+
+
+def main(folder):
+    torch.set_num_threads(1)
+    of_parts = {parts: trained(parts) for parts in (1, 2)}
+    torch.save({parts: state for parts, (state, _) in of_parts.items()}, f"{folder}/{of_parts[1][1]}.pt")
 
 
 if __name__ == "__main__":

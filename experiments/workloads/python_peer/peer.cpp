@@ -63,6 +63,7 @@ Peer::Peer() {
     model_.parameters.push_back(std::move(parameter));
   }
   model_.local_batch = about.at("local_batch");
+  model_.accumulate = about.at("accumulate");
   model_.description = about.at("description");
   model_.has_algorithm = about.at("has_algorithm");
   map_memory(memory);

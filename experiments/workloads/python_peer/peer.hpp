@@ -21,6 +21,7 @@ class Peer {
   struct Model {
     std::vector<Parameter> parameters;  ///< in forward order, a layer each
     std::int64_t local_batch = 0;       ///< samples a step on each rank
+    std::int64_t accumulate = 1;        ///< micro-batches of a step
     std::string description;
     bool has_algorithm = false;  ///< of its own
   };

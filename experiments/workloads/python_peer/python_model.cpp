@@ -46,7 +46,8 @@ class OwnTraffic {
 
   template <class Body>
   void add(Worker& worker, const Body& body) {
-    if (step_ != worker.step) *this = OwnTraffic(worker.step);
+    const std::int64_t step = worker.step / Peer::of_this_process().model().accumulate;
+    if (step_ != step) *this = OwnTraffic(step);
     const Meter& meter = worker.runtime().lane(worker.lane).meter;
     bytes_ -= meter.total().bytes;
     between_nodes_ -= meter.to_other_nodes();
