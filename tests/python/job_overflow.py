@@ -64,6 +64,18 @@ class Overflows(JobCase):
             assert differences(*models) == 0, (algorithm, differences(*models))
             assert differences(models[0], seeded(Net)) > 1e-3, algorithm
 
+    def case_a_nan_of_which_signs_tell_nothing(self):
+        """One element of one rank: all leave the step out."""
+        model, scaler = seeded(Net), scaler_of(1024.0)
+        optimizer = plain(model)
+        wrapped(model, [optimizer], "bytegrad:codec=sign", grad_scaler=scaler)
+        if self.rank == 1:
+            model.second.weight.register_hook(lambda gradient: torch.where(gradient == gradient.max(), math.nan, gradient))
+        self.scaled(model, optimizer, scaler, [0])
+        optimizer.zero_grad()
+        model.trigram.finish()
+        assert differences(model, seeded(Net)) == 0 and scaler.get_scale() == 512
+
     def case_an_overflow_below_a_hook_leaves_no_trace(self):
         rest = [number for number in range(STEPS) if number != LEFT_OUT]
         models = []
