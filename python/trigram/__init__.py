@@ -15,11 +15,24 @@ program's, with `_` for `-`: `evaluate_every=50` is `--evaluate-every=50`, and T
 `trigram run --help` lists them with defaults. pandas is needed where a DataFrame is asked for, matplotlib where a
 picture is.
 
-`with_trigram` makes a PyTorch model a rank of a job that torchrun or mpirun has started: real training, by the same algorithms.
-`simulate` trains one on simulated ranks, with real gradients and a cluster's clock; `profile_of` writes one as a profile.
-`from trigram import comm` is the communicator on torch tensors, for code of your own; `trigram.algorithm` has what an algorithm
-in Python is derived from, for both. `trigram.nn`, `trigram.data` and `trigram.optim` are layers, data sets and optimizers of
-distributed training on it.
+A PyTorch model trains by the same algorithms, on real ranks that torchrun or mpirun has started,
+
+    job = trigram.with_trigram(model, [optimizer], "bytegrad").trigram     # in train.py, before the loop
+    …                                                                      # which stays as it was
+    job.finish()
+
+and, with real gradients and a cluster's clock, on simulated ones, all in this process:
+
+    run = trigram.simulate(make, loss, data, algorithm="bytegrad", ranks=8, steps=200, cluster="two_by_four")
+
+`help(trigram.simulate)` has the whole of an example, as that of every function; `help("trigram.job.Job")` says what a job can.
+`profile_of` writes a model as a profile, which a thousand simulated GPUs can train. Modules for code of your own:
+
+    trigram.comm         the communicator on torch tensors: collectives, groups, gradients through them
+    trigram.algorithm    what an algorithm in Python is derived from, for real and simulated ranks
+    trigram.nn           layers over ranks: batch normalization, a mixture of experts
+    trigram.data         samplers that give ranks equal work, data sets that are computed once
+    trigram.optim        SGD, Adam and AdamW by one call a step
 
 What the program refuses (exit code 2) is a ValueError with its text, every other failure a RuntimeError; Ctrl-C ends the
 program too. What was finished by then stays in its folder: a study goes on from there when it is started again.

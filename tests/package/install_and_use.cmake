@@ -23,8 +23,7 @@ foreach(file IN LISTS exported)
   endforeach()
 endforeach()
 
-# The installed program begins products in the current folder. Here it finds the skeletons of the tree, so that those
-# beside it are looked for.
+# The installed program begins products in the current folder, from the skeletons that are installed with it: all of the tree's.
 file(GLOB_RECURSE skeletons RELATIVE ${TREE}/experiments ${TREE}/experiments/skeletons/*)
 foreach(skeleton IN LISTS skeletons)
   if(NOT EXISTS ${WORK}/prefix/share/trigram/${skeleton})

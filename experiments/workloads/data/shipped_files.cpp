@@ -10,9 +10,10 @@ namespace trigram {
 
 std::vector<std::filesystem::path> shipped_roots() {
   std::error_code failed;
-  std::vector<std::filesystem::path> roots{TRIGRAM_EXPERIMENTS_DIR};
+  std::vector<std::filesystem::path> roots;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (!failed) roots.push_back(program.parent_path().parent_path() / "share" / "trigram");
+  roots.emplace_back(TRIGRAM_EXPERIMENTS_DIR);
   roots.emplace_back(TRIGRAM_SHARE_DIR);
   return roots;
 }
