@@ -34,11 +34,19 @@ def path() -> pathlib.Path:
                        "set TRIGRAM_SESSION to where it is")
 
 
+def opened(place: pathlib.Path) -> ctypes.CDLL:
+    """Raises RuntimeError where the system lacks what it is linked with."""
+    try:
+        return ctypes.CDLL(str(place))
+    except OSError as error:
+        raise RuntimeError(f"cannot load {place}: {error}; {program.NEEDS}") from error
+
+
 @functools.cache
 def library() -> ctypes.CDLL:
     number, floating, text = ctypes.c_int64, ctypes.c_double, ctypes.c_char_p
     addresses, counts = ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number)
-    loaded = ctypes.CDLL(str(path()))
+    loaded = opened(path())
     arguments = {"open": [text, ctypes.POINTER(Handle)], "adopt": [Handle, addresses, addresses, counts, ctypes.c_int],
                  "share": [Handle, ctypes.c_uint64, number], "sum": [Handle, ctypes.c_uint64, number],
                  "state": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "go_on_from": [Handle, text, number],

@@ -19,6 +19,9 @@ USAGE = 2
 INTERRUPTED = 130
 PATIENCE = 5.0  # seconds until a process that was asked to end is asked again, or made to
 PACKAGE = pathlib.Path(__file__).resolve().parent
+NOT_LOADED = "error while loading shared libraries"  # as the system's loader says it
+NEEDS = ("Trigram takes MPI, SimGrid, Boost, NLopt and Nettle from the system; on Debian 12: apt-get install openmpi-bin libsimgrid3.32 "
+         "libboost-program-options1.74.0 libnlopt0 libnettle8")
 
 Launcher = Union[str, Sequence[str]]
 
@@ -137,7 +140,8 @@ def fail(code: int, said: Sequence[str]) -> NoReturn:
     if code == USAGE:
         raise ValueError(text)
     how = f"ended by signal {-code}" if code < 0 else f"ended with {code}"
-    raise RuntimeError(text or f"trigram {how} and said nothing")
+    needs = f"; {NEEDS}" if NOT_LOADED in text else ""
+    raise RuntimeError(text + needs or f"trigram {how} and said nothing")
 
 
 def main() -> NoReturn:

@@ -87,7 +87,7 @@ class Installed(unittest.TestCase):
         return ended.stdout
 
     def test_what_it_needs_lies_in_it(self):
-        self.assertIn("mlp 64-32-10 on digits on vgg16's clock, bytegrad", self.python("-c", USES.format(tree=str(TREE / "python"), study=STUDY)))
+        self.assertIn("its loss on vgg16's clock, bytegrad", self.python("-c", USES.format(tree=str(TREE / "python"), study=STUDY)))
 
     def test_its_command_is_the_program(self):
         self.assertIn("trigram run", self.python("-c", "from trigram import program; program.main()", "--help"))

@@ -13,7 +13,7 @@ import unittest.mock
 
 import case
 import trigram
-from trigram import program, progress
+from trigram import library, program, progress
 
 ENDLESS = 100_000_000
 
@@ -91,6 +91,15 @@ class Errors(Started):
         self.pretend("kill -SEGV $$")
         with self.assertRaisesRegex(RuntimeError, "^trigram ended by signal 11 and said nothing$"):
             trigram.run()
+
+    def test_libraries_that_the_system_lacks_are_named_with_their_packages(self):
+        self.pretend(f"echo 'trigram: {program.NOT_LOADED}: libmpi.so.40: cannot open shared object file' >&2; exit 127")
+        with self.assertRaisesRegex(RuntimeError, "libmpi.so.40: cannot open shared object file; Trigram takes MPI, .* apt-get install openmpi-bin "):
+            trigram.run()
+        absent = self.folder / "libtrigram_session.so"
+        with unittest.mock.patch.dict(os.environ, TRIGRAM_SESSION=str(absent)):
+            with self.assertRaisesRegex(RuntimeError, f"cannot load {absent}: .*; Trigram takes MPI, .* apt-get install openmpi-bin "):
+                library.library()
 
     def test_warnings_are_warnings(self):
         self.pretend("echo 'trigram: warning: the NIC is slow' >&2; echo printed")
