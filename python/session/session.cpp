@@ -7,7 +7,6 @@
 #include "core/outside_algorithm.hpp"
 #include "core/packing.hpp"
 #include "core/training.hpp"
-#include "python/session/gradient_state.hpp"
 #include "python/session/turn.hpp"
 
 namespace trigram {
@@ -122,6 +121,7 @@ void Session::end_with(std::exception_ptr error) noexcept {
   if (step_ != nullptr) step_->abandon();
   entered_->runtime().stop_lanes();
   step_.reset();
+  kept_.reset();
   worker_.reset();
   entered_.reset();
 }
@@ -222,6 +222,7 @@ void Session::finish() {
     report.spans = own_spans();
     keep_spans(entered_->leave(pack(report)));
     step_.reset();
+    kept_.reset();
     worker_.reset();
     entered_.reset();
   });
@@ -234,18 +235,17 @@ void Session::require_gradients_only(const std::string& algorithm, const std::st
 
 void Session::keep() {
   moment([&] {
-    Packer packer;
-    StateWriter writer(worker_->device, packer);
-    step().list_state(writer);
-    kept_ = std::move(packer).bytes();
+    if (!kept_) kept_.emplace(worker_->device);
+    kept_->begin(KeptState::Way::keep);
+    step().list_state(*kept_);
   });
 }
 
 void Session::go_back() {
   moment([&] {
-    Unpacker unpacker(kept_);
-    StateReader reader(worker_->device, unpacker);
-    step().list_state(reader);
+    ensure(kept_.has_value(), "nothing was kept to go back to: 'keep' comes first");
+    kept_->begin(KeptState::Way::give_back);
+    step().list_state(*kept_);
   });
 }
 

@@ -15,6 +15,7 @@
 #include "core/state.hpp"
 #include "core/training_options.hpp"
 #include "core/training_step.hpp"
+#include "python/session/gradient_state.hpp"
 
 namespace trigram {
 
@@ -37,8 +38,8 @@ class Session {
   const BucketPlan& plan() const { return plan_; }
 
   /// On a device: from now on moments follow what the caller has ordered on that stream, a cudaStream_t, and what it
-  /// orders there next follows them. They return once all is ordered: only `state`, `go_on_from` and `finish` wait for the
-  /// device, and `end` while more than two steps are under way.
+  /// orders there next follows them. They return once all is ordered: only `state`, `go_on_from` and `finish` wait for
+  /// the device, and `end` while more than two steps are under way.
   void follow(void* stream);
   /// The model's memory, by parameter, which outlives the session; rank 0's weights go to everybody. Collective, once.
   void adopt(std::vector<ParameterView> memory);
@@ -121,7 +122,7 @@ class Session {
   std::unique_ptr<TrainingStep> step_;
   std::vector<StepRow> rows_;
   std::vector<Records> recorded_;
-  std::vector<std::byte> kept_;               ///< of the algorithm
+  std::optional<KeptState> kept_;             ///< of the algorithm
   std::int64_t steps_ = 0;                    ///< that are done
   Sums before_;                               ///< this step
   double exposed_ = 0;                        ///< seconds of this step that the loop spent in moments

@@ -68,7 +68,7 @@ class Hook(Rank):
                                             for index, one in enumerate(backwards)], loop_updates=True, place=self._place)
         self._require_the_group()
         if self._scaler is not None:
-            self._overflow = overflow.Overflow(self._session, self._scaler)
+            self._overflow = overflow.Overflow(self._session, self._scaler, self._place)
         self._places = [one.data_ptr() for one in self._seen]
         self._weights = [torch.zeros_like(one) for one in backwards]
         self._session.adopt([one.data_ptr() for one in self._weights], self._places[::-1], [one.numel() for one in backwards])

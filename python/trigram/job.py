@@ -57,7 +57,7 @@ class Job(Rank):
                            [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
                            loop_updates=bool(self._optimizers), place=self._place, moments=self._moments)
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
-        self._overflow = None if scaler is None else overflow.Overflow(self._session, scaler, self._algorithm)
+        self._overflow = None if scaler is None else overflow.Overflow(self._session, scaler, self._place, self._algorithm)
         self._broadcasts_buffers = broadcast_buffers
         self._used = [0.0] * len(named) if find_unused_parameters else None
         self._moment = BETWEEN

@@ -171,20 +171,20 @@ class Session:
 
     def keep(self) -> None:
         """Remembers what the algorithm keeps, before a step."""
-        self._check(self._library.trigram_keep(self._handle))
+        self._moment(self._library.trigram_keep)
 
     def go_back(self) -> None:
         """After the step, which then was none to the algorithm."""
-        self._check(self._library.trigram_go_back(self._handle))
+        self._moment(self._library.trigram_go_back)
 
     def rescale(self, factor: float) -> None:
         """What the algorithm keeps of gradients, between two steps."""
-        self._check(self._library.trigram_rescale(self._handle, factor))
+        self._moment(self._library.trigram_rescale, factor)
 
     def state_is_finite(self) -> bool:
         """Of what the algorithm keeps, between two steps."""
         finite = ctypes.c_int()
-        self._check(self._library.trigram_state_is_finite(self._handle, ctypes.byref(finite)))
+        self._moment(self._library.trigram_state_is_finite, ctypes.byref(finite))
         return bool(finite.value)
 
     def begin(self, learning_rate: float) -> None:

@@ -8,13 +8,15 @@ from typing import Any, Optional, Protocol
 import torch
 
 from . import algorithm as algorithms
+from .device import Place
 from .library import Session, require_gradients_only
 
 LEFT_OUT = "so a step that a grad_scaler leaves out would be half done; leave grad_scaler out: each rank then leaves out its own steps"
 
 
-def finite(gradients: torch.Tensor) -> bool:
-    return bool(torch.isfinite(gradients).all())
+def overflowed(gradients: torch.Tensor) -> torch.Tensor:
+    """Whether, where the gradients lie, so that nothing waits for a device."""
+    return torch.isfinite(gradients).all().logical_not()
 
 
 class Scaler(Protocol):
@@ -42,11 +44,11 @@ class Overflow:
     gradients of all ranks are infinite, for all scalers to see, and what the algorithm keeps is as it was before the step. It
     follows the scale of the loss, too, but for what one in Python keeps."""
 
-    def __init__(self, session: Session, scaler: Scaler, algorithm: Optional[algorithms.Algorithm] = None) -> None:
+    def __init__(self, session: Session, scaler: Scaler, place: Place, algorithm: Optional[algorithms.Algorithm] = None) -> None:
         self._session, self._scaler, self._algorithm = session, scaler, algorithm
         self._scale = 0.0  # of the last step; 0: none yet
         self._kept: dict[str, Any] = {}  # of an algorithm in Python
-        self._came = torch.zeros(1)
+        self._came = place.numbers([0.0])  # in how many tensors, and then on how many ranks
 
     def begin(self) -> None:
         """Before each step."""
@@ -61,23 +63,22 @@ class Overflow:
 
     def look(self, gradients: torch.Tensor) -> None:
         """Before the session is told that they are there."""
-        if not finite(gradients):
-            with torch.no_grad():
-                gradients.zero_()
-            self._came.fill_(1)
+        with torch.no_grad():
+            came = overflowed(gradients)
+            gradients.masked_fill_(came, 0)
+            self._came += came
 
     def agree(self, gradients: Sequence[torch.Tensor]) -> None:
         """All of them, once they have been exchanged, in which a sum of 16 bits may have overflowed too. Collective."""
-        if not all(map(finite, gradients)):
-            self._came.fill_(1)
-        self._session.sum(self._came.data_ptr(), 1)
-        if self._came.item() > 0:
-            with torch.no_grad():
-                for one in gradients:
-                    one.fill_(math.inf)
+        with torch.no_grad():
+            for one in gradients:
+                self._came += overflowed(one)
+            self._session.sum(self._came.data_ptr(), 1)
+            for one in gradients:
+                one.masked_fill_(self._came[0] > 0, math.inf)
 
     def end(self) -> None:
-        """After the step."""
+        """After the step. A scaler has waited for its device by then."""
         if self._came.item() == 0:
             return
         self._session.go_back()
