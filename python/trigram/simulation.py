@@ -223,6 +223,7 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Ma
              optimizer: "Optional[str | MakeOptimizer]", score: Optional[Score], cluster: str, clock: Clock, samples: Optional[int],
              broadcast_buffers: bool, out: "str | pathlib.Path | None", flags: dict[str, object]) -> Simulation:
     refuse(flags, ranks, steps)
+    loss = giving_scalars(loss)
     spec = algorithm if isinstance(algorithm, str) else algorithms.spec_of(algorithms.made(algorithm))
     with alone(), torch.random.fork_rng(devices=[]), torch.enable_grad():
         batch = data(0, 0)
@@ -249,6 +250,17 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Ma
         done = Simulation(folder, scratch)
         done.model = server.mean_model()
         return done
+
+
+def giving_scalars(loss: Loss) -> Loss:
+    """Raises ValueError, as it is called, for what has no gradient."""
+    def checked(model: torch.nn.Module, batch: Any) -> torch.Tensor:
+        value = loss(model, batch)
+        if not isinstance(value, torch.Tensor) or value.numel() != 1:
+            what = f"a tensor of shape {list(value.shape)}" if isinstance(value, torch.Tensor) else f"a {type(value).__name__}"
+            raise ValueError(f"loss gave {what}; give a tensor of one element, the mean over the batch")
+        return value
+    return checked
 
 
 @contextmanager

@@ -325,6 +325,8 @@ class Refused(Case):
         self.refused("an optimizer would do nothing|updates weights by itself", algorithm="one_bit_adam", optimizer=task.optimizer)
         self.refused("'first.weight' is of torch.float64", make=lambda: task.make().double())
         self.refused("no tensor of the batch says how many samples it has", data=lambda rank, step: 3)
+        self.refused("loss gave a float; give a tensor of one element", loss=lambda model, batch: 0.5)
+        self.refused(r"loss gave a tensor of shape \[5, 3\]; give a tensor of one element", loss=lambda model, batch: model(batch[0]))
         self.refused("score gave 3 values", score=lambda model: (1, 2, 3))
 
         (self.folder / "file").touch()
