@@ -1,13 +1,16 @@
 """Where tensors lie: on the CPU, or on one CUDA device, whose work is ordered on streams. No other file knows of torch.cuda."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Optional
 
 import torch
+import torch.distributed as dist
 
 KINDS = {"cpu": "the CPU", "cuda": "CUDA devices"}
 """Of places with ranks, as torch.device.type has them."""
+IN_ORDER = "NCCL_LAUNCH_ORDER_IMPLICIT"
 
 
 def untraced(function: Callable[[], Optional[int]]) -> Callable[[], Optional[int]]:
@@ -36,6 +39,9 @@ class Place:
     def current(self) -> AbstractContextManager[Any]:
         """Within it the library may make the device current; after it the caller's is again."""
         return nullcontext()
+
+    def check_lanes(self, lanes: str) -> None:
+        """Raises ValueError where exchanges of several lanes could wait for each other for ever."""
 
     def synchronize(self) -> None:
         """Returns when all that was ordered is done."""
@@ -81,6 +87,13 @@ class CudaPlace(Place):
     def current(self) -> AbstractContextManager[Any]:
         guard: AbstractContextManager[Any] = torch.cuda.device(self.device)
         return guard
+
+    def check_lanes(self, lanes: str) -> None:
+        """NCCL reads the variable once, at the first launch of the process; where that was torch's, backend gpu is too late to set it."""
+        launched = dist.is_available() and dist.is_initialized() and dist.get_backend() not in ("gloo", "mpi")
+        if lanes != "1" and launched and os.environ.get(IN_ORDER) != "1":
+            raise ValueError(f"lanes={lanes} beside torch.distributed's own NCCL takes {IN_ORDER}=1 in the environment that the processes start "
+                             "with: else lanes of different ranks may wait for each other for ever; set it there, or take lanes=1")
 
     def synchronize(self) -> None:
         torch.cuda.synchronize(self.device)

@@ -89,6 +89,19 @@ class Places(unittest.TestCase):
         self.assertEqual([told.changed() for _ in range(6)], [7, None, 9, None, 0, 7])
         self.assertEqual([device.CurrentStream(device.CPU).changed() for _ in range(2)], [None, None])
 
+    def test_lanes_beside_torchs_nccl_take_the_order_of_launches(self):
+        gpu = device.CudaPlace(0)
+        with unittest.mock.patch("torch.distributed.is_initialized", lambda: True), \
+                unittest.mock.patch("torch.distributed.get_backend", return_value="nccl") as backend:
+            self.refused("lanes=2 beside torch.distributed's own NCCL takes NCCL_LAUNCH_ORDER_IMPLICIT=1 in the environment",
+                         lambda: rank.Rank.settings("bytegrad", {"lanes": 2}, gpu))
+            self.assertEqual(rank.Rank.settings("bytegrad", {}, gpu)["backend"], "gpu")
+            with unittest.mock.patch.dict(os.environ, {device.IN_ORDER: "1"}):
+                gpu.check_lanes("2")
+            backend.return_value = "gloo"
+            gpu.check_lanes("2")
+        gpu.check_lanes("2")
+
     def test_the_callers_device_stays_current(self):
         gpu = device.CudaPlace(1)
         with unittest.mock.patch("torch.cuda.device") as guard, gpu.current():
@@ -127,6 +140,6 @@ if __name__ == "__main__":
         sys.exit(77)
     import torch
 
-    from trigram import collectives, comm, device, launcher, recording
+    from trigram import collectives, comm, device, launcher, rank, recording
     from trigram.optim import fused
     unittest.main()

@@ -8,6 +8,7 @@ import unittest
 
 import without_cuda
 
+os.environ.setdefault("NCCL_LAUNCH_ORDER_IMPLICIT", "1")  # which NCCL reads once, for DDP
 if why := without_cuda.reason():
     print(f"skipped: {why}")
     sys.exit(77)
