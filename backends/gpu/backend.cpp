@@ -158,6 +158,7 @@ class GpuBackend final : public Backend {
   }
 
   void use_device(std::optional<int> device) override {
+    require(member_.has_value(), refuses_entering());
     require(device.has_value(),
             "the memory to work on is the host's, and backend 'gpu' works on that of CUDA devices; move models and "
             "tensors there, as by model.cuda(), or take backend mpi or torch");
