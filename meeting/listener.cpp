@@ -24,6 +24,12 @@ in_port_t& port_in(sockaddr& address) { return reinterpret_cast<sockaddr_in&>(ad
 
 bool is_loopback(const std::string& numbers) { return numbers.starts_with("127.") || numbers == "::1"; }
 
+std::string advice(int port) {
+  if (port == 0) return "set MASTER_ADDR to an address of its machine, or to a name that stands for one";
+  return "give an address of its machine and a free port by MASTER_ADDR and TRIGRAM_PORT or by "
+         "rendezvous=tcp:HOST:PORT, the same on all ranks";
+}
+
 }  // namespace
 
 Listener::Listener(const std::string& host, int port) : port_(port) {
@@ -37,9 +43,8 @@ Listener::Listener(const std::string& host, int port) : port_(port) {
   }
   if (!descriptors_.empty() && error != EADDRINUSE) return;
   for (const int descriptor : descriptors_) close(descriptor);
-  throw UsageError("rank 0 cannot listen at " + shown(host) + ":" + std::to_string(port) + " (" + reason +
-                   "); give an address of its machine and a free port by MASTER_ADDR and TRIGRAM_PORT or by "
-                   "rendezvous=tcp:HOST:PORT, the same on all ranks");
+  throw UsageError("rank 0 cannot listen at " + shown(host) + (port == 0 ? "" : ":" + std::to_string(port)) + " (" +
+                   reason + "); " + advice(port));
 }
 
 Listener::~Listener() {

@@ -25,7 +25,7 @@ TcpStore::TcpStore(std::unique_ptr<StoreServer> server, std::string host, int po
                    double seconds)
     : server_(std::move(server)),
       host_(std::move(host)),
-      port_(port),
+      port_(server_ == nullptr ? port : server_->port()),
       member_(std::move(member)),
       secret_(std::move(secret)),
       socket_(reach(seconds)) {

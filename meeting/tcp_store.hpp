@@ -11,10 +11,12 @@ namespace trigram {
 /// One connection to rank 0, which has one to itself.
 class TcpStore final : public Store {
  public:
-  /// Rank 0 serves at `host` and `port`; the others try to reach it for `seconds`; 0: forever. Throws UsageError when
-  /// rank 0 refuses, with its reason, or cannot listen; BackendError when nobody answers.
+  /// Rank 0 serves at `host` and `port`, or, where that is 0, at a free one; the others try to reach it for `seconds`;
+  /// 0: forever. Throws UsageError when rank 0 refuses, with its reason, or cannot listen; BackendError when nobody
+  /// answers.
   TcpStore(const std::string& host, int port, const Member& member, double seconds);
 
+  int port() const { return port_; }
   void put(const std::string& key, const Bytes& value) override;
   bool claim(const std::string& key, const Bytes& value) override;
   std::optional<Bytes> get(const std::string& key) override;

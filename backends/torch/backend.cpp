@@ -1,6 +1,5 @@
 // The backend 'torch': processes that torch.distributed connects, as those of torchrun.
-#include <cstdint>
-#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "backends/torch/runtime.hpp"
 #include "core/backend_traits.hpp"
@@ -12,9 +11,9 @@ namespace {
 /// This process as a rank, for one run.
 class TorchRank final : public EnteredRank {
  public:
-  TorchRank(const Transport& transport, const World& world, int rank, std::vector<int> node_of_rank, double timeout,
-            std::string facts)
-      : runtime_(transport, world, rank, std::move(node_of_rank), timeout), facts_(std::move(facts)) {
+  TorchRank(const Transport& transport, const World& world, const Place& place, std::vector<int> node_of_rank,
+            double timeout)
+      : runtime_(transport, world, place, std::move(node_of_rank), timeout), facts_(place.facts) {
     try {
       runtime_.begin();
     } catch (...) {
@@ -59,12 +58,12 @@ class TorchBackend final : public Backend {
             params.get("timeout", "300s", Unit::seconds,
                        "how long ranks may take to meet, and an exchange to end, before the job ends; 0: forever")) {}
 
-  int default_ranks() const override { return place().at("ranks"); }
+  int default_ranks() const override { return place().ranks(); }
 
   std::vector<int> nodes(int ranks) const override {
     require(ranks == default_ranks(), "the run asks for ", ranks, " ranks, but torch.distributed connects ",
             default_ranks(), " processes; start so many, as by: torchrun --nproc-per-node ", ranks, " train.py");
-    if (ranks_per_node_ == 0) return place().at("nodes");
+    if (ranks_per_node_ == 0) return place().nodes;
     std::vector<int> node_of_rank;
     for (int rank = 0; rank < ranks; ++rank) node_of_rank.push_back(rank / ranks_per_node_);
     return node_of_rank;
@@ -72,7 +71,7 @@ class TorchBackend final : public Backend {
 
   bool simulated() const override { return false; }
   bool spans_processes() const override { return true; }
-  int process_rank() const override { return place().at("rank"); }
+  int process_rank() const override { return place().rank; }
 
   std::string refuses_entering() const override { return {}; }
   std::string refuses_asking() const override {
@@ -81,22 +80,21 @@ class TorchBackend final : public Backend {
   }
 
   std::unique_ptr<EnteredRank> enter(const World& world) override {
-    return std::make_unique<TorchRank>(transport_in_use(), world, process_rank(), nodes(world.ranks), timeout_,
-                                       place().at("facts").dump());
+    return std::make_unique<TorchRank>(transport_in_use(), world, place(), nodes(world.ranks), timeout_);
   }
 
   Outcome run(const World& world, const RankBody& body) override { return run_entered(*enter(world), body); }
 
  private:
-  /// Where this process stands among those that torch.distributed connects; collective at the first call.
-  const nlohmann::json& place() const {
-    if (place_.is_null()) place_ = transport_in_use().ask({{"ask", "join"}, {"seconds", timeout_}});
-    return place_;
+  /// Collective at the first call.
+  const Place& place() const {
+    if (!place_) place_ = join(transport_in_use(), timeout_);
+    return *place_;
   }
 
   int ranks_per_node_;
   double timeout_;
-  mutable nlohmann::json place_;
+  mutable std::optional<Place> place_;
 };
 
 const Backends::Registration registration(

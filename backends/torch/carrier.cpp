@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds cause_may_take{1500};
 
 void Carrier::carry(int lane, std::span<const Message> messages, double seconds, const Undertaking& undertaking) const {
   const double begun = seconds_now();
-  const Trouble trouble = transport_.carry(lane, messages, seconds);
+  const Trouble trouble = connections_.carry(lane, messages, seconds);
   if (trouble.text.empty()) return;
   const std::string what = undertaking.message(trouble.message);
   if (seconds > 0 && seconds_now() - begun >= seconds)
@@ -39,7 +39,7 @@ void Carrier::throw_the_jobs_failure() const {
 
 void Carrier::end_all() const {
   try {
-    transport_.ask({{"ask", "abort"}});
+    connections_.end_all();
   } catch (const std::exception& error) {
     failure_.report(std::current_exception());
   }

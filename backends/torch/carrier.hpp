@@ -1,11 +1,11 @@
-// A rank's end of the transport, which knows why a message did not come.
+// A rank's end of its connections, which knows why a message did not come.
 #pragma once
 
 #include <functional>
 #include <span>
 #include <string>
 
-#include "backends/torch/transport.hpp"
+#include "backends/torch/connections.hpp"
 #include "meeting/rendezvous.hpp"
 #include "processes/lane_context.hpp"
 
@@ -20,9 +20,9 @@ struct Undertaking {
 /// Shared by all communicators of a rank.
 class Carrier {
  public:
-  /// The rendezvous and the failure outlive it.
-  Carrier(const Transport& transport, Rendezvous& rendezvous, Failure& failure)
-      : transport_(transport), rendezvous_(rendezvous), failure_(failure) {}
+  /// They outlive it.
+  Carrier(const Connections& connections, Rendezvous& rendezvous, Failure& failure)
+      : connections_(connections), rendezvous_(rendezvous), failure_(failure) {}
 
   /// Carries messages of the lane of that index together. Throws BackendError, with the reason why the job ends where
   /// some rank has told one; and this rank's first error where that has made an end of all messages.
@@ -34,7 +34,7 @@ class Carrier {
  private:
   void throw_the_jobs_failure() const;
 
-  Transport transport_;
+  const Connections& connections_;
   Rendezvous& rendezvous_;
   Failure& failure_;
 };

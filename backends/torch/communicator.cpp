@@ -15,8 +15,8 @@ bool is_receive(const Transfer& transfer) { return transfer.direction == Transfe
 }  // namespace
 
 std::int64_t LaneTags::tag(std::int64_t group, std::int64_t bytes) const {
-  constexpr std::int64_t sessions = 64, groups = 512, sizes = 65521;  // together less than 2^31; the last is prime
-  return ((session_ % sessions) * groups + group % groups) * sizes + bytes % sizes;
+  constexpr std::int64_t groups = 32768, sizes = 65521;  // together less than 2^31; the last is prime
+  return group % groups * sizes + bytes % sizes;
 }
 
 TorchCommunicator::TorchCommunicator(std::string name, std::vector<int> world_ranks, std::int64_t group,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "backends/torch/meeting.hpp"
 #include "core/lane_groups.hpp"
 #include "kernels/cpu/kernels.hpp"
 
@@ -21,42 +22,30 @@ std::string text_of_error(const std::exception_ptr& error) {
   }
 }
 
-Member member_at(const nlohmann::json& place, int rank, std::size_t ranks) {
-  Member member;
-  member.rank = rank;
-  member.ranks = static_cast<int>(ranks);
-  member.launcher = "torch.distributed";
-  member.job = place.at("job");
-  member.secret = place.at("secret");
-  return member;
-}
-
 }  // namespace
 
-TorchRuntime::TorchRuntime(const Transport& transport, const World& world, int rank, std::vector<int> node_of_rank,
-                           double timeout)
-    : RankRuntime(rank, std::make_shared<RankMap>(world.axes(), node_of_rank), world.layout()) {
-  const nlohmann::json place = transport.ask({{"ask", "meet"}, {"seconds", timeout}});
-  rendezvous_ = trigram::meet("tcp:" + place.at("place").get<std::string>(),
-                              member_at(place, rank, node_of_rank.size()), {timeout});
-  control_ = std::make_unique<HostExchange>(*rendezvous_, Patience{timeout > 0 ? timeout + longer_for_the_meeting : 0});
+TorchRuntime::TorchRuntime(const Transport& transport, const World& world, const Place& place,
+                           std::vector<int> node_of_rank, double timeout)
+    : RankRuntime(place.rank, std::make_shared<RankMap>(world.axes(), std::move(node_of_rank)), world.layout()),
+      connections_(transport, timeout),
+      rendezvous_(meet_beside(connections_, place, timeout)),
+      control_(*rendezvous_, Patience{timeout > 0 ? timeout + longer_for_the_meeting : 0}) {
   require_same_on_all_ranks(world.configuration,
-                            [this](const std::vector<std::byte>& own) { return control_->all_gather(own); });
+                            [this](const std::vector<std::byte>& own) { return control_.all_gather(own); });
   try {
-    make_lanes(transport, world, timeout, place.at("session"));
+    make_lanes(world, timeout);
   } catch (...) {
     fail(std::current_exception());
     throw;
   }
 }
 
-void TorchRuntime::make_lanes(const Transport& transport, const World& world, double timeout, std::int64_t session) {
-  transport.ask({{"ask", "connect"}, {"lanes", lanes()}, {"seconds", timeout}});
-  carrier_ = std::make_unique<Carrier>(transport, *rendezvous_, failure_);
+void TorchRuntime::make_lanes(const World& world, double timeout) {
+  connections_.connect(lanes());
+  carrier_ = std::make_unique<Carrier>(connections_, *rendezvous_, failure_);
   std::shared_ptr<LaneLine> line;
   const auto part = [&](int lane, const Parting& parting, const std::shared_ptr<LaneContext>& context) {
-    if (line == nullptr || line->index != lane)
-      line = std::make_shared<LaneLine>(LaneLine{lane, *carrier_, context, LaneTags(session)});
+    if (line == nullptr || line->index != lane) line = std::make_shared<LaneLine>(LaneLine{lane, *carrier_, context});
     const std::int64_t number = line->tags.groups();
     line->tags.use_groups(number + 1);
     return std::make_unique<TorchCommunicator>(parting.name, parting.group_of(rank()), number, line);
@@ -77,13 +66,13 @@ void TorchRuntime::stop_lanes() {
 
 void TorchRuntime::collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) {
   const Clock::Stop stop(clock_);
-  Parts parts = control_->gather(key, part);
+  Parts parts = control_.gather(key, part);
   if (rank() == 0) complete(std::move(parts));
-  control_->meet();
+  control_.meet();
 }
 
 void TorchRuntime::begin() {
-  control_->agree(0, ReduceOp::sum);
+  control_.agree(0, ReduceOp::sum);
   clock_.restart();
 }
 

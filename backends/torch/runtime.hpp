@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/torch/communicator.hpp"
+#include "backends/torch/place.hpp"
 #include "backends/torch/watch.hpp"
 #include "core/backend.hpp"
 #include "meeting/host_exchange.hpp"
@@ -18,7 +19,8 @@ namespace trigram::torch {
 class TorchRuntime final : public RankRuntime {
  public:
   /// `timeout`: seconds that one operation may wait; 0: forever.
-  TorchRuntime(const Transport& transport, const World& world, int rank, std::vector<int> node_of_rank, double timeout);
+  TorchRuntime(const Transport& transport, const World& world, const Place& place, std::vector<int> node_of_rank,
+               double timeout);
   ~TorchRuntime() override = default;
   TorchRuntime(const TorchRuntime&) = delete;
   TorchRuntime& operator=(const TorchRuntime&) = delete;
@@ -26,8 +28,8 @@ class TorchRuntime final : public RankRuntime {
   Lane& lane(int index) override { return lanes_->lane(index); }
   double now() const override { return clock_.now(); }
   Pending launch(int lane, std::function<void()> body) override;
-  std::int64_t agree(std::int64_t value, ReduceOp op) override { return control_->agree(value, op); }
-  void meet() override { control_->meet(); }
+  std::int64_t agree(std::int64_t value, ReduceOp op) override { return control_.agree(value, op); }
+  void meet() override { control_.meet(); }
   void stop_lanes() override;
   /// Blocks all ranks until `complete` has returned on rank 0; each rank's clock stands still meanwhile.
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
@@ -35,17 +37,18 @@ class TorchRuntime final : public RankRuntime {
   /// All ranks enter, and their clocks start together.
   void begin();
   /// Every rank's bytes, on every rank.
-  Parts exchange_results(const std::vector<std::byte>& own) { return control_->all_gather(own); }
+  Parts exchange_results(const std::vector<std::byte>& own) { return control_.all_gather(own); }
   /// The first error of this rank, which releases its lanes and those of others.
   void fail(const std::exception_ptr& error) noexcept;
 
  private:
-  void make_lanes(const Transport& transport, const World& world, double timeout, std::int64_t session);
+  void make_lanes(const World& world, double timeout);
 
   Failure failure_;
   Clock clock_;
+  Connections connections_;
   std::unique_ptr<Rendezvous> rendezvous_;
-  std::unique_ptr<HostExchange> control_;
+  HostExchange control_;
   std::unique_ptr<Carrier> carrier_;
   std::unique_ptr<FailureWatch> watch_;
   std::unique_ptr<ThreadedLanes> lanes_;  ///< which end while somebody can still wake them

@@ -24,10 +24,10 @@ nlohmann::json Transport::ask(const nlohmann::json& question) const {
   return nlohmann::json::parse(text.data());
 }
 
-Trouble Transport::carry(int lane, std::span<const Message> messages, double seconds) const {
+Trouble Transport::carry(int connections, int lane, std::span<const Message> messages, double seconds) const {
   std::array<char, room_for_trouble> text{};
-  const int place = carry_in_c(lane, messages.data(), static_cast<int>(messages.size()), seconds, text.data(),
-                               static_cast<int>(text.size()));
+  const int place = carry_in_c(connections, lane, messages.data(), static_cast<int>(messages.size()), seconds,
+                               text.data(), static_cast<int>(text.size()));
   return {place, text.data()};
 }
 

@@ -27,9 +27,10 @@ struct Trouble {
 struct Transport {
   /// Question and answer are texts of JSON. Gives 0, or, with why in `text`, 1, and 2 where the user can mend it.
   using Ask = int (*)(const char* question, char* text, int room);
-  /// Returns when all messages have ended: -1, or the place of one that failed or took longer than `seconds` (0:
-  /// forever), with why in `text`.
-  using Carry = int (*)(int lane, const Message* messages, int count, double seconds, char* text, int room);
+  /// On a lane of those connections. Returns when all messages have ended: -1, or the place of one that failed or took
+  /// longer than `seconds` (0: forever), with why in `text`.
+  using Carry = int (*)(int connections, int lane, const Message* messages, int count, double seconds, char* text,
+                        int room);
 
   Ask ask_in_c = nullptr;
   Carry carry_in_c = nullptr;
@@ -37,7 +38,7 @@ struct Transport {
   /// Throws UsageError or BackendError with the reason where there is no answer.
   nlohmann::json ask(const nlohmann::json& question) const;
   /// Carries all messages of a lane together. `text` is empty where all is well.
-  Trouble carry(int lane, std::span<const Message> messages, double seconds) const;
+  Trouble carry(int connections, int lane, std::span<const Message> messages, double seconds) const;
 };
 
 /// Of the backends that this thread makes from now on.

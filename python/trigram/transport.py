@@ -1,15 +1,16 @@
 """Messages of ranks by torch.distributed: what the library's backend `torch` calls, on the threads of its lanes."""
 
+import contextlib
 import ctypes
 import datetime
 import functools
+import itertools
 import json
 import os
 import pathlib
 import platform
-import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
 import torch
@@ -30,7 +31,8 @@ class Message(ctypes.Structure):
 
 
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int)
-Carry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(Message), ctypes.c_int, ctypes.c_double, ctypes.c_void_p, ctypes.c_int)
+Carry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(Message), ctypes.c_int, ctypes.c_double, ctypes.c_void_p,
+                         ctypes.c_int)
 
 
 def limit(seconds: float) -> datetime.timedelta:
@@ -45,72 +47,100 @@ def memory(address: int, count: int) -> torch.Tensor:
     return torch.frombuffer((ctypes.c_uint8 * count).from_address(address), dtype=torch.uint8)
 
 
+@contextlib.contextmanager
+def meeting(seconds: float) -> Iterator[None]:
+    """Adds to what torch.distributed says where processes do not meet what they can do."""
+    try:
+        yield
+    except RuntimeError as error:
+        said = (str(error).splitlines() or ["it does not say why"])[0]
+        within = f" within {seconds:g} s" if seconds > 0 else ""
+        raise RuntimeError(f"torch.distributed could not connect this process with the others: {said}; did all of them come{within}, and "
+                           "does none have an error of its own? On several hosts, each one's name must stand for an address that the "
+                           "others reach, or GLOO_SOCKET_IFNAME name its network card") from error
+
+
+def new_group(seconds: float) -> Any:
+    """Of gloo, with all ranks. Collective; each later collective of it waits for others as long."""
+    with meeting(seconds):
+        return dist.new_group(backend="gloo", timeout=limit(seconds))
+
+
 class Connections:
-    """Those of this process: process groups of gloo with all ranks, one for what is agreed on and one for each lane, since
-    messages of a group wait for each other. Sessions share them, and tell their messages apart by tags."""
+    """Those of one run of ranks: a process group for each lane, since messages of a group wait for each other. What ends them
+    ends no others."""
 
     def __init__(self, seconds: float) -> None:
-        """Of the default process group. Collective."""
-        self.of = dist.GroupMember.WORLD
-        self.rank, self.ranks = dist.get_rank(), dist.get_world_size()
-        self.lanes: list[Any] = []
-        self.sessions = 0
-        self.broken = False
-        self._control = dist.new_group(backend="gloo", timeout=limit(seconds))
-        hosts = [""] * self.ranks
-        dist.all_gather_object(hosts, this_host(), group=self._control)
-        numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts))}
-        self.nodes = [numbers[host] for host in hosts]
+        """Collective."""
+        self._seconds = seconds
+        self.lanes = [new_group(seconds)]
 
-    def meet(self) -> dict[str, Any]:
-        """Where ranks of one session meet beside torch.distributed, as rank 0 says. Collective."""
-        self.sessions += 1
-        said: list[Any] = [self._place_or_reason() if self.rank == 0 else None]
-        dist.broadcast_object_list(said, src=0, group=self._control)
-        if isinstance(said[0], str):
-            raise ValueError(said[0])
-        place: dict[str, Any] = said[0]
-        return place
+    def tell(self, said: Any) -> Any:
+        """What rank 0 says. Collective."""
+        told = [said]
+        with meeting(self._seconds):
+            dist.broadcast_object_list(told, src=0, group=self.lanes[0])
+        return told[0]
 
-    def _place_or_reason(self) -> "dict[str, Any] | str":
-        """The reason goes to all ranks, so that all of them end with it."""
-        host = "127.0.0.1" if max(self.nodes) == 0 else os.environ.get("MASTER_ADDR", platform.node())
-        try:
-            with socket.create_server((host, 0)) as server:
-                port = server.getsockname()[1]
-        except OSError as error:
-            return (f"rank 0 cannot listen at MASTER_ADDR {host} ({error.strerror}), where ranks meet beside torch.distributed; set it to an IPv4 "
-                    "address of rank 0's own network card, or to a name that stands for one")
-        return {"session": self.sessions, "place": f"{host}:{port}", "job": f"session-{self.sessions}", "secret": secrets.token_hex(32)}
-
-    def connect(self, lanes: int, seconds: float) -> None:
+    def connect(self, lanes: int) -> None:
         """Collective."""
         while len(self.lanes) < lanes:
-            self.lanes.append(dist.new_group(backend="gloo", timeout=limit(seconds)))
+            self.lanes.append(new_group(self._seconds))
 
-    def abort(self) -> None:
+    def end(self) -> None:
         """Ends all messages of all lanes, also at their other ends: where one takes too long, gloo gives up all of its group."""
-        self.broken = True
-        for group in self.lanes if self.ranks > 1 else ():
+        rank, ranks = dist.get_rank(), dist.get_world_size()
+        for group in self.lanes if ranks > 1 else ():
             try:
-                group.recv([torch.empty(1)], (self.rank + 1) % self.ranks, NOBODYS_TAG).wait(SOON)
+                group.recv([torch.empty(1)], (rank + 1) % ranks, NOBODYS_TAG).wait(SOON)
             except RuntimeError:
                 continue  # as it should
 
+    def close(self) -> None:
+        for group in self.lanes:
+            dist.destroy_process_group(group)
+
+
+def place_among_all(seconds: float) -> dict[str, Any]:
+    """Where this process stands among those that torch.distributed connects, and where they would reach it. Collective."""
+    require_group(seconds)
+    hosts = [""] * dist.get_world_size()
+    group = new_group(seconds)
+    with meeting(seconds):
+        dist.all_gather_object(hosts, this_host(), group=group)
+    dist.destroy_process_group(group)
+    numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts))}
+    own = "127.0.0.1" if len(numbers) == 1 else os.environ.get("MASTER_ADDR", platform.node())
+    listens = own if len(numbers) == 1 else listening_place(own)
+    return {"rank": dist.get_rank(), "nodes": [numbers[host] for host in hosts], "host": own, "listens": listens,
+            "facts": {"library": f"torch.distributed {torch.__version__}, gloo", "nodes": len(numbers)}}
+
+
+def listening_place(host: str) -> str:
+    """That name, or all addresses where it stands for this machine within itself alone, as Debian's /etc/hosts has a machine's own name."""
+    try:
+        loopback = socket.gethostbyname(host).startswith("127.")
+    except OSError:
+        return host  # who listens there says what is wrong
+    return "0.0.0.0" if loopback else host
+
 
 def this_host() -> str:
-    """Its name, and what tells machines of one name apart."""
-    boot = pathlib.Path("/proc/sys/kernel/random/boot_id")
-    return platform.node() + (boot.read_text() if boot.is_file() else "")
+    """Its name, and what tells machines of one name, and networks within one machine, apart."""
+    boot, network = pathlib.Path("/proc/sys/kernel/random/boot_id"), pathlib.Path("/proc/self/ns/net")
+    return f"{platform.node()} {boot.read_text() if boot.is_file() else ''} {os.readlink(network) if network.is_symlink() else ''}"
 
 
 class Transport:
     """The functions that the library calls; they live as long as the process."""
 
     def __init__(self) -> None:
-        self._connections: Optional[Connections] = None
-        self._answers: dict[str, Callable[[dict[str, Any]], Any]] = {"join": self._join, "meet": self._meet, "connect": self._connect,
-                                                                     "abort": self._abort}
+        self._open: dict[int, Connections] = {}
+        self._numbers = itertools.count()
+        self._answers: dict[str, Callable[[dict[str, Any]], Any]] = {
+            "join": lambda asked: place_among_all(asked["seconds"]), "open": self._opened,
+            "tell": lambda asked: self._of(asked).tell(asked["said"]), "connect": lambda asked: self._of(asked).connect(asked["lanes"]),
+            "end": lambda asked: self._of(asked).end(), "close": lambda asked: self._open.pop(asked["connections"]).close()}
         self.in_c = Ask(self._ask), Carry(self._carry)
 
     def _ask(self, question: bytes, text: int, room: int) -> int:
@@ -119,35 +149,23 @@ class Transport:
             write(text, room, json.dumps(self._answers[asked["ask"]](asked)))
             return 0
         except BaseException as error:  # of whatever kind, it must not get lost in the library
-            refused = isinstance(error, ValueError)
-            write(text, room, str(error) if refused else f"{type(error).__name__}: {error}")
-            return REFUSED if refused else 1
+            told = isinstance(error, (RuntimeError, ValueError))
+            write(text, room, str(error) if told else f"{type(error).__name__}: {error}")
+            return REFUSED if isinstance(error, ValueError) else 1
 
-    def _join(self, asked: dict[str, Any]) -> dict[str, Any]:
-        require_group(asked["seconds"])
-        if self._connections is None or self._connections.broken or self._connections.of is not dist.GroupMember.WORLD:
-            self._connections = Connections(asked["seconds"])
-        own = self._connections
-        return {"rank": own.rank, "ranks": own.ranks, "nodes": own.nodes,
-                "facts": {"library": f"torch.distributed {torch.__version__}, gloo", "nodes": 1 + max(own.nodes)}}
+    def _opened(self, asked: dict[str, Any]) -> int:
+        """The number by which the library calls them."""
+        number = next(self._numbers)
+        self._open[number] = Connections(asked["seconds"])
+        return number
 
-    def _made(self) -> Connections:
-        assert self._connections is not None  # nobody asks before it has joined
-        return self._connections
+    def _of(self, asked: dict[str, Any]) -> Connections:
+        return self._open[asked["connections"]]
 
-    def _meet(self, _: dict[str, Any]) -> dict[str, Any]:
-        return self._made().meet()
-
-    def _connect(self, asked: dict[str, Any]) -> None:
-        self._made().connect(asked["lanes"], asked["seconds"])
-
-    def _abort(self, _: dict[str, Any]) -> None:
-        self._made().abort()
-
-    def _carry(self, lane: int, messages: Any, count: int, seconds: float, text: int, room: int) -> int:
+    def _carry(self, connections: int, lane: int, messages: Any, count: int, seconds: float, text: int, room: int) -> int:
         place, works = 0, []
         try:
-            group, end = self._made().lanes[lane], datetime.datetime.now() + limit(seconds)
+            group, end = self._open[connections].lanes[lane], datetime.datetime.now() + limit(seconds)
             for place in range(count):
                 one = messages[place]
                 begin = group.recv if one.receives else group.send
@@ -176,7 +194,8 @@ def require_group(seconds: float) -> None:
         if missing:
             raise ValueError(f"nobody has said where the processes meet: {', '.join(missing)} not in the environment; start the script with "
                              "torchrun --nproc-per-node 4 train.py, or call torch.distributed.init_process_group before")
-        dist.init_process_group("gloo", timeout=limit(seconds))
+        with meeting(seconds):
+            dist.init_process_group("gloo", timeout=limit(seconds))
     wanted, connected = os.environ.get("WORLD_SIZE", ""), dist.get_world_size()
     if wanted.isdigit() and int(wanted) != connected:
         who = "torchrun started" if launcher.under_torchrun() else "the environment says"

@@ -18,6 +18,42 @@ from with_trigram_test import HERE, LAUNCHER, PATIENCE
 TORCHRUN = [sys.executable, "-B", "-m", "torch.distributed.run", "--redirects", "9:1", "--tee", "9:1"]
 CASES = ["weights_are_kept", "ranks_meet_as_they_were_started", "collectives", "begun_collectives_run_beside", "groups",
          "gradients_of_collectives", "ddp_momentum", "resumed_is_never_stopped", "every_other_algorithm_trains"]
+SESSIONS = """
+import time, torch, trigram
+from trigram import comm
+torch.set_num_threads(1)
+
+def opened(timeout):
+    model = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    return trigram.with_trigram(model, [optimizer], backend=f"torch:timeout={timeout}s"), optimizer
+
+def step(model, optimizer):
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    return model.trigram.steps()["bytes_sent"].iloc[-1]
+
+world = comm.join(backend="torch:timeout=200s")
+hasty, patient = opened(4), opened(100)
+for one in hasty, patient:
+    step(*one)
+try:
+    time.sleep(8 * world.rank)
+    step(*hasty)
+except RuntimeError as error:
+    print("hasty:", error)
+assert hasty[0].trigram.finished and not patient[0].trigram.finished
+assert step(*patient) > 0 and step(*opened(50)) > 0 and world.all_reduce(torch.ones(1)) == 2
+world.barrier()
+begun = time.monotonic()
+try:
+    time.sleep(8 * world.rank)
+    opened(4)
+except RuntimeError as error:
+    print(f"opens alone after {time.monotonic() - begun:.1f} s: {error}")
+assert step(*patient) > 0
+print("went on")
+"""
 
 
 class Job:
@@ -53,9 +89,9 @@ class Torchrun(unittest.TestCase):
         (self.folder / store).mkdir()
         return self.job(([*start, HERE / "with_trigram_job.py", self.folder / store, *names], {}))
 
-    def pair(self, name, spoil, timeout="300s"):
+    def pair(self, name, text):
         """Two ranks that nobody looks after, so that each ends by itself."""
-        (self.folder / name).write_text(within_backward(f"torch:timeout={timeout}", spoil))
+        (self.folder / name).write_text(text)
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = str(server.getsockname()[1])
         return self.job(*[([sys.executable, "-B", name], {"RANK": rank, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port})
@@ -75,16 +111,20 @@ class Torchrun(unittest.TestCase):
                     self.assertTrue(all(map(torch.equal, weights, theirs[method][0])), (method, rank))
                     self.assertEqual(sent, theirs[method][1], (method, rank))
 
+    def failing(self, name, spoil, timeout="300s"):
+        return self.pair(name, within_backward(f"torch:timeout={timeout}", spoil))
+
     def test_jobs_end_and_say_why(self):
         thrown = "OverflowError: the flux of rank 1 is 7"
-        throws = self.pair("throws.py", f"raise OverflowError('{thrown.split(': ')[1]}')")
-        dies = self.pair("dies.py", "os.kill(os.getpid(), signal.SIGKILL)")
-        stops = self.pair("stops.py", "os.kill(os.getpid(), signal.SIGSTOP)")
-        late = self.pair("late.py", "time.sleep(6)", timeout="3s")
+        throws = self.failing("throws.py", f"raise OverflowError('{thrown.split(': ')[1]}')")
+        dies = self.failing("dies.py", "os.kill(os.getpid(), signal.SIGKILL)")
+        stops = self.failing("stops.py", "os.kill(os.getpid(), signal.SIGSTOP)")
+        late = self.failing("late.py", "time.sleep(12)", timeout="6s")
+        sessions = self.pair("sessions.py", SESSIONS)
         for job, text in ((throws, rf"RuntimeError: rank 0 ends since rank 1 failed: {thrown}"),
                           (dies, r"rank 0, .*a (receive|send) of \d+ bytes (from|to) rank 1: .*closed|rank 0 ends since rank 1 failed: its process"),
                           (stops, r"rank 0 ends since rank 1 failed: its process has given no sign of life for \d+ s"),
-                          (late, r"rank 0, lane 1 .*, all ranks: exchange number \d+ \(in all_reduce of bucket 0\) has waited 3 s for a "
+                          (late, r"rank 0, lane 1 .*, all ranks: exchange number \d+ \(in all_reduce of bucket 0\) has waited 6 s for a "
                                  r"(receive|send) of \d+ bytes (from|to) rank 1")):
             status, said = job.ended()
             self.assertNotEqual(status, 0)
@@ -92,7 +132,18 @@ class Torchrun(unittest.TestCase):
         status, said = throws.ended(1)
         self.assertIn(f"trigram: rank 1 fails: {thrown}", said)
         status, said = late.ended(1)
-        self.assertRegex(said, "RuntimeError: rank 1 ends since rank 0 failed: rank 0, lane 1 .* has waited 3 s")
+        self.assertRegex(said, "RuntimeError: rank 1 ends since rank 0 failed: rank 0, lane 1 .* has waited 6 s")
+        self.sessions_ended_by_themselves(sessions)
+
+    def sessions_ended_by_themselves(self, job):
+        """Each waits as long as it was told to, and others in the process live on."""
+        for rank, lost in enumerate(("rank 0, lane 1 .* has waited 4 s for a (receive|send)",
+                                     "rank 1 ends since rank 0 failed: rank 0, lane 1 .* has waited 4 s")):
+            status, said = job.ended(rank)
+            self.assertEqual((status, said.count("went on")), (0, 1), said)
+            self.assertRegex(said, f"hasty: {lost}")
+            self.assertRegex(said, r"opens alone after \d\d?\.\d s: torch.distributed could not connect this process with the others: .*; "
+                                   "did all of them come within 4 s, and does none have an error of its own")
 
     def test_what_cannot_be_is_refused(self):
         model = torch.nn.Linear(1, 1)

@@ -57,6 +57,12 @@ TEST_P(Rendezvouses, EveryRankGetsEverybodysBytesInRankOrder) {
   EXPECT_THAT(errors, Each(IsEmpty()));
 }
 
+TEST(TcpStores, HaveTheirPortBeforeTheyTellIt) {
+  const TcpStore first("127.0.0.1", 0, member_named(0, 2), 20), second("127.0.0.1", 0, member_named(0, 2), 20);
+  EXPECT_NE(first.port(), second.port());
+  EXPECT_THROW(Listener("127.0.0.1", first.port()), UsageError);
+}
+
 TEST_P(Rendezvouses, MegabytesTravelWhole) {
   const auto errors = errors_of(2, [&](int rank) {
     const auto meeting = meet(where, member_named(rank, 2), patience);
