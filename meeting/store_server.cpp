@@ -155,20 +155,20 @@ Bytes StoreServer::answer(const Bytes& request) {
   const std::string key = text_of({request.begin() + 1, end});
   const auto value = end + 1;
   const std::lock_guard lock(mutex_);
-  switch (static_cast<Request>(request.front())) {
-    case Request::put:
+  switch (static_cast<StoreRequest>(request.front())) {
+    case StoreRequest::put:
       values_[key] = Bytes(value, request.end());
       return yes;
-    case Request::claim:
+    case StoreRequest::claim:
       return values_.try_emplace(key, value, request.end()).second ? yes : no;
-    case Request::get: {
+    case StoreRequest::get: {
       const auto found = values_.find(key);
       if (found == values_.end()) return no;
       Bytes reply = yes;
       reply.insert(reply.end(), found->second.begin(), found->second.end());
       return reply;
     }
-    case Request::erase:
+    case StoreRequest::erase:
       values_.erase(key);
       return yes;
   }

@@ -14,7 +14,7 @@
 namespace trigram {
 
 /// What a request asks for.
-enum class Request : unsigned char { put, claim, get, erase };
+enum class StoreRequest : unsigned char { put, claim, get, erase };
 
 /// The longest request and answer.
 inline constexpr std::uint64_t longest_message = std::uint64_t{1} << 30;

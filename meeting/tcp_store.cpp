@@ -61,7 +61,7 @@ Socket TcpStore::reach(double seconds) const {
                      reason + "); is it started, and can this host reach that port?");
 }
 
-Bytes TcpStore::ask(Request request, const std::string& key, const Bytes& value) {
+Bytes TcpStore::ask(StoreRequest request, const std::string& key, const Bytes& value) {
   Bytes frame{static_cast<std::byte>(request)};
   const Bytes name = bytes_of(key);
   frame.insert(frame.end(), name.begin(), name.end());
@@ -79,19 +79,19 @@ Bytes TcpStore::ask(Request request, const std::string& key, const Bytes& value)
   return answer;
 }
 
-void TcpStore::put(const std::string& key, const Bytes& value) { ask(Request::put, key, value); }
+void TcpStore::put(const std::string& key, const Bytes& value) { ask(StoreRequest::put, key, value); }
 
 bool TcpStore::claim(const std::string& key, const Bytes& value) {
-  return ask(Request::claim, key, value).front() != std::byte{0};
+  return ask(StoreRequest::claim, key, value).front() != std::byte{0};
 }
 
 std::optional<Bytes> TcpStore::get(const std::string& key) {
-  const Bytes answer = ask(Request::get, key, {});
+  const Bytes answer = ask(StoreRequest::get, key, {});
   if (answer.front() == std::byte{0}) return std::nullopt;
   return Bytes(answer.begin() + 1, answer.end());
 }
 
-void TcpStore::erase(const std::string& key) { ask(Request::erase, key, {}); }
+void TcpStore::erase(const std::string& key) { ask(StoreRequest::erase, key, {}); }
 
 std::unique_ptr<Store> TcpStore::another() {
   const std::string& host = server_ == nullptr ? host_ : server_->address();

@@ -30,7 +30,7 @@ class TcpStore final : public Store {
   TcpStore(std::unique_ptr<StoreServer> server, std::string host, int port, Member member, Secret secret,
            double seconds);
   Socket reach(double seconds) const;
-  Bytes ask(Request request, const std::string& key, const Bytes& value);
+  Bytes ask(StoreRequest request, const std::string& key, const Bytes& value);
 
   std::unique_ptr<StoreServer> server_;
   std::string host_;

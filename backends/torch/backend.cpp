@@ -74,10 +74,6 @@ class TorchBackend final : public Backend {
   int process_rank() const override { return place().rank; }
 
   std::string refuses_entering() const override { return {}; }
-  std::string refuses_asking() const override {
-    return "backend 'torch' cannot, since torch.distributed sends only what its receiver expects; use backend mpi or "
-           "sim";
-  }
 
   std::unique_ptr<EnteredRank> enter(const World& world) override {
     return std::make_unique<TorchRank>(transport_in_use(), world, place(), nodes(world.ranks), timeout_);

@@ -15,6 +15,11 @@ constexpr std::chrono::milliseconds cause_may_take{1500};
 
 }  // namespace
 
+std::string described(const Message& message) {
+  return std::string(message.receives != 0 ? "a receive" : "a send") + " of " + std::to_string(message.bytes) +
+         " bytes " + (message.receives != 0 ? "from" : "to") + " rank " + std::to_string(message.peer);
+}
+
 void Carrier::carry(int lane, std::span<const Message> messages, double seconds, const Undertaking& undertaking) const {
   const double begun = seconds_now();
   const Trouble trouble = connections_.carry(lane, messages, seconds);

@@ -17,6 +17,9 @@ struct Undertaking {
   std::function<std::string(int)> message;
 };
 
+/// "a send of 40 bytes to rank 2".
+std::string described(const Message& message);
+
 /// Shared by all communicators of a rank.
 class Carrier {
  public:

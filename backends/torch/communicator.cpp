@@ -37,7 +37,7 @@ void TorchCommunicator::exchange(std::span<const Transfer> transfers) {
   const LaneContext& context = *line_->context;
   line_->carrier.carry(
       line_->index, messages, context.timeout,
-      {[this] { return describe(); }, [&](int place) { return describe(messages[static_cast<std::size_t>(place)]); }});
+      {[this] { return describe(); }, [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
 }
 
 void TorchCommunicator::check(const Transfer& transfer) const {
@@ -79,11 +79,6 @@ std::string TorchCommunicator::describe() const {
   return "rank " + std::to_string(line_->carrier.rank()) + ", " + line_->context->name + ", " + name_ +
          ": exchange number " + std::to_string(sequence_) +
          (doing.empty() || doing == "exchange" ? "" : " (in " + doing + ")");
-}
-
-std::string TorchCommunicator::describe(const Message& message) const {
-  return std::string(message.receives != 0 ? "a receive" : "a send") + " of " + std::to_string(message.bytes) +
-         " bytes " + (message.receives != 0 ? "from" : "to") + " rank " + std::to_string(message.peer);
 }
 
 /// Numbers of groups grow on every rank of a split to one that none of them has used.

@@ -51,7 +51,6 @@ class TorchCommunicator final : public Communicator {
   void check(const Transfer& transfer) const;
   void copy_to_itself(std::span<const Transfer> transfers);
   std::string describe() const;
-  std::string describe(const Message& message) const;
 
   std::string name_;
   std::vector<int> world_ranks_;

@@ -52,6 +52,20 @@ void TorchRuntime::make_lanes(const World& world, double timeout) {
   };
   lanes_ = std::make_unique<ThreadedLanes>(*this, world, timeout, clock_, failure_, LaneParts{cpu_kernels, part});
   watch_ = std::make_unique<FailureWatch>(*carrier_, *rendezvous_, failure_);
+  requests_ = std::make_unique<TorchRequests>(
+      RequestsPlace{world.ranks, layout().background(), lanes(), *carrier_,
+                    [this](int lane) -> const LaneContext& { return lanes_->context(lane); },
+                    [this](bool serves) { return connect_requests(serves); }});
+}
+
+std::set<int> TorchRuntime::connect_requests(bool serves) {
+  connections_.connect(lanes() + 1);
+  const Parts told = control_.all_gather({std::byte{serves}});
+  std::set<int> serving;
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    if (told[rank].front() != std::byte{0}) serving.insert(static_cast<int>(rank));
+  }
+  return serving;
 }
 
 Pending TorchRuntime::launch(int lane, std::function<void()> body) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "backends/torch/communicator.hpp"
 #include "backends/torch/place.hpp"
+#include "backends/torch/requests.hpp"
 #include "backends/torch/watch.hpp"
 #include "core/backend.hpp"
 #include "meeting/host_exchange.hpp"
@@ -30,6 +32,7 @@ class TorchRuntime final : public RankRuntime {
   Pending launch(int lane, std::function<void()> body) override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override { return control_.agree(value, op); }
   void meet() override { control_.meet(); }
+  Requests& requests() override { return *requests_; }
   void stop_lanes() override;
   /// Blocks all ranks until `complete` has returned on rank 0; each rank's clock stands still meanwhile.
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
@@ -43,6 +46,8 @@ class TorchRuntime final : public RankRuntime {
 
  private:
   void make_lanes(const World& world, double timeout);
+  /// Gives requests their own connections, and tells which ranks serve. Collective.
+  std::set<int> connect_requests(bool serves);
 
   Failure failure_;
   Clock clock_;
@@ -51,6 +56,7 @@ class TorchRuntime final : public RankRuntime {
   HostExchange control_;
   std::unique_ptr<Carrier> carrier_;
   std::unique_ptr<FailureWatch> watch_;
+  std::unique_ptr<TorchRequests> requests_;
   std::unique_ptr<ThreadedLanes> lanes_;  ///< which end while somebody can still wake them
 };
 

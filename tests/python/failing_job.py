@@ -1,4 +1,4 @@
-"""A rank of a job that something spoils in its step 2, on rank 1: within backward, or in an exchange of an algorithm in Python."""
+"""A rank of a job that something spoils in its step 2, on one rank: within backward, or in an exchange of an algorithm in Python."""
 
 SCRIPT = """
 import os, signal, time, torch, trigram
@@ -6,7 +6,7 @@ from trigram.algorithm import GradientMethod
 torch.set_num_threads(1)
 
 def spoil(here):
-    if here == "{within}" and job.rank == 1 and step == 2:
+    if here == "{within}" and job.rank == {rank} and step == 2:
         {spoil}
 
 class Mean(GradientMethod):
@@ -27,9 +27,9 @@ print("finished")
 """
 
 
-def within_backward(backend, spoil):
-    return SCRIPT.format(backend=backend, spoil=spoil, within="backward", algorithm="'all_reduce'")
+def within_backward(backend, spoil, algorithm="all_reduce", rank=1):
+    return SCRIPT.format(backend=backend, spoil=spoil, within="backward", algorithm=repr(algorithm), rank=rank)
 
 
 def within_exchange(backend, spoil):
-    return SCRIPT.format(backend=backend, spoil=spoil, within="exchange", algorithm="Mean")
+    return SCRIPT.format(backend=backend, spoil=spoil, within="exchange", algorithm="Mean", rank=1)

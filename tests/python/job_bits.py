@@ -34,11 +34,10 @@ class Bits(JobCase):
         if not BACKEND.startswith("torch"):
             raise unittest.SkipTest("of ranks that torch.distributed connects")
 
-        def refused(text, algorithm="all_reduce", **options):
+        def refused(text, **options):
             model = seeded(Net)
-            self.raises(ValueError, text, lambda: wrapped(model, [plain(model)], algorithm, **options))
+            self.raises(ValueError, text, lambda: wrapped(model, [plain(model)], **options))
 
         with unittest.mock.patch.dict(os.environ, WORLD_SIZE="9"):
             refused(f"9 processes (WORLD_SIZE), but torch.distributed connects {self.ranks}")
-        refused("backend 'torch' cannot, since torch.distributed sends only what its receiver expects", "ad_psgd")
         refused("seed=0 on rank 0 but seed=1 on rank 1", seed=min(self.rank, 1))

@@ -5,6 +5,7 @@ import io
 import math
 
 import torch
+import torch.distributed as dist
 
 from job_case import STEPS, JobCase, Net, differences, loss_of, momentum, plain, seeded, wrapped
 
@@ -105,6 +106,28 @@ class Methods(JobCase):
             assert list(steps["step"]) == list(range(STEPS)), algorithm
             assert (steps["bytes_sent"] > 0).any() or algorithm == "async_average", algorithm
             assert all(math.isfinite(float(p.abs().max())) for p in model.parameters()), algorithm
+
+    def case_ranks_that_ask_keep_their_mean(self):
+        """AD-PSGD whose optimizers change nothing: pairs average what ranks were given, which adds up to the same in the end."""
+        for flags in ({}, {"lanes": 2, "bucket_size": "200B"}):
+            model = seeded(Net)
+            [one.data.zero_() for one in model.parameters()]
+            optimizer = torch.optim.SGD(model.parameters(), lr=0)
+            wrapped(model, [optimizer], "ad_psgd", **flags)
+            for number in range(STEPS):
+                loss_of(model, self.rank, number).backward()
+                if number == 0:
+                    [one.data.add_(8 * self.rank) for one in model.parameters()]
+                optimizer.step()
+                if number == 0:
+                    dist.barrier()
+            model.trigram.finish()
+            whole = torch.cat([one.detach().flatten() for one in model.parameters()])
+            assert self.rank > 0 or (whole > 0).all(), whole  # rank 0 has nothing but what it was told
+            dist.all_reduce(whole)
+            assert (whole == 8 * sum(range(self.ranks))).all(), whole
+            sent = model.trigram.steps()["bytes_sent"]
+            assert self.rank % 2 == 1 or (sent == 4 * whole.numel()).all(), sent
 
     def case_bytes_are_those_of_the_ring(self):
         steps = self.train("all_reduce").trigram

@@ -17,7 +17,8 @@ from with_trigram_test import HERE, LAUNCHER, PATIENCE
 # The last two are what torch 1.13 lacks below Python 3.11, which no longer lists its flag of value 0: streams of a rank 9.
 TORCHRUN = [sys.executable, "-B", "-m", "torch.distributed.run", "--redirects", "9:1", "--tee", "9:1"]
 CASES = ["weights_are_kept", "ranks_meet_as_they_were_started", "collectives", "begun_collectives_run_beside", "groups",
-         "gradients_of_collectives", "ddp_momentum", "resumed_is_never_stopped", "every_other_algorithm_trains"]
+         "gradients_of_collectives", "ddp_momentum", "resumed_is_never_stopped", "every_other_algorithm_trains",
+         "ranks_that_ask_keep_their_mean"]
 SESSIONS = """
 import time, torch, trigram
 from trigram import comm
@@ -111,13 +112,15 @@ class Torchrun(unittest.TestCase):
                     self.assertTrue(all(map(torch.equal, weights, theirs[method][0])), (method, rank))
                     self.assertEqual(sent, theirs[method][1], (method, rank))
 
-    def failing(self, name, spoil, timeout="300s"):
-        return self.pair(name, within_backward(f"torch:timeout={timeout}", spoil))
+    def failing(self, name, spoil, timeout="300s", **more):
+        return self.pair(name, within_backward(f"torch:timeout={timeout}", spoil, **more))
 
     def test_jobs_end_and_say_why(self):
         thrown = "OverflowError: the flux of rank 1 is 7"
         throws = self.failing("throws.py", f"raise OverflowError('{thrown.split(': ')[1]}')")
         dies = self.failing("dies.py", "os.kill(os.getpid(), signal.SIGKILL)")
+        dies_asking, dies_asked = (self.failing(f"dies{rank}.py", "os.kill(os.getpid(), signal.SIGKILL)", algorithm="ad_psgd", rank=rank)
+                                   for rank in (0, 1))
         stops = self.failing("stops.py", "os.kill(os.getpid(), signal.SIGSTOP)")
         late = self.failing("late.py", "time.sleep(12)", timeout="6s")
         sessions = self.pair("sessions.py", SESSIONS)
@@ -127,6 +130,11 @@ class Torchrun(unittest.TestCase):
                           (late, r"rank 0, lane 1 .*, all ranks: exchange number \d+ \(in all_reduce of bucket 0\) has waited 6 s for a "
                                  r"(receive|send) of \d+ bytes (from|to) rank 1")):
             status, said = job.ended()
+            self.assertNotEqual(status, 0)
+            self.assertRegex(said, text)
+        for job, rank, text in ((dies_asking, 1, "rank 1 ends since rank 0 failed: the ranks' meeting place is gone|rank 1: serve: .* from rank 0: "),
+                                (dies_asked, 0, "rank 0 ends since rank 1 failed: its process|rank 0, lane 1 .*: ask: .* rank 1: ")):
+            status, said = job.ended(rank)
             self.assertNotEqual(status, 0)
             self.assertRegex(said, text)
         status, said = throws.ended(1)
