@@ -67,7 +67,8 @@ class Jobs(unittest.TestCase):
 
     def job(self, ranks, *words):
         return subprocess.run([*LAUNCHER, "-n", str(ranks), sys.executable, "-B", *map(str, words)], cwd=self.folder, text=True,
-                              timeout=PATIENCE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                              timeout=PATIENCE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env=os.environ | {"OMP_NUM_THREADS": "1"})
 
     def script(self, ranks, text):
         path = self.folder / "train.py"
