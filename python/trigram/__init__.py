@@ -25,7 +25,7 @@ and, with real gradients and a cluster's clock, on simulated ones, all in this p
 
     run = trigram.simulate(make, loss, data, algorithm="bytegrad", ranks=8, steps=200, cluster="two_by_four")
 
-`help(trigram.simulate)` has the whole of an example, as that of every function; `help("trigram.job.Job")` says what a job can.
+`help(trigram.with_trigram)` and `help(trigram.simulate)` have examples, `help("trigram.job.Job")` says what a job can.
 `profile_of` writes a model as a profile, which a thousand simulated GPUs can train. Modules for code of your own:
 
     trigram.comm         the communicator on torch tensors: collectives, groups, gradients through them
