@@ -42,7 +42,8 @@ std::unique_ptr<NcclGroup> alone(double timeout) {
 
 /// What the double counts by that name.
 int counted(const char* name) {
-  const auto count = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, name));
+  static void* const library = dlopen(nccl_path().c_str(), RTLD_NOW);
+  const auto count = reinterpret_cast<int (*)()>(dlsym(library, name));
   return count == nullptr ? -1 : count();
 }
 
