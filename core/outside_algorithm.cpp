@@ -95,8 +95,7 @@ OutsideAlgorithm::OutsideAlgorithm(Params& params, std::shared_ptr<OutsideCode> 
 Refusal OutsideAlgorithm::refuses(Option option) const {
   if (hierarchical_ || option == Option::overlap) return {};
   return "its code has not said that its exchanges follow a hierarchy; let them be worker.mean, worker.gradient_mean "
-         "or "
-         "worker.hierarchical, and say hierarchical = True in the class";
+         "or worker.hierarchical, and say hierarchical = True in the class";
 }
 
 void OutsideAlgorithm::setup(Worker& worker, std::span<Bucket> buckets) {

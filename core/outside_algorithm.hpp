@@ -23,8 +23,8 @@ class OutsideLane {
   Worker& worker() { return worker_; }
   const std::span<Bucket>& buckets() const;
   /// A collective of the group "all", "node" or "leaders"; or, of none of them, one of one buffer that follows the
-  /// run's hierarchy: "mean" (C_FP_S), or "gradient_mean" in the type in which gradients travel. Throws UsageError for
-  /// another word, and for what cannot be, before anything is sent.
+  /// run's hierarchy: "mean" (C_FP_S), or "gradient_mean" in the type in which gradients travel; they have no group.
+  /// Throws UsageError or Error for another word, and for what cannot be, before anything is sent.
   void perform(const std::string& group, const GroupCall& call);
   /// Runs a body of the code's own beside the main lane: on the lane of a bucket, or on the background lane (−1). The
   /// number is what the code then hears, and what `wait` and `done` take.

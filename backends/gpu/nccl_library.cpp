@@ -31,7 +31,7 @@ void* open_library() {
   const std::string why = reason == nullptr ? library_name : reason;
   const std::string folder = cuda::python_folder("nvidia.nccl");
   void* library = folder.empty() ? nullptr : dlopen((folder + "/" + library_name).c_str(), mode);
-  require(library != nullptr, "NCCL cannot be loaded (", why, ", and python3 has no nvidia.nccl",
+  require(library != nullptr, "NCCL cannot be loaded (", why, "; nor has python3 nvidia.nccl, where it was asked",
           "); install libnccl2, or nvidia-nccl-cu13 by pip, or name the folder of ", library_name,
           " in LD_LIBRARY_PATH; inside Python load it before, as an import of torch for CUDA does");
   return library;

@@ -1,6 +1,6 @@
 #include "backends/torch/connections.hpp"
 
-#include "core/error.hpp"
+#include <exception>
 
 namespace trigram::torch {
 
@@ -10,7 +10,7 @@ Connections::Connections(const Transport& transport, double seconds)
 Connections::~Connections() {
   try {
     transport_.ask({{"ask", "close"}, {"connections", number_}});
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return;  // torch.distributed itself has ended
   }
 }

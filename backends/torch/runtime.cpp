@@ -59,8 +59,8 @@ void TorchRuntime::make_lanes(const World& world, double timeout) {
 }
 
 std::set<int> TorchRuntime::connect_requests(bool serves) {
+  const Parts told = control_.all_gather({std::byte{serves}});  // first, since it hears of ranks that fail
   connections_.connect(lanes() + 1);
-  const Parts told = control_.all_gather({std::byte{serves}});
   std::set<int> serving;
   for (std::size_t rank = 0; rank < told.size(); ++rank) {
     if (told[rank].front() != std::byte{0}) serving.insert(static_cast<int>(rank));

@@ -19,33 +19,42 @@ void RescaledState::visit(const std::string&, Buffer x) {
 
 void KeptState::begin(Way way) {
   way_ = way;
-  if (way == Way::keep) bytes_.clear();
+  next_buffer_ = next_bytes_ = 0;
 }
 
 void KeptState::visit(const std::string& name, Buffer x) {
   if (x.is_phantom() || x.count() == 0) return;
-  auto kept = buffers_.find(name);
+  const std::size_t place = next_buffer_++;
   if (way_ == Way::give_back) {
-    ensure(kept != buffers_.end(), "there is ", name, " now, of which nothing was kept before the step");
-    return device_.copy(kept->second, x);
+    ensure(place < buffers_.size(), "there is ", name, " now, of which nothing was kept before the step");
+    return device_.copy(buffers_[place], x);
   }
-  if (kept == buffers_.end()) kept = buffers_.emplace(name, device_.allocate(x.shape())).first;
-  device_.copy(x, kept->second);
+  if (place == buffers_.size()) buffers_.push_back(device_.allocate(x.shape()));
+  device_.copy(x, buffers_[place]);
+}
+
+std::vector<std::byte>& KeptState::next_bytes(const std::string& name) {
+  if (way_ == Way::keep && next_bytes_ == bytes_.size()) bytes_.emplace_back();
+  ensure(next_bytes_ < bytes_.size(), "there is ", name, " now, of which nothing was kept before the step");
+  return bytes_[next_bytes_++];
 }
 
 void KeptState::visit(const std::string& name, std::span<std::byte> x) {
+  std::vector<std::byte>& kept = next_bytes(name);
   if (way_ == Way::keep) {
-    bytes_[name].assign(x.begin(), x.end());
+    kept.assign(x.begin(), x.end());
   } else {
-    std::ranges::copy(bytes_.at(name), x.begin());
+    ensure(kept.size() == x.size(), name, " has another size than before the step");
+    std::ranges::copy(kept, x.begin());
   }
 }
 
 void KeptState::visit(const std::string& name, const Pack& pack, const Unpack& unpack) {
+  std::vector<std::byte>& kept = next_bytes(name);
   if (way_ == Way::keep) {
-    bytes_[name] = pack();
+    kept = pack();
   } else {
-    unpack(bytes_.at(name));
+    unpack(kept);
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,11 +37,14 @@ class KeptState final : public State {
   void visit(const std::string& name, Buffer x) override;
   void visit(const std::string& name, std::span<std::byte> x) override;
   void visit(const std::string& name, const Pack& pack, const Unpack& unpack) override;
+  std::vector<std::byte>& next_bytes(const std::string& name);
 
   Device& device_;
   Way way_ = Way::keep;
-  std::map<std::string, OwnedBuffer> buffers_;
-  std::map<std::string, std::vector<std::byte>> bytes_;
+  /// In the order in which they are listed: names need not differ.
+  std::vector<OwnedBuffer> buffers_;
+  std::vector<std::vector<std::byte>> bytes_;
+  std::size_t next_buffer_ = 0, next_bytes_ = 0;
 };
 
 /// Whether every f32 of it is finite.

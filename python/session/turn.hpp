@@ -1,16 +1,22 @@
 // Work of a rank outside of the moments of TrainingStep, which takes turns itself.
 #pragma once
 
+#include "core/error.hpp"
 #include "core/worker.hpp"
 
 namespace trigram {
 
-/// Runs `body` within a turn of the runtime. What it throws leaves no turn to give: a rank that has failed orders
-/// nothing more, and one that refuses has ordered nothing.
+/// Runs `body` within a turn of the runtime, which is given also where the body refuses; a rank that has failed orders
+/// nothing more.
 template <class Body>
 void in_turn(RankRuntime& runtime, const Body& body) {
   runtime.take_turn();
-  body();
+  try {
+    body();
+  } catch (const UsageError&) {
+    runtime.give_turn();
+    throw;
+  }
   runtime.give_turn();
 }
 

@@ -48,6 +48,7 @@ class Handle:
         """Returns when it has ended, and on a GPU when the caller's stream has been ordered behind it; the tensors are those of its
         caller again. Raises what it failed with."""
         self._joined.call(library.library().trigram_group_wait, self._number)
+        self._joined.place.keep(self._tensors)
         self._tensors = ()
 
 
@@ -145,6 +146,7 @@ class Communicator(Collectives):
         number = ctypes.c_int64()
         call = Call(collective, tensors, op, peer, each)
         call.check(self.size, self._place)
+        self._place.check_side_by_side(f"begin_{collective}", "wait in the call itself")
         self._joined.call(library.library().trigram_group_begin, self._group, *call.in_c(), ctypes.byref(number))
         return Handle(self._joined, number.value, list(tensors))
 

@@ -40,8 +40,11 @@ class Place:
         """Within it the library may make the device current; after it the caller's is again."""
         return nullcontext()
 
-    def check_lanes(self, lanes: str) -> None:
-        """Raises ValueError where exchanges of several lanes could wait for each other for ever."""
+    def check_side_by_side(self, those: str, instead: str) -> None:
+        """Raises ValueError where exchanges beside each other, as those of lanes=2, could wait for each other for ever."""
+
+    def keep(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Nobody else gets their memory before what this thread's stream has by now is done, whichever they were made on."""
 
     def synchronize(self) -> None:
         """Returns when all that was ordered is done."""
@@ -63,7 +66,7 @@ class Place:
 
 class CudaPlace(Place):
     """One CUDA device. Memory of torch's is given back to the stream that it was allocated on; what the library does with it is
-    ordered before whatever that stream does next, so that none of it needs Tensor.record_stream."""
+    ordered before whatever that stream does next, so that none of it needs Tensor.record_stream but what another stream waits for."""
 
     kind = "cuda"
 
@@ -88,12 +91,16 @@ class CudaPlace(Place):
         guard: AbstractContextManager[Any] = torch.cuda.device(self.device)
         return guard
 
-    def check_lanes(self, lanes: str) -> None:
+    def keep(self, tensors: Sequence[torch.Tensor]) -> None:
+        for one in tensors:
+            one.record_stream(torch.cuda.current_stream(self.device))
+
+    def check_side_by_side(self, those: str, instead: str) -> None:
         """NCCL reads the variable once, at the first launch of the process; where that was torch's, backend gpu is too late to set it."""
         launched = dist.is_available() and dist.is_initialized() and dist.get_backend() not in ("gloo", "mpi")
-        if lanes != "1" and launched and os.environ.get(IN_ORDER) != "1":
-            raise ValueError(f"lanes={lanes} beside torch.distributed's own NCCL takes {IN_ORDER}=1 in the environment that the processes start "
-                             "with: else lanes of different ranks may wait for each other for ever; set it there, or take lanes=1")
+        if launched and os.environ.get(IN_ORDER) != "1":
+            raise ValueError(f"{those} beside torch.distributed's own NCCL takes {IN_ORDER}=1 in the environment that the processes start "
+                             f"with: else ranks may wait for each other for ever; set it there, or {instead}")
 
     def synchronize(self) -> None:
         torch.cuda.synchronize(self.device)
@@ -145,7 +152,10 @@ def of_device(device: torch.device) -> Place:
 def place_named(given: "None | int | str | torch.device") -> Place:
     """What a caller names: "cuda:1", "cuda", which is the current one, an index, or "cpu", as if nothing was given. Raises ValueError for
     what is not there."""
-    device = torch.device("cuda", given) if isinstance(given, int) else torch.device("cpu" if given is None else given)
+    try:
+        device = torch.device("cuda", given) if isinstance(given, int) else torch.device("cpu" if given is None else given)
+    except RuntimeError as error:
+        raise ValueError(f"device={given!r} is none: {str(error).splitlines()[0]}") from error
     if device.type not in KINDS:
         raise ValueError(f"device={given!r} has no ranks; give \"cpu\", or a CUDA device as \"cuda:0\"")
     if device.type == "cuda":

@@ -57,7 +57,7 @@ class Job(Rank):
                            [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
                            loop_updates=bool(self._optimizers), place=self._place, moments=self._moments)
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
-        self._overflow = None if scaler is None else overflow.Overflow(self._session, scaler, self._place, self._algorithm)
+        self._overflow = None if scaler is None else overflow.Overflow(self._session, scaler, self._place, self._algorithm, self._own)
         self._broadcasts_buffers = broadcast_buffers
         self._used = [0.0] * len(named) if find_unused_parameters else None
         self._moment = BETWEEN
@@ -137,6 +137,8 @@ class Job(Rank):
         Collective, between two steps: asynchronous methods come to rest."""
         self._require_between("job.state_dict()")
         state = {"ranks": self.ranks, "rank": self.rank, "state": self._session.state()}
+        if self._overflow is not None:
+            state["scale"] = self._overflow.scale
         return state if self._algorithm is None else state | {"algorithm": self._algorithm.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -147,6 +149,8 @@ class Job(Rank):
             raise ValueError(f"the state is that of rank {state['rank']} of {state['ranks']}, and this is rank {self.rank} of "
                              f"{self.ranks}; give each rank its own")
         self._session.go_on_from(state["state"])
+        if self._overflow is not None:
+            self._overflow.scale = state.get("scale", 0.0)
         if self._algorithm is not None:
             self._algorithm.load_state_dict(state["algorithm"])
 
@@ -315,7 +319,7 @@ class Job(Rank):
         if self._moment != READY:
             return
         left = [one.grad.any() for one in self._parameters if one.grad is not None]
-        if not left or not torch.stack(left).any():  # one look, which waits for a device
+        if (self._overflow is not None and self._overflow.came()) or not left or not torch.stack(left).any():  # one look, which waits for a device
             self._leave_out()
 
     def _leave_out(self) -> None:
@@ -328,6 +332,8 @@ class Job(Rank):
 
     def _require_between(self, came: str) -> None:
         self._end_cleared_step()
+        if self._overflow is not None:
+            self._overflow.settle()
         if self._moment == BEGUN:
             raise RuntimeError(f"{came} came within a step, which a forward pass in training mode began and no backward() "
                                "followed: call job.skip_step() on all ranks, and the model in model.eval() or torch.no_grad() "

@@ -25,11 +25,12 @@ def path() -> pathlib.Path:
         return pathlib.Path(named)
     name = "libtrigram_session.so"
     places = [program.PACKAGE / "lib" / name]
+    if places[0].is_file():
+        return places[0]
     if (of_program := program.path()).is_absolute():
         places.append(of_program.parent.parent / "python" / name)
-    for place in places:
-        if place.is_file():
-            return place
+        if places[1].is_file():
+            return places[1]
     raise RuntimeError(f"the library {name} is in none of {', '.join(map(str, places))}; CMake builds it as trigram_session; "
                        "set TRIGRAM_SESSION to where it is")
 

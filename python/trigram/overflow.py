@@ -44,18 +44,23 @@ class Overflow:
     gradients of all ranks are infinite, for all scalers to see, and what the algorithm keeps is as it was before the step. It
     follows the scale of the loss, too, but for what one in Python keeps."""
 
-    def __init__(self, session: Session, scaler: Scaler, place: Place, algorithm: Optional[algorithms.Algorithm] = None) -> None:
-        self._session, self._scaler, self._algorithm = session, scaler, algorithm
-        self._scale = 0.0  # of the last step; 0: none yet
+    def __init__(self, session: Session, scaler: Scaler, place: Place, algorithm: Optional[algorithms.Algorithm] = None,
+                 alone: Sequence[torch.nn.Parameter] = ()) -> None:
+        """`alone`: parameters that this rank exchanges with nobody, which the step leaves out too."""
+        self._session, self._scaler, self._algorithm, self._alone = session, scaler, algorithm, alone
+        self.scale = 0.0
+        """Of the loss, in the last step; 0: none yet."""
+        self._ended = False  # a step, whose overflow nobody has looked at
         self._kept: dict[str, Any] = {}  # of an algorithm in Python
         self._came = place.numbers([0.0])  # in how many tensors, and then on how many ranks
 
     def begin(self) -> None:
         """Before each step."""
         scale = float(self._scaler.get_scale())
-        if self._scale not in (0.0, scale) and math.isfinite(scale / self._scale):
-            self._session.rescale(scale / self._scale)
-        self._scale = scale
+        self.settle()
+        if self.scale not in (0.0, scale) and math.isfinite(scale / self.scale):
+            self._session.rescale(scale / self.scale)
+        self.scale = scale
         self._session.keep()
         if self._algorithm is not None:
             self._kept = copy.deepcopy(self._algorithm.state_dict())
@@ -71,16 +76,26 @@ class Overflow:
     def agree(self, gradients: Sequence[torch.Tensor]) -> None:
         """All of them, once they have been exchanged, in which a sum of 16 bits may have overflowed too. Collective."""
         with torch.no_grad():
-            for one in gradients:
+            alone = [one.grad for one in self._alone if one.grad is not None]
+            for one in (*gradients, *alone):
                 self._came += overflowed(one)
             self._session.sum(self._came.data_ptr(), 1)
-            for one in gradients:
+            for one in (*gradients, *alone):
                 one.masked_fill_(self._came[0] > 0, math.inf)
 
+    def came(self) -> bool:
+        """In the step that is under way, once ranks agree. Waits for the device."""
+        return bool(self._came.item() > 0)
+
     def end(self) -> None:
-        """After the step. A scaler has waited for its device by then."""
-        if self._came.item() == 0:
-            return
-        self._session.go_back()
-        if self._algorithm is not None:
-            self._algorithm.load_state_dict(self._kept)
+        """After the step."""
+        self._ended = True
+
+    def settle(self) -> None:
+        """Has what the algorithm keeps as it should be, if the last step was none: before the next one, or before anybody looks. Waits
+        for the device."""
+        if self._ended and self.came():
+            self._session.go_back()
+            if self._algorithm is not None:
+                self._algorithm.load_state_dict(self._kept)
+        self._ended = False

@@ -33,7 +33,8 @@ class Rank:
     def settings(algorithm: str, flags: dict[str, object], place: Place) -> dict[str, str]:
         """Of the library, which knows them as the program's flags. Raises ValueError for what cannot be in that place."""
         texts = {key.replace("_", "-"): program.text_of(value) for key, value in flags.items() if value is not None}
-        place.check_lanes(texts.get("lanes", "1"))
+        if (lanes := texts.get("lanes", "1")) != "1":
+            place.check_side_by_side(f"lanes={lanes}", "take lanes=1")
         return texts | {"algorithm": algorithm, "backend": launcher.backend_of(flags.get("backend"), place)}
 
     def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool, place: Place,

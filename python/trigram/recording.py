@@ -74,9 +74,11 @@ class Recording:
         rows, ranks, rank = self.rows(), self._session.ranks, self._session.rank
         own = [one.clone() for one in weights]
         distance = self._bring_mean(weights, own)
-        mean = self._score(model, score)
-        for mine, whole in zip(weights, own):
-            mine.copy_(whole)
+        try:
+            mean = self._score(model, score)
+        finally:
+            for mine, whole in zip(weights, own):
+                mine.copy_(whole)
         accuracies = torch.zeros(ranks, device=self._place.device)
         accuracies[rank] = mean[1] if distance == 0 else self._score(model, score)[1]
         self._sum(accuracies)

@@ -42,8 +42,9 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     price of a small exchange; else 0, which momentum and weight decay step along.
     `grad_scaler`: torch's GradScaler, where the loop has one and the method works on gradients alone. A step in which gradients of any
     rank overflow is then left out by all ranks, as if it had never been: residuals are those of before, at the price of a copy of
-    them and a look at all gradients in each step. Such a step ends with the `zero_grad()` after it. Methods without residuals need
-    no `grad_scaler`; those with some raise RuntimeError where an overflow has got into them.
+    them and a look at all gradients in each step. Such a step ends with the `zero_grad()` after it. Means in full precision need no
+    `grad_scaler`, unless some parameters are on this rank only; codecs may hide an overflow, and residuals keep it, for which RuntimeError
+    is raised where the optimizers are not `fused`, so that the scaler leaves them out.
     Modules with the mark `only_on_this_rank = True`, as experts of `trigram.nn.MoE`, keep their own parameters and buffers.
     An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, as no other, and
     `model.trigram.step()` takes the place of `optimizer.step()`.
@@ -53,7 +54,7 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     bit. A model whose parameters and buffers all lie on one CUDA device trains by "gpu:timeout=60s", on NCCL. What "final" says of
     gradients and weights is then said of the stream that is current: ranks' exchange is ordered before whatever it is given next. The
     host waits for the device so as not to be more than two steps ahead, with find_unused_parameters where this rank has left some
-    unused, and where somebody looks at numbers, as `steps()` and `evaluate` do.
+    unused, with grad_scaler at the begin of each step, as that does for its scale, and where somebody looks at numbers, as `steps()` and `evaluate` do.
     `timeout` is how long ranks may take to meet, and an exchange to end, 300 s if nothing is said.
     Returns the model. Raises ValueError for what cannot be trained so, with the reason; RuntimeError where a rank has failed, by
     its own word, or because it died or stopped."""

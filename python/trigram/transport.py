@@ -73,6 +73,7 @@ class Connections:
     def __init__(self, seconds: float) -> None:
         """Collective."""
         self._seconds = seconds
+        self._rank, self._ranks = dist.get_rank(), dist.get_world_size()
         self.lanes = [new_group(seconds)]
 
     def tell(self, said: Any) -> Any:
@@ -89,10 +90,9 @@ class Connections:
 
     def end(self) -> None:
         """Ends all messages of all lanes, also at their other ends: where one takes too long, gloo gives up all of its group."""
-        rank, ranks = dist.get_rank(), dist.get_world_size()
-        for group in self.lanes if ranks > 1 else ():
+        for group in self.lanes if self._ranks > 1 else ():
             try:
-                group.recv([torch.empty(1)], (rank + 1) % ranks, NOBODYS_TAG).wait(SOON)
+                group.recv([torch.empty(1)], (self._rank + 1) % self._ranks, NOBODYS_TAG).wait(SOON)
             except RuntimeError:
                 continue  # as it should
 
@@ -106,9 +106,11 @@ def place_among_all(seconds: float) -> dict[str, Any]:
     require_group(seconds)
     hosts = [""] * dist.get_world_size()
     group = new_group(seconds)
-    with meeting(seconds):
-        dist.all_gather_object(hosts, this_host(), group=group)
-    dist.destroy_process_group(group)
+    try:
+        with meeting(seconds):
+            dist.all_gather_object(hosts, this_host(), group=group)
+    finally:
+        dist.destroy_process_group(group)
     numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts))}
     own = "127.0.0.1" if len(numbers) == 1 else os.environ.get("MASTER_ADDR", platform.node())
     listens = own if len(numbers) == 1 else listening_place(own)

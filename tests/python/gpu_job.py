@@ -3,6 +3,7 @@ memory is here the host's, and whose streams are the double's and run late. gpu_
 
 import contextlib
 import ctypes
+import math
 import os
 import sys
 import unittest.mock
@@ -13,7 +14,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 import trigram
-from job_case import STEPS, JobCase, Net, loss_of, momentum, plain, seeded, wrapped
+from job_case import STEPS, JobCase, Net, loss_of, momentum, plain, scaler_of, seeded, wrapped
 from trigram import algorithm, comm, device, library, nn
 
 GPU = "gpu:timeout=60s"
@@ -108,6 +109,22 @@ class Cases(JobCase):
                 loss_of(model, self.rank, number).backward()
                 model.trigram.step()
             model.trigram.finish()
+            return list(model.parameters())
+        self.same(self.both(body))
+
+    def case_a_step_that_overflows_is_left_out(self):
+        def body(backend):
+            model, scaler = seeded(Net), scaler_of(1024.0)
+            optimizer = momentum(model)
+            wrapped(model, [optimizer], "bytegrad:error_feedback=on", grad_scaler=scaler, backend=backend)
+            for number in range(STEPS):
+                optimizer.zero_grad()
+                loss = loss_of(model, self.rank, number) * (math.inf if (number, self.rank) == (1, 0) else 1)
+                scaler.scale(loss).backward()
+                scaler.step(optimizer)
+                scaler.update()
+            model.trigram.finish()
+            assert scaler.get_scale() == 512, scaler.get_scale()
             return list(model.parameters())
         self.same(self.both(body))
 

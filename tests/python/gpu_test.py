@@ -97,10 +97,10 @@ class Places(unittest.TestCase):
                          lambda: rank.Rank.settings("bytegrad", {"lanes": 2}, gpu))
             self.assertEqual(rank.Rank.settings("bytegrad", {}, gpu)["backend"], "gpu")
             with unittest.mock.patch.dict(os.environ, {device.IN_ORDER: "1"}):
-                gpu.check_lanes("2")
+                gpu.check_side_by_side("lanes=2", "take lanes=1")
             backend.return_value = "gloo"
-            gpu.check_lanes("2")
-        gpu.check_lanes("2")
+            gpu.check_side_by_side("lanes=2", "take lanes=1")
+        gpu.check_side_by_side("lanes=2", "take lanes=1")
 
     def test_the_callers_device_stays_current(self):
         gpu = device.CudaPlace(1)

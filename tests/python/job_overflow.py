@@ -113,6 +113,32 @@ class Overflows(JobCase):
         model.trigram.finish()
         assert scaler.get_scale() == 512 and all(map(torch.equal, made[0].sums, before))
 
+    def case_a_last_step_that_overflows_is_left_out(self):
+        """With no zero_grad() behind it."""
+        model, scaler = seeded(Net), scaler_of(1024.0)
+        optimizer = plain(model)
+        wrapped(model, [optimizer], KEEPING[0], grad_scaler=scaler)
+        self.scaled(model, optimizer, scaler, [0], spoilt=0)
+        model.trigram.finish()
+        assert differences(model, seeded(Net)) == 0 and scaler.get_scale() == 512
+
+    def case_what_one_rank_has_alone_overflows_for_all(self):
+        model, scaler = seeded(Net), scaler_of(1024.0)
+        model.own = torch.nn.Linear(1, 1, bias=False)
+        model.own.only_on_this_rank = True
+        before = model.own.weight.detach().clone()
+        optimizer = plain(model)
+        wrapped(model, [optimizer], grad_scaler=scaler)
+        optimizer.zero_grad()
+        loss = loss_of(model, self.rank, 0) + model.own(torch.ones(1, 1)).sum() * (math.inf if self.rank == 1 else 1)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        model.trigram.finish()
+        shared = [one for name, one in model.named_parameters() if not name.startswith("own")]
+        assert all(map(torch.equal, shared, seeded(Net).parameters())) and torch.equal(model.own.weight, before)
+        assert scaler.get_scale() == 512
+
     def case_an_overflow_that_stays_is_said(self):
         model, scaler = seeded(Net), scaler_of(1024.0)
         optimizer = plain(model)

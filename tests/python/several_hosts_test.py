@@ -5,6 +5,7 @@ import importlib.util
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -83,7 +84,9 @@ class SeveralHosts(unittest.TestCase):
         across = "--nnodes", "2", "--master_addr", "trigram-host0", "--master_port", "29512", "--node_rank"
         two = self.job(*[(host.prefix + command("2", "two", "", *across, str(number)), {"GLOO_SOCKET_IFNAME": "veth0"})
                          for number, host in enumerate(self.hosts)])
-        one = self.job((command("4", "one", ",ranks_per_node=2", "--master_port", "29513"), {}))
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = str(server.getsockname()[1])
+        one = self.job((command("4", "one", ",ranks_per_node=2", "--master_port", port), {}))
         for job, process in ((two, 0), (two, 1), (one, 0)):
             status, said = job.ended(process)
             self.assertEqual(status, 0, said)

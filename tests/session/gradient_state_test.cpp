@@ -11,8 +11,8 @@ namespace {
 constexpr int ranks = 2;
 constexpr double rate = 0.5;
 
-Flags with_residuals() {
-  return job_of(ranks, {{"algorithm", "bytegrad:codec=one_bit,error_feedback=on"}, {"bucket-size", "12B"}});
+Flags with_residuals(const std::string& algorithm = "bytegrad:codec=one_bit,error_feedback=on") {
+  return job_of(ranks, {{"algorithm", algorithm}, {"bucket-size", "12B"}});
 }
 
 bool is_finite(Session* session) {
@@ -22,8 +22,8 @@ bool is_finite(Session* session) {
 }
 
 /// The weights after three steps, with another one behind the first that is undone.
-std::vector<float> trained(bool with_another) {
-  CalledSession session(with_residuals(), {3, 1, 5, 2});
+std::vector<float> trained(const std::string& algorithm, bool with_another) {
+  CalledSession session(with_residuals(algorithm), {3, 1, 5, 2});
   succeed(session.adopt());
   session.step(0, rate);
   if (with_another) {
@@ -39,12 +39,18 @@ std::vector<float> trained(bool with_another) {
   return session.all_weights();
 }
 
-TEST(GradientState, GoesBackToWhatWasKept) {
+class KeptState : public ::testing::TestWithParam<std::string> {};
+
+/// Buckets of several sizes.
+TEST_P(KeptState, IsThatOfBefore) {
   on_ranks(ranks, [] {
-    const std::vector<float> expected = trained(false);
-    EXPECT_EQ(trained(true), expected);
+    const std::vector<float> expected = trained(GetParam(), false);
+    EXPECT_EQ(trained(GetParam(), true), expected);
   });
 }
+
+INSTANTIATE_TEST_SUITE_P(MethodsThatKeepSomething, KeptState,
+                         ::testing::Values("bytegrad:codec=one_bit,error_feedback=on", "dgc", "power_sgd", "diana"));
 
 TEST(GradientState, IsRescaledAndLookedAt) {
   on_ranks(ranks, [] {

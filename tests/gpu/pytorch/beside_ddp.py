@@ -179,7 +179,7 @@ class Cases:
 
     def case_scaled_losses(self):
         """In step 1 gradients of one rank overflow, and all leave the step out."""
-        scalers, make = {}, getattr(torch.amp, "GradScaler", torch.cuda.amp.GradScaler)
+        scalers, make = {}, torch.amp.GradScaler if hasattr(torch.amp, "GradScaler") else torch.cuda.amp.GradScaler
 
         def step(model, optimizer, number):
             scaler = scalers.setdefault(optimizer, make(init_scale=1024.0))
