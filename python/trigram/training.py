@@ -105,7 +105,8 @@ def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Mo
     `make()`: a model in float32, the same each time; rank 0's weights and buffers are what all begin with. A model whose layers meet
     other ranks, as those of `trigram.nn`, takes `comm.join()` within `make`: its collectives run within `loss`, on the cluster's
     network, before the compute of their step, which stands still for them; steps has the columns model_bytes,
-    model_bytes_between_nodes and model_s of them, the seconds being within compute_s. What is marked `only_on_this_rank` stays with its rank, and is rank 0's in `.model`.
+    model_bytes_between_nodes and model_s of them, the seconds being within compute_s. What is marked `only_on_this_rank` stays with its
+    rank, and is rank 0's in `.model`.
     `data(rank, step)`: what `loss` is given, of any kind; (0, 0) is asked for once more before; with `accumulate=4` steps count
     micro-batches, of which each step has four. `loss(model, batch)`: a scalar, the mean over
     the batch; the model is in training mode, and random numbers of torch are a stream for each rank. `score(model)`: the

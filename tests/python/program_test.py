@@ -68,7 +68,8 @@ class Words(Started):
                 program.path()
             os.environ["PATH"] += f":{binary.parent}"
             self.assertEqual(program.path(), binary)
-            with unittest.mock.patch.object(os, "execv", side_effect=AssertionError), self.assertRaisesRegex(SystemExit, "^trigram: the program trigram is in none of"):
+            with unittest.mock.patch.object(os, "execv", side_effect=AssertionError), \
+                    self.assertRaisesRegex(SystemExit, "^trigram: the program trigram is in none of"):
                 program.main()
 
 

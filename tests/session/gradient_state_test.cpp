@@ -50,7 +50,7 @@ TEST_P(KeptState, IsThatOfBefore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(MethodsThatKeepSomething, KeptState,
-                         ::testing::Values("bytegrad:codec=one_bit,error_feedback=on", "dgc", "power_sgd", "diana"));
+                         ::testing::Values("bytegrad:codec=one_bit,error_feedback=on", "dgc"));
 
 TEST(GradientState, IsRescaledAndLookedAt) {
   on_ranks(ranks, [] {
