@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "backends/mpi/check.hpp"
+#include "backends/mpi/datatype.hpp"
 #include "backends/mpi/deadline.hpp"
 #include "backends/mpi/duplicate.hpp"
 #include "backends/mpi/memory.hpp"
@@ -12,9 +13,6 @@
 
 namespace trigram::mpi {
 namespace {
-
-/// MPI counts in int.
-constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
 
 std::vector<int> ranks_in_world(MPI_Comm comm) {
   int size = 0;

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "core/buffer.hpp"
 #include "core/kernels.hpp"
 
@@ -16,5 +18,8 @@ MPI_Datatype datatype(DType dtype);
 void* address_of(const Buffer& x);
 /// A mean is a sum first.
 MPI_Op operation(ReduceOp op);
+
+/// The most bytes of one call: MPI counts in int, so that a longer buffer goes in pieces.
+constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
 
 }  // namespace trigram::mpi

@@ -14,9 +14,6 @@
 namespace trigram::mpi {
 namespace {
 
-/// MPI counts in int.
-constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
-
 constexpr int envelope_tag = 0;
 constexpr int content_tag = 1;
 int reply_tag(std::int64_t lane) { return 2 + static_cast<int>(lane); }
