@@ -4,6 +4,7 @@
 // rank that has sent `staleness` updates more than the slowest: whoever begins step t has seen all updates of steps
 // before t - staleness. In the end all wait for all, so that their weights are equal.
 //   rounds 1 and bytes S a training rank and step; a server sends S/servers to each of them.
+#include <algorithm>
 #include <limits>
 
 #include "core/bucketwise.hpp"

@@ -30,14 +30,16 @@ target_compile_options(trigram_flags INTERFACE
 target_compile_options(trigram_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fstack-clash-protection>)
 target_compile_definitions(trigram_flags INTERFACE EIGEN_STACK_ALLOCATION_LIMIT=40960)
 
-# Tests take long to compile with checks of undefined behaviour, and spend their time in what they test: they set
-# DEFAULT_TRIGRAM_TEST_CODE, and go without.
+# Tests take long to compile, and spend their time in what they test: they set DEFAULT_TRIGRAM_TEST_CODE, are optimised less, and
+# go without checks of undefined behaviour.
 define_property(TARGET PROPERTY TRIGRAM_TEST_CODE INITIALIZE_FROM_VARIABLE DEFAULT_TRIGRAM_TEST_CODE)
+set(of_tests $<BOOL:$<TARGET_PROPERTY:TRIGRAM_TEST_CODE>>)
 if(TRIGRAM_SANITIZE)
-  set(of_tests $<BOOL:$<TARGET_PROPERTY:TRIGRAM_TEST_CODE>>)
   target_compile_options(trigram_flags INTERFACE -fsanitize=${TRIGRAM_SANITIZE} -fno-sanitize-recover=all
                                                  -fno-omit-frame-pointer $<${of_tests}:-fno-sanitize=undefined>)
   target_link_options(trigram_flags INTERFACE -fsanitize=${TRIGRAM_SANITIZE})
+else()
+  target_compile_options(trigram_flags INTERFACE $<$<AND:${of_tests},$<COMPILE_LANGUAGE:CXX>>:-O1>)
 endif()
 
 # -Wrestrict misfires on std::string's operator+ in GCC 12.

@@ -1,6 +1,10 @@
 # The optional parts: each is built where its libraries are found, and the summary says which.
 include(FeatureSummary)
-find_package(SimGrid 3.32 QUIET)
+find_package(SimGrid QUIET)
+if(SimGrid_FOUND AND (SimGrid_VERSION VERSION_LESS 3.32 OR SimGrid_VERSION VERSION_GREATER 4.0))
+  message(FATAL_ERROR "SimGrid ${SimGrid_VERSION} (${SimGrid_LIBRARY}) is none that Trigram works with: from 3.32, Debian 12's, to 4.0, "
+                      "Debian 13's. Install one of those, or go without a simulator by -DCMAKE_DISABLE_FIND_PACKAGE_SimGrid=ON")
+endif()
 find_package(MPI 3.0 QUIET COMPONENTS CXX)
 
 # Kernels of GPUs take most of the time of a build, and are of no use where there is none.

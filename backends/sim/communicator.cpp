@@ -2,10 +2,10 @@
 #include "backends/sim/communicator.hpp"
 
 #include <algorithm>
-#include <simgrid/simix.hpp>
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/parts.hpp"
+#include "backends/sim/simgrid_version.hpp"
 #include "core/error.hpp"
 
 namespace trigram::sim {
@@ -95,8 +95,7 @@ std::vector<Transfer> SimCommunicator::in_window_order(std::span<const Transfer>
   return ordered;
 }
 
-// All are started at one visit to SimGrid, since each has this actor's stack leave the cache and come back. What was
-// matched starts even when a later one has no peer: the other end waits for it.
+// What was matched starts even when a later one has no peer: the other end waits for it.
 void SimCommunicator::start_together(std::span<const Transfer> transfers, Outstanding& outstanding, int rounds) {
   const std::size_t first = posted_.size();
   std::exception_ptr error;
@@ -105,11 +104,7 @@ void SimCommunicator::start_together(std::span<const Transfer> transfers, Outsta
   } catch (const std::exception&) {
     error = std::current_exception();
   }
-  simgrid::kernel::actor::simcall_answered([&] {
-    for (std::size_t i = first; i < posted_.size(); ++i) {
-      if (posted_[i].comm != nullptr) posted_[i].comm->vetoable_start();
-    }
-  });
+  start_all(std::span(posted_).subspan(first));
   if (error) std::rethrow_exception(error);
 }
 
@@ -186,8 +181,7 @@ void SimCommunicator::Outstanding::withdraw() {
 void SimCommunicator::finish(Posted& posted) {
   const int peer = group_->member(posted.transfer.peer);
   try {
-    const std::vector<sg::ActivityPtr> awaited{posted.comm};
-    sg::Activity::wait_any_for(awaited, -1);
+    wait_for_any({posted.comm});
   } catch (const simgrid::NetworkFailureException&) {
     simulation_.require_alive(group_->member(rank_), peer);
     throw BackendError(simulation_.lost(group_->member(rank_), peer, "a link between them failed"));

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <simgrid/kernel/ProfileBuilder.hpp>
-#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <unordered_set>
 
+#include "backends/sim/simgrid_version.hpp"
 #include "core/error.hpp"
 
 namespace trigram::sim {
@@ -53,9 +53,9 @@ simgrid::kernel::profile::Profile* speed_profile(const Cluster& cluster, int ran
 
 // real latency = base latency · factor
 void pay_real_latencies(sg::NetZone* root) {
-  root->get_network_model()->set_lat_factor_cb(
-      [](double bytes, const sg::Host*, const sg::Host*, const std::vector<sg::Link*>& links,
-         const std::unordered_set<sg::NetZone*>&) { return route_latency(links, bytes) / base_latency; });
+  set_latency_factor(
+      root, [](double bytes, const sg::Host*, const sg::Host*, const std::vector<sg::Link*>& links,
+               const std::unordered_set<sg::NetZone*>&) { return route_latency(links, bytes) / base_latency; });
 }
 
 Platform::Platform(const Cluster& cluster, int ranks)
@@ -70,7 +70,7 @@ Platform::Platform(const Cluster& cluster, int ranks)
 }
 
 void Platform::build(const Cluster& cluster) {
-  sg::NetZone* root = sg::create_star_zone("cluster");
+  sg::NetZone* root = outermost_star("cluster");
   pay_real_latencies(root);
   const int nodes = node_of_rank.back() + 1;
   nic_links_.resize(static_cast<std::size_t>(nodes));
@@ -87,7 +87,7 @@ void Platform::add_leaf(Zone* root, const Cluster& cluster, int leaf) {
   const std::string name = "leaf " + std::to_string(leaf);
   const int nodes = node_of_rank.back() + 1;
   const int first = leaf * cluster.leaf_nodes;
-  Zone* zone = sg::create_star_zone(name)->set_parent(root);
+  Zone* zone = inner_star(root, name);
   simgrid::kernel::routing::NetPoint* gateway = zone->create_router(name + " switch");
   int nics = 0;
   for (int node = first; node < std::min(nodes, first + cluster.leaf_nodes); ++node) {

@@ -5,6 +5,7 @@
 
 #include "backends/sim/blocking.hpp"
 #include "backends/sim/parts.hpp"
+#include "backends/sim/simgrid_version.hpp"
 #include "backends/sim/simulation.hpp"
 #include "core/error.hpp"
 
@@ -131,7 +132,7 @@ class SimRequests::Asking {
   /// The place of the flow that ends first.
   std::size_t finished(const std::vector<std::shared_ptr<Sent>>& under_way) {
     try {
-      return static_cast<std::size_t>(sg::Comm::wait_any(flows_));
+      return wait_for_any(flows_);
     } catch (const simgrid::Exception& error) {
       const auto failed =
           std::ranges::find_if(flows_, [](const auto& one) { return one->get_state() == sg::Activity::State::FAILED; });

@@ -48,14 +48,14 @@ Predicted step_of(const RunConfig& config) {
 }
 
 BenchCase bench_of(const Measurement& row, const RunConfig& config) {
-  const BenchOp& op = located(row.place + "column 'op': ", [&]() -> const BenchOp& { return find_bench_op(row.op); });
+  const BenchOp* op = located(row.place + "column 'op': ", [&] { return &find_bench_op(row.op); });
   const double bytes =
       located(row.place + "column 'size': ", [&] { return parse_quantity(row.size, Unit::message_bytes); });
   constexpr double element = 4;
-  require(bytes >= element || !op.sized, row.place, "column 'size': ", shown(row.size),
+  require(bytes >= element || !op->sized, row.place, "column 'size': ", shown(row.size),
           " is less than one element, 4B");
   const Hierarchy hierarchy = row.op == "all_reduce" ? config.training.relaxation.hierarchy : Hierarchy::none;
-  return {op, hierarchy, op.sized ? static_cast<std::int64_t>(bytes / element) : 0};
+  return {*op, hierarchy, op->sized ? static_cast<std::int64_t>(bytes / element) : 0};
 }
 
 Predicted collective_of(const BenchCase& bench, const RunConfig& config) {

@@ -104,7 +104,7 @@ std::string read_shard(const fs::path& folder, const nlohmann::json& shard, std:
   if (!text) return problem = why_unreadable(), "";
   if (text->size() != bytes) {
     problem = "it has " + std::to_string(text->size()) + " bytes, and was written with " + std::to_string(bytes);
-  } else if (const std::string crc = crc_of(*text); crc != shard["crc32"]) {
+  } else if (const std::string crc = crc_of(*text); crc != shard["crc32"].get<std::string>()) {
     problem = "its checksum is " + crc + ", and was " + shard["crc32"].get<std::string>() + " when it was written";
   }
   return std::move(*text);
