@@ -7,60 +7,48 @@
 #include "core/bucketwise.hpp"
 #include "core/error.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/primitives/matrix_tensor.hpp"
 
 namespace trigram {
 namespace {
 
-/// A tensor as a matrix of its first dimension × all others, and the rank of its product; zeros for a vector.
+/// A matrix M of a bucket, the rank of its product, and the shares of P and Q in what is exchanged.
 struct Factored {
-  std::int64_t rows = 0, columns = 0, rank = 0;
-
-  Factored(const Dimensions& dimensions, std::int64_t most) {
-    if (dimensions.size() < 2) return;
-    rows = dimensions[0];
-    columns = 1;
-    for (std::size_t i = 1; i < dimensions.size(); ++i) columns *= dimensions[i];
-    rank = std::min({most, rows, columns});
-  }
-};
-
-/// A tensor of a bucket and its shares of what is exchanged: P and Q of a matrix; beside them, a vector.
-struct Part {
-  Tensor tensor;
-  Factored real, modelled;
+  MatrixTensor matrix;
+  std::int64_t rank, modelled_rank;
   Tensor left = {}, right = {};
+
+  Factored(const MatrixTensor& of, std::int64_t most)
+      : matrix(of),
+        rank(std::min({most, of.real.rows, of.real.columns})),
+        modelled_rank(std::min({most, of.modelled.rows, of.modelled.columns})) {}
 };
 
-/// The shares of a bucket, one after the other.
+/// A vector, and its share beside P.
+struct Whole {
+  Tensor tensor, left;
+};
+
+/// The shares of a bucket, one after the other in the order of its tensors.
 struct Plan {
-  std::vector<Part> matrices, vectors;
+  std::vector<Factored> matrices;
+  std::vector<Whole> vectors;
   Shape left, right;
 
   Plan(std::span<const Tensor> tensors, const Shape& bucket, std::int64_t most)
       : left{0, bucket.dtype, 0, bucket.phantom}, right(left) {
     for (const Tensor& tensor : tensors) {
-      Part part{tensor, {tensor.dimensions, most}, {tensor.modelled_dimensions, most}};
-      // What costs as a matrix is sent as one, unless what it stands for is a vector.
-      if (part.modelled.rank == 0 || (tensor.count > 0 && part.real.rank == 0)) {
-        part.left = share(left, tensor.count, tensor.modelled_count);
-        vectors.push_back(part);
+      const std::optional<MatrixTensor> matrix = as_matrix(tensor);
+      if (!matrix) {
+        vectors.push_back({tensor, next_share(left, tensor.count, tensor.modelled_count)});
         continue;
       }
-      const auto& [rows, columns, rank] = part.modelled;
-      part.left = share(left, part.real.rows * part.real.rank, rows * rank);
-      part.right = share(right, part.real.columns * part.real.rank, columns * rank);
+      Factored part(*matrix, most);
+      const MatrixSize &real = matrix->real, &modelled = matrix->modelled;
+      part.left = next_share(left, real.rows * part.rank, modelled.rows * part.modelled_rank);
+      part.right = next_share(right, real.columns * part.rank, modelled.columns * part.modelled_rank);
       matrices.push_back(part);
     }
-  }
-
-  static Tensor share(Shape& of, std::int64_t count, std::int64_t modelled_count) {
-    Tensor next;
-    next.offset = of.count;
-    next.count = count;
-    next.modelled_count = modelled_count;
-    of.count += count;
-    of.modelled_count += modelled_count;
-    return next;
   }
 };
 
@@ -138,32 +126,34 @@ class PowerSgd final : public GradientMethod {
 
   /// M = g + e takes the place of e; P = M Q.
   static void project(Device& device, Buffer gradients, const Factors& own) {
-    for (const Part& v : own.plan.vectors) device.copy(v.tensor.of(gradients), v.left.of(own.left));
-    for (const Part& m : own.plan.matrices) {
-      device.axpby(1, m.tensor.of(gradients), 1, m.tensor.of(own.error));
-      device.gemm({m.real.rows, m.real.rank, m.real.columns}, m.tensor.of(own.error), m.right.of(own.right),
-                  m.left.of(own.left));
+    for (const Whole& v : own.plan.vectors) device.copy(v.tensor.of(gradients), v.left.of(own.left));
+    for (const Factored& m : own.plan.matrices) {
+      const auto& [tensor, real, modelled] = m.matrix;
+      device.axpby(1, tensor.of(gradients), 1, tensor.of(own.error));
+      device.gemm({real.rows, m.rank, real.columns}, tensor.of(own.error), m.right.of(own.right), m.left.of(own.left));
     }
   }
 
   /// P ← orthonormal(P); Q = Mᵀ P.
   static void orthonormalise(Device& device, const Factors& own) {
     std::vector<TallMatrix> all;
-    for (const Part& m : own.plan.matrices) all.push_back({m.left.of(own.left), m.real.rank, m.modelled.rank});
+    for (const Factored& m : own.plan.matrices) all.push_back({m.left.of(own.left), m.rank, m.modelled_rank});
     device.orthonormalise(all);
-    for (const Part& m : own.plan.matrices) {
-      device.gemm({m.real.columns, m.real.rank, m.real.rows, true}, m.tensor.of(own.error), m.left.of(own.left),
+    for (const Factored& m : own.plan.matrices) {
+      const auto& [tensor, real, modelled] = m.matrix;
+      device.gemm({real.columns, m.rank, real.rows, true}, tensor.of(own.error), m.left.of(own.left),
                   m.right.of(own.right));
     }
   }
 
   /// g ← P Qᵀ; e = M − g.
   static void multiply(Device& device, const Factors& own, Buffer gradients) {
-    for (const Part& v : own.plan.vectors) device.copy(v.left.of(own.left), v.tensor.of(gradients));
-    for (const Part& m : own.plan.matrices) {
-      device.gemm({m.real.rows, m.real.columns, m.real.rank, false, true}, m.left.of(own.left), m.right.of(own.right),
-                  m.tensor.of(gradients));
-      device.axpby(-1, m.tensor.of(gradients), 1, m.tensor.of(own.error));
+    for (const Whole& v : own.plan.vectors) device.copy(v.left.of(own.left), v.tensor.of(gradients));
+    for (const Factored& m : own.plan.matrices) {
+      const auto& [tensor, real, modelled] = m.matrix;
+      device.gemm({real.rows, real.columns, m.rank, false, true}, m.left.of(own.left), m.right.of(own.right),
+                  tensor.of(gradients));
+      device.axpby(-1, tensor.of(gradients), 1, tensor.of(own.error));
     }
   }
 

@@ -37,6 +37,14 @@ class Check {
     if (x.count() != y.count() || x.dtype() != y.dtype())
       fail(elements_of(x) + " do not fit " + elements_of(y) + "; they must be alike");
   }
+  /// Each element of `of_lines` belongs to one row or column of `matrix`.
+  void lines(Lines lines, const Buffer& matrix, const Buffer& of_lines) const {
+    for (const Buffer& x : {matrix, of_lines}) type("the matrix, and what is of its lines,", x, DType::f32);
+    const bool whole = of_lines.count() == 0 ? matrix.count() == 0 : matrix.count() % of_lines.count() == 0;
+    if (!whole)
+      fail(elements_of(matrix) + " are no matrix of " + std::to_string(of_lines.count()) +
+           (lines == Lines::rows ? " rows" : " columns"));
+  }
   /// `matrix` has at least as many rows as columns.
   void tall(const Buffer& matrix, std::int64_t columns) const {
     if (columns < 1 || matrix.count() % columns != 0 || matrix.count() / columns < columns)
@@ -253,6 +261,26 @@ void Device::gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) {
   }
   charge({2 * products(shape, a, b, c), bytes(a) + bytes(b) + bytes(c) * (shape.beta == 0.0F ? 1 : 2)});
   if (real && c.count() > 0) kernels_->gemm(shape, a, b, c);
+}
+
+void Device::norms(Lines lines, Buffer matrix, Buffer norms) {
+  Check("norms", timeline_).lines(lines, matrix, norms);
+  charge({2 * elements(matrix), bytes(matrix) + bytes(norms)});
+  if (none_is_phantom(matrix, norms) && norms.count() > 0) kernels_->norms(lines, matrix, norms);
+}
+
+void Device::multiply_lines(Lines lines, Buffer factors, Buffer matrix) {
+  if (combines_lines("multiply_lines", lines, factors, matrix)) kernels_->multiply_lines(lines, factors, matrix);
+}
+
+void Device::divide_lines(Lines lines, Buffer divisors, Buffer matrix) {
+  if (combines_lines("divide_lines", lines, divisors, matrix)) kernels_->divide_lines(lines, divisors, matrix);
+}
+
+bool Device::combines_lines(const char* operation, Lines lines, Buffer factors, Buffer matrix) {
+  Check(operation, timeline_).lines(lines, matrix, factors);
+  charge({elements(matrix), bytes(factors) + 2 * bytes(matrix)});
+  return none_is_phantom(factors, matrix) && matrix.count() > 0;
 }
 
 void Device::orthonormalise(std::span<const TallMatrix> matrices) {

@@ -109,6 +109,14 @@ class Device {
   void convert(Buffer x, Buffer y);
   void dot(Buffer x, Buffer y, Buffer result);
   void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c);
+  /// norms[i] = the Euclidean length of row or column i of a row-major f32 matrix, of as many rows or columns as
+  /// `norms` has elements; 0 for a line of no elements. Squares are added in f64, so that none overflows, by the one
+  /// order of all sums: the same bits on every kind of device.
+  void norms(Lines lines, Buffer matrix, Buffer norms);
+  /// Every element of row or column i of such a matrix is multiplied by factors[i].
+  void multiply_lines(Lines lines, Buffer factors, Buffer matrix);
+  /// The same with a division, rounded as IEEE 754 says; what is divided by 0 is infinite or NaN.
+  void divide_lines(Lines lines, Buffer divisors, Buffer matrix);
   /// Makes the columns of each matrix orthonormal, in their order, in one launch for all; the same bits on every kind
   /// of device. A column of which those before it leave no more than 2^-20 of its length becomes the first unit vector
   /// that they do not span, made orthogonal to them: columns are orthonormal always, and span what they spanned before.
@@ -178,6 +186,8 @@ class Device {
 
   /// Checks and charges y = x ∘ y; whether there is anything to compute.
   bool combines(const char* operation, Buffer x, Buffer y);
+  /// Checks and charges matrix = matrix ∘ factors by lines, likewise.
+  bool combines_lines(const char* operation, Lines lines, Buffer factors, Buffer matrix);
   OwnedBuffer allocated(const Shape& shape, void* (Kernels::*how)(std::size_t));
 
   std::shared_ptr<Kernels> kernels_;

@@ -55,6 +55,9 @@ struct TallMatrix {
   std::int64_t modelled_columns = 0;  ///< of the modelled matrix
 };
 
+/// Which runs of a row-major matrix an operation goes by.
+enum class Lines : std::uint8_t { rows, columns };
+
 /// Plain arithmetic on memory of one kind. Implementations are reached through Device, which has checked
 /// every shape and type; no argument is ever a phantom. Sums and norms use one fixed tree, so results
 /// depend on neither address, vector width nor thread count.
@@ -88,6 +91,10 @@ class Kernels {
   virtual void dot(Buffer x, Buffer y, Buffer result) = 0;  // one f32, fixed tree
 
   virtual void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) = 0;
+  /// norms[i] = √Σ x² over line i, by the fixed tree; there is at least one line.
+  virtual void norms(Lines lines, Buffer matrix, Buffer norms) = 0;
+  virtual void multiply_lines(Lines lines, Buffer factors, Buffer matrix) = 0;  // neither is empty
+  virtual void divide_lines(Lines lines, Buffer divisors, Buffer matrix) = 0;   // likewise
   /// None of the matrices is empty.
   virtual void orthonormalise(std::span<const TallMatrix> matrices) = 0;
 

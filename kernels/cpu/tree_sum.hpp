@@ -2,10 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
-#include "kernels/scalar.hpp"
+#include "kernels/block_sums.hpp"
 
 namespace trigram {
 
@@ -24,31 +23,6 @@ TRIGRAM_RULE double tree_block_sum(std::int64_t count, const Term& term) {
   }
   return sums[0];
 }
-
-/// Adds block sums in pairs, level by level, as they come; an odd one out passes up.
-class TreeSum {
- public:
-  void add(double block) {
-    std::size_t level = 0;
-    for (; (blocks_ >> level & 1U) != 0; ++level) block = levels_[level] + block;
-    levels_[level] = block;
-    ++blocks_;
-  }
-  double total() const {
-    double sum = 0.0;
-    bool first = true;
-    for (std::size_t level = 0; level < levels_.size(); ++level) {
-      if ((blocks_ >> level & 1U) == 0) continue;
-      sum = first ? levels_[level] : levels_[level] + sum;
-      first = false;
-    }
-    return sum;
-  }
-
- private:
-  std::array<double, 64> levels_{};
-  std::uint64_t blocks_ = 0;
-};
 
 /// Σ term(i) for i in [0, count) by the fixed tree of scalar.hpp.
 template <class Term>

@@ -63,6 +63,9 @@ class CudaKernels : public Kernels {
   void dot(Buffer x, Buffer y, Buffer result) override;
 
   void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) override;
+  void norms(Lines lines, Buffer matrix, Buffer norms) override;
+  void multiply_lines(Lines lines, Buffer factors, Buffer matrix) override;
+  void divide_lines(Lines lines, Buffer divisors, Buffer matrix) override;
   void orthonormalise(std::span<const TallMatrix> matrices) override;
 
   void sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) override;

@@ -40,6 +40,9 @@ TEST_F(Phantoms, EveryOperationChargesItsBytesAndTouchesNothing) {
   device_.weighted_sum(std::vector<Buffer>{x, y}, std::vector<float>{1, 1}, z), expect(3 * b);
   device_.convert(x, phantom(n, DType::f16)), expect(1.5 * b);
   device_.dot(x, y, phantom(1)), expect(2 * b + 4);
+  device_.norms(Lines::rows, x, phantom(64)), expect(b + 4 * 64);
+  device_.multiply_lines(Lines::columns, phantom(64), y), expect(2 * b + 4 * 64);
+  device_.divide_lines(Lines::rows, phantom(64), y), expect(2 * b + 4 * 64);
   device_.sgd({x, y, {}}, {}), expect(3 * b);
   device_.sgd({x, y, z}, {.momentum = 0.9F}), expect(5 * b);
   device_.adam({x, y, z, w}, {}), expect(7 * b);
