@@ -11,7 +11,7 @@ import sessions
 import start
 
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
-RUN = {"backend": "mpi:timeout=3s", "algorithm": "all_reduce", "workload": "quadratic:dimension=64", "steps": "3", "out": "out/made"}
+RUN = {"backend": "mpi:timeout=60s", "algorithm": "all_reduce", "workload": "quadratic:dimension=64", "steps": "3", "out": "out/made"}
 # Two right values; ranks that differ in one of them must not train together.
 DIFFERENT = {"seed": "2", "lr": "0.2", "overlap": "off", "bucket-size": "64B", "workload": "quadratic:dimension=32", "lanes": "2",
              "algorithm": "local_sgd", "steps": "4", "optimizer": "adam", "bucket-alignment": "8", "evaluate-every": "1",
@@ -39,7 +39,7 @@ def trial(random, index, catalogue, scratch, patience):
 
 def judged(ending, session):
     faults = [("hang", f"no end after {ending.seconds:.0f} s")] if ending.hung else []
-    if not sessions.is_empty_within(session, 3):
+    if not sessions.is_empty_within(session, start.ORPHANS_END):
         faults.append(("orphans", ", ".join(name for _, name in sessions.members(session))))
     if b"Segmentation fault" in ending.complained or b"signal 11" in ending.complained or b"signal 6" in ending.complained:
         faults.append(("crash", "a rank was ended by a signal"))
@@ -70,7 +70,7 @@ def other_flag(random, program):
 
 
 def long_run(random, program):
-    endless = {**RUN, "steps": "100000000", "algorithm": random.choice(["all_reduce", "local_sgd", "decentralized", "async_average"])}
+    endless = {**RUN, "backend": "mpi:timeout=3s", "steps": "100000000", "algorithm": random.choice(["all_reduce", "local_sgd", "decentralized", "async_average"])}
     return [*MPIRUN, "-n", str(random.choice([2, 3])), program, "run", *flags(endless)]
 
 
@@ -79,7 +79,7 @@ def signalled(random, program, number):
     name_of_ranks = os.path.basename(program)[:15]
 
     def sabotage(session):
-        end = time.monotonic() + 10
+        end = time.monotonic() + 120  # of ranks that have not begun
         while time.monotonic() < end:
             ranks = [pid for pid, name in sessions.members(session) if name == name_of_ranks]
             if ranks:

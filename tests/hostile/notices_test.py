@@ -13,6 +13,7 @@ import scratch as listings
 import start
 from attempt import Attempt
 from catalogue import Flag, parse_products
+from values import is_long_work
 
 REFUSES = "import sys; print('trigram: lr=-1x is not a number', file=sys.stderr); sys.exit(2)"
 CASES = {  # what a program does to the one fault that must be found; "" where nothing is wrong
@@ -38,6 +39,13 @@ CASES = {  # what a program does to the one fault that must be found; "" where n
     "x = bytearray(1100 << 20);" + REFUSES: "memory",
     "import os, time\nif os.fork() == 0: time.sleep(60)\n" + REFUSES: "orphans",
 }
+# As on a busy machine: it takes longer than its patience, and works for less.
+SLOW = """import time
+for _ in range(12):
+    begun = time.process_time()
+    while time.process_time() - begun < 0.1: pass
+    time.sleep(0.3)
+""" + REFUSES
 LISTED = """algorithms
 ☰  all_reduce  average gradients
       paper: somebody
@@ -66,6 +74,11 @@ def main():
             found = found_in(program, scratch, 3 if fault == "hang" else 60)
             if not ({fault} <= found if fault else not found):
                 wrong.append(f"{program!r}: found {sorted(found)}, not '{fault}'")
+        if found := found_in(SLOW, scratch, 2):
+            wrong.append(f"a slow program: found {sorted(found)}")
+    for name, value, long in (("rounds", "1e3", True), ("steps", "65536", True), ("rounds", "7", False), ("lr", "1e3", False), ("rounds", "x", False)):
+        if is_long_work(name, value) != long:
+            wrong.append(f"{name}={value} is {'' if long else 'no '}long work")
     products = parse_products(LISTED)
     if [product.name for product in products] != ["all_reduce", "qsgd", "cpu/bf16"] or \
             products[1].parameters != (Flag("levels", "integer", "255"), Flag("codec", "text", "")):

@@ -23,6 +23,19 @@ def members(session):
     return found
 
 
+def worked(session):
+    """Seconds of processors that the processes of a session have taken, and those that they have waited for."""
+    ticks = 0
+    for pid, _ in members(session):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        except OSError:
+            continue
+        ticks += sum(map(int, text[text.rindex(")") + 2:].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def is_empty_within(session, seconds):
     end = time.monotonic() + seconds
     while members(session):

@@ -1,4 +1,7 @@
-"""Starts one process, waits for its end with a limit, and says how it ended."""
+"""Starts one process, waits for its end with a limit, and says how it ended.
+
+The limit is no clock's, so that a busy machine makes nothing hang: a process has hung that has worked for longer than its
+patience, or that has neither ended nor worked for as long."""
 
 import dataclasses
 import os
@@ -8,9 +11,14 @@ import signal
 import subprocess
 import time
 
+import sessions
+
 ADDRESS_SPACE = 6 << 30  # a guard for the machine; what is judged is the resident set
 FILE_SIZE = 1 << 30
 SAID = 200_000  # bytes of output that are looked at
+LOOKS = 0.5  # seconds between two looks at how much a process has worked
+IDLE = 0.02  # seconds of work between two looks that are none
+ORPHANS_END = 10  # seconds that processes may take to end behind their leader
 
 
 @dataclasses.dataclass
@@ -42,14 +50,14 @@ def begin(words, scratch, environment=None, output=None):
 
 
 def finish(process, scratch, patience, begun):
-    """Waits for the process, kills it after `patience` seconds, and whatever it has left behind in its session."""
+    """Waits for the process, kills it where it has hung, and whatever it has left behind in its session."""
     hung = not ends_within(process, patience)
     if hung:
         kill_session(process.pid)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = status
     seconds = time.monotonic() - begun
-    orphans = not hung and outlived(process.pid)
+    orphans = not hung and outlived(process.pid, min(patience, ORPHANS_END))
     kill_session(process.pid)
     return Ending(os.waitstatus_to_exitcode(status), read(scratch, "out"), read(scratch, "err"), seconds,
                   usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, hung, orphans)
@@ -60,19 +68,29 @@ def run(words, scratch, patience, environment=None, output=None):
     return finish(begin(words, scratch, environment, output), scratch, patience, begun)
 
 
-def ends_within(process, seconds):
+def ends_within(process, patience):
+    """Whether the process ends before it has hung."""
     descriptor = os.pidfd_open(process.pid)
     try:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
-        return bool(poll.poll(max(0, seconds) * 1000))
+        worked, idle_since = 0.0, time.monotonic()
+        while not poll.poll(min(LOOKS, patience) * 1000):
+            now, before = time.monotonic(), worked
+            worked = max(worked, sessions.worked(process.pid))
+            if worked - before > IDLE:
+                idle_since = now
+            if worked > patience or now - idle_since > patience:
+                return False
+        return True
     finally:
         os.close(descriptor)
 
 
-def outlived(group):
-    """Whether processes of a group whose leader has ended are still there a moment later."""
-    for _ in range(20):
+def outlived(group, seconds):
+    """Whether processes of a group whose leader has ended are still there after so many seconds."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
         try:
             os.killpg(group, 0)
         except ProcessLookupError:

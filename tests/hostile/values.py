@@ -55,12 +55,19 @@ PHRASES = {
 }
 # With a large value of these a run is honestly long.
 HONEST_WORK = {"steps", "iterations", "rounds"}
+MUCH_WORK = 100
 PATHS = {"out", "config"}
 
 
 def is_long_work(name, value):
-    digits = "".join(letter for letter in str(value) if letter.isdigit())
-    return name in HONEST_WORK and len(digits) > 3 and not str(value).startswith("-")
+    """Whether a flag asks for more work than an attack has time for, in any of the forms that a number may have."""
+    if name not in HONEST_WORK:
+        return False
+    try:
+        return MUCH_WORK < float(value) < float("inf")
+    except (TypeError, ValueError):
+        digits = "".join(letter for letter in str(value) if letter.isdigit())
+        return len(digits) > 3 and not str(value).startswith("-")
 
 
 def bad_value(random, flag):
