@@ -5,7 +5,14 @@ if(SimGrid_FOUND AND (SimGrid_VERSION VERSION_LESS 3.32 OR SimGrid_VERSION VERSI
   message(FATAL_ERROR "SimGrid ${SimGrid_VERSION} (${SimGrid_LIBRARY}) is none that Trigram works with: from 3.32, Debian 12's, to 4.0, "
                       "Debian 13's. Install one of those, or go without a simulator by -DCMAKE_DISABLE_FIND_PACKAGE_SimGrid=ON")
 endif()
+# Of MPI tests need the launcher and the headers; the backend loads it when it is asked for.
 find_package(MPI 3.0 QUIET COMPONENTS CXX)
+if(CMAKE_DISABLE_FIND_PACKAGE_MPI)
+  set(has_mpi OFF)
+else()
+  set(has_mpi ON)
+endif()
+option(TRIGRAM_MPI "Build what runs on MPI" ${has_mpi})
 
 # Kernels of GPUs take most of the time of a build, and are of no use where there is none.
 if(EXISTS /dev/nvidiactl)
@@ -34,9 +41,9 @@ function(trigram_summary)
     add_feature_info(sim FALSE "ranks on a simulated network: needs SimGrid 3.32 (libsimgrid-dev)")
   endif()
   if(TARGET trigram::mpi)
-    add_feature_info(mpi TRUE "ranks as processes of a cluster, by MPI ${MPI_CXX_VERSION}")
+    add_feature_info(mpi TRUE "ranks as processes of a cluster, by an MPI that is loaded when it is needed: Open MPI or MPICH")
   else()
-    add_feature_info(mpi FALSE "ranks as processes of a cluster: needs MPI 3 (libopenmpi-dev, openmpi-bin)")
+    add_feature_info(mpi FALSE "ranks as processes of a cluster: needs -DTRIGRAM_MPI=ON")
   endif()
   if(TARGET trigram::gpu)
     add_feature_info(gpu TRUE "ranks on GPUs, by CUDA ${CUDAToolkit_VERSION}; NCCL is loaded when it is needed")

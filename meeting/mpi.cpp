@@ -1,5 +1,4 @@
 // Ranks that meet by MPI itself, where mpirun or srun started them; the only file here that knows MPI.
-#include <mpi.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,9 +13,12 @@
 #include "meeting/rendezvous.hpp"
 #include "processes/clock.hpp"
 #include "processes/last_resort.hpp"
+#include "processes/mpi_library.hpp"
 
 namespace trigram {
 namespace {
+
+using namespace mpi;
 
 // The process that joined: a forked child is no member of the job.
 pid_t member_process = 0;

@@ -1,10 +1,9 @@
 #include "backends/mpi/check.hpp"
 
-#include <mpi.h>
-
 #include <array>
 
 #include "core/error.hpp"
+#include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {
 

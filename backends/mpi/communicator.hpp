@@ -1,8 +1,6 @@
 // A group of ranks as an MPI communicator of its own.
 #pragma once
 
-#include <mpi.h>
-
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +9,7 @@
 #include "backends/mpi/wait.hpp"
 #include "core/communicator.hpp"
 #include "processes/lane_context.hpp"
+#include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {
 

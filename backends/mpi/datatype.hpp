@@ -1,12 +1,11 @@
 // Our types and operations in MPI's words.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 
 #include "core/buffer.hpp"
 #include "core/kernels.hpp"
+#include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {
 

@@ -1,7 +1,7 @@
 // New MPI communicators.
 #pragma once
 
-#include <mpi.h>
+#include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {
 

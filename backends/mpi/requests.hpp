@@ -1,8 +1,6 @@
 // Messages without appointment between processes: a serving rank takes whatever comes first.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -12,6 +10,7 @@
 
 #include "core/service.hpp"
 #include "processes/lane_context.hpp"
+#include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {
 

@@ -1,6 +1,5 @@
 #include "backends/mpi/session.hpp"
 
-#include <mpi.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "backends/mpi/deadline.hpp"
 #include "core/error.hpp"
 #include "processes/last_resort.hpp"
+#include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {
 namespace {

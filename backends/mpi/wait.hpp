@@ -1,14 +1,13 @@
 // Waiting for requests in a way that notices failures and leaves the processor to others.
 #pragma once
 
-#include <mpi.h>
-
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "processes/lane_context.hpp"
+#include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {
 

@@ -54,7 +54,8 @@ void draw(const std::vector<std::filesystem::path>& folders, const Paper& paper)
     return;
   }
   const std::string message = ended.text.substr(0, ended.text.find_last_not_of('\n') + 1);
-  require(ended.code != no_matplotlib, "matplotlib is missing (" + message + "); install python3-matplotlib");
+  require(ended.code != no_matplotlib,
+          "matplotlib is missing (" + message + "); install python3-matplotlib, or by pip install 'trigram[pictures]'");
   require(ended.code != unusable, "cannot draw '" + folders.front().string() + "': " + message);
   throw Error("plotting '" + folders.front().string() + "' failed: " + message);
 }

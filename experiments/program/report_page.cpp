@@ -28,7 +28,9 @@ int write_page(const Arguments& arguments) {
   require_results(folder);
   const int code =
       run_script(shipped_folder("report") / "report.py", nlohmann::json{{"folder", folder.string()}}.dump());
-  require(code != missing_module, "a module of Python is missing; install python3-jinja2 and python3-matplotlib");
+  require(code != missing_module,
+          "a module of Python is missing; install python3-jinja2 and python3-matplotlib, or by pip "
+          "install 'trigram[pictures]'");
   return code;
 }
 

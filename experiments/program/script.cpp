@@ -15,13 +15,15 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "processes/launcher_variables.hpp"
 
 extern char** environ;
 
 namespace trigram {
 namespace {
 
-constexpr const char* system_python = "/usr/bin/python3";
+/// The Python of the package that started us, which has what pip has installed beside it; else the system's.
+std::string python() { return environment_value("TRIGRAM_PYTHON").value_or("/usr/bin/python3"); }
 
 /// While it lives, Ctrl-C does nothing to this process.
 class IgnoredInterrupt {
@@ -87,7 +89,8 @@ class Pipe {
 /// folder and from Python's variables (-I), without leaving compiled modules behind (-B), and with Ctrl-C at its
 /// default, which it would else inherit as ignored.
 pid_t start_python(std::vector<std::string> words, int descriptor, int stream) {
-  words.insert(words.begin(), {system_python, "-I", "-B"});
+  const std::string python_path = python();
+  words.insert(words.begin(), {python_path, "-I", "-B"});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -102,10 +105,10 @@ pid_t start_python(std::vector<std::string> words, int descriptor, int stream) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, descriptor, stream);
   pid_t pid = 0;
-  const int failed = ::posix_spawn(&pid, system_python, &actions, &attributes, arguments.data(), environ);
+  const int failed = ::posix_spawn(&pid, python_path.c_str(), &actions, &attributes, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
-  require(failed == 0, "cannot start ", system_python, "; install python3");
+  require(failed == 0, "cannot start ", python_path, "; install python3");
   return pid;
 }
 

@@ -7,9 +7,10 @@
 
 namespace trigram {
 
-/// Runs `script` by the system's Python, apart from the current folder and from Python's variables; it reads `input`
-/// and speaks on the streams of this process. Ctrl-C is the script's to answer: this process waits for it. Returns its
-/// exit code; throws Error where a signal ended it, and UsageError where there is no such Python.
+/// Runs `script` by the Python that TRIGRAM_PYTHON names, else the system's, apart from the current folder and from
+/// Python's variables; it reads `input` and speaks on the streams of this process. Ctrl-C is the script's to answer:
+/// this process waits for it. Returns its exit code; throws Error where a signal ended it, and UsageError where there
+/// is no such Python.
 int run_script(const std::filesystem::path& script, const std::string& input);
 
 /// How a script ended, and what it printed.

@@ -156,7 +156,8 @@ int tune(const Arguments& arguments) {
   const ResultFolder folder(flags.out, {"tune.json", "trials.csv", "best.cfg", "summary.txt"});
   const FolderLock lock(flags.out, "a search");
   const int code = run_script(shipped_folder("tune") / "tune.py", planned.dump());
-  require(code != no_optuna, "optuna is missing, which searches; install python3-optuna");
+  require(code != no_optuna,
+          "optuna is missing, which searches; install python3-optuna, or by pip install 'trigram[tuning]'");
   if (code == 0 && flags.plots) draw({flags.out});
   return code;
 }

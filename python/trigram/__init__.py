@@ -38,6 +38,8 @@ What the program refuses (exit code 2) is a ValueError with its text, every othe
 program too. What was finished by then stays in its folder: a study goes on from there when it is started again.
 """
 
+__version__ = "0.1.0"
+
 from .commands import bench, calibrate, products, run, study
 from .pictures import Pictures
 from .results import Bench, Calibration, Product, Products, Run, Study, load

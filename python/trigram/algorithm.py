@@ -25,6 +25,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from .extras import require
+
+require("torch", "trigram.algorithm")
+
 import torch
 
 from .collectives import TYPES, Call, Collectives

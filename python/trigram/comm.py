@@ -25,6 +25,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Optional
 
+from .extras import require
+
+require("torch", "trigram.comm")
+
 import torch
 
 from . import launcher, library, program, transport

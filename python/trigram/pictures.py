@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from . import program
+from .extras import how_to_install
 
 
 class Pictures(Sequence[pathlib.Path]):
@@ -57,7 +58,7 @@ def draw(*folders: pathlib.Path) -> Pictures:
 def error_of(code: int, text: str) -> Exception:
     """By the exit codes of plot.py."""
     if code == 3:
-        return ImportError(f"matplotlib is missing ({text}); install it, as Debian's python3-matplotlib, or by pip")
+        return ImportError(f"matplotlib is missing ({text}); {how_to_install('matplotlib')}")
     if code == 2:
         return ValueError(text)
     return RuntimeError(f"plotting failed: {text}")

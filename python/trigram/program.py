@@ -20,8 +20,8 @@ INTERRUPTED = 130
 PATIENCE = 5.0  # seconds until a process that was asked to end is asked again, or made to
 PACKAGE = pathlib.Path(__file__).resolve().parent
 NOT_LOADED = "error while loading shared libraries"  # as the system's loader says it
-NEEDS = ("Trigram takes MPI, SimGrid, Boost, NLopt and Nettle from the system; on Debian 12: apt-get install openmpi-bin libsimgrid3.32 "
-         "libboost-program-options1.74.0 libnlopt0 libnettle8")
+NEEDS = ("a Trigram that was built here takes SimGrid, Boost, NLopt and Nettle from the system; on Debian 12: apt-get install "
+         "libsimgrid3.32 libboost-program-options1.74.0 libnlopt0 libnettle8; a wheel from elsewhere brings them, if its name has manylinux")
 
 Launcher = Union[str, Sequence[str]]
 
@@ -78,7 +78,7 @@ def start(words: Sequence[str], launcher: Launcher = ()) -> str:
         # A session of its own: Ctrl-C reaches Python alone, which then ends all of it.
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.PIPE,
-                                       encoding="utf-8", errors="replace", start_new_session=True)
+                                       encoding="utf-8", errors="replace", start_new_session=True, env=environment())
         except OSError as error:
             raise RuntimeError(f"cannot start {error.filename}: {error.strerror}") from error
         try:
@@ -89,6 +89,12 @@ def start(words: Sequence[str], launcher: Launcher = ()) -> str:
         judge(process.returncode, said, stacklevel=4)
         printed.seek(0)
         return printed.read().decode("utf-8", "replace")
+
+
+def environment() -> dict[str, str]:
+    """Of the program: one that pip has installed draws and searches with this Python, which has the other packages of pip."""
+    ours = {"TRIGRAM_PYTHON": sys.executable} if path() == PACKAGE / "bin" / "trigram" else {}
+    return {**ours, **os.environ}
 
 
 def ending_with_us() -> list[str]:
@@ -148,7 +154,7 @@ def main() -> NoReturn:
     """The command `trigram` of an installed package: the program in place of this process."""
     try:
         program = path(on_path=False)  # where this command itself lies
-        os.execv(program, [str(program), *sys.argv[1:]])
+        os.execve(program, [str(program), *sys.argv[1:]], environment())
     except OSError as error:
         sys.exit(f"trigram: cannot start {program}: {error.strerror}")
     except RuntimeError as error:

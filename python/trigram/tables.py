@@ -6,6 +6,8 @@ import pathlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from .extras import how_to_install
+
 if TYPE_CHECKING:
     import pandas
 
@@ -38,7 +40,7 @@ def pandas_module() -> Any:
     try:
         import pandas
     except ImportError as error:
-        raise ImportError(f"pandas is missing ({error}); install it, as Debian's python3-pandas, or by pip") from error
+        raise ImportError(f"pandas is missing ({error}); {how_to_install('pandas')}") from error
     return pandas
 
 

@@ -4,6 +4,8 @@ import pathlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
+from .extras import require
+
 if TYPE_CHECKING:
     import torch
 
@@ -58,6 +60,7 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     `timeout` is how long ranks may take to meet, and an exchange to end, 300 s if nothing is said.
     Returns the model. Raises ValueError for what cannot be trained so, with the reason; RuntimeError where a rank has failed, by
     its own word, or because it died or stopped."""
+    require("torch", "trigram.with_trigram")
     from .job import Job
     model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, find_unused_parameters, learning_rate, grad_scaler, flags)
     return model
@@ -77,6 +80,7 @@ def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str 
     `with_trigram`; but that residuals have kept an overflow, where there is a scaler and it was not given, nobody notices here. A model
     on a CUDA device, for which DDP has nccl, is averaged by backend gpu. Returns the Hook: its `steps()` and `finish()`. Raises ValueError
     for other methods."""
+    require("torch", "trigram.ddp_hook")
     from .hook import Hook
     return Hook(model, algorithm, optimizer, grad_scaler, flags)
 
@@ -125,6 +129,7 @@ def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Mo
     Returns the Run, with the trained mean model as `.model`. Raises ValueError for what cannot be simulated; whatever
     the functions raise; FloatingPointError for a loss that is not finite. An error, Ctrl-C too, ends the program, and the
     steps that were done are in `out`, and a Run in the error's `run`."""
+    require("torch", "trigram.simulate")
     from . import simulation
     return simulation.simulate(make, loss, data, algorithm, ranks, steps, lr, optimizer, score, cluster, clock, samples, broadcast_buffers,
                                out, flags)
@@ -147,5 +152,6 @@ def profile_of(model: "torch.nn.Module", batch: Any, path: "str | pathlib.Path",
     `samples`: of the batch, where the length of its first tensor does not say. `seconds`: {layer: (forward, backward)} that
     were measured, in place of FLOPs; then nothing is computed. Returns the path. Raises ValueError for a model that trains
     nothing, for a batch without samples, and for layers that `seconds` lacks or that it alone has."""
+    require("torch", "trigram.profile_of")
     from . import profile
     return profile.profile_of(model, batch, path, loss, samples, seconds)

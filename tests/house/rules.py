@@ -24,10 +24,10 @@ BORDERS = {
                       "kernels/operations", "kernels/cuda"),
                      r"cuda_runtime\.h|cublas_v2\.h|dlfcn\.h"),
     "kernels": (("core", "kernels"), r"nothing"),
-    "processes": (("core", "processes"), POSIX),
+    "processes": (("core", "processes"), r"dlfcn\.h|" + POSIX),
     "meeting": (("core", "processes", "meeting"), r"nettle/.*|netdb\.h|" + POSIX),
     "backends/sim": (("core", "processes", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
-    "backends/mpi": (("core", "processes", "kernels/cpu", "backends/mpi"), r"mpi\.h|nlohmann/.*|" + POSIX),
+    "backends/mpi": (("core", "processes", "kernels/cpu", "backends/mpi"), r"nlohmann/.*|" + POSIX),
     "backends/torch": (("core", "processes", "meeting", "kernels/cpu", "backends/torch"), r"nlohmann/.*"),
     "backends/gpu/host": (("core", "processes", "meeting", "backends/gpu/host"), r"nlohmann/.*|" + POSIX),
     "backends/gpu": (("core", "processes", "meeting", "kernels/cuda", "backends/gpu"),
@@ -54,10 +54,8 @@ BORDERS = {
 }
 # Where no two components, each a header with its source, may need each other.
 ONE_WAY = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/", "experiments/", "python/")
-# One file each, where a folder needs more: eigenvalues of a mixing matrix; ranks with GPUs that were started by
-# mpirun.
-EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "meeting/mpi.cpp": r"mpi\.h",
-              "backends/sim/sanitized_stacks.cpp": r"dlfcn\.h|sanitizer/asan_interface\.h"}
+# One file each, where a folder needs more: eigenvalues of a mixing matrix; stacks of a sanitizer.
+EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "backends/sim/sanitized_stacks.cpp": r"dlfcn\.h|sanitizer/asan_interface\.h"}
 
 CODE = (".cpp", ".hpp", ".cu")
 MAX_LINES = 400

@@ -1,6 +1,7 @@
 """The package as pip installs it, from a folder outside of the tree: what it needs lies in it, and nobody says where. The test of the
 build lays it out as a wheel does, in TRIGRAM_BUILD's scratch; with_wheel runs this file with each Python that has the wheel."""
 
+import importlib.metadata
 import importlib.util
 import os
 import pathlib
@@ -91,6 +92,28 @@ class Installed(unittest.TestCase):
 
     def test_its_command_is_the_program(self):
         self.assertIn("trigram run", self.python("-c", "from trigram import program; program.main()", "--help"))
+        self.assertIn("trigram run", self.python("-m", "trigram", "--help"))
+
+    def test_its_version_is_the_programs(self):
+        told = self.python("-c", "import trigram; print(trigram.__version__)").strip()
+        self.assertIn(told, self.python("-m", "trigram", "--version").split())
+        self.assertIn(f"version: {told}\n", (TREE / "CITATION.cff").read_text("utf-8"))
+
+    @unittest.skipIf("TRIGRAM_BUILD" in os.environ, "the files of a build, which pip has not installed")
+    def test_what_pip_knows_of_it(self):
+        told = importlib.metadata.metadata("trigram")
+        self.assertEqual(told["License-Expression"], "MIT")
+        self.assertIn("LICENSE", told.get_all("License-File"))
+        self.assertTrue(told["Author"] and told.get_all("Project-URL") and "Typing :: Typed" in told.get_all("Classifier"), told)
+        self.assertEqual(re.findall(r"\]\((?!http)[\w./#-]+\)", str(told.get_payload())), [], "links that lead nowhere from there")
+
+    def test_what_is_missing_is_named_with_its_extra(self):
+        for package, extra, use in (("torch", "training", "from trigram import comm"), ("torch", "training", "from trigram import nn"),
+                                    ("torch", "training", "import trigram; trigram.simulate(None, None, None)"),
+                                    ("pandas", "tables", "import trigram; trigram.run(steps=2).steps")):
+            hidden = f"import sys; sys.modules[{package!r}] = None\ntry:\n    {use}\nexcept ImportError as error:\n    print(error)"
+            said = self.python("-c", hidden)
+            self.assertRegex(said, rf"{package}.* missing.*pip install 'trigram\[{extra}\]'", use)
 
     @unittest.skipUnless(has("pandas", "matplotlib"), "this Python has no pandas, or no matplotlib")
     def test_tables_and_pictures(self):

@@ -94,12 +94,12 @@ class Errors(Started):
             trigram.run()
 
     def test_libraries_that_the_system_lacks_are_named_with_their_packages(self):
-        self.pretend(f"echo 'trigram: {program.NOT_LOADED}: libmpi.so.40: cannot open shared object file' >&2; exit 127")
-        with self.assertRaisesRegex(RuntimeError, "libmpi.so.40: cannot open shared object file; Trigram takes MPI, .* apt-get install openmpi-bin "):
+        self.pretend(f"echo 'trigram: {program.NOT_LOADED}: libnlopt.so.0: cannot open shared object file' >&2; exit 127")
+        with self.assertRaisesRegex(RuntimeError, "libnlopt.so.0: cannot open .*; a Trigram that was built here takes SimGrid, .* apt-get install .* libnlopt0"):
             trigram.run()
         absent = self.folder / "libtrigram_session.so"
         with unittest.mock.patch.dict(os.environ, TRIGRAM_SESSION=str(absent)):
-            with self.assertRaisesRegex(RuntimeError, f"cannot load {absent}: .*; Trigram takes MPI, .* apt-get install openmpi-bin "):
+            with self.assertRaisesRegex(RuntimeError, f"cannot load {absent}: .*; a Trigram that was built here takes SimGrid, .* apt-get install .* libnlopt0"):
                 library.library()
 
     def test_warnings_are_warnings(self):

@@ -8,6 +8,10 @@
 
 Needs torch."""
 
+from ..extras import require
+
+require("torch", "trigram.data")
+
 from .cached_dataset import CachedDataset
 from .folder_store import Folder
 from .load_balancing import LoadBalancingDistributedBatchSampler, LoadBalancingDistributedSampler

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, Optional
 
+from ..extras import how_to_install
 from .stores import shard_of
 
 PAUSE = 10.0
@@ -80,5 +81,5 @@ def redis_module() -> Any:
     try:
         import redis
     except ImportError:
-        raise RuntimeError("RedisServers needs the package redis: apt-get install python3-redis, or pip install redis") from None
+        raise RuntimeError("RedisServers needs redis, which is missing; " + how_to_install("redis")) from None
     return redis

@@ -10,6 +10,10 @@ Their forward passes in training are collective, MoE's in evaluation too, and so
 them in the same order. The same model runs in `simulate`, where `comm.join()` within `make` gives the simulated ranks' communicator,
 and what the layers send takes the network's time. Needs torch."""
 
+from ..extras import require
+
+require("torch", "trigram.nn")
+
 from .experts import MoE, MoEOutput
 from .gating import Assignment, capacity_of, top1, top2
 from .sync_batch_norm import SyncBatchNorm, convert_sync_batchnorm

@@ -7,6 +7,10 @@
 Weights are those of torch's classes of the same names to 1e-6, and state_dict() of either loads into the other. Needs torch
 and the session library."""
 
+from ..extras import require
+
+require("torch", "trigram.optim")
+
 from .adam import Adam, AdamW
 from .sgd import SGD
 

@@ -1,0 +1,5 @@
+"""`python -m trigram` is the command `trigram`."""
+
+from .program import main
+
+main()
