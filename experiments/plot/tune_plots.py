@@ -1,11 +1,13 @@
 """Pictures of a search: what was tried, in its order, and what each choice did."""
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import MaxNLocator
 
 import checked
 import style
 import tables
 
+MANY_TIMES = 3  # as slow as the best are some trials, where a linear axis would squeeze the best ones
 MOST_PANELS = 12
 COLUMNS = 3
 
@@ -39,6 +41,8 @@ def draw_history(axes, search, divisor, unit):
         axes.plot(absent, [0.02] * len(absent), "x", ms=4, color=style.COLOURS[1], transform=axes.get_xaxis_transform(),
                   label="impossible, or never there")
     axes.set_xlabel("trial")
+    axes.set_xlim(-0.5, max(t["trial"] for t in search["trials"]) + 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True, min_n_ticks=1))
     axes.set_ylabel(f"{'time of an iteration' if search['plan']['for']['measure'] == 'iteration_s' else 'time to the loss'} ({unit})")
     style.legend_outside(axes)
 
@@ -82,8 +86,8 @@ def draw(folder):
         panels.append(figure.add_subplot(grid[1 + index // COLUMNS, index % COLUMNS], sharey=panels[0]))
         draw_choice(panels[-1], search, key, divisor)
         panels[-1].set_ylabel(unit)
-    if style.spans_decades(values):
+    if style.spans(values, MANY_TIMES):
         panels[0].set_yscale("log")
-        style.plain_log(panels[0].yaxis)
+        style.few_ticks(panels[0].yaxis, min(values) / divisor, max(values) / divisor)
     figure.tight_layout()
     return style.save(figure, folder, "search")
