@@ -48,5 +48,6 @@ def draw(folder, study, runs):
     figure.suptitle(study["title"], x=0.02, ha="left")
     figure.tight_layout()
     style.legend_outside(grid[0][-1])
+    style.keep_apart(figure, len(names))
     style.note(figure, missing_note(study))
     return style.save(figure, folder, "breakdown")

@@ -66,10 +66,11 @@ def draw_row(row, curves, key, scales, looks, goal):
     if key == "loss" and goal is not None:
         for axes in row:
             axes.axhline(goal, color="grey", linestyle=":", linewidth=1)
-    if key == "loss" and style.spans_decades([point["middle"] for some in curves.values() for point in band(some, key)]):
+    points = [point for some in curves.values() for point in band(some, key)]
+    if key == "loss" and style.spans_decades([point["middle"] for point in points]):
         for axes in row:  # which share one but on paper
             axes.set_yscale("log")
-            style.plain_log(axes.yaxis)
+            style.few_ticks(axes.yaxis, [point[end] for point in points for end in ("low", "high") if point[end] > 0])
     row[0].set_ylabel(LABELS[key])
 
 

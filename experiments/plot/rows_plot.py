@@ -33,12 +33,14 @@ def draw(folder, study, runs):
         if panels != [""] and not panel[row]:
             axes.axvline(middle, color="grey", linestyle=":", linewidth=1, zorder=0)
         axes.plot([low, high], [place, place], color=colour, linewidth=1.4)
-        axes.plot(middle, place, "o", color=colour, ms=5, markerfacecolor="white" if lost else colour)
-    axes.set_yticks(range(len(names)), names, fontsize=8.5)
+        axes.plot(middle, place, "o", color=colour, ms=style.dot(5), markerfacecolor="white" if lost else colour)
+    axes.set_yticks(range(len(names)), names, fontsize=min(8.5, plt.rcParams["font.size"]))
+    style.keep_apart(figure, len(names))
     axes.set_ylim(len(names) - 0.3, -0.7)
-    if style.spans_decades([end for _, low, high, _ in spreads.values() for end in (low, high)]):
+    ends = [end for _, low, high, _ in spreads.values() for end in (low, high)]
+    if style.spans_decades(ends):
         axes.set_xscale("log")
-        style.plain_log(axes.xaxis)
+        style.few_ticks(axes.xaxis, ends)
     axes.set_xlabel(study["measure"]["label"])
     axes.set_title(study["title"])
     axes.grid(axis="y", alpha=0.15)

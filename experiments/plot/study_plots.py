@@ -147,7 +147,7 @@ def scale_axes(axes, measure, xs, seen):
         axes.set_xticks(xs)
     if is_logarithmic(measure.get("y_axis"), seen):
         axes.set_yscale("log")
-        style.plain_log(axes.yaxis)
+        style.few_ticks(axes.yaxis, seen)
 
 
 def error_bar(run, study):

@@ -91,9 +91,11 @@ def log_ticks(least, most):
     return ticks[::-(-len(ticks) // most_ticks) or 1]
 
 
-def few_ticks(axis, least, most):
-    """A logarithmic axis of values between these, with ticks also where they span less than a decade."""
-    plain_log(axis, log_ticks(0.8 * least, 1.25 * most))
+def few_ticks(axis, values):
+    """A logarithmic axis of these values, with a few numbers also where they span little more than a decade, or less."""
+    values = [value for value in values if math.isfinite(value)]
+    plain_log(axis)
+    axis.set_major_locator(FixedLocator(log_ticks(0.8 * min(values), 1.25 * max(values))))
 
 
 def log_from_zero(axes, least, most):
@@ -172,10 +174,16 @@ def wrap_texts(figure):
         text.set_text(textwrap.fill(text.get_text(), letters_in(inches, text.get_fontsize()), break_long_words=False))
 
 
+def keep_apart(figure, labels):
+    """So many labels below each other in a panel stay apart on paper too."""
+    figure.least_height = (0.15 * labels + 0.7) * (figure.stacked.size if hasattr(figure, "stacked") else 1)
+
+
 def fit_to_paper(figure):
-    """Until what is drawn, with legends beside the axes, is as wide as the column; panels keep their shape."""
+    """Until what is drawn, with legends beside the axes, is as wide as the column; panels keep their shape, where labels let them."""
+    least = getattr(figure, "least_height", 1)
     width, height = figure.get_size_inches()
-    figure.set_size_inches(PAPER[columns], height * PAPER[columns] / width)
+    figure.set_size_inches(PAPER[columns], max(height * PAPER[columns] / width, least))
     figure.tight_layout()
     wrap_texts(figure)
     figure.tight_layout()
@@ -183,7 +191,7 @@ def fit_to_paper(figure):
     for _ in range(4):
         shown = figure.get_tightbbox(figure.canvas.get_renderer()).width + 2 * plt.rcParams["savefig.pad_inches"]
         width, height = (side * PAPER[columns] / shown for side in (width, height))
-        figure.set_size_inches(max(width, 1), max(height, 1))
+        figure.set_size_inches(max(width, 1), max(height, least))
         figure.tight_layout()
 
 

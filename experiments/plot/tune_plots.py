@@ -52,12 +52,15 @@ def draw_choice(axes, search, key, divisor):
     trials = [trial for trial in made(search) if key in trial["chosen"]]
     texts = [trial["chosen"][key] for trial in trials]
     numbers = [tables.leading_number(text) for text in texts]
-    ranged = all("range" in choice for choice in search["plan"]["choices"] if choice["key"] == key)
+    choices = [choice for choice in search["plan"]["choices"] if choice["key"] == key]
+    ranged = all("range" in choice for choice in choices)
     if ranged and None not in numbers and numbers:
         xs = numbers
         if style.spans_decades(xs):
             axes.set_xscale("log")
             style.plain_log(axes.xaxis)
+        elif all(choice["range"].get("whole") for choice in choices):
+            axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True, min_n_ticks=1))
     else:
         names = sorted(set(texts))
         xs = [names.index(text) for text in texts]
@@ -66,7 +69,7 @@ def draw_choice(axes, search, key, divisor):
     for x, trial in zip(xs, trials):
         if trial["trial"] == search["verdict"]["best"]:
             axes.plot([x], [trial["value"] / divisor], "o", ms=9, markerfacecolor="none", markeredgewidth=1.6, color=style.COLOURS[1])
-    unit = next((choice["range"]["unit"] for choice in search["plan"]["choices"] if choice["key"] == key and "range" in choice), "")
+    unit = next((choice["range"]["unit"] for choice in choices if "range" in choice), "")
     axes.set_xlabel(f"{key} ({unit})" if unit else key)
 
 
@@ -88,6 +91,6 @@ def draw(folder):
         panels[-1].set_ylabel(unit)
     if style.spans(values, MANY_TIMES):
         panels[0].set_yscale("log")
-        style.few_ticks(panels[0].yaxis, min(values) / divisor, max(values) / divisor)
+        style.few_ticks(panels[0].yaxis, [value / divisor for value in values])
     figure.tight_layout()
     return style.save(figure, folder, "search")
