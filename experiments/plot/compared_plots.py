@@ -30,7 +30,7 @@ def draw_curves(folder, runs, looks):
     if not keys:
         return []
     scales = against.scales([point for curve in curves for point in curve], view)
-    figure, grid = style.panels(len(keys), len(scales), (3.7 * len(scales), 0.6 + 3 * len(keys)), sharey="row")
+    figure, grid = style.panels(len(keys), len(scales), (max(4 * len(scales), 5.5), 0.6 + 3 * len(keys)), sharey="row")
     for row, key in zip(grid, keys):
         for axes, (x, scale, label) in zip(row, scales):
             for curve, look in zip(curves, looks):
@@ -40,8 +40,8 @@ def draw_curves(folder, runs, looks):
             axes.set_xlabel(label)
         against.limit_y(row, key, view)
         row[0].set_ylabel(key)
-    style.legend_outside(grid[0, -1])
     figure.tight_layout()
+    style.legend_outside(grid[0, -1])
     return style.save(figure, folder, "compared_curves")
 
 

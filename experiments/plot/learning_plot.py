@@ -81,7 +81,7 @@ def draw_curves(folder, study, runs, lost, name, title):
     if not keys or all(len(curve) < 3 for some in curves.values() for curve in some):
         return []
     scales = against.scales([point for some in curves.values() for curve in some for point in curve], view)
-    figure, grid = style.panels(len(keys), len(scales), (4.4 * len(scales), 3.4 * len(keys)), sharey="row", sharex="col")
+    figure, grid = style.panels(len(keys), len(scales), (max(4.4 * len(scales), 5.5), 3.4 * len(keys)), sharey="row", sharex="col")
     lines = lines_of(study, runs, "row")
     looks, marks = style.looks_of(lines), style.marks_of(lines, max(len(curve) for some in curves.values() for curve in some))
     for row, key in zip(grid, keys):

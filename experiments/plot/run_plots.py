@@ -25,7 +25,7 @@ def draw_curves(folder, run):
     if not keys:
         return []
     scales = against.scales(curve, view)
-    figure, grid = style.panels(len(keys), len(scales), (4.5 * len(scales), 3 * len(keys)), sharey="row")
+    figure, grid = style.panels(len(keys), len(scales), (max(4.5 * len(scales), 5.5), 3 * len(keys)), sharey="row")
     for row, key in zip(grid, keys):
         points = scored(curve, key)
         row[0].set_ylabel(key)
