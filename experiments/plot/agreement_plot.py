@@ -5,6 +5,7 @@ from matplotlib.ticker import NullLocator
 
 import style
 import tables
+from study_lines import missing_note
 
 BANDS = ((1.1, "--"), (1.25, ":"))
 
@@ -49,7 +50,7 @@ def draw(folder, study, runs):
     draw_bands(below, ends, lambda end: 1)
     colours, markers = style.colours_of(points), style.markers_of(points)
     for source, some in points.items():
-        look = {"color": colours[source], "marker": markers[source], "label": style.readable(source)}
+        look = {"color": colours[source], "marker": markers[source], "label": source}
         scatter(above, some, look)
         scatter(below, [(x, y / x, used) for x, y, used in some], look)
     if any(used for some in points.values() for _, _, used in some):
@@ -72,4 +73,5 @@ def draw(folder, study, runs):
     above.set_title(study["title"])
     style.legend_outside(above)
     figure.tight_layout()
+    style.note(figure, missing_note(study))
     return style.save(figure, folder, study["name"])

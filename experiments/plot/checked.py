@@ -107,6 +107,46 @@ def search(path):
     return value
 
 
+QUANTITIES = {"step", "time", "bytes", "energy", "money"}
+SCORES = {"loss", "accuracy", "worst_accuracy"}
+
+
+def one_of(known, place, value):
+    if not isinstance(value, str) or value not in known:
+        wrong(place, " or ".join(sorted(known)), value)
+
+
+def view(value, place):
+    """How learning curves are drawn."""
+    fields()(value, place)
+    for key, known in (("against", QUANTITIES), ("scores", SCORES)):
+        each(lambda one, where, known=known: one_of(known, where, one))(value.get(key, []), f"{place}.{key}")
+        if key in value and not 0 < len(value[key]) == len(set(value[key])):
+            wrong(f"{place}.{key}", "list of different names", value[key])
+    if "x_axis" in value:
+        one_of({"linear", "log"}, f"{place}.x_axis", value["x_axis"])
+    fields()(value.get("ranges", {}), f"{place}.ranges")
+    for name_of, ends in value.get("ranges", {}).items():
+        one_of(QUANTITIES | SCORES, f"{place}.ranges", name_of)
+        each(number)(ends, f"{place}.ranges.{name_of}")
+        if len(ends) != 2 or ends[0] >= ends[1]:
+            wrong(f"{place}.ranges.{name_of}", "range from a lower to a higher value", ends)
+
+
+def failed_runs(value, path):
+    """Runs that are missing."""
+    names = {row["name"] for row in value["rows"]}
+    swept = {axis["key"]: set(axis["values"]) for axis in value["axes"]}
+    place = f"'{path}'.failed"
+    each(fields(row=name, series=text, variant=text, axes=fields(), phase=text))(value.get("failed", []), place)
+    for index, one in enumerate(value.get("failed", [])):
+        one_of(names, f"{place}[{index}].row", one["row"])
+        for key, found in one["axes"].items():
+            text(found, f"{place}[{index}].axes.{key}")
+            if key in swept:
+                one_of(swept[key], f"{place}[{index}].axes.{key}", found)
+
+
 def run(path):
     """The run.json of a run alone."""
     value = tables.json_of(path)
@@ -133,6 +173,8 @@ def study(path):
         if row.get("panel"):
             name(row["panel"], f"'{path}'.rows.{row['name']}.panel")
     drawn(value, path)
+    view(value.get("curves", {}), f"'{path}'.curves")
+    failed_runs(value, path)
     if "map" in value:
         winner_map(value, path)
     if not value["rows"]:

@@ -24,24 +24,24 @@ def labels_of(folders):
 
 
 def draw_curves(folder, runs, looks):
-    curves = [run["curve"] for run in runs]
+    curves, view = [run["curve"] for run in runs], against.view_of({})
     keys = [key for key in ("loss", "accuracy") if any(point[key] is not None for curve in curves for point in curve)]
+    keys = against.scores(keys, view)
     if not keys:
         return []
-    scales = against.scales([point for curve in curves for point in curve])
-    figure, grid = style.panels(len(keys), len(scales), (3.7 * len(scales), 0.6 + 3 * len(keys)), sharey="row")
+    scales = against.scales([point for curve in curves for point in curve], view)
+    figure, grid = style.panels(len(keys), len(scales), (max(4 * len(scales), 5.5), 0.6 + 3 * len(keys)), sharey="row")
     for row, key in zip(grid, keys):
         for axes, (x, scale, label) in zip(row, scales):
             for curve, look in zip(curves, looks):
                 points = [point for point in curve if point[key] is not None]
-                axes.plot([point[x] / scale for point in points], [point[key] for point in points], ms=4, **look)
-            if x != "step" and style.spans_decades([curve[-1][x] for curve in curves if curve]):
-                axes.set_xscale("log", nonpositive="mask")
-                style.plain_log(axes.xaxis)
+                axes.plot([point[x] / scale for point in points], [point[key] for point in points], **look)
+            against.scale_x(axes, (x, scale, label), curves, view)
             axes.set_xlabel(label)
+        against.limit_y(row, key, view)
         row[0].set_ylabel(key)
-    style.legend_outside(grid[0, -1])
     figure.tight_layout()
+    style.legend_outside(grid[0, -1])
     return style.save(figure, folder, "compared_curves")
 
 
@@ -78,7 +78,7 @@ def draw_steps(folder, folders, looks):
         points = [(tables.number(row["step"]), tables.number(row["loss"])) for row in rows]
         points = [point for point in points if all(map(math.isfinite, point))]
         if points:
-            axes.plot(*zip(*points), linewidth=1, color=look["color"], label=look["label"])
+            axes.plot(*zip(*points), linewidth=1, color=look["color"], linestyle=look["linestyle"], label=look["label"])
             drawn = True
     if not drawn:
         plt.close(figure)
@@ -95,7 +95,7 @@ def draw(folders):
         if (folder / "study.json").exists():
             raise Unusable(f"'{folder}' holds a study; runs are drawn beside each other")
     labels = labels_of(folders)
-    colours, markers = style.colours_of(labels), style.markers_of(labels)
-    looks = [{"label": label, "color": colours[label], "marker": markers[label]} for label in labels]
     runs = [checked.run(folder / "run.json") for folder in folders]
+    looks, marks = style.looks_of(labels), style.marks_of(labels, max(len(run["curve"]) for run in runs))
+    looks = [{"label": label, **looks[label], **marks[label]} for label in labels]
     return draw_curves(folders[0], runs, looks) + draw_breakdowns(folders[0], runs, looks) + draw_steps(folders[0], folders, looks)

@@ -7,7 +7,7 @@ import statistics
 import against
 import style
 import tables
-from study_lines import in_panel, line_of, lines_of, panels_of_rows
+from study_lines import failed_runs, in_panel, line_of, lines_of, missing_note, panels_of_rows, spread_note
 
 LABELS = {"loss": "loss", "accuracy": "accuracy", "worst_accuracy": "accuracy of the worst rank"}
 
@@ -54,40 +54,49 @@ def keys_of(curves):
 
 
 def draw_row(row, curves, key, scales, looks, goal):
-    """One score, against each of `scales`, which are a key of the points and what it is divided by."""
+    """One score, against each of `scales`, which are a key of the points, what it is divided by, and its label."""
     for label, some in curves.items():
         points = band(some, key, scales)
         for axes, (x, _, _) in zip(row, scales):
             at = [point[x] for point in points]
-            axes.plot(at, [point["middle"] for point in points], label=style.readable(label), **looks[label])
+            axes.plot(at, [point["middle"] for point in points], label=label, **looks[label])
             if len(some) > 1:
                 axes.fill_between(at, [point["low"] for point in points], [point["high"] for point in points],
                                   color=looks[label]["color"], alpha=0.15, linewidth=0)
     if key == "loss" and goal is not None:
         for axes in row:
             axes.axhline(goal, color="grey", linestyle=":", linewidth=1)
-    if key == "loss" and style.spans_decades([point["middle"] for some in curves.values() for point in band(some, key)]):
-        row[0].set_yscale("log")
-        style.plain_log(row[0].yaxis)
+    points = [point for some in curves.values() for point in band(some, key)]
+    if key == "loss" and style.spans_decades([point["middle"] for point in points]):
+        for axes in row:  # which share one but on paper
+            axes.set_yscale("log")
+            style.few_ticks(axes.yaxis, [point[end] for point in points for end in ("low", "high") if point[end] > 0])
     row[0].set_ylabel(LABELS[key])
 
 
-def draw_curves(folder, study, runs, name, title):
-    """Medians as lines, ranges over seeds as bands."""
-    curves = curves_by_line(study, runs)
-    keys = keys_of(curves)
+def draw_curves(folder, study, runs, lost, name, title):
+    """Medians as lines, ranges over seeds as bands; `lost` are the runs that failed."""
+    curves, view = curves_by_line(study, runs), against.view_of(study)
+    keys = against.scores(keys_of(curves), view)
     if not keys or all(len(curve) < 3 for some in curves.values() for curve in some):
         return []
-    scales = against.scales([point for some in curves.values() for curve in some for point in curve])
-    figure, grid = style.panels(len(keys), len(scales), (4.4 * len(scales), 3.4 * len(keys)), sharey="row", sharex="col")
-    looks = style.looks_of(lines_of(study, runs, "row"))
+    scales = against.scales([point for some in curves.values() for curve in some for point in curve], view)
+    figure, grid = style.panels(len(keys), len(scales), (max(4.4 * len(scales), 5.5), 3.4 * len(keys)), sharey="row", sharex="col")
+    lines = lines_of(study, runs, "row")
+    looks, marks = style.looks_of(lines), style.marks_of(lines, max(len(curve) for some in curves.values() for curve in some))
     for row, key in zip(grid, keys):
-        draw_row(row, curves, key, scales, looks, study.get("goal", {}).get("loss"))
-    for axes, (_, _, label) in zip(grid[-1], scales):
-        axes.set_xlabel(label)
+        draw_row(row, curves, key, scales, {line: looks[line] | marks[line] for line in lines}, study.get("goal", {}).get("loss"))
+        against.limit_y(row, key, view)
+    medians = [band(some, keys[0], [(x, 1, "") for x, _, _ in scales]) for some in curves.values()]
+    for axes, scale in zip(grid[-1], scales):
+        against.scale_x(axes, scale, medians, view)
+        axes.set_xlabel(scale[2])
     figure.suptitle(title, x=0.02, ha="left")
     figure.tight_layout()
     style.legend_outside(grid[0][-1])
+    style.note(figure, spread_note([len(some) for some in curves.values()], "bands"))
+    style.note(figure, "A dotted line is the goal's loss." if "goal" in study and "loss" in keys else "")
+    style.note(figure, missing_note(study, lost))
     return style.save(figure, folder, name)
 
 
@@ -102,8 +111,9 @@ def draw(folder, study, runs):
     paths = []
     for value in axis["values"]:
         for panel in panels_of_rows(study):
-            some = in_panel(study, [run for run in runs if not value or run[axis["key"]] == value], panel)
-            said = [f"{axis['key']} = {value}"] * bool(value) + [style.readable(panel)] * bool(panel)
+            some, lost = (in_panel(study, [run for run in all_runs if not value or run[axis["key"]] == value], panel)
+                          for all_runs in (runs, failed_runs(study)))
+            said = [f"{axis['key']} = {value}"] * bool(value) + [panel] * bool(panel)
             name = "_".join(["curves", *map(safe, filter(None, (value, panel)))])
-            paths += draw_curves(folder, study, some, name, ", ".join([study["title"], *said]))
+            paths += draw_curves(folder, study, some, lost, name, ", ".join([study["title"], *said]))
     return paths

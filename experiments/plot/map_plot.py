@@ -8,31 +8,40 @@ from matplotlib.patches import Patch
 
 import style
 import tables
+from study_lines import missing_note
 
 FINE = 240
 SPEEDUPS = [1, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000]
 NOT_TOLD = {"against": "////", "another": "...."}
 
 
+def not_told(value, error, other, other_error):
+    """Where the error bars do not tell them apart: they are nearer to each other than the longer of both bars is."""
+    return np.abs(value - other) < np.maximum(error * value, other_error * other)
+
+
 def times_of(study, runs):
-    """Row → its measures, by value of the second key and of the first, and the positions of those values."""
+    """Row → its measures and their error bars, by value of the second key and of the first, and the positions of those values."""
     xs, ys = ([tables.quantity(value) for value in axis["values"]] for axis in study["axes"])
     if any(value is None or value <= 0 for value in xs + ys) or len(set(xs)) < 2 or len(set(ys)) < 2:
         return None
     places = [{value: i for i, value in enumerate(axis["values"])} for axis in study["axes"]]
     times = {row["name"]: np.full((len(ys), len(xs)), np.nan) for row in study["rows"]}
+    errors = {row["name"]: np.full((len(ys), len(xs)), study["map"]["error"]) for row in study["rows"]}
     for run in runs:
         x, y = (place[run[axis["key"]]] for place, axis in zip(places, study["axes"]))
         times[run["row"]][y, x] = tables.number(run["measure"])
+        if run["json"].get("error_bar"):
+            errors[run["row"]][y, x] = run["json"]["error_bar"]["error"]
     by_x, by_y = np.argsort(xs), np.argsort(ys)
-    times = {row: values[np.ix_(by_y, by_x)] for row, values in times.items()}
-    times = {row: values for row, values in times.items() if np.isfinite(values).all() and (values > 0).all()}
-    return times, np.log(np.sort(xs)), np.log(np.sort(ys))
+    whole = [row for row, values in times.items() if np.isfinite(values).all() and (values > 0).all()]
+    times, errors = ({row: values[row][np.ix_(by_y, by_x)] for row in whole} for values in (times, errors))
+    return times, errors, np.log(np.sort(xs)), np.log(np.sort(ys))
 
 
 def finer(values, xs, ys, fine_xs, fine_ys):
-    """Bilinear in logarithms."""
-    along = np.array([np.interp(fine_xs, xs, row) for row in np.log(values)])
+    """Bilinear."""
+    along = np.array([np.interp(fine_xs, xs, row) for row in values])
     return np.array([np.interp(fine_ys, ys, column) for column in along.T]).T
 
 
@@ -48,30 +57,37 @@ def hatch(axes, xs, ys, where, pattern):
         axes.contourf(xs, ys, where.astype(float), levels=[0.5, 1.5], colors="none", hatches=[pattern])
 
 
-def first_not_told(logs, facts):
-    """Of rows that the error bar does not tell from the fastest, the one that stands first in the study."""
-    return np.argmax(logs - logs.min(axis=0) < -np.log(1 - facts["error"]), axis=0)
+def near_fastest(values, errors):
+    """Of each row, where it is the fastest or not told from it."""
+    fastest = np.argmin(values, axis=0)[None]
+    best, error = (np.take_along_axis(some, fastest, axis=0) for some in (values, errors))
+    return not_told(values, errors, best, error) | (np.arange(len(values))[:, None, None] == fastest)
 
 
-def draw_winners(axes, fine_xs, fine_ys, names, logs, facts, winner, colours):
-    order = np.sort(logs, axis=0)
+def advised(near):
+    """Of rows that error bars do not tell from the fastest, the one that stands first in the study."""
+    return np.argmax(near, axis=0)
+
+
+def bar_text(errors):
+    """"10 %", or "6 to 12 %"."""
+    low, high = (f"{100 * value:.2g}" for value in (errors.min(), errors.max()))
+    return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def draw_winners(axes, fine_xs, fine_ys, names, near, errors, against, winner, colours):
     seen = [i for i in range(len(names)) if (winner == i).any()]
     colour_map = ListedColormap([colours[names[i]] for i in seen])
     axes.pcolormesh(fine_xs, fine_ys, np.searchsorted(seen, winner), cmap=colour_map, vmin=-0.5, vmax=len(seen) - 0.5,
                     alpha=0.75, rasterized=True, shading="nearest")
     lines_between(axes, fine_xs, fine_ys, winner)
-    bar = -np.log(1 - facts["error"])
-    against = names.index(facts["against"]) if facts["against"] in names else None
-    near = logs[against] - order[0] < bar if against is not None else np.zeros_like(winner, dtype=bool)
-    hatch(axes, fine_xs, fine_ys, near, NOT_TOLD["against"])
-    if len(names) > 1:
-        hatch(axes, fine_xs, fine_ys, (order[1] - order[0] < bar) & ~near, NOT_TOLD["another"])
-    legend = [Patch(facecolor=colours[names[i]], alpha=0.75, label=style.readable(names[i])) for i in seen]
-    percent = f"{100 * facts['error']:.2g} %"
-    legend += [Patch(facecolor="none", edgecolor="black", hatch=NOT_TOLD["against"],
-                     label=f"{style.readable(facts['against'])} within {percent}"),
+    beside = near[names.index(against)] if against in names else np.zeros_like(winner, dtype=bool)
+    hatch(axes, fine_xs, fine_ys, beside, NOT_TOLD["against"])
+    hatch(axes, fine_xs, fine_ys, (near.sum(axis=0) > 1) & ~beside, NOT_TOLD["another"])
+    legend = [Patch(facecolor=colours[names[i]], alpha=0.75, label=names[i]) for i in seen]
+    legend += [Patch(facecolor="none", edgecolor="black", hatch=NOT_TOLD["against"], label=f"{against} within {bar_text(errors)}"),
                Patch(facecolor="none", edgecolor="black", hatch=NOT_TOLD["another"],
-                     label=f"too close to call:\nanother within {percent}")]
+                     label=f"too close to call:\nanother within {bar_text(errors)}")]
     axes.legend(handles=legend, loc="upper center", bbox_to_anchor=(0.5, -0.3), ncols=2, fontsize=8)
 
 
@@ -104,7 +120,7 @@ def dress(axes, study, own):
     for axis, key, label in ((axes.xaxis, 0, axes.set_xlabel), (axes.yaxis, 1, axes.set_ylabel)):
         swept = study["axes"][key]
         axis.set_ticks([np.log(tables.quantity(value)) for value in swept["values"]], labels=swept["values"])
-        label(style.readable(swept["key"].split(".")[-1]))
+        label(swept["key"].split(".")[-1])
     axes.tick_params(axis="x", rotation=60)
     axes.grid(visible=False)
     if own:
@@ -113,32 +129,35 @@ def dress(axes, study, own):
 
 def draw_map(folder, study, name, title, found, factors):
     """One picture; `factors` are steps by row, of all that take part."""
-    times, xs, ys = found
+    times, errors, xs, ys = found
     names = [row for row in times if row in factors]
     if not names:
         return []
     fine_xs, fine_ys = np.linspace(xs[0], xs[-1], FINE), np.linspace(ys[0], ys[-1], FINE)
-    logs = np.array([finer(times[row] * factors[row], xs, ys, fine_xs, fine_ys) for row in names])
+    logs = np.array([finer(np.log(times[row] * factors[row]), xs, ys, fine_xs, fine_ys) for row in names])
+    bars = np.array([finer(errors[row], xs, ys, fine_xs, fine_ys) for row in names])
     figure, panels = style.panels(1, 3, (17, 6.4))
     grid = panels[0]
-    facts, own = study["map"], own_place(study["map"], fine_xs, fine_ys)
-    fastest, advised = np.argmin(logs, axis=0), first_not_told(logs, facts)
-    colours = style.colours_of([name for i, name in enumerate(names) if (fastest == i).any() or (advised == i).any()])
-    draw_winners(grid[0], fine_xs, fine_ys, names, logs, facts, fastest, colours)
+    against, own = study["map"]["against"], own_place(study["map"], fine_xs, fine_ys)
+    near = near_fastest(np.exp(logs), bars)
+    fastest, to_use = np.argmin(logs, axis=0), advised(near)
+    colours = style.colours_of([name for i, name in enumerate(names) if (fastest == i).any() or (to_use == i).any()])
+    draw_winners(grid[0], fine_xs, fine_ys, names, near, bars, against, fastest, colours)
     grid[0].set_title("the fastest" + (" (star: the cluster's own network)" if own else ""))
-    draw_winners(grid[1], fine_xs, fine_ys, names, logs, facts, advised, colours)
+    draw_winners(grid[1], fine_xs, fine_ys, names, near, bars, against, to_use, colours)
     grid[1].set_title("to use: the first in order within the error bar")
     for axes in grid[:2]:
         dress(axes, study, own)
-    if facts["against"] in names:
-        draw_speedup(figure, grid[2], fine_xs, fine_ys, logs, names.index(facts["against"]))
-        grid[2].set_title(f"how many times as fast as {style.readable(facts['against'])}")
+    if against in names:
+        draw_speedup(figure, grid[2], fine_xs, fine_ys, logs, names.index(against))
+        grid[2].set_title(f"how many times as fast as {against}")
         dress(grid[2], study, own)
     else:
         grid[2].set_axis_off()
-        grid[2].set_title(f"{style.readable(facts['against'])} never gets there")
+        grid[2].set_title(f"{against} never gets there")
     figure.suptitle(title, x=0.02, ha="left")
     figure.tight_layout()
+    style.note(figure, missing_note(study))
     return style.save(figure, folder, name)
 
 

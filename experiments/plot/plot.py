@@ -1,8 +1,9 @@
-"""Draws the result files of a run, of a study or of a search into the folder that holds them; those of several runs beside each other
-into the first one's. Prints the pictures' paths and ends with 0, or one message and ends with another code. It is started by
+"""Draws the result files of a run, of a study or of a search into the folder that holds them, or into another; those of several runs
+beside each other, where no folder is named into the first one's. Prints the pictures' paths and ends with 0, or one message and ends with another code. It is started by
 trigram, as python3 -I."""
 
 import argparse
+import json
 import os
 import pathlib
 import sys
@@ -33,6 +34,8 @@ def parsed(words):
     parser = argparse.ArgumentParser(prog="plot.py", allow_abbrev=False)
     parser.add_argument("--formats", default="png,svg", help="of each picture: png, svg and pdf, apart by commas")
     parser.add_argument("--columns", type=int, help="of a two-column paper, that a picture is as wide as: 1 or 2")
+    parser.add_argument("--out", type=pathlib.Path, help="folder of the pictures; that of the results, or of the first, where none is given")
+    parser.add_argument("--curves", type=json.loads, default={}, help="how learning curves are drawn, as study.json has it")
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
     return parser.parse_args(words)
 
@@ -40,15 +43,20 @@ def parsed(words):
 def main(words):
     arguments = parsed(words)
     folders = [folder.absolute() for folder in arguments.folders]
+    out = arguments.out and arguments.out.absolute()
     sys.path.insert(0, HERE)
     os.chdir(HERE)
     os.environ.pop("MPLBACKEND", None)
     import unusable
     try:
         import style
-        style.set_paper(arguments.formats.split(","), arguments.columns)
+        import against
+        import checked
+        style.set_paper(arguments.formats.split(","), arguments.columns, out)
+        checked.view(arguments.curves, "--curves")
+        against.given = arguments.curves
         for path in draw(*folders):
-            print(os.path.join(arguments.folders[0], path.name))
+            print(os.path.join(arguments.out or arguments.folders[0], path.name))
     except unusable.Unusable as error:
         print(error)
         return UNUSABLE

@@ -20,18 +20,20 @@ def scored(curve, key):
 
 
 def draw_curves(folder, run):
-    curve = run["curve"]
-    keys = [key for key in ("loss", "accuracy") if scored(curve, key)]
+    curve, view = run["curve"], against.view_of({})
+    keys = against.scores([key for key in ("loss", "accuracy") if scored(curve, key)], view)
     if not keys:
         return []
-    scales = against.scales(curve)
-    figure, grid = style.panels(len(keys), len(scales), (4.5 * len(scales), 3 * len(keys)), sharey="row")
+    scales = against.scales(curve, view)
+    figure, grid = style.panels(len(keys), len(scales), (max(4.5 * len(scales), 5.5), 3 * len(keys)), sharey="row")
     for row, key in zip(grid, keys):
         points = scored(curve, key)
         row[0].set_ylabel(key)
         for axes, (x, divisor, label), colour in zip(row, scales, style.COLOURS):
             axes.plot([p[x] / divisor for p in points], [p[key] for p in points], "o-", ms=4, color=colour)
+            against.scale_x(axes, (x, divisor, label), [points], view)
             axes.set_xlabel(label)
+        against.limit_y(row, key, view)
     figure.suptitle(f"{run['workload']['description']}, {run['configuration']['flags']['algorithm']}", x=0.02, ha="left")
     figure.tight_layout()
     return style.save(figure, folder, "curves")
@@ -72,7 +74,7 @@ def draw_steps(folder):
     for axes, column, colour in zip(grid[:, 0], drawn, itertools.cycle(style.COLOURS)):
         points = [(tables.number(row["time_s"]), value) for row, value in zip(rows, values[column]) if math.isfinite(value)]
         axes.plot(*zip(*points), color=colour, linewidth=1)
-        axes.set_ylabel("loss of rank 0's batch" if column == "loss" else style.readable(column))
+        axes.set_ylabel("loss of rank 0's batch" if column == "loss" else column)
     grid[-1, 0].set_xlabel("time (s)")
     return style.save(figure, folder, "steps")
 

@@ -1,7 +1,7 @@
 """Pictures of a study: its measure against what it sweeps or by row, learning curves, and where time goes."""
 
 import collections
-import statistics
+import math
 
 import matplotlib.pyplot as plt
 
@@ -13,7 +13,7 @@ import map_plot
 import rows_plot
 import style
 import tables
-from study_lines import in_panel, line_of, lines_of, panels_of_rows
+from study_lines import failed_runs, in_panel, line_of, lines_of, missing_note, panels_of_rows, spread_note, spread_of
 
 TIMES = ("summary.iteration_s", "summary.iteration_median_s", "summary.samples_per_s")
 
@@ -24,7 +24,7 @@ def parts_of(study, runs):
     if facet:
         values = next(axis["values"] for axis in study["axes"] if axis["key"] == facet)
         return [(f"{facet} = {value}", [run for run in runs if run[facet] == value]) for value in values]
-    return [(style.readable(panel) or study["title"], in_panel(study, runs, panel)) for panel in panels_of_rows(study)]
+    return [(panel or study["title"], in_panel(study, runs, panel)) for panel in panels_of_rows(study)]
 
 
 def draw_sweep(folder, study, runs):
@@ -35,18 +35,17 @@ def draw_sweep(folder, study, runs):
     xs = [tables.leading_number(value.split("&")[0]) for value in axis["values"]]
     if None in xs:
         return []
-    parts = parts_of(study, runs)
     lines = {**study, "line_keys": [key for key in study.get("line_keys", []) if key != study["measure"].get("facet")]}
     series = lines_of(lines, runs, "series")
+    parts, failed = parts_of(study, runs), parts_of(study, failed_runs(study))
     size = plt.rcParams["figure.figsize"]
     figure, grid = style.panels(1, len(parts), (size[0] * (1 + 0.7 * (len(parts) - 1)), size[1]), sharey=True)
-    seen = []
-    for axes, (_, some) in zip(grid[0], parts):
-        seen += draw_lines(axes, lines, some, axis, series)
+    drawn = [draw_lines(axes, lines, some, axis, series, xs) for axes, (_, some) in zip(grid[0], parts)]
+    lost = [draw_lost(axes, lines, some, gone, axis, series) for axes, (_, some), (_, gone) in zip(grid[0], parts, failed)]
     for axes, (title, _) in zip(grid[0], parts):
-        scale_axes(axes, study["measure"], xs, seen)
+        scale_axes(axes, study["measure"], xs, [value for some in drawn for value in some])
         unit = axis["values"][0].lstrip("0123456789.")
-        key = f"{style.readable(axis['key'].split('.')[-1])}{f' ({unit})' if unit.isalpha() else ''}"
+        key = f"{axis['key'].split('.')[-1]}{f' ({unit})' if unit.isalpha() else ''}"
         axes.set_xlabel(study["measure"]["x_label"] or key)
         axes.set_title(title)
     grid[0][0].set_ylabel(study["measure"]["label"])
@@ -54,35 +53,85 @@ def draw_sweep(folder, study, runs):
         figure.suptitle(study["title"], x=0.02, ha="left")
     if study["published"]:
         grid[0][-1].plot([], [], "o", color="grey", markerfacecolor="none", label="published points")
+    label_lost(grid[0][-1], study, [one for some in lost for one in some])
     style.legend_outside(grid[0][-1])
-    note_calibration(figure, study.get("calibration", {}))
+    add_notes(figure, study, runs)
     return style.save(figure, folder, study["name"])
 
 
-def draw_lines(axes, study, runs, axis, series):
-    """A line a series, whose colours are those of all panels; returns the values that were drawn."""
+def measures_of(study, runs, axis, name):
+    """The measures of a line at each x, of all its runs."""
+    values = collections.defaultdict(list)
+    for run in runs:
+        if line_of(study, run, "series") == name:
+            values[tables.leading_number(run[axis["key"]].split("&")[0])].append(tables.number(run["measure"]))
+    return values
+
+
+def draw_lines(axes, study, runs, axis, series, all_xs):
+    """A line a series, with gaps where it has no number, whose colours are those of all panels, with whiskers over the runs of a point and a band as wide as the error bar
+    of predictions; returns the values that were drawn."""
     looks, markers = style.looks_of(series), style.markers_of(series)
     published = collections.defaultdict(list)
     for point in study["published"]:
         published[point["series"]].append((point["x"], point["value"]))
     seen = []
     for name in series:
-        values, errors = collections.defaultdict(list), {}
-        for run in runs:
-            if line_of(study, run, "series") == name:
-                x = tables.leading_number(run[axis["key"]].split("&")[0])
-                values[x].append(tables.number(run["measure"]))
-                errors[x] = error_bar(run, study)
-        line = sorted((x, statistics.median(y)) for x, y in values.items())
-        marker = {} if published[name] else {"marker": markers[name], "ms": 5}
-        axes.plot([x for x, _ in line], [y for _, y in line], label=style.readable(name), **looks[name], **marker)
+        errors = {tables.leading_number(run[axis["key"]].split("&")[0]): error_bar(run, study)
+                  for run in runs if line_of(study, run, "series") == name}
+        spreads = {x: spread_of(values) for x, values in measures_of(study, runs, axis, name).items()}
+        line = sorted((x, *spread) for x, spread in spreads.items() if spread and spread[0] < math.inf)
+        gaps = [(x, *[math.nan] * 4) for x in all_xs if line and x not in [x for x, *_ in line]]
+        xs, middles, lows, highs = ([point[i] for point in sorted(line + gaps)] for i in range(4))
+        marker = {} if published[name] else {"marker": markers[name], "ms": style.dot(5)}
+        axes.plot(xs, middles, label=name, **looks[name], **marker)
+        if any(low < high for low, high in zip(lows, highs)):
+            axes.errorbar(xs, middles, [[m - low for m, low in zip(middles, lows)], [high - m for m, high in zip(middles, highs)]],
+                          fmt="none", ecolor=looks[name]["color"], elinewidth=1, capsize=2.5)
         if any(errors.values()):
-            axes.fill_between([x for x, _ in line], [y * (1 - errors[x]) for x, y in line],
-                              [y * (1 + errors[x]) for x, y in line], color=looks[name]["color"], alpha=0.15, linewidth=0)
-        axes.plot([x for x, _ in published[name]], [y for _, y in published[name]], markers[name], color=looks[name]["color"], ms=6,
+            axes.fill_between(xs, [y * (1 - errors.get(x, 0)) for x, y in zip(xs, middles)],
+                              [y * (1 + errors.get(x, 0)) for x, y in zip(xs, middles)], color=looks[name]["color"], alpha=0.15, linewidth=0)
+        axes.plot([x for x, _ in published[name]], [y for _, y in published[name]], markers[name], color=looks[name]["color"], ms=style.dot(6),
                   markerfacecolor="none", markeredgewidth=1.3)
-        seen += [y for _, y in line] + [y for _, y in published[name]]
+        seen += [value for _, _, low, high, _ in line for value in (low, high)] + [y for _, y in published[name]]
     return seen
+
+
+LOST = {"failed": "x", "never": "^", "some never": "o"}
+
+
+def draw_lost(axes, study, runs, failed, axis, series):
+    """Marks points whose runs failed at the lower edge, and those whose median has no number at the upper one, one above the other; points
+    of which some runs have no number are hollow. Returns the kinds that were drawn."""
+    looks, kinds = style.looks_of(series), []
+    at_edges, marked = axes.get_xaxis_transform(), collections.Counter()
+
+    def inwards(kind, x):
+        marked[kind, x] += 1
+        return 0.035 * marked[kind, x] - 0.015
+
+    for name in series:
+        spreads = {x: spread_of(values) for x, values in measures_of(study, runs, axis, name).items()}
+        gone = {tables.leading_number(run[axis["key"]].split("&")[0]) for run in failed if line_of(study, run, "series") == name}
+        never = [x for x, spread in spreads.items() if not spread or spread[0] == math.inf]
+        some = [(x, spread[0]) for x, spread in spreads.items() if spread and spread[3] and spread[0] < math.inf]
+        look = {"color": looks[name]["color"], "linestyle": "none", "ms": style.dot(5)}
+        for kind, xs, ys, where in (("failed", gone, [inwards("failed", x) for x in gone], {"transform": at_edges}),
+                                    ("never", never, [1 - inwards("never", x) for x in never], {"transform": at_edges}),
+                                    ("some never", *([point[i] for point in some] for i in (0, 1)), {"markerfacecolor": "white", "zorder": 4})):
+            if xs:
+                axes.plot([*xs], ys, LOST[kind], **look, **where)
+                kinds.append(kind)
+    return kinds
+
+
+def label_lost(axes, study, kinds):
+    """Says in the legend what those marks are."""
+    never = "never get there" if "_to_goal" in study["measure"].get("value", "") else "have no number"
+    labels = {"failed": "a run failed", "never": f"half of the runs {never}", "some never": f"some runs {never}"}
+    for kind in LOST:
+        if kind in kinds:
+            axes.plot([], [], LOST[kind], color="grey", ms=style.dot(5), markerfacecolor="white" if kind == "some never" else "grey", label=labels[kind])
 
 
 def is_logarithmic(wanted, values):
@@ -98,7 +147,7 @@ def scale_axes(axes, measure, xs, seen):
         axes.set_xticks(xs)
     if is_logarithmic(measure.get("y_axis"), seen):
         axes.set_yscale("log")
-        style.plain_log(axes.yaxis)
+        style.few_ticks(axes.yaxis, seen)
 
 
 def error_bar(run, study):
@@ -107,11 +156,16 @@ def error_bar(run, study):
     return bar["error"] if bar else 0
 
 
-def note_calibration(figure, calibration):
-    """Says below the picture what was calibrated, and where the values come from."""
-    values = ", ".join(f"{style.readable(key.split('.')[-1])} {value}" for key, value in calibration.get("values", {}).items())
-    if values:
-        figure.text(0.02, -0.02, f"calibrated: {values}, {calibration.get('source', '')}", fontsize=8, color="dimgrey")
+def add_notes(figure, study, runs):
+    """Says below the picture what whiskers and bands are, what was calibrated and where the values come from, and what is missing."""
+    counts = collections.Counter((line_of(study, run, "series"), run[study["axes"][0]["key"]]) for run in runs)
+    style.note(figure, spread_note(counts.values(), "whiskers"))
+    if any(error_bar(run, study) for run in runs):
+        style.note(figure, "Bands are the error bar of predictions, from the cluster's calibration.")
+    calibration = study.get("calibration", {})
+    values = ", ".join(f"{key.split('.')[-1]} {value}" for key, value in calibration.get("values", {}).items())
+    style.note(figure, f"Calibrated: {values}, {calibration.get('source', '')}." if values else "")
+    style.note(figure, missing_note(study))
 
 
 def draw(folder):

@@ -1,11 +1,13 @@
 """Pictures of a search: what was tried, in its order, and what each choice did."""
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import MaxNLocator
 
 import checked
 import style
 import tables
 
+MANY_TIMES = 3  # as slow as the best are some trials, where a linear axis would squeeze the best ones
 MOST_PANELS = 12
 COLUMNS = 3
 
@@ -39,6 +41,8 @@ def draw_history(axes, search, divisor, unit):
         axes.plot(absent, [0.02] * len(absent), "x", ms=4, color=style.COLOURS[1], transform=axes.get_xaxis_transform(),
                   label="impossible, or never there")
     axes.set_xlabel("trial")
+    axes.set_xlim(-0.5, max(t["trial"] for t in search["trials"]) + 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True, min_n_ticks=1))
     axes.set_ylabel(f"{'time of an iteration' if search['plan']['for']['measure'] == 'iteration_s' else 'time to the loss'} ({unit})")
     style.legend_outside(axes)
 
@@ -48,12 +52,15 @@ def draw_choice(axes, search, key, divisor):
     trials = [trial for trial in made(search) if key in trial["chosen"]]
     texts = [trial["chosen"][key] for trial in trials]
     numbers = [tables.leading_number(text) for text in texts]
-    ranged = all("range" in choice for choice in search["plan"]["choices"] if choice["key"] == key)
+    choices = [choice for choice in search["plan"]["choices"] if choice["key"] == key]
+    ranged = all("range" in choice for choice in choices)
     if ranged and None not in numbers and numbers:
         xs = numbers
         if style.spans_decades(xs):
             axes.set_xscale("log")
             style.plain_log(axes.xaxis)
+        elif all(choice["range"].get("whole") for choice in choices):
+            axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True, min_n_ticks=1))
     else:
         names = sorted(set(texts))
         xs = [names.index(text) for text in texts]
@@ -62,7 +69,7 @@ def draw_choice(axes, search, key, divisor):
     for x, trial in zip(xs, trials):
         if trial["trial"] == search["verdict"]["best"]:
             axes.plot([x], [trial["value"] / divisor], "o", ms=9, markerfacecolor="none", markeredgewidth=1.6, color=style.COLOURS[1])
-    unit = next((choice["range"]["unit"] for choice in search["plan"]["choices"] if choice["key"] == key and "range" in choice), "")
+    unit = next((choice["range"]["unit"] for choice in choices if "range" in choice), "")
     axes.set_xlabel(f"{key} ({unit})" if unit else key)
 
 
@@ -82,8 +89,8 @@ def draw(folder):
         panels.append(figure.add_subplot(grid[1 + index // COLUMNS, index % COLUMNS], sharey=panels[0]))
         draw_choice(panels[-1], search, key, divisor)
         panels[-1].set_ylabel(unit)
-    if style.spans_decades(values):
+    if style.spans(values, MANY_TIMES):
         panels[0].set_yscale("log")
-        style.plain_log(panels[0].yaxis)
+        style.few_ticks(panels[0].yaxis, [value / divisor for value in values])
     figure.tight_layout()
     return style.save(figure, folder, "search")

@@ -1,30 +1,49 @@
 // trigram plot: pictures of a finished run or study.
 #include "core/error.hpp"
+#include "core/located.hpp"
 #include "core/params.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/plotting.hpp"
+#include "experiments/record/report_file.hpp"
 #include "experiments/settings/settings.hpp"
+#include "experiments/study/curve_view.hpp"
 
 namespace trigram {
 namespace {
 
+constexpr const char* compared = "results/compared";
+
 struct PlotFlags {
   explicit PlotFlags(Params& flags)
-      : paper{
-            .formats = flags.get("formats", "png,svg", "files of each picture: png, svg and pdf, apart by commas"),
-            .columns = flags.get("columns", 0,
-                                 "of a two-column paper, that pictures are as wide as: 1 (3.4 inches) or 2 (7 inches); "
-                                 "0: for a screen",
-                                 {0, 2})} {}
+      : options{.formats = flags.get("formats", "png,svg", "files of each picture: png, svg and pdf, apart by commas"),
+                .columns = flags.get("columns", 0,
+                                     "of a two-column paper, that pictures are as wide as: 1 (3.4 inches) or 2 "
+                                     "(7 inches); 0: for a screen",
+                                     {0, 2}),
+                .out = flags.get("out", "",
+                                 "folder of the pictures; empty: that of the results, and of several runs " +
+                                     std::string(compared))} {
+    const auto read = [&](const std::string& key, void (*set)(CurveView&, const std::string&),
+                          const std::string& description) {
+      const std::string text = flags.get(key, "", "of learning curves: " + description);
+      located("trigram plot: --" + key + ": ", [&] { set(options.curves, text); });
+    };
+    read("against", set_against, "panels beside each other, of step,time,bytes,energy,money; empty: all");
+    read("scores", set_scores, "panels below each other, of loss,accuracy,worst_accuracy; empty: all");
+    read("x-axis", set_x_axis,
+         "linear or log, of all panels but those by steps; empty: log where some lines are five times as long as "
+         "others");
+    read("range", set_ranges, "what is shown of an axis, as time=0s:60s,bytes=0:2GB,loss=0.1:3; empty: all");
+  }
 
-  Paper paper;
+  PictureOptions options;
 };
 
 int plot(const Arguments& arguments) {
   const CommandLine command_line{
       "plot",
-      "Draws the files of a run, of a study or of a search, into the same folder; of several "
-      "runs, one beside the other, into the first one's.",
+      "Draws the files of a run, of a study or of a search, into the same folder; several runs beside each other, into "
+      "a folder of their own.",
       "trigram plot results/run --formats pdf --columns 1",
       declared_flags<PlotFlags>("trigram plot"),
       "DIR...",
@@ -33,7 +52,14 @@ int plot(const Arguments& arguments) {
   const auto [settings, folders] = command_line.parse_words(arguments);
   require(!folders.empty(), "trigram plot: name the folder of a run or of a study");
   Params flags = as_params("trigram plot", settings);
-  draw({folders.begin(), folders.end()}, PlotFlags(flags).paper);
+  PictureOptions options = PlotFlags(flags).options;
+  if (options.out.empty() && folders.size() > 1) options.out = compared;
+  if (options.out.empty()) {
+    draw({folders.begin(), folders.end()}, options);
+  } else {
+    const ResultFolder folder(options.out, {"picture"});
+    draw({folders.begin(), folders.end()}, options);
+  }
   return 0;
 }
 

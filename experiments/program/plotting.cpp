@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "core/quoted.hpp"
 #include "experiments/program/script.hpp"
 #include "experiments/settings/places.hpp"
+#include "experiments/study/curve_view.hpp"
 
 namespace trigram {
 namespace {
@@ -36,14 +38,17 @@ void require_results(const fs::path& folder) {
   std::error_code ignored;
   const bool drawable = std::ranges::any_of(std::array{"run.json", "study.json", "tune.json"},
                                             [&](const char* name) { return fs::exists(folder / name, ignored); });
+  require(drawable || !fs::is_directory(folder / "runs", ignored), Quoted(folder.native()),
+          " holds runs of a study that has not ended; its command makes the others, and then draws");
   require(drawable, Quoted(folder.native()),
           " holds neither run.json nor study.json nor tune.json; give the folder of a run, a study or a search");
 }
 
-void draw(const std::vector<std::filesystem::path>& folders, const Paper& paper) {
-  require_formats(paper.formats);
-  std::vector<std::string> arguments{"--formats", paper.formats};
-  if (paper.columns > 0) arguments.insert(arguments.end(), {"--columns", std::to_string(paper.columns)});
+void draw(const std::vector<std::filesystem::path>& folders, const PictureOptions& options) {
+  require_formats(options.formats);
+  std::vector<std::string> arguments{"--formats", options.formats, "--curves", curve_facts(options.curves).dump()};
+  if (options.columns > 0) arguments.insert(arguments.end(), {"--columns", std::to_string(options.columns)});
+  if (!options.out.empty()) arguments.insert(arguments.end(), {"--out", options.out.string()});
   for (const fs::path& folder : folders) {
     require_results(folder);
     arguments.push_back(folder.string());

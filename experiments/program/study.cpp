@@ -125,7 +125,7 @@ std::string some_of(const std::set<std::string>& names) {
 /// Each warning once, with the rows whose runs gave it.
 std::string warning_lines(const std::vector<StudyResult>& results) {
   std::map<std::string, std::set<std::string>> rows;
-  for (const StudyResult& result : results) {
+  for (const StudyResult& result : made(results)) {
     for (const std::string& warning : warnings_of(result.run.at("backend"))) rows[warning].insert(result.point.row);
   }
   std::string text;
@@ -179,6 +179,21 @@ struct MapRuns {
   std::optional<StepsToGoal> steps;
 };
 
+/// The runs that failed, and the points for which nothing could be chosen.
+std::vector<FailedRun> all_failed(const RunPool& pool, const Selected& selected) {
+  std::vector<FailedRun> failed = pool.failed();
+  failed.insert(failed.end(), selected.without.begin(), selected.without.end());
+  return failed;
+}
+
+/// The main runs; a point for which nothing could be chosen is one that failed.
+std::vector<StudyResult> main_results(const Selected& selected, RunPool& pool) {
+  std::vector<StudyResult> results = pool.run(selected.points, RunPool::main_phase);
+  for (const FailedRun& one : selected.without) results.push_back({one.point, "", nullptr, one.message});
+  return results;
+}
+
+/// Throws Error at the end, when everything that there is has been written and drawn, where runs failed.
 void conduct(const Study& study, const StudyFlags& flags) {
   Published published;
   if (study.target) {
@@ -191,15 +206,17 @@ void conduct(const Study& study, const StudyFlags& flags) {
   const Calibrated found = calibrate(study, published, pool, flags.recalibrate);
   const Selected selected = select(study, main_points(study, found.values), pool);
   const MapRuns beside(study, pool);
-  const std::vector<StudyResult> main = pool.run(selected.points, "runs");
+  const std::vector<StudyResult> main = main_results(selected, pool);
   const std::vector<StudyResult> variants = pool.run(variant_points(study, found.values), "runs of variants");
 
+  const std::vector<FailedRun> failed = all_failed(pool, selected);
+  const std::size_t asked = pool.asked() + selected.without.size();
   const std::string chosen = calibration_lines(study, found) + choice_lines(selected);
   const std::vector<StudyResult> all = together(together(main, variants), together(beside.own, beside.learning));
   const std::string table =
       study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
       (study.map ? winner_table(study, main, beside.own, beside.steps) : tables(study, published, main, variants)) +
-      warning_lines(all);
+      warning_lines(all) + failure_lines(failed, asked);
   nlohmann::json facts = study_facts(study);
   facts["build"] = build_facts();
   facts["run"] = study.run;
@@ -207,6 +224,7 @@ void conduct(const Study& study, const StudyFlags& flags) {
   facts["published"] = published_facts(published);
   facts["calibration"] = calibration_facts(study, found);
   facts["selection"] = selected.choices;
+  facts["failed"] = failure_facts(failed);
   write_file(flags.out / "runs.csv", runs_csv(study, all));
   if (has_observations(study)) write_file(flags.out / "agreement.csv", agreement_csv(predictions(study, main)));
   if (study.map) write_file(flags.out / "winners.csv", winners_csv(study, main, beside.steps));
@@ -216,12 +234,15 @@ void conduct(const Study& study, const StudyFlags& flags) {
   if (flags.plots) draw({flags.out});
   std::cout << "\nfiles: " << flags.out.string() << "/" << (study.notes ? "; notes: " + study.notes->string() : "")
             << std::endl;
+  ensure(failed.empty(), [&] { return first_failure(failed, asked); });
 }
 
 int run_study(const Arguments& arguments) {
   const CommandLine command_line{
       "study",
-      "Makes the runs of a study, a process each; finished runs are kept, so the same command continues.",
+      "Makes the runs of a study, a process each; finished runs are kept, so the same command continues. Runs that "
+      "fail "
+      "take nothing from the others: tables and pictures say what is missing, and the command ends with 1.",
       "trigram study bagua_bandwidth --jobs 4",
       all_flags(),
       "STUDY",

@@ -9,25 +9,41 @@
 #include "core/decimal.hpp"
 #include "experiments/measure/median.hpp"
 #include "experiments/study/goal.hpp"
+#include "experiments/study/measured.hpp"
 
 namespace trigram {
 namespace {
 
 using Cells = std::vector<std::vector<std::string>>;
 
-/// A run that diverged has no number: it sorts behind all others.
+/// A run that diverged has no number: it sorts behind all others. NaN without runs.
 double median_of_runs(std::vector<double> values) {
+  if (values.empty()) return std::nan("");
   std::replace_if(
       values.begin(), values.end(), [](double value) { return std::isnan(value); },
       std::numeric_limits<double>::infinity());
   return median(values);
 }
 
-std::string median_and_range(const std::vector<double>& values) {
+/// "2 [1, 3]"; "2 [1, -]" where a run has no number; one value where all are the same.
+std::string median_and_range(std::vector<double> values) {
   if (values.empty()) return "-";
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const std::string middle = short_number(median_of_runs(values));
-  return values.size() == 1 ? middle : middle + " [" + short_number(*low) + ", " + short_number(*high) + "]";
+  std::ranges::sort(values, {}, [](double value) { return std::isnan(value) ? HUGE_VAL : value; });
+  const std::string middle = short_number(median_of_runs(values)), low = short_number(values.front()),
+                    high = short_number(values.back());
+  return low == high ? middle : middle + " [" + low + ", " + high + "]";
+}
+
+/// The measure of the runs of one place; those that failed are counted.
+std::string measure_cell(const Study& study, const std::vector<const StudyResult*>& results) {
+  std::vector<double> values;
+  for (const StudyResult* result : results) {
+    if (result->failure.empty()) values.push_back(measured(study, *result));
+  }
+  const std::size_t failed = results.size() - values.size();
+  if (failed == 0) return median_and_range(values);
+  if (values.empty()) return "failed";
+  return median_and_range(values) + ", " + std::to_string(failed) + " of " + std::to_string(results.size()) + " failed";
 }
 
 /// The results of a line by the value of the first axis ("" without one).
@@ -82,11 +98,7 @@ std::string measure_table(const Study& study, const std::vector<StudyResult>& re
   for (const std::string& line : lines_of(study)) {
     ByAxis by_axis = results_of(study, line, results);
     rows.push_back({line});
-    for (const std::string& value : axis_values(study)) {
-      std::vector<double> values;
-      for (const StudyResult* result : by_axis[value]) values.push_back(measured(study, *result));
-      rows.back().push_back(values.empty() ? "-" : short_number(median_of_runs(values)));
-    }
+    for (const std::string& value : axis_values(study)) rows.back().push_back(measure_cell(study, by_axis[value]));
   }
   return aligned(rows);
 }
@@ -98,6 +110,8 @@ std::string goal_table(const Study& study, const std::vector<StudyResult>& resul
                  "time (s): median [range]", "MB a rank: median [range]", "final loss", "final accuracy",
                  "of the worst rank"}};
   for (const std::string& name : expenses) rows[0].push_back(name + ": median [range]");
+  const bool any_failed = made(results).size() < results.size();
+  if (any_failed) rows[0].emplace_back("failed");
   constexpr double megabyte = 1e6;
   for (const std::string& line : lines_of(study)) {
     ByAxis by_axis = results_of(study, line, results);
@@ -105,6 +119,7 @@ std::string goal_table(const Study& study, const std::vector<StudyResult>& resul
       std::vector<double> steps, seconds, bytes, losses, accuracies, worst;
       std::map<std::string, std::vector<double>> spent;
       for (const StudyResult* result : by_axis[value]) {
+        if (!result->failure.empty()) continue;
         losses.push_back(value_at(result->run, "summary.loss"));
         accuracies.push_back(value_at(result->run, "summary.accuracy"));
         worst.push_back(value_at(result->run, "summary.worst_accuracy"));
@@ -120,6 +135,7 @@ std::string goal_table(const Study& study, const std::vector<StudyResult>& resul
                       short_number(median_of_runs(losses)), short_number(median_of_runs(accuracies)),
                       short_number(median_of_runs(worst))});
       for (const std::string& name : expenses) rows.back().push_back(median_and_range(spent[name]));
+      if (any_failed) rows.back().push_back(std::to_string(by_axis[value].size() - losses.size()));
     }
   }
   return aligned(rows);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "experiments/study/compare.hpp"
+#include "experiments/study/run_pool.hpp"
 #include "experiments/study/study_point.hpp"
 #include "experiments/study/winner_map.hpp"
 
@@ -19,11 +20,12 @@ std::string short_number(double value);
 /// "± 9 %".
 std::string error_bar_text(double error);
 
-/// The measure of every line, a column a value of the first axis (medians over seeds).
+/// The measure of every line, a column a value of the first axis: medians over seeds with their range, and how many
+/// runs failed.
 std::string measure_table(const Study& study, const std::vector<StudyResult>& results);
 
-/// Which rows are nearer to each other, at the same swept values, than the error bar of their predictions;
-/// empty where no cluster is calibrated, or the measure is no time.
+/// Which rows the error bars of their predictions do not tell apart, a line a combination of swept values in the order
+/// of the study; empty where no cluster is calibrated, or the measure is no time of an iteration.
 std::string close_calls(const Study& study, const std::vector<StudyResult>& results);
 
 /// Which row to use at every place of a map and on the cluster's own network, for an iteration and, with `steps`, to
@@ -38,7 +40,13 @@ std::string error_table(const Study& study, const std::vector<Comparison>& main,
 /// Errors against measurements by source and method, order of pairs, decisions, and the same for every variant.
 std::string agreement_table(const Study& study, const std::vector<StudyResult>& results);
 
-/// Median and range of time and bytes to the goal by line, and the runs that never reach it.
+/// Median and range of time and bytes to the goal by line, and the runs that never reach it, or failed.
 std::string goal_table(const Study& study, const std::vector<StudyResult>& results);
+
+/// The first of the runs that failed, of `all` that there are, for a message.
+std::string first_failure(const std::vector<FailedRun>& failed, std::size_t all);
+
+/// The runs that failed, what each said, and the command that makes it alone; empty where none did.
+std::string failure_lines(const std::vector<FailedRun>& failed, std::size_t all);
 
 }  // namespace trigram

@@ -1,12 +1,15 @@
 """What a page says of a run, a study or a search: its title, its figures, its tables, and the command that makes it again."""
 
 import csv
+import re
 import shlex
 
 import tables
 from unusable import Unusable
 
 MOST_ROWS = 1000
+DIGITS = 4
+MOST_WHOLE = 1e15  # beyond, not every whole number is one
 OF_A_CALL = {"out", "progress", "plot", "resume"}  # of how a run was started, not of what it computes
 
 
@@ -25,9 +28,23 @@ def words(flags):
     return " ".join(f"--{key} {shlex.quote(str(value))}" for key, value in flags.items() if key not in OF_A_CALL and str(value) != "")
 
 
+def shown(value):
+    """A number in as many digits as the program prints; whole numbers and everything else as they are."""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < MOST_WHOLE else f"{value:.{DIGITS}g}"
+    return value
+
+
+def shown_text(text):
+    """The same of a cell of a table, where it is written as a number with a point or an exponent."""
+    if not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?", text) or text.lstrip("-").isdigit():
+        return text
+    return shown(float(text))
+
+
 def pairs(title, values, note=""):
     """A table of two columns: the names and values of an object that are neither empty nor objects themselves."""
-    rows = [(key, value) for key, value in values.items() if not isinstance(value, (dict, list)) and value not in (None, "")]
+    rows = [(key, shown(value)) for key, value in values.items() if not isinstance(value, (dict, list)) and value not in (None, "")]
     return {"title": title, "note": note, "columns": [], "rows": rows}
 
 
@@ -37,7 +54,7 @@ def csv_table(title, path):
         return next(rows, []), list(rows)
     columns, rows = tables.read(path, parse)
     note = f"The first {MOST_ROWS} of {len(rows)} rows." if len(rows) > MOST_ROWS else ""
-    return {"title": title, "note": note, "columns": columns, "rows": rows[:MOST_ROWS]}
+    return {"title": title, "note": note, "columns": columns, "rows": [list(map(shown_text, row)) for row in rows[:MOST_ROWS]]}
 
 
 def text_of(path):
@@ -51,7 +68,7 @@ def page(title, kind, command, **more):
 def of_run(folder, run):
     configuration, summary = run["configuration"], run["summary"]
     flags = configuration["flags"]
-    headline = [(name, summary[key]) for name, key in (
+    headline = [(name, shown(summary[key])) for name, key in (
         ("seconds an iteration, mean", "iteration_s"), ("samples a second", "samples_per_s"), ("loss", "loss"), ("accuracy", "accuracy"),
         ("bytes a step and rank", "bytes_per_step_mean")) if summary.get(key) is not None]
     scored = [pairs("Summary", summary), pairs("Where rank 0's time goes, seconds a step", summary["breakdown"])]

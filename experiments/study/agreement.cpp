@@ -8,6 +8,7 @@
 
 #include "core/decimal.hpp"
 #include "core/error.hpp"
+#include "experiments/study/measured.hpp"
 
 namespace trigram {
 namespace {
@@ -45,12 +46,13 @@ std::vector<Prediction> predictions(const Study& study, const std::vector<StudyR
   std::map<std::string, double> seconds;
   for (const std::string& layer : {std::string(), variant}) {
     for (const StudyResult& result : results) {
-      if (result.point.variant == layer) seconds[result.point.row] = ::trigram::measured(study, result);
+      if (result.point.variant == layer && result.failure.empty())
+        seconds[result.point.row] = ::trigram::measured(study, result);
     }
   }
   std::vector<Prediction> all;
   for (const Row& row : study.rows) {
-    if (row.observation) all.push_back({&row, seconds.at(row.name)});
+    if (row.observation && seconds.contains(row.name)) all.push_back({&row, seconds.at(row.name)});
   }
   return all;
 }

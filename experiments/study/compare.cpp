@@ -11,6 +11,7 @@
 #include "core/quoted.hpp"
 #include "experiments/settings/csv_table.hpp"
 #include "experiments/settings/grid.hpp"
+#include "experiments/study/measured.hpp"
 #include "experiments/study/study_check.hpp"
 
 namespace trigram {
@@ -44,10 +45,11 @@ std::vector<Comparison> compare(const Study& study, const Published& published,
                                 const std::vector<StudyResult>& results) {
   std::vector<Comparison> points;
   for (const StudyResult& result : results) {
-    if (const auto value = published_at(study, published, result.point))
+    const auto value = published_at(study, published, result.point);
+    const double ours = measured(study, result);
+    if (value && std::isfinite(ours))
       points.push_back({result.point.series, result.point.variant,
-                        x_of(*study.target, result.point.axes.at(study.target->axis)), *value,
-                        measured(study, result)});
+                        x_of(*study.target, result.point.axes.at(study.target->axis)), *value, ours});
   }
   return points;
 }

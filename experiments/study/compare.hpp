@@ -26,7 +26,7 @@ struct Comparison {
   double error() const;  ///< |ours − published| / published
 };
 
-/// The pairs of points that both sides have.
+/// The pairs of points that both sides have; a run without a number has none.
 std::vector<Comparison> compare(const Study& study, const Published& published,
                                 const std::vector<StudyResult>& results);
 

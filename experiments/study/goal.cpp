@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
 
+#include "core/error.hpp"
 #include "experiments/record/expenses.hpp"
 
 namespace trigram {
@@ -17,9 +20,54 @@ Reached reached_at(const nlohmann::json& point) {
   return there;
 }
 
+/// A measure, what it is called, and how it is found.
+struct ToGoal {
+  const char* name;
+  const char* label;
+  double (*value)(const Reached& there);
+};
+
+double expense(const Reached& there, const char* name) {
+  const auto found = there.expenses.find(name);
+  return found == there.expenses.end() ? std::nan("") : found->second;
+}
+
+constexpr ToGoal all_to_goal[] = {
+    {"steps_to_goal", "steps", [](const Reached& there) { return there.steps; }},
+    {"time_to_goal_s", "time (s)", [](const Reached& there) { return there.seconds; }},
+    {"bytes_to_goal", "bytes sent by a rank", [](const Reached& there) { return there.bytes; }},
+    {"energy_J_to_goal", "energy of all ranks (J)", [](const Reached& there) { return expense(there, "energy_J"); }},
+    {"money_USD_to_goal", "money (USD)", [](const Reached& there) { return expense(there, "money_USD"); }}};
+
+const ToGoal& named(const std::string& measure) {
+  const auto found = std::ranges::find_if(all_to_goal, [&](const ToGoal& one) { return one.name == measure; });
+  ensure(found != std::end(all_to_goal), measure, " is no measure of the way to a goal");
+  return *found;
+}
+
 }  // namespace
 
+bool is_to_goal(const std::string& measure) {
+  return std::ranges::any_of(all_to_goal, [&](const ToGoal& one) { return one.name == measure; });
+}
+
+std::string measures_to_goal() {
+  std::string text;
+  for (const ToGoal& one : all_to_goal) text += (text.empty() ? "" : " ") + std::string(one.name);
+  return text;
+}
+
+std::string label_to_goal(const std::string& measure, const Goal& goal) {
+  return std::string(named(measure).label) + " to a loss of " + number_text(goal.loss);
+}
+
+double value_to_goal(const std::string& measure, const Goal& goal, const nlohmann::json& run) {
+  const auto there = reached(goal, run);
+  return there ? named(measure).value(*there) : std::nan("");
+}
+
 std::optional<Reached> reached(const Goal& goal, const nlohmann::json& run) {
+  if (run.is_null()) return std::nullopt;
   for (const nlohmann::json& point : run.at("curve")) {
     if (point["loss"].is_number() && point["loss"] <= goal.loss) return reached_at(point);
   }

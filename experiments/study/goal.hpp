@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,8 +18,20 @@ struct Reached {
   std::map<std::string, double> expenses = {};  ///< of all ranks until then, where the cluster has rates: "energy_J"
 };
 
-/// nullopt for a run that never gets there.
+/// nullopt for a run that never gets there, and for one that failed.
 std::optional<Reached> reached(const Goal& goal, const nlohmann::json& run);
+
+/// Whether [measure] may name it in a study that has a goal: "time_to_goal_s", a column of runs.csv.
+bool is_to_goal(const std::string& measure);
+
+/// All such measures, apart by blanks.
+std::string measures_to_goal();
+
+/// "time (s) to a loss of 0.5".
+std::string label_to_goal(const std::string& measure, const Goal& goal);
+
+/// That measure of a run; NaN for a run that never gets there, or that has no such expense.
+double value_to_goal(const std::string& measure, const Goal& goal, const nlohmann::json& run);
 
 /// The expenses that some of these runs have: "energy_J", "money_USD".
 std::vector<std::string> expenses_in(const std::vector<StudyResult>& results);

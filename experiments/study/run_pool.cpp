@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -58,6 +59,9 @@ struct Task {
   std::string row;
 };
 
+/// Folders of runs that failed, and what each said.
+using Failures = std::map<fs::path, std::string>;
+
 /// What the forked process does: the run, its messages in the folder, and an exit code.
 [[noreturn]] void run_child(const Task& task, int log) {
   ::setpgid(0, 0);
@@ -96,16 +100,15 @@ class Batch {
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
-  void finish_all() {
+  /// Waits for all of them. Throws UsageError for a run that refuses its configuration, and Interrupted.
+  Failures finish_all() {
     const NotedSignals noted;
     while (!waiting_.empty() || !running_.empty()) {
       if (interrupted) throw Interrupted{};
       while (!waiting_.empty() && static_cast<int>(running_.size()) < jobs_) start();
       collect();
     }
-    if (failed_ == 0) return;
-    throw Error(std::to_string(failed_) + " of " + std::to_string(total_) +
-                " runs failed; the first: " + first_failure_);
+    return std::move(failures_);
   }
 
  private:
@@ -154,7 +157,7 @@ class Batch {
     if (WIFSIGNALED(status)) message = "ended by signal " + std::to_string(WTERMSIG(status));
     if (message.empty()) message = "it left no message; is the disk full?";
     if (WIFEXITED(status) && WEXITSTATUS(status) == usage_exit) throw UsageError(task.place + message);
-    if (failed_++ == 0) first_failure_ = task.place + message + " (" + log.string() + ")";
+    failures_[task.config.out] = message;
   }
 
   std::map<fs::path, Task> waiting_;
@@ -162,8 +165,7 @@ class Batch {
   std::size_t total_;
   int jobs_;
   ProgressBar bar_;
-  int failed_ = 0;
-  std::string first_failure_;
+  Failures failures_;
 };
 
 /// One run of each row: what the others may take is known from them.
@@ -184,40 +186,28 @@ std::string duration(double seconds) {
   return std::to_string(std::lround(short_one ? seconds : seconds / minute)) + (short_one ? " s" : " min");
 }
 
-/// Of runs that fail; those of the others are made then too. What the user can mend, and Ctrl-C, end all at once.
-std::exception_ptr error_of(std::map<fs::path, Task> samples, int jobs, const std::string& phase) {
-  try {
-    Batch(std::move(samples), jobs, phase).finish_all();
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Error&) {
-    return std::current_exception();
-  }
-  return nullptr;
-}
-
 /// How often all jobs begin a run.
 double rounds_of(std::size_t runs, int jobs) { return std::ceil(static_cast<double>(runs) / jobs); }
 
-void make(std::map<fs::path, Task> waiting, int jobs, const std::string& phase) {
+Failures make(std::map<fs::path, Task> waiting, int jobs, const std::string& phase) {
   constexpr std::size_t few = 4;
   using Clock = std::chrono::steady_clock;
   std::set<std::string> rows;
   for (const auto& [path, task] : waiting) rows.insert(task.row);
-  std::exception_ptr failed;
+  Failures failures;
   if (waiting.size() > few * rows.size()) {
     std::cerr << "trigram: " << waiting.size() << " " << phase << ", " << jobs << " at a time; first one of each row"
               << std::endl;
     std::map<fs::path, Task> samples = samples_of(waiting);
     const auto begin = Clock::now();
     const std::size_t made = samples.size();
-    failed = error_of(std::move(samples), jobs, phase);
+    failures = Batch(std::move(samples), jobs, phase).finish_all();
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     std::cerr << "trigram: the other " << waiting.size() << " " << phase << " are expected to take "
               << duration(seconds * rounds_of(waiting.size(), jobs) / rounds_of(made, jobs)) << std::endl;
   }
-  Batch(std::move(waiting), jobs, phase).finish_all();
-  if (failed) std::rethrow_exception(failed);
+  failures.merge(Batch(std::move(waiting), jobs, phase).finish_all());
+  return failures;
 }
 
 }  // namespace
@@ -227,6 +217,7 @@ std::vector<StudyResult> RunPool::run(const std::vector<StudyPoint>& points, con
   std::map<fs::path, Task> waiting;
   for (const StudyPoint& point : points) {
     const StudyRun planned(folder_, point);
+    asked_.insert(planned.name);
     RecordedRun recorded = read_run(planned.config.out, planned.identity, digests_);
     if (recorded.run.is_null()) {
       const bool is_new =
@@ -238,16 +229,27 @@ std::vector<StudyResult> RunPool::run(const std::vector<StudyPoint>& points, con
     }
     results.push_back({point, planned.name, std::move(recorded.run)});
   }
-  make(std::move(waiting), jobs_, phase);
+  Failures failures = make(std::move(waiting), jobs_, phase);
   for (StudyResult& result : results) {
     if (!result.run.is_null()) continue;
-    const StudyRun made(folder_, result.point);
-    RecordedRun recorded = read_run(made.config.out, made.identity, digests_);
-    ensure(!recorded.run.is_null(), "'" + (made.config.out / "run.json").string() + "' was made and cannot be used: " +
-                                        (recorded.problem.empty() ? "it is not there" : recorded.problem));
-    result.run = std::move(recorded.run);
+    const StudyRun ended(folder_, result.point);
+    if (const auto failed = failures.find(ended.config.out); failed != failures.end()) {
+      result.failure = failed->second;
+    } else {
+      RecordedRun recorded = read_run(ended.config.out, ended.identity, digests_);
+      if (recorded.run.is_null())
+        result.failure =
+            "its run.json cannot be used: " + (recorded.problem.empty() ? "it is not there" : recorded.problem);
+      result.run = std::move(recorded.run);
+    }
+    if (!result.failure.empty()) note_failure(result, phase);
   }
   return results;
+}
+
+void RunPool::note_failure(const StudyResult& result, const std::string& phase) {
+  if (std::ranges::find(failed_, result.folder, &FailedRun::folder) != failed_.end()) return;
+  failed_.push_back({result.point, phase, result.folder, result.failure, command_of(result.point)});
 }
 
 }  // namespace trigram

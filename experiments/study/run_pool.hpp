@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,15 @@ namespace trigram {
 
 /// Somebody pressed Ctrl-C, or asked the process to end; what is finished is kept.
 struct Interrupted {};
+
+/// A run that a study could not make.
+struct FailedRun {
+  StudyPoint point;     ///< the first that asked for it
+  std::string phase;    ///< what it was made for: RunPool::main_phase, "learning runs"
+  std::string folder;   ///< under the study's own, with its log.txt; empty where nothing was run
+  std::string message;  ///< what it said
+  std::string command;  ///< makes it alone; empty where nothing was run
+};
 
 /// A process a run, `jobs` at a time. Every run has a folder FOLDER/runs/ROW-HASH named after its whole configuration:
 /// one that holds its whole run.json, made from files that have not changed since, is finished and is read instead of
@@ -24,15 +34,28 @@ class RunPool {
   /// Throws UsageError for the first that would be refused, naming file, line and row.
   void check(const std::vector<StudyPoint>& points);
 
+  /// What progress calls the runs that tables and pictures show.
+  static constexpr const char* main_phase = "runs";
+
   /// Results in the order of `points`; equal configurations run once. `phase` is what progress calls them. A run.json
-  /// that cannot be used is named on standard error, and made again. Throws UsageError as soon as a run refuses its
-  /// configuration, Error after the others are done when runs failed, and Interrupted after ending its processes.
+  /// that cannot be used is named on standard error, and made again. A run that fails takes nothing from the others:
+  /// its result says why, and `failed` has it. Throws UsageError as soon as a run refuses its configuration, and
+  /// Interrupted after ending its processes.
   std::vector<StudyResult> run(const std::vector<StudyPoint>& points, const std::string& phase);
 
+  /// All runs that failed, each once.
+  const std::vector<FailedRun>& failed() const { return failed_; }
+  /// How many runs it was asked for, equal ones counted once.
+  std::size_t asked() const { return asked_.size(); }
+
  private:
+  void note_failure(const StudyResult& result, const std::string& phase);
+
   std::filesystem::path folder_;
   int jobs_;
   FileDigests digests_;
+  std::vector<FailedRun> failed_;
+  std::set<std::string> asked_;  ///< folders
 };
 
 }  // namespace trigram

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
-
 namespace trigram {
 namespace {
 
@@ -26,7 +24,7 @@ void add_seeds(const Selection& selection, const StudyPoint& chosen, std::vector
 }  // namespace
 
 Selected select(const Study& study, const std::vector<StudyPoint>& points, RunPool& pool) {
-  if (!study.selection) return {points, {}};
+  if (!study.selection) return {points, {}, {}};
   const Selection& selection = *study.selection;
   std::vector<StudyPoint> candidates;
   for (const StudyPoint& point : points) {
@@ -43,8 +41,11 @@ Selected select(const Study& study, const std::vector<StudyPoint>& points, RunPo
     for (std::size_t j = 0; j < selection.grid.size(); ++j)
       scores.push_back(score(results[i * selection.grid.size() + j], selection.by));
     const auto best = static_cast<std::size_t>(std::min_element(scores.begin(), scores.end()) - scores.begin());
-    require(std::isfinite(scores[best]),
-            "row '" + points[i].row + "': every " + selection.flag + " of the grid diverged");
+    if (!std::isfinite(scores[best])) {
+      selected.without.push_back(
+          {points[i], RunPool::main_phase, "", "every " + selection.flag + " of [selection] diverged or failed", ""});
+      continue;
+    }
     StudyPoint chosen = points[i];
     chosen.axes[selection.flag] = chosen.settings[selection.flag] = selection.grid[best];
     selected.choices.push_back({{"row", chosen.row},

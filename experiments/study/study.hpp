@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ struct Variant {
   int line = 0;  ///< of its section
 };
 
-/// [measure]: what a run comes down to, `value` being a path in run.json.
+/// [measure]: what a run comes down to, `value` being a path in run.json, or "time_to_goal_s" and the like.
 struct Measure {
   std::string value = "summary.iteration_s";
   double scale = 1;
@@ -74,6 +75,18 @@ struct Selection {
   std::vector<std::string> seeds;
 };
 
+/// [curves]: how learning curves are drawn; what is empty is as the curves need it.
+struct CurveView {
+  /// Of an axis or a score, in steps, seconds, bytes, joules and USD.
+  struct Range {
+    double low = 0, high = 0;
+  };
+  std::vector<std::string> against;     ///< panels beside each other: step, time, bytes, energy, money
+  std::vector<std::string> scores;      ///< panels below each other: loss, accuracy, worst_accuracy
+  std::string x_axis;                   ///< of all panels but those by steps: linear or log
+  std::map<std::string, Range> ranges;  ///< by axis or score
+};
+
 /// [goal]: the loss that a run is to reach; time and bytes to get there are reported.
 struct Goal {
   double loss = 0;
@@ -102,6 +115,7 @@ struct Study {
   std::optional<Selection> selection;
   std::optional<Goal> goal;
   std::optional<WinnerMap> map;
+  CurveView curves;
   std::optional<Settings> learning;  ///< [learning]: one run more of each row, whose steps to the goal a map's times
                                      ///< are multiplied by
 };

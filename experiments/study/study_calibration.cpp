@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/located.hpp"
 #include "experiments/fit/fit_words.hpp"
+#include "experiments/study/measured.hpp"
 
 namespace trigram {
 namespace {
@@ -18,6 +19,14 @@ std::vector<StudyPoint> points_of(const Study& study, const Settings& values) {
   std::erase_if(points,
                 [&](const StudyPoint& point) { return std::find(rows.begin(), rows.end(), point.row) == rows.end(); });
   return points;
+}
+
+/// The same results, none of which a fit can do without. Throws Error for one that failed.
+std::vector<StudyResult> all_made(std::vector<StudyResult> results) {
+  for (const StudyResult& result : results)
+    ensure(result.failure.empty(), "a run that calibration needs failed: ", result.point.place, result.failure, " (",
+           result.folder, "/log.txt)");
+  return results;
 }
 
 /// The published points of the calibrated rows, and the runs that predict them.
@@ -46,7 +55,8 @@ FitProblem problem_of(const Study& study, const Published& published, RunPool& p
     std::vector<StudyPoint> some;
     for (const std::size_t row : rows) some.push_back(all[meeting[row]]);
     std::vector<double> predicted;
-    for (const StudyResult& result : pool.run(some, "runs to calibrate")) predicted.push_back(measured(study, result));
+    for (const StudyResult& result : all_made(pool.run(some, "runs to calibrate")))
+      predicted.push_back(measured(study, result));
     return predicted;
   };
   return problem;
@@ -82,7 +92,7 @@ Calibrated calibrate(const Study& study, const Published& published, RunPool& po
   found.searched = true;
   for (const Axis& axis : study.calibration->grids) found.values[axis.key] = axis.values[axis.values.size() / 2];
   located(study.file.string() + ": [calibrate] ", [&] { search_for(study, published, pool, found); });
-  const std::vector<StudyResult> results = pool.run(points_of(study, found.values), "runs as calibrated");
+  const std::vector<StudyResult> results = all_made(pool.run(points_of(study, found.values), "runs as calibrated"));
   found.error = mean_error(compare(study, published, results));
   return found;
 }

@@ -11,6 +11,7 @@
 #include "core/quoted.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/settings/grid.hpp"
+#include "experiments/study/goal.hpp"
 
 namespace trigram {
 namespace {
@@ -41,12 +42,13 @@ void check_target(const Study& study) {
                               ": published points are compared along one swept key, first in [sweep], and over seeds");
 }
 
-void check_number(const std::string& path, const std::string& what) {
+/// `more` is what else there is.
+void check_number(const std::string& path, const std::string& what, const std::string& more = "") {
   const std::vector<std::string> known = measurable();
   if (std::find(known.begin(), known.end(), path) != known.end()) return;
   std::string message = what + " = " + path + " is no number of run.json; there are:";
   for (const std::string& one : known) message += " " + one;
-  throw UsageError(message);
+  throw UsageError(message + more);
 }
 
 std::ptrdiff_t keys_in(const std::string& text) { return std::ranges::count(text, '&'); }
@@ -114,7 +116,14 @@ void check_observations(const Study& study) {
 
 void check_measure(const Study& study) {
   const Measure& measure = study.measure;
-  check_number(measure.value, "[measure] value");
+  if (is_to_goal(measure.value)) {
+    require(study.goal.has_value(), "[measure] value = ", measure.value,
+            " needs a [goal], whose loss is to be reached");
+    require(!study.map && !study.calibration, "[measure] value = ", measure.value,
+            " is of the way to a goal; [map] and [calibrate] take a number of run.json");
+  } else {
+    check_number(measure.value, "[measure] value", ", and of a study with a [goal] " + measures_to_goal());
+  }
   for (const auto& [key, value] : {std::pair("x", measure.x), std::pair("facet", measure.facet)}) {
     require(value.empty() || std::ranges::find(study.sweep, value, &Axis::key) != study.sweep.end(), "[measure] ", key,
             " = ", shown(value), " is not in [sweep]");

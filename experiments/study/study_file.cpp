@@ -12,6 +12,8 @@
 #include "core/spelling.hpp"
 #include "experiments/settings/config_file.hpp"
 #include "experiments/settings/grid.hpp"
+#include "experiments/study/curve_view.hpp"
+#include "experiments/study/goal.hpp"
 #include "experiments/study/study_check.hpp"
 
 namespace trigram {
@@ -156,6 +158,14 @@ void read_map(WinnerMap& map, const ConfigEntry& entry) {
   set({{"against", text_into(map.against)}, {"error", number_into(map.error)}}, entry);
 }
 
+void read_curves(CurveView& curves, const ConfigEntry& entry) {
+  set({{"against", [&](const std::string& text) { set_against(curves, text); }},
+       {"scores", [&](const std::string& text) { set_scores(curves, text); }},
+       {"x_axis", [&](const std::string& text) { set_x_axis(curves, text); }},
+       {"range", [&](const std::string& text) { set_ranges(curves, text); }}},
+      entry);
+}
+
 void read_learning(Settings& learning, const ConfigEntry& entry) {
   if (!entry.key.empty()) learning[entry.key] = entry.value;
 }
@@ -180,8 +190,8 @@ void read_known(Calibration& calibration, const ConfigEntry& entry) {
 }
 
 /// "summary.samples_per_s" is samples/s, "summary.breakdown.wire_s" breakdown wire time (s).
-std::string label_of(const Measure& measure) {
-  std::string label = measure.value.substr(measure.value.find('.') + 1);
+std::string words_of_path(const std::string& path) {
+  std::string label = path.substr(path.find('.') + 1);
   std::replace_if(
       label.begin(), label.end(), [](char c) { return c == '.' || c == '_'; }, ' ');
   if (label.ends_with(" per s")) {
@@ -189,7 +199,13 @@ std::string label_of(const Measure& measure) {
   } else if (label.ends_with(" s")) {
     label.replace(label.size() - 2, 2, " time (s)");
   }
-  return measure.scale == 1 ? label : label + " x " + number_text(measure.scale);
+  return label;
+}
+
+std::string label_of(const Study& study) {
+  const auto& [value, scale] = std::pair(study.measure.value, study.measure.scale);
+  const std::string label = study.goal && is_to_goal(value) ? label_to_goal(value, *study.goal) : words_of_path(value);
+  return scale == 1 ? label : label + " x " + number_text(scale);
 }
 
 /// A kind of section and its reader, which is called with the section's own line first. `name` stands after the dot of
@@ -220,6 +236,7 @@ constexpr Section sections[] = {
      [](Study& study, Name, Entry entry) {
        set({{"loss", number_into(part_of(study.goal).loss)}}, entry);
      }},
+    {"curves", false, [](Study& study, Name, Entry entry) { read_curves(study.curves, entry); }},
     {"map", false, [](Study& study, Name, Entry entry) { read_map(part_of(study.map), entry); }},
     {"learning", false, [](Study& study, Name, Entry entry) { read_learning(part_of(study.learning), entry); }}};
 
@@ -266,7 +283,7 @@ Study read_study(const std::filesystem::path& file) {
   for (Row& row : study.rows) {
     if (row.series.empty()) row.series = row.name;
   }
-  if (study.measure.label.empty()) study.measure.label = label_of(study.measure);
+  if (study.measure.label.empty()) study.measure.label = label_of(study);
   put_x_first(study);
   located(file.string() + ": ", [&] { check(study); });
   return study;

@@ -6,7 +6,9 @@
 #include <set>
 
 #include "core/decimal.hpp"
+#include "experiments/study/curve_view.hpp"
 #include "experiments/study/goal.hpp"
+#include "experiments/study/measured.hpp"
 
 namespace trigram {
 namespace {
@@ -70,7 +72,8 @@ std::string quoted(const std::string& text) {
   return "\"" + escaped + "\"";
 }
 
-std::string runs_csv(const Study& study, const std::vector<StudyResult>& results) {
+std::string runs_csv(const Study& study, const std::vector<StudyResult>& all) {
+  const std::vector<StudyResult> results = made(all);
   const std::set<std::string> axes = axis_keys(results), metrics = summary_keys(results);
   std::string text = "row,series,variant";
   for (const std::string& key : axes) text += "," + quoted(key);
@@ -104,9 +107,25 @@ nlohmann::json study_facts(const Study& study) {
   for (const Row& row : study.rows)
     facts["rows"].push_back({{"name", row.name}, {"series", row.series}, {"panel", row.panel}});
   facts["line_keys"] = line_keys(study);
+  facts["curves"] = curve_facts(study.curves);
   if (study.goal) facts["goal"] = {{"loss", study.goal->loss}};
   if (has_observations(study)) facts["measurements"] = observation_facts(study);
   if (study.target) facts["target"] = {{"axis", study.target->axis}, {"unit", study.target->unit}};
+  return facts;
+}
+
+nlohmann::json failure_facts(const std::vector<FailedRun>& failed) {
+  nlohmann::json facts = nlohmann::json::array();
+  for (const FailedRun& one : failed) {
+    facts.push_back({{"row", one.point.row},
+                     {"series", one.point.series},
+                     {"variant", one.point.variant},
+                     {"axes", one.point.axes},
+                     {"phase", one.phase},
+                     {"folder", one.folder},
+                     {"message", one.message},
+                     {"command", one.command}});
+  }
   return facts;
 }
 

@@ -5,17 +5,20 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "experiments/study/study_point.hpp"
+#include "experiments/study/run_pool.hpp"
 
 namespace trigram {
 
 /// As a cell of a CSV file.
 std::string quoted(const std::string& text);
 
-/// A row a run: row, series, variant, swept values, folder, the measure, and every number of the summary.
-std::string runs_csv(const Study& study, const std::vector<StudyResult>& results);
+/// A row a run that was made: row, series, variant, swept values, folder, the measure, and every number of the summary.
+std::string runs_csv(const Study& study, const std::vector<StudyResult>& all);
 
 /// What the study is, for plots: title, axes, rows, measure, goal.
 nlohmann::json study_facts(const Study& study);
+
+/// Runs that are missing: row, series, variant, axes, phase, folder, message and command of each.
+nlohmann::json failure_facts(const std::vector<FailedRun>& failed);
 
 }  // namespace trigram

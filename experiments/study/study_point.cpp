@@ -2,6 +2,7 @@
 #include "experiments/study/study_point.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -112,6 +113,12 @@ std::vector<StudyPoint> learning_points(const Study& study) {
   return points;
 }
 
+std::vector<StudyResult> made(const std::vector<StudyResult>& results) {
+  std::vector<StudyResult> some;
+  std::ranges::copy_if(results, std::back_inserter(some), [](const StudyResult& one) { return one.failure.empty(); });
+  return some;
+}
+
 std::string line_of(const Study& study, const StudyPoint& point) {
   std::string line = point.row;
   for (const std::string& key : line_keys(study)) line += ", " + key + "=" + point.axes.at(key);
@@ -134,10 +141,6 @@ double value_at(const nlohmann::json& run, const std::string& path) {
   const nlohmann::json::json_pointer place(pointer);
   const bool number = run.contains(place) && run[place].is_number();
   return number ? run[place].get<double>() : std::numeric_limits<double>::quiet_NaN();
-}
-
-double measured(const Study& study, const StudyResult& result) {
-  return study.measure.scale * value_at(result.run, study.measure.value);
 }
 
 }  // namespace trigram

@@ -17,12 +17,16 @@ struct StudyPoint {
   std::string place = "";            ///< "FILE:LINE: row 'NAME': ", for messages
 };
 
-/// A run that was made: its point and its run.json.
+/// What a point came to: its run.json, or why there is none.
 struct StudyResult {
   StudyPoint point;
-  std::string folder;  ///< under the study's own
-  nlohmann::json run;
+  std::string folder;        ///< under the study's own
+  nlohmann::json run;        ///< null where the run failed
+  std::string failure = "";  ///< what a run that failed said; empty where run.json is there
 };
+
+/// Those whose run was made.
+std::vector<StudyResult> made(const std::vector<StudyResult>& results);
 
 /// Rows × swept values in the order of the file. `found` lies between the fixed flags and the rows': what calibration
 /// found.
@@ -49,8 +53,5 @@ std::vector<std::string> lines_of(const Study& study);
 
 /// The number at "summary.iteration_s" in run.json; NaN where there is none.
 double value_at(const nlohmann::json& run, const std::string& path);
-
-/// The study's measure of a run, scaled.
-double measured(const Study& study, const StudyResult& result);
 
 }  // namespace trigram

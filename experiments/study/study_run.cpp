@@ -1,5 +1,9 @@
 #include "experiments/study/study_run.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
 #include "core/error.hpp"
 #include "core/located.hpp"
 #include "experiments/record/digest.hpp"
@@ -13,10 +17,23 @@ const std::string& program_digest() {
   return digest;
 }
 
+Settings settings_of(const StudyPoint& point) {
+  return resolved(with_system(point.settings, run_flags()), run_defaults());
+}
+
 RunConfig config_of(const StudyPoint& point) {
-  return located(point.place, [&] {
-    return RunConfig("the run", resolved(with_system(point.settings, run_flags()), run_defaults()));
+  return located(point.place, [&] { return RunConfig("the run", settings_of(point)); });
+}
+
+/// A word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  const bool plain = !text.empty() && std::ranges::all_of(text, [](const unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_-./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
   });
+  if (plain) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace
@@ -30,6 +47,12 @@ StudyRun::StudyRun(const std::filesystem::path& study, const StudyPoint& point)
   require(config.checkpoint.empty() && config.resume.empty(),
           "a run of a study leaves no checkpoints, and goes on from ",
           "none: a study that is started again makes the runs that are missing; leave out what [run] says of them");
+}
+
+std::string command_of(const StudyPoint& point) {
+  std::string command = "trigram run";
+  for (const auto& [flag, value] : settings_of(point)) command += " --" + flag + " " + shell_word(value);
+  return command;
 }
 
 }  // namespace trigram

@@ -19,4 +19,7 @@ struct StudyRun {
   std::string name;      ///< "runs/ROW-HASH"
 };
 
+/// The command that makes a point's run alone, as a shell takes it: "trigram run --algorithm bytegrad ...".
+std::string command_of(const StudyPoint& point);
+
 }  // namespace trigram

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <utility>
 
+#include "experiments/study/goal.hpp"
+#include "experiments/study/measured.hpp"
 #include "experiments/study/study_files.hpp"
 
 namespace trigram {
@@ -32,7 +34,7 @@ std::string value_of(const Axis& axis, const StudyResult& result) {
 }
 
 double error_of(const Study& study, const StudyResult& result) {
-  const double calibrated = value_at(result.run, "error_bar.error");
+  const double calibrated = error_bar_of(result);
   return std::isnan(calibrated) ? study.map->error : calibrated;
 }
 
@@ -45,8 +47,8 @@ Winner winner_of(const Study& study, const MapPoint& place, std::vector<Contende
   const Contender& best = *std::ranges::min_element(all, {}, &Contender::value);
   Winner winner{place.first, place.second, best.row, best.value, best.error, {}, {}};
   for (const Contender& one : all) {
-    const double bar = std::max(best.error * best.value, one.error * one.value);
-    if (one.row == best.row || one.value - best.value < bar) winner.too_close.push_back(one.row);
+    if (one.row == best.row || too_close({best.value, best.error}, {one.value, one.error}))
+      winner.too_close.push_back(one.row);
     if (one.row == study.map->against) winner.speedup = one.value / best.value;
   }
   return winner;
@@ -74,11 +76,7 @@ bool Winner::tells(const std::string& row) const { return std::ranges::find(too_
 StepsToGoal steps_to_goal(const Study& study, const std::vector<StudyResult>& learning) {
   StepsToGoal steps;
   for (const StudyResult& result : learning) {
-    for (const nlohmann::json& point : result.run.at("curve")) {
-      if (!point["loss"].is_number() || point["loss"] > study.goal->loss) continue;
-      steps[result.point.row] = point["step"];
-      break;
-    }
+    if (const auto there = reached(*study.goal, result.run)) steps[result.point.row] = there->steps;
   }
   return steps;
 }
@@ -112,12 +110,9 @@ std::string winners_csv(const Study& study, const std::vector<StudyResult>& resu
 
 nlohmann::json map_facts(const Study& study, const std::vector<StudyResult>& own,
                          const std::optional<StepsToGoal>& steps) {
-  nlohmann::json facts = {
-      {"against", study.map->against}, {"error", own.empty() ? study.map->error : 0.0}, {"own", nullptr}};
-  for (const StudyResult& result : own) {
-    facts["error"] = std::max(facts["error"].get<double>(), error_of(study, result));
+  nlohmann::json facts = {{"against", study.map->against}, {"error", study.map->error}, {"own", nullptr}};
+  for (const StudyResult& result : made(own))
     facts["own"] = {value_of(study.sweep[0], result), value_of(study.sweep[1], result)};
-  }
   if (steps) facts["steps"] = *steps;
   return facts;
 }

@@ -40,8 +40,8 @@ std::vector<Winner> winners(const Study& study, const std::vector<StudyResult>& 
 std::string winners_csv(const Study& study, const std::vector<StudyResult>& results,
                         const std::optional<StepsToGoal>& steps);
 
-/// What a picture needs beside runs.csv: the row compared with, the error bar, the cluster's own values and steps to
-/// the goal.
+/// What a picture needs beside runs.csv: the row compared with, the error bar of runs that have none, the cluster's own
+/// values and steps to the goal.
 nlohmann::json map_facts(const Study& study, const std::vector<StudyResult>& own,
                          const std::optional<StepsToGoal>& steps);
 

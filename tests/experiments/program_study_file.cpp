@@ -232,12 +232,12 @@ TEST(Study, EverySweptKeyButTheFirstAndTheSeedMakesLines) {
     results.push_back({point, "", {{"summary", {{"iteration_s", value}}}}});
   }
   EXPECT_EQ(measure_table(study, results),
-            "iteration time (s)   1:1   1:2\n"
-            "------------------------------\n"
-            "a, lanes=1           121   122\n"
-            "a, lanes=2           221   222\n"
-            "b, lanes=1          1121  1122\n"
-            "b, lanes=2          1221  1222\n");
+            "iteration time (s)                1:1                1:2\n"
+            "--------------------------------------------------------\n"
+            "a, lanes=1             121 [111, 131]     122 [112, 132]\n"
+            "a, lanes=2             221 [211, 231]     222 [212, 232]\n"
+            "b, lanes=1          1121 [1111, 1131]  1122 [1112, 1132]\n"
+            "b, lanes=2          1221 [1211, 1231]  1222 [1212, 1232]\n");
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ STUDY = {
     "axes": [{"key": "cluster.nic_bandwidth", "values": ["1Gbps", "20Gbps"]}],
     "rows": [{"name": "a", "series": "a"}, {"name": "b", "series": "b"}],
     "published": [{"series": "a", "x": 1, "value": 3.5}], "goal": {"loss": 0.5},
+    "failed": [{"row": "b", "series": "b", "variant": "", "axes": {"cluster.nic_bandwidth": "20Gbps"}, "phase": "runs", "message": "no"}],
+    "curves": {"against": ["time", "step"], "scores": ["loss"], "x_axis": "log", "ranges": {"time": [0, 2], "loss": [0.1, 1]}},
     "line_keys": ["row"], "calibration": {"values": {"cluster.nic_cap": "9Gbps"}, "source": "searched"},
 }
 SEARCH = {
@@ -115,7 +117,7 @@ class Mangled(unittest.TestCase):
         with unittest.mock.patch("style.save", lambda figure, folder, name: figures.append(figure) or []):
             write_run(self.folder, RUN | {"curve": curve})
             self.assertEqual(self.check("whole")[0], 0)
-            write_study(self.folder, STUDY, RUN | {"curve": curve})
+            write_study(self.folder, STUDY | {"curves": {}}, RUN | {"curve": curve})
             self.assertEqual(self.check("study")[0], 0)
         drawn = [figure.axes for figure in figures if len(figure.axes) == 5]
         self.assertEqual(len(drawn), 3)  # of the run, and of the study at two bandwidths
@@ -185,6 +187,10 @@ class Mangled(unittest.TestCase):
         self.assertEqual(history.lines[1].get_xydata().tolist(), [[0, 2], [1, 0.5], [3, 0.5]])  # the best so far
         self.assertEqual(rate.lines[0].get_xydata().tolist(), [[0.2, 0.5], [0.4, 1]])
         self.assertEqual([label.get_text() for label in hierarchy.get_xticklabels()], ["leader", "none"])
+        self.assertEqual([label.get_position()[0] % 1 for label in history.get_xticklabels()], [0] * len(history.get_xticks()))
+        self.assertEqual(history.get_xlim(), (-0.5, 3.5))
+        self.assertEqual(history.get_yscale(), "log")  # a trial is four times as slow as the best
+        self.assertGreater(len([tick for tick in history.get_yticks() if 0.5 <= tick <= 2]), 2)
         plt.close("all")
         for search in itertools.islice(mangled(SEARCH), 0, None, 5):
             path.write_text(json.dumps(search))
@@ -246,10 +252,23 @@ class Drawn(unittest.TestCase):
             there = self.draw("there", cwd=scratch, env=odd)
             self.assertEqual((there.returncode, there.stdout.split()[0]), (0, "there/s.png"), there.stdout)
             pictures = sorted(path.name for path in (scratch / "here").glob("*.*g"))
-            self.assertEqual(len(pictures), 8)
+            self.assertEqual(len(pictures), 8)  # a measure, two of curves, a breakdown
             for name in pictures:
                 self.assertEqual((scratch / "here" / name).read_bytes(), (scratch / "there" / name).read_bytes(), name)
             self.assertEqual([path.name for path in (scratch / "here").glob(".*")], [])
+
+    def test_pictures_go_where_they_are_told(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folders = [pathlib.Path(scratch) / name for name in ("one", "two", "out")]
+            for folder in folders[:2]:
+                write_run(folder)
+            folders[2].mkdir()
+            before = sorted(folders[0].iterdir())
+            for some in (folders[:2], folders[:1]):
+                ended = self.draw("--formats", "svg", "--out", folders[2], *some)
+                self.assertEqual(ended.returncode, 0, ended.stdout)
+                self.assertTrue(all(pathlib.Path(path).parent == folders[2] and pathlib.Path(path).exists() for path in ended.stdout.split()))
+            self.assertEqual(sorted(folders[0].iterdir()), before)
 
     def test_more_runs_than_colours_are_all_drawn(self):
         with tempfile.TemporaryDirectory() as scratch:

@@ -2,6 +2,7 @@
 where matplotlib is missing."""
 
 import json
+import math
 import pathlib
 import sys
 import tempfile
@@ -14,8 +15,17 @@ sys.path.insert(0, str(PLOT))
 BREAKDOWN = {"compute_s": 4.0, "exposed_s": 1.0, "encode_s": 0.5, "wire_s": 2.0, "decode_s": 0.25}
 
 
-def curve(loss, accuracy=None):
-    return [{"step": 10 * s, "time_s": 3.0 * s, "bytes_mean": 200.0 * s, "loss": loss / (s + 1), "accuracy": accuracy} for s in range(3)]
+def curve(loss, accuracy=None, step_s=0.3):
+    return [{"step": 10 * s, "time_s": 10 * step_s * s, "bytes_mean": 200.0 * s, "loss": loss / (s + 1), "accuracy": accuracy} for s in range(3)]
+
+
+def failed(row, axes, **more):
+    return {"row": row, "series": row, "variant": "", "axes": axes, "phase": "runs", "folder": f"runs/{row}-x", "message": "a\nb", "command": "c"} | more
+
+
+def numbers(points):
+    """Without places that are no numbers, which are gaps."""
+    return [point for point in points.tolist() if not any(map(math.isnan, point))]
 
 
 class Pictures(unittest.TestCase):
@@ -25,8 +35,9 @@ class Pictures(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
         self.drawn = {}
 
-    def draw(self, rows, runs, axes=(), **more):
-        """The figures of a study by name; `rows` are name → panel, `runs` have a row, a measure, a loss and swept values."""
+    def draw(self, rows, runs, axes=(), step_s=0.3, **more):
+        """The figures of a study by name; `rows` are name → panel, `runs` have a row, a measure, a loss and swept values; `step_s` is
+        the time of a step, or a row's → time."""
         study = {"name": "mine", "title": "t", "measure": {"label": "y", "x_label": ""}, "axes": list(axes), "published": [],
                  "rows": [{"name": name, "series": name, "panel": panel} for name, panel in rows.items()], **more}
         (self.folder / "study.json").write_text(json.dumps(study))
@@ -34,8 +45,8 @@ class Pictures(unittest.TestCase):
         lines = [",".join(["row", "series", "variant", "folder", "measure", *keys])]
         for place, (row, measure, loss, *values) in enumerate(runs):
             folder = self.folder / "runs" / f"{row}-{place}"
-            folder.mkdir(parents=True)
-            (folder / "run.json").write_text(json.dumps({"summary": {"breakdown": BREAKDOWN}, "curve": curve(loss)}))
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "run.json").write_text(json.dumps({"summary": {"breakdown": BREAKDOWN}, "curve": curve(loss, step_s=step_s if isinstance(step_s, float) else step_s[row])}))
             lines.append(",".join([row, row, "", f"runs/{folder.name}", str(measure), *values]))
         (self.folder / "runs.csv").write_text("\n".join(lines) + "\n")
 
@@ -86,6 +97,79 @@ class Pictures(unittest.TestCase):
         self.assertEqual([text.get_text() for text in panels[-1].get_legend().get_texts()],
                          ["compute", "exposed wait", "encode", "wire", "decode"])
 
+    def test_what_failed_is_marked_where_it_is_missing_and_named(self):
+        axis = {"key": "lanes", "values": ["1", "2", "4"]}
+        runs = [(row, value, 1, value) for row in ("one", "two") for value in axis["values"] if (row, value) != ("one", "2")]
+        whole = self.draw({"one": "", "two": ""}, runs, [axis])["mine"].axes[0]
+        lost = [failed("one", {"lanes": "2"}), failed("one", {"lanes": "4"}, phase="runs to choose lr"), failed("two", {}, variant="own network")]
+        figures = self.draw({"gone": "", "one": "", "two": ""}, runs, [axis], failed=[failed("gone", {"lanes": x}) for x in "124"] + lost)
+        axes = figures["mine"].axes[0]
+        one = next(line for line in axes.lines if line.get_label() == "one")
+        self.assertEqual(numbers(one.get_xydata()), [[1, 1], [4, 4]])
+        self.assertTrue(math.isnan(one.get_ydata()[1]), "a line has a gap where its run failed")
+        crosses = {(line.get_color(), x) for line in axes.lines if line.get_marker() == "x" for x in line.get_xdata()}
+        colours = style.colours_of(["gone", "one", "two"])
+        self.assertEqual(crosses, {(colours["gone"], 1), (colours["gone"], 2), (colours["gone"], 4), (colours["one"], 2)})
+        self.assertIn("a run failed", [text.get_text() for text in axes.get_legend().get_texts()])
+        self.assertNotIn("a run failed", [text.get_text() for text in whole.get_legend().get_texts()])
+        missing = "Missing, since runs failed: gone, lanes = 1; gone, lanes = 2; gone, lanes = 4; one, lanes = 2."
+        for name in ("mine", "breakdown"):
+            self.assertIn(missing, figures[name].notes)
+        self.assertIn("Missing, since runs failed: gone, lanes = 2; one, lanes = 2.", figures["curves_2"].notes)
+
+    def test_nothing_but_failures_is_drawn_as_such(self):
+        axis = {"key": "lanes", "values": ["1", "2"]}
+        figures = self.draw({"one": ""}, [], [axis], failed=[failed("one", {"lanes": "1"}), failed("one", {"lanes": "2"})])
+        self.assertEqual(figures["mine"].notes, ["Missing, since runs failed: one, lanes = 1; one, lanes = 2."])
+
+    def test_a_measure_over_seeds_has_whiskers_and_says_what_never_gets_there(self):
+        lanes, seed = {"key": "lanes", "values": ["1", "2"]}, {"key": "seed", "values": ["1", "2", "3"]}
+        measures = {("all", "1"): "3 1 2", ("all", "2"): "5 4 9", ("some", "1"): "1 nan 4", ("some", "2"): "nan nan 1", ("none", "1"): "nan nan nan"}
+        runs = [(row, value, 1, lane, s) for (row, lane), values in measures.items() for s, value in zip("123", values.split())]
+        figure = self.draw({"all": "", "some": "", "none": ""}, runs, [lanes, seed],
+                           measure={"value": "time_to_goal_s", "label": "y", "x_label": ""})["mine"]
+        axes = figure.axes[0]
+        lines = {line.get_label(): numbers(line.get_xydata()) for line in axes.lines}
+        self.assertEqual([lines[row] for row in ("all", "some", "none")], [[[1, 2], [2, 5]], [[1, 4]], []])
+        whiskers = [numbers(segment) for bar in axes.containers for segment in bar.lines[2][0].get_segments()]
+        self.assertEqual([ends for ends in whiskers if ends], [[[1, 1], [1, 3]], [[2, 4], [2, 9]], [[1, 1], [1, 4]]])
+        edge = {(line.get_color(), *line.get_xdata()) for line in axes.lines if line.get_marker() == "^" and line.get_linestyle() == "None" and len(line.get_xdata())}
+        colours = style.colours_of(["all", "some", "none"])
+        self.assertEqual(edge, {(colours["some"], 2), (colours["none"], 1)})
+        self.assertIn([[1, 4]], [numbers(line.get_xydata()) for line in axes.lines if line.get_markerfacecolor() == "white"])
+        texts = [text.get_text() for text in axes.get_legend().get_texts()]
+        self.assertEqual(texts[3:], ["half of the runs never get there", "some runs never get there"])
+        self.assertIn("Medians over 3 runs; whiskers are their range.", figure.notes)
+
+    def test_curves_say_what_their_bands_are(self):
+        figures = self.draw({"one": "", "two": ""}, [("one", 1, 1.0), ("one", 1, 2.0), ("two", 1, 3.0)])
+        self.assertEqual(figures["curves"].notes, ["Medians over 1 to 2 runs; bands are their range."])
+        self.assertEqual(len(figures["curves"].axes[0].collections), 1)
+
+    def test_time_is_logarithmic_where_lines_are_many_times_as_long(self):
+        rows, runs = {"fast": "", "slow": ""}, [("fast", 1, 1.0), ("slow", 1, 1.0)]
+        scales = [[axes.get_xscale() for axes in self.draw(rows, runs, step_s={"fast": 0.1, "slow": slow})["curves"].axes] for slow in (0.45, 0.55)]
+        self.assertEqual(scales, [["linear", "linear", "linear"], ["linear", "symlog", "linear"]])
+
+    def test_a_study_says_how_curves_are_drawn(self):
+        view = {"against": ["bytes", "time"], "scores": ["loss"], "x_axis": "log", "ranges": {"bytes": [0, 100], "loss": [0.5, 2]}}
+        by_bytes, by_time = self.draw({"one": ""}, [("one", 1, 1.0)], curves=view)["curves"].axes
+        self.assertEqual([axes.get_xscale() for axes in (by_bytes, by_time)], ["symlog", "symlog"])
+        self.assertEqual((by_bytes.get_xlim(), by_bytes.get_ylim(), by_time.get_ylim()), ((0, 100), (0.5, 2), (0.5, 2)))
+        with unittest.mock.patch("against.given", {"against": ["step"], "x_axis": "linear"}):
+            (by_step,) = self.draw({"one": ""}, [("one", 1, 1.0)], curves=view)["curves"].axes
+        self.assertEqual(by_step.get_xlabel(), "steps")
+        with self.assertRaisesRegex(unusable.Unusable, "cannot be drawn against money; they have step, time, bytes"):
+            self.draw({"one": ""}, [("one", 1, 1.0)], curves={"against": ["money"]})
+
+    def test_lines_are_told_apart_in_grey_and_keep_their_names(self):
+        rows = {f"method_{i}": "" for i in range(24)}
+        axes = self.draw(rows, [(row, 1, 1.0) for row in rows])["curves"].axes[0]
+        self.assertEqual([text.get_text() for text in axes.figure.axes[2].get_legend().get_texts()], list(rows))
+        looks, marks = style.looks_of(rows), style.marks_of(rows, 3)
+        self.assertEqual(len({(looks[row]["linestyle"], marks[row]["marker"]) for row in rows}), 24)
+        self.assertEqual([line.get_marker() for line in axes.lines], [marks[row]["marker"] for row in rows])
+
     def test_a_panel_that_is_no_name_is_refused(self):
         with self.assertRaisesRegex(unusable.Unusable, r"rows.a.panel: '\.\./x' is no name"):
             self.draw({"a": "../x"}, [("a", 1, 1)])
@@ -101,5 +185,6 @@ if __name__ == "__main__":
     import matplotlib.pyplot as plt
 
     import study_plots
+    import style
     import unusable
     unittest.main()

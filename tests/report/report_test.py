@@ -85,7 +85,10 @@ class Report(unittest.TestCase):
         page = self.page("run")
         with open(self.folder / "run" / "evals.csv", newline="") as file:
             for row in csv.DictReader(file):
-                self.assertIn(row["loss"], page.texts)
+                self.assertIn(f"{float(row['loss']):.4g}", page.texts)
+        for text in page.texts:
+            self.assertNotRegex(text, r"^-?[0-9]*\.[0-9]*[1-9][0-9]{5}$", "no table shows more digits than the program prints")
+        self.assertIn("6", page.texts)  # whole numbers as they are: steps
         command = next(shlex.split(text) for text in page.texts if text.startswith("trigram run "))
         self.trigram(*command[1:], "--out", "again")
         losses = [json.loads((self.folder / name / "run.json").read_text())["summary"]["loss"] for name in ("run", "again")]
@@ -99,7 +102,7 @@ class Report(unittest.TestCase):
         self.assertIn((self.folder / "study" / "table.txt").read_text().strip(), page.texts)
         with open(self.folder / "study" / "runs.csv", newline="") as file:
             for row in csv.DictReader(file):
-                self.assertIn(row["measure"], page.texts)
+                self.assertIn(f"{float(row['measure']):.4g}", page.texts)
 
     def test_what_is_no_result_is_refused(self):
         self.assertIn("holds neither run.json nor study.json nor tune.json", self.trigram("report", ".", code=2))

@@ -1,0 +1,54 @@
+"""Where a map's picture says that rows are too close to call: by each run's own error bar, as the tables decide it. Ends with 77 where
+matplotlib is missing."""
+
+import pathlib
+import sys
+import unittest
+
+PLOT = pathlib.Path(__file__).resolve().parent.parent.parent / "experiments" / "plot"
+sys.path.insert(0, str(PLOT))
+
+AXES = [{"key": "cluster.nic_bandwidth", "values": ["1Gbps", "10Gbps"]}, {"key": "cluster.nic_latency", "values": ["1us", "100us"]}]
+
+
+def study(runs):
+    """Of rows → (seconds, error bar or None) at each place, those of the first latency first."""
+    facts = {"axes": AXES, "rows": [{"name": row} for row in runs], "map": {"against": next(iter(runs)), "error": 0.1}}
+    places = [(x, y) for y in AXES[1]["values"] for x in AXES[0]["values"]]
+    rows = [{"row": row, "measure": str(seconds), "cluster.nic_bandwidth": x, "cluster.nic_latency": y,
+             "json": {"error_bar": error and {"error": error}}}
+            for row, all_of in runs.items() for (x, y), (seconds, error) in zip(places, all_of)]
+    return facts, rows
+
+
+class Map(unittest.TestCase):
+    def advised(self, runs):
+        times, errors, _, _ = map_plot.times_of(*study(runs))
+        near = map_plot.near_fastest(np.array(list(times.values())), np.array(list(errors.values())))
+        return [list(runs)[i] for i in map_plot.advised(near).ravel()]
+
+    def test_each_run_has_its_own_bar(self):
+        # 1.1 s lies within 12 % of itself of 1 s, and not within 8 %; one bar for all places would decide both the same way.
+        self.assertEqual(self.advised({"first": [(1.1, 0.12), (1.1, 0.08), (1.1, None), (1.12, None)],
+                                       "best": [(1.0, 0.12), (1.0, 0.08), (1.0, None), (1.0, None)]}),
+                         ["first", "best", "first", "best"])
+
+    def test_the_longer_of_both_bars_counts(self):
+        self.assertEqual(self.advised({"first": [(1.2, 0.01)] * 4, "best": [(1.0, 0.25)] * 4}), ["first"] * 4)
+        self.assertEqual(self.advised({"first": [(1.2, 0.25)] * 4, "best": [(1.0, 0.01)] * 4}), ["first"] * 4)
+
+    def test_rows_without_a_bar_are_told_apart(self):
+        self.assertEqual(self.advised({"first": [(1.2, 1e-9)] * 4, "best": [(1.0, 1e-9)] * 4}), ["best"] * 4)
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit(77)
+    matplotlib.use("Agg")
+    import numpy as np
+
+    import map_plot
+    unittest.main()
