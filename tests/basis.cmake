@@ -16,13 +16,20 @@ function(probes_of variable)
   set(${variable} ${patterns} PARENT_SCOPE)
 endfunction()
 set(trials_of_algorithms "Everywhere/EveryAlgorithm*" "Everywhere/EveryMutant*")
+# trials_on(VARIABLE RANKS): patterns of all such trials; mutants are tried on three ranks and four.
+function(trials_on variable ranks)
+  set(patterns "Everywhere/EveryAlgorithm*_on_${ranks}")
+  if(ranks GREATER 2)
+    list(APPEND patterns "Everywhere/EveryMutant*_on_${ranks}")
+  endif()
+  set(${variable} ${patterns} PARENT_SCOPE)
+endfunction()
 
 # Between two edits: every algorithm on two nodes of two, all that core does on threads, and the simulator's closed forms.
 set(labels_core quick)
 set(shards_core 2)
 set(quick_conformance "Everywhere/EveryAlgorithm*_threads_on_4" "Everywhere/EveryMutant*_threads_on_4")
 set(quick_sim "*ClosedForms*")
-
 
 if(NOT TRIGRAM_SANITIZE)
   # Each algorithm on threads in worlds of all sizes; on the simulator where sizes differ, and where nodes are whole.
