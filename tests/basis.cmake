@@ -28,6 +28,7 @@ endfunction()
 # Between two edits: every algorithm on two nodes of two, all that core does on threads, and the simulator's closed forms.
 set(labels_core quick)
 set(shards_core 2)
+set(shards_experiments 3)
 set(quick_conformance "Everywhere/EveryAlgorithm*_threads_on_4" "Everywhere/EveryMutant*_threads_on_4")
 set(quick_sim "*ClosedForms*")
 
@@ -50,7 +51,11 @@ else()
   if(TRIGRAM_SANITIZE MATCHES thread)
     list(APPEND whole_conformance "Everywhere/EveryAlgorithm*_on_3" "Everywhere/EveryAlgorithm*_sim_*")
   endif()
-  list(APPEND whole_algorithms "*/MeshLines*" "*/OptionTable*" "EveryOther/Entered*")
+  # What these compare are figures, of trainings whose code the others run too.
+  list(APPEND whole_algorithms "*/MeshLines*" "*/OptionTable*" "*/HierarchyOf*" "EveryOther/Entered*" "*/LinearRecurrence*"
+                               "*/SimulatedTime*" "*/RealData*" "Heterogeneity*")
+  # Searches and calibrations that start the program many times, which others start too.
+  set(whole_experiments "Tune.*" "*/RefusedSearch*" "Checkpointed.*" "Calibrated*")
   # Large worlds find nothing there that small ones do not, and take most of the time.
   set(never_conformance "Everywhere/EveryAlgorithm*_on_7" "Everywhere/EveryAlgorithm*_on_8" "*EveryAlgorithm*_on_7")
 endif()
