@@ -84,7 +84,9 @@ TEST_P(Entered, LoopsMayStepTheWeightsThemselves) {
 
 TEST_P(Entered, LoopsAreInALineOfAMesh) { expect_same_weights(true, Steps::by_the_object, "data=2,tensor=2"); }
 
-INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, Entered, ::testing::ValuesIn(shipped_algorithms()),
+INSTANTIATE_TEST_SUITE_P(Probes, Entered, ::testing::ValuesIn(probes()),
+                         [](const auto& algorithm) { return algorithm.param; });
+INSTANTIATE_TEST_SUITE_P(EveryOther, Entered, ::testing::ValuesIn(others_than_probes()),
                          [](const auto& algorithm) { return algorithm.param; });
 
 /// What each of four ranks learns of rank 1, which does `instead` of leaving.

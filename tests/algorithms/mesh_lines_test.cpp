@@ -105,7 +105,9 @@ TEST_P(MeshLines, HaveAHierarchyOfTheirOwn) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, MeshLines, ::testing::ValuesIn(shipped_algorithms()),
+INSTANTIATE_TEST_SUITE_P(Probes, MeshLines, ::testing::ValuesIn(probes()),
+                         [](const auto& algorithm) { return algorithm.param; });
+INSTANTIATE_TEST_SUITE_P(EveryOther, MeshLines, ::testing::ValuesIn(others_than_probes()),
                          [](const auto& algorithm) { return algorithm.param; });
 
 std::string refusal(const std::string& backend, int ranks, const std::string& mesh, const TrainingOptions& options) {

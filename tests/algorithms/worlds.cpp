@@ -1,6 +1,8 @@
 #include "tests/algorithms/worlds.hpp"
 
+#include <algorithm>
 #include <ostream>
+#include <sstream>
 
 #include "core/algorithm.hpp"
 
@@ -29,6 +31,20 @@ std::vector<std::string> honest_algorithms() {
 std::vector<std::string> shipped_algorithms() {
   std::vector<std::string> names = Algorithms::own_names();
   std::erase_if(names, [](const std::string& name) { return Algorithms::describe(name).paper.empty(); });
+  return names;
+}
+
+std::vector<std::string> probes() {
+  std::vector<std::string> names;
+  std::istringstream list(TRIGRAM_PROBES);
+  for (std::string name; list >> name;) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> others_than_probes() {
+  std::vector<std::string> names = shipped_algorithms();
+  const std::vector<std::string> taken = probes();
+  std::erase_if(names, [&](const std::string& name) { return std::ranges::find(taken, name) != taken.end(); });
   return names;
 }
 

@@ -31,6 +31,10 @@ std::vector<std::string> honest_algorithms();
 /// Those of the catalogue alone, for what takes long.
 std::vector<std::string> shipped_algorithms();
 
+/// Those that together use everything of a backend (tests/basis.cmake), and the others of the catalogue.
+std::vector<std::string> probes();
+std::vector<std::string> others_than_probes();
+
 /// A scripted training: plain SGD with learning rate 1/8, an evaluation a step, small buckets, final weights kept.
 TrainingOptions scripted(const std::string& algorithm, std::int64_t steps);
 

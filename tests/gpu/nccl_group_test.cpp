@@ -126,7 +126,7 @@ class HeldWork {
  private:
   /// Not for ever, so that who waits for it fails and does not hang.
   static void wait(void* open) {
-    for (int naps = 0; naps < 3000 && !*static_cast<std::atomic<bool>*>(open); ++naps)
+    for (int naps = 0; naps < 60000 && !*static_cast<std::atomic<bool>*>(open); ++naps)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 

@@ -181,6 +181,10 @@ int main(int count, char** words) {
   return trigram::testing::exit_status([&] {
     const std::string backend = count > 2 ? words[2] : "mpi";
     const auto scenario = trigram::scenario_of(words[1]);
+    // Processes come one by one on a busy machine: a short timeout is for what the scenario is about, not for their
+    // start.
+    const bool about_the_start = words[1] == std::string("throws");
+    if (backend.starts_with("mpi") && !about_the_start) trigram::Backends::make("mpi")->default_ranks();
     const auto place = trigram::Backends::make(backend);
     trigram::World world;
     world.ranks = count > 3 ? std::stoi(words[3]) : place->default_ranks();

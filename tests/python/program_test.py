@@ -133,7 +133,7 @@ class Progress(Started):
 class Ends(Started):
     def assert_gone(self, word):
         """Who is killed ends by itself, soon."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while processes_of(word) and time.monotonic() < deadline:
             time.sleep(0.02)
         self.assertEqual(processes_of(word), [])

@@ -210,7 +210,7 @@ class Failures(Case):
 
         begin = time.monotonic()
         error = self.fails(KeyboardInterrupt, "", never)
-        self.assertLess(time.monotonic() - begin, 20)
+        self.assertLess(time.monotonic() - begin, 120)
         self.assertEqual(len(error.run.steps), 2)
 
     def test_what_state_dict_gives_comes_back(self):

@@ -213,7 +213,7 @@ class Ends(Case):
         out = self.folder / "stopped"
         with self.assertRaisesRegex(kind, text) as caught:
             self.simulate(steps=steps, out=out, evaluate_every=1, score=lambda model: (1.0, 0.5), **options)
-        deadline = time.monotonic() + 20  # who is killed is gone soon
+        deadline = time.monotonic() + 120  # who is killed is gone soon
         while left_of(out) and time.monotonic() < deadline:
             time.sleep(0.01)
         self.assertEqual(left_of(out), [])

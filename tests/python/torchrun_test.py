@@ -122,12 +122,12 @@ class Torchrun(unittest.TestCase):
         dies_asking, dies_asked = (self.failing(f"dies{rank}.py", "os.kill(os.getpid(), signal.SIGKILL)", algorithm="ad_psgd", rank=rank)
                                    for rank in (0, 1))
         stops = self.failing("stops.py", "os.kill(os.getpid(), signal.SIGSTOP)")
-        late = self.failing("late.py", "time.sleep(12)", timeout="6s")
+        late = self.failing("late.py", "time.sleep(24)", timeout="12s")
         sessions = self.pair("sessions.py", SESSIONS)
         for job, text in ((throws, rf"RuntimeError: rank 0 ends since rank 1 failed: {thrown}"),
                           (dies, r"rank 0, .*a (receive|send) of \d+ bytes (from|to) rank 1: .*closed|rank 0 ends since rank 1 failed: its process"),
                           (stops, r"rank 0 ends since rank 1 failed: its process has given no sign of life for \d+ s"),
-                          (late, r"rank 0, lane 1 .*, all ranks: exchange number \d+ \(in all_reduce of bucket 0\) has waited 6 s for a "
+                          (late, r"rank 0, lane 1 .*, all ranks: exchange number \d+ \(in all_reduce of bucket 0\) has waited 12 s for a "
                                  r"(receive|send) of \d+ bytes (from|to) rank 1")):
             status, said = job.ended()
             self.assertNotEqual(status, 0)

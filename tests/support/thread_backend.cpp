@@ -14,7 +14,8 @@ class ThreadBackend final : public Backend {
  public:
   explicit ThreadBackend(Params& params)
       : ranks_per_node_(params.get("ranks_per_node", 4, "ranks of one node; the last node may have fewer")),
-        timeout_(params.get("timeout", "60s", Unit::seconds, "how long an exchange may wait")) {
+        timeout_(params.get("timeout", "60s", Unit::seconds, "how long an exchange may wait")),
+        mutation_(thread_mutation(params.get("mutation", "none", "what it does wrong, for tests to find"))) {
     require(ranks_per_node_ >= 1,
             "threads: ranks_per_node is " + std::to_string(ranks_per_node_) + "; a node has at least one rank");
   }
@@ -38,7 +39,9 @@ class ThreadBackend final : public Backend {
   Outcome run(const World& world, const RankBody& body) override {
     require(world.ranks >= 1, "threads: a world has at least one rank, not " + std::to_string(world.ranks));
     all_reduce_named(world.all_reduce);
-    ThreadWorld shared(world, nodes(world.ranks), timeout_);
+    World asked = world;
+    if (mutation_ == ThreadMutation::takes_another_all_reduce) asked.all_reduce = "recursive_doubling";
+    ThreadWorld shared(asked, nodes_of_lanes(world.ranks), timeout_, mutation_);
     Outcome outcome;
     outcome.results.resize(static_cast<std::size_t>(world.ranks));
     outcome.facts = R"({"ranks_per_node":)" + std::to_string(ranks_per_node_) + "}";
@@ -54,6 +57,12 @@ class ThreadBackend final : public Backend {
   }
 
  private:
+  std::vector<int> nodes_of_lanes(int ranks) const {
+    std::vector<int> node_of_rank = nodes(ranks);
+    if (mutation_ == ThreadMutation::mixes_up_nodes) std::ranges::rotate(node_of_rank, node_of_rank.begin() + 1);
+    return node_of_rank;
+  }
+
   static void run_rank(ThreadWorld& shared, int rank, const RankBody& body, std::vector<std::byte>& result) {
     ThreadRuntime runtime(shared, rank);
     std::exception_ptr error;
@@ -67,6 +76,7 @@ class ThreadBackend final : public Backend {
 
   int ranks_per_node_;
   double timeout_;
+  ThreadMutation mutation_;
   ThreadEntrance entrance_;
 };
 

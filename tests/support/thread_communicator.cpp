@@ -28,20 +28,39 @@ void ThreadCommunicator::exchange(std::span<const Transfer> transfers) {
   std::vector<std::pair<int, std::uint64_t>> tickets;
   for (const Transfer& transfer : transfers) {
     if (transfer.direction != Transfer::Direction::send) continue;
-    tickets.emplace_back(transfer.peer, outgoing(transfer.peer).post(message_of(transfer.buffer)));
+    send(transfer, tickets);
   }
+  std::vector<Transfer> receives;
   for (const Transfer& transfer : transfers) {
-    if (transfer.direction == Transfer::Direction::receive) receive(transfer, deadline);
+    if (transfer.direction == Transfer::Direction::receive) receives.push_back(transfer);
   }
+  const bool swaps = network_->mutation == ThreadMutation::swaps_messages;
+  if (swaps && receives.size() > 1 && receives[0].buffer.bytes() == receives[1].buffer.bytes()) {
+    std::swap(receives[0].buffer, receives[1].buffer);
+  }
+  for (const Transfer& transfer : receives) receive(transfer, deadline);
   for (const auto& [peer, ticket] : tickets) {
     if (!outgoing(peer).wait_taken(ticket, deadline)) time_out("send to", peer);
   }
 }
 
+void ThreadCommunicator::send(const Transfer& transfer, std::vector<std::pair<int, std::uint64_t>>& tickets) {
+  constexpr std::int64_t spoilt = 4;
+  const bool spoils = ++sent_ == spoilt && rank_ == 1;
+  if (spoils && network_->mutation == ThreadMutation::loses_a_message) return;
+  ThreadChannel& channel = outgoing(transfer.peer);
+  tickets.emplace_back(transfer.peer, channel.post(message_of(transfer.buffer)));
+  if (spoils && network_->mutation == ThreadMutation::repeats_a_message) channel.post(message_of(transfer.buffer));
+}
+
 void ThreadCommunicator::receive(const Transfer& transfer, ThreadChannel::Deadline deadline) {
   Message message;
   if (!incoming(transfer.peer).take(message, deadline)) time_out("receive from", transfer.peer);
-  deliver(message, transfer.buffer, transfer.peer, rank_);
+  const Buffer& buffer = transfer.buffer;
+  const bool cuts = network_->mutation == ThreadMutation::cuts_messages && !message.bytes.empty() &&
+                    buffer.bytes() == static_cast<std::int64_t>(message.bytes.size());
+  if (cuts) message.bytes.back() = *(static_cast<const std::byte*>(buffer.raw()) + buffer.bytes() - 1);
+  deliver(message, buffer, transfer.peer, rank_);
 }
 
 std::unique_ptr<Communicator> ThreadCommunicator::split(int color, int key) {

@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/communicator.hpp"
 #include "tests/support/thread_channel.hpp"
+#include "tests/support/thread_mutation.hpp"
 
 namespace trigram {
 
@@ -14,6 +16,7 @@ namespace trigram {
 struct ThreadNetwork {
   ThreadChannels channels;
   std::chrono::duration<double> timeout{60};
+  ThreadMutation mutation = ThreadMutation::none;
 };
 
 /// One rank's end of a group of threads. Groups of one name on all ranks belong together.
@@ -34,6 +37,7 @@ class ThreadCommunicator final : public Communicator {
  private:
   ThreadChannel& outgoing(int peer);
   ThreadChannel& incoming(int peer);
+  void send(const Transfer& transfer, std::vector<std::pair<int, std::uint64_t>>& tickets);
   void receive(const Transfer& transfer, ThreadChannel::Deadline deadline);
   [[noreturn]] void time_out(const char* doing, int peer) const;
 
@@ -43,6 +47,7 @@ class ThreadCommunicator final : public Communicator {
   int size_;
   Device& device_;
   int splits_ = 0;
+  std::int64_t sent_ = 0;
   std::vector<std::shared_ptr<ThreadChannel>> outgoing_;
   std::vector<std::shared_ptr<ThreadChannel>> incoming_;
 };

@@ -57,8 +57,11 @@ void ThreadRequests::ask(int lane, std::span<const Ask> asks) {
   std::vector<std::shared_ptr<ThreadChannel>> replies;
   for (const Ask& one : asks) {
     replies.push_back(network_->channels.find("replies to lane " + std::to_string(lane), one.peer, rank_));
-    inboxes_[static_cast<std::size_t>(one.peer)].put(
-        std::make_unique<ThreadRequest>(rank_, one.subject, copy_of(one.request), replies.back()));
+    Inbox& inbox = inboxes_[static_cast<std::size_t>(one.peer)];
+    inbox.put(std::make_unique<ThreadRequest>(rank_, one.subject, copy_of(one.request), replies.back()));
+    if (network_->mutation != ThreadMutation::serves_twice) continue;
+    const auto nobodys = std::make_shared<ThreadChannel>();
+    inbox.put(std::make_unique<ThreadRequest>(rank_, one.subject, copy_of(one.request), nobodys));
   }
   for (std::size_t i = 0; i < asks.size(); ++i) {
     Message message;

@@ -9,11 +9,13 @@
 
 namespace trigram {
 
-ThreadWorld::ThreadWorld(const World& world, const std::vector<int>& node_of_rank, double timeout_seconds)
+ThreadWorld::ThreadWorld(const World& world, const std::vector<int>& node_of_rank, double timeout_seconds,
+                         ThreadMutation mutation)
     : world_(world),
       map_(std::make_shared<RankMap>(world.axes(), node_of_rank)),
       inboxes_(static_cast<std::size_t>(world.ranks)) {
   network_->timeout = std::chrono::duration<double>(timeout_seconds);
+  network_->mutation = mutation;
 }
 
 void ThreadWorld::release() {

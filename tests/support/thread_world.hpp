@@ -19,7 +19,8 @@ namespace trigram {
 /// The shared side of one run.
 class ThreadWorld {
  public:
-  ThreadWorld(const World& world, const std::vector<int>& node_of_rank, double timeout_seconds);
+  ThreadWorld(const World& world, const std::vector<int>& node_of_rank, double timeout_seconds,
+              ThreadMutation mutation = ThreadMutation::none);
 
   const World& world() const { return world_; }
   const std::shared_ptr<const RankMap>& map() const { return map_; }

@@ -1,0 +1,61 @@
+# The basis: what proves every change, as README.md here explains. Names are those that GoogleTest prints; what a test's
+# basis leaves out runs in `./trigram test all`, by a test of its own with the label `whole`.
+
+# Algorithms that together use everything of a backend: own and vendor all-reduces, encoded messages, neighbours,
+# small matrices, parts of tensors, lanes in the background, questions between two ranks and to servers.
+set(probes all_reduce bytegrad decentralized power_sgd zero_pp async_average ad_psgd parameter_server)
+
+# probes_of(VARIABLE PLACE...): GoogleTest's patterns of their trials in places, as mpi_on_3.
+function(probes_of variable)
+  set(patterns)
+  foreach(place IN LISTS ARGN)
+    foreach(probe IN LISTS probes)
+      list(APPEND patterns "Everywhere/EveryAlgorithm.*/${probe}_${place}")
+    endforeach()
+  endforeach()
+  set(${variable} ${patterns} PARENT_SCOPE)
+endfunction()
+set(trials_of_algorithms "Everywhere/EveryAlgorithm*" "Everywhere/EveryMutant*")
+# trials_on(VARIABLE RANKS): patterns of all such trials; mutants are tried on three ranks and four.
+function(trials_on variable ranks)
+  set(patterns "Everywhere/EveryAlgorithm*_on_${ranks}")
+  if(ranks GREATER 2)
+    list(APPEND patterns "Everywhere/EveryMutant*_on_${ranks}")
+  endif()
+  set(${variable} ${patterns} PARENT_SCOPE)
+endfunction()
+
+# Between two edits: every algorithm on two nodes of two, all that core does on threads, and the simulator's closed forms.
+set(labels_core quick)
+set(shards_core 2)
+set(shards_experiments 3)
+set(quick_conformance "Everywhere/EveryAlgorithm*_threads_on_4" "Everywhere/EveryMutant*_threads_on_4")
+set(quick_sim "*ClosedForms*")
+
+if(NOT TRIGRAM_SANITIZE)
+  # Each algorithm on threads in worlds of all sizes; on the simulator where sizes differ, and where nodes are whole.
+  foreach(size 1 2 4 7)
+    list(APPEND whole_conformance "Everywhere/EveryAlgorithm*_sim_exact_on_${size}")
+  endforeach()
+  foreach(size 1 2 3 7 8)
+    list(APPEND whole_conformance "Everywhere/EveryAlgorithm*_sim_fluid_on_${size}")
+  endforeach()
+  list(APPEND whole_conformance "ByNamesOfTheLiterature/*_sim_*" "Everywhere/EveryMutant*_sim_*")
+else()
+  # A sanitizer looks at memory and threads, of which worlds of another size or fidelity have no others.
+  foreach(size 1 2)
+    list(APPEND whole_conformance "Everywhere/EveryAlgorithm*_on_${size}")
+  endforeach()
+  list(APPEND whole_conformance "Everywhere/EveryAlgorithm*_sim_exact_*" "Everywhere/EveryAlgorithm*_sim_fluid_on_3"
+                                "ByNamesOfTheLiterature/*" "Everywhere/EveryMutant*")
+  if(TRIGRAM_SANITIZE MATCHES thread)
+    list(APPEND whole_conformance "Everywhere/EveryAlgorithm*_on_3" "Everywhere/EveryAlgorithm*_sim_*")
+  endif()
+  # What these compare are figures, of trainings whose code the others run too.
+  list(APPEND whole_algorithms "*/MeshLines*" "*/OptionTable*" "*/HierarchyOf*" "EveryOther/Entered*" "*/LinearRecurrence*"
+                               "*/SimulatedTime*" "*/RealData*" "Heterogeneity*")
+  # Searches and calibrations that start the program many times, which others start too.
+  set(whole_experiments "Tune.*" "*/RefusedSearch*" "Checkpointed.*" "Calibrated*")
+  # Large worlds find nothing there that small ones do not, and take most of the time.
+  set(never_conformance "Everywhere/EveryAlgorithm*_on_7" "Everywhere/EveryAlgorithm*_on_8" "*EveryAlgorithm*_on_7")
+endif()
