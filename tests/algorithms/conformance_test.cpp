@@ -174,6 +174,22 @@ TEST(Codecs, KeepWhatTheyDeclareUnlessTheyAreWrong) {
   }
 }
 
+TEST(Codecs, AreHeldToTheirBoundByVectorsThatHurt) {
+  const auto backend = Backends::make(threads(ranks_per_node));
+  const auto found = [&](const std::string& declared) {
+    std::string text;
+    for (const TriedCodec& tried : try_codec("mutant_four_bits:declares=" + declared, *backend))
+      text += text_of(tried.violations, "");
+    return text;
+  };
+  for (const std::string too_little : {"0.008", "0.3"}) {
+    EXPECT_NE(found(too_little).find("bound: 33 elements: the mean error is 0.32631"), std::string::npos)
+        << too_little << "\n"
+        << found(too_little);
+  }
+  EXPECT_EQ(found("0.3263158"), "");
+}
+
 TEST(Costs, ArePrintedAsRoundsAndBytes) {
   EXPECT_EQ(::testing::PrintToString(Cost{1, 96}), "1 round, 96 bytes");
   EXPECT_EQ(::testing::PrintToString(Cost{6, 1}), "6 rounds, 1 byte");
