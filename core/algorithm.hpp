@@ -90,7 +90,8 @@ class Algorithm {
   /// What of a bucket the run's optimizer steps on this rank, and keeps state for: all of it, `bucket.part(…)`, another
   /// direction (`bucket.along(…)`), or nothing. Asked for once a bucket, after `setup`.
   virtual std::optional<Bucket> stepped(const Worker&, const Bucket& bucket) const { return bucket; }
-  /// Rounds and bytes sent by one rank in one step; equal to what metering counts.
+  /// Rounds and bytes sent by one rank in one step; equal to what metering counts. Of an asynchronous method, what one
+  /// exchange costs, in each step that may begin one.
   virtual Cost cost(const CostQuery& query) const = 0;
   /// Refuses what no rank should start with: a topology that has no such size, a codec that would diverge. Called once,
   /// with the place of rank 0, before any rank starts. Throws UsageError.

@@ -104,7 +104,7 @@ class AlgorithmCheck {
 
   void communication(const Training& training) {
     if (trial_.ranks() == 1) return;
-    if (trial_.synchronous() && tried_.exchange.rounds == 0 && !exchanges_at_all()) {
+    if (!trial_.last_exchange(tried_.steps)) {
       return report("communication", {},
                     "no exchange is declared in the first " + std::to_string(Trial::longest) +
                         " steps; where periods are longer, try it with a shorter one");
@@ -115,12 +115,6 @@ class AlgorithmCheck {
                     "rank " + std::to_string(rank.rank) + " takes part in no exchange in " +
                         std::to_string(tried_.steps) + " steps");
     }
-  }
-
-  bool exchanges_at_all() const {
-    std::int64_t step = 0;
-    while (step < tried_.steps && !trial_.exchanges(step)) ++step;
-    return step < tried_.steps;
   }
 
   void cost(const Training& training, const TrialRun& run) {
@@ -141,25 +135,35 @@ class AlgorithmCheck {
     return ", outside of steps: counted " + text_of(rank.setup_and_finish) + ", a synchronous method has none";
   }
 
-  /// What the last step declares is exchanged as often as the clock says, and as often on every rank unless ranks ask
-  /// each other; steps that declare something else do so once each.
+  /// What the last step that exchanges declares is exchanged as often as the clock says, and as often on every rank
+  /// unless ranks ask each other; steps that declare something else do so once each.
   std::string wrong_sum(const RankReport& rank, const TrialRun& run, const RankReport& first) const {
-    const Cost repeated = trial_.declared(run, rank.rank, run.steps - 1);
-    const Cost rest = repeatedly(rank, run);
+    const std::optional<std::int64_t> last = trial_.last_exchange(run.steps);
+    if (!last) return no_exchange_declared(rank);
+    const Cost repeated = trial_.declared(run, rank.rank, *last);
+    const Cost rest = rest_of(rank, run, repeated);
     const std::int64_t times = repeated.rounds > 0 ? rest.rounds / repeated.rounds : 0;
     if (trial_.algorithm().asks()) {
       if (rest == Cost{times * repeated.rounds, times * repeated.bytes}) return {};
       return ": counted " + text_of(rest) + ", which is no multiple of " + text_of(repeated);
     }
-    const Cost of_first = trial_.declared(run, first.rank, run.steps - 1);
-    const std::int64_t times_of_first = of_first.rounds > 0 ? repeatedly(first, run).rounds / of_first.rounds : times;
+    const Cost of_first = trial_.declared(run, first.rank, *last);
+    const std::int64_t times_of_first =
+        of_first.rounds > 0 ? rest_of(first, run, of_first).rounds / of_first.rounds : times;
     if (rest == Cost{times * repeated.rounds, times * repeated.bytes} && times == times_of_first) return {};
     return ": counted " + text_of(rest) + ", which is not " + std::to_string(times_of_first) + " times " +
            text_of(repeated);
   }
 
-  Cost repeatedly(const RankReport& rank, const TrialRun& run) const {
-    const Cost repeated = trial_.declared(run, rank.rank, run.steps - 1);
+  std::string no_exchange_declared(const RankReport& rank) const {
+    const Cost counted = rank.setup_and_finish + rank.sent;
+    if (counted == Cost{}) return {};
+    return ": counted " + text_of(counted) + ", and cost() declares no exchange in " + std::to_string(tried_.steps) +
+           " steps; an asynchronous method declares what one exchange costs, in each step that may begin one";
+  }
+
+  /// What is left without the steps that declare something else than `repeated`.
+  Cost rest_of(const RankReport& rank, const TrialRun& run, Cost repeated) const {
     Cost rest = rank.setup_and_finish + rank.sent;
     for (std::int64_t step = 0; step < rank.steps_done; ++step) {
       const Cost declared = trial_.declared(run, rank.rank, step);
@@ -367,7 +371,12 @@ Tried try_algorithm(const std::string& spec, const CheckedPlace& place, int rank
   if (!tried.refusal.empty()) return tried;
   tried.steps = trial.steps_with_exchanges();
   tried.exchange = first_exchange(trial, tried.steps);
-  AlgorithmCheck(trial, place, tried).run();
+  try {
+    AlgorithmCheck(trial, place, tried).run();
+  } catch (const Error& error) {
+    if (place.backend.spans_processes()) throw;  // other processes are at other places by now
+    tried.violations.push_back({"training", error.what()});
+  }
   return tried;
 }
 

@@ -1,4 +1,5 @@
 // Tries an algorithm on any backend and holds it to what it declares: trigram, cost, invariants, trials.
+//   training       every training ends: no deadlock, no error
 //   communication  with more than one rank, every rank takes part in an exchange
 //   cost           what was counted on every rank in every step is what cost() says, also in hierarchies
 //   replicas       ranks have the same weights, to the bit, where they must
