@@ -19,7 +19,7 @@ class DelayedSgd final : public Algorithm {
   }
   /// The mean lags behind.
   Invariants invariants(const CostQuery&) const override {
-    return {.replicas = Invariants::Replicas::equal_after_exchanges};
+    return {.replicas = Invariants::Replicas::equal_after_exchanges, .settles = 1};
   }
   std::vector<std::string> trials() const override { return {"", "delay=3"}; }
   Cost cost(const CostQuery& query) const override {

@@ -89,6 +89,7 @@ class PowerSgd final : public GradientMethod {
   Invariants invariants(const CostQuery& query) const override {
     Invariants held = Algorithm::invariants(query);
     held.mean_error = 1;
+    held.settles = 1;
     return held;
   }
 

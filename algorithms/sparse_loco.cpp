@@ -26,7 +26,9 @@ class SparseLoCo final : public WeightMethod {
   }
   /// What fades in the residuals is lost to the mean.
   Invariants invariants(const CostQuery&) const override {
-    return {.replicas = Invariants::Replicas::equal_after_exchanges};
+    Invariants held{.replicas = Invariants::Replicas::equal_after_exchanges};
+    if (kept_ == 1) held.settles = outer_lr_;
+    return held;
   }
   std::vector<std::string> trials() const override { return {"", "every=2,codec=one_bit,error_decay=1,outer_lr=0.5"}; }
   Cost cost(const CostQuery& query) const override {

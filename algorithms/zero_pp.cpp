@@ -90,6 +90,7 @@ class ZeroPlusPlus final : public GradientMethod {
     const double lost = encoding_error(query.buckets, *gradients_model_);
     held.mean_error = 2 * lost + lost * lost;
     if (encoding_error(query.buckets, *weights_model_) > 0) held.mean_error.reset();
+    held.may_start_apart = "each rank owns another part of the weights";
     return held;
   }
 

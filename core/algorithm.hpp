@@ -64,6 +64,16 @@ struct Invariants {
   /// Of a decentralized method: the distance between ranks shrinks at least by this factor in each step that exchanges,
   /// where gradients are zero. None: it is smaller at the end than at its largest.
   std::optional<double> contraction = std::nullopt;
+  /// Where gradients are zero from some step on, the mean of weights comes to have moved by this times the learning
+  /// rate against the sum of mean gradients, as with error feedback: what it is off by meanwhile is made up for,
+  /// however much. None: what is lost stays lost, or the mean follows something else.
+  std::optional<double> settles = std::nullopt;
+  /// Why the mean of weights need not move against gradients that are the same in each step and on each rank, as a
+  /// sentence; empty: it does.
+  Refusal may_climb = {};
+  /// Why items of `list_state` need not be the same on all ranks that train before the first step, as a sentence;
+  /// empty: they are, as far as they have the same length.
+  Refusal may_start_apart = {};
 };
 
 /// The moments of a step, all empty by default. Algorithms hold state in members only, name no backend, look into no
@@ -90,7 +100,8 @@ class Algorithm {
   /// What of a bucket the run's optimizer steps on this rank, and keeps state for: all of it, `bucket.part(…)`, another
   /// direction (`bucket.along(…)`), or nothing. Asked for once a bucket, after `setup`.
   virtual std::optional<Bucket> stepped(const Worker&, const Bucket& bucket) const { return bucket; }
-  /// Rounds and bytes sent by one rank in one step; equal to what metering counts.
+  /// Rounds and bytes sent by one rank in one step; equal to what metering counts. Of an asynchronous method, what one
+  /// exchange costs, in each step that may begin one.
   virtual Cost cost(const CostQuery& query) const = 0;
   /// Refuses what no rank should start with: a topology that has no such size, a codec that would diverge. Called once,
   /// with the place of rank 0, before any rank starts. Throws UsageError.

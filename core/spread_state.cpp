@@ -12,22 +12,11 @@ const std::string report_item = std::string(of_the_rank_alone) + "report";
 
 }  // namespace
 
-SpreadState::SpreadState(int ranks, std::function<Bytes(int)> state)
-    : ranks_(ranks), state_(std::move(state)), first_(items_of(state_(0))) {
-  for (int rank = 0; rank < ranks_; ++rank) {
-    const std::vector<Item> items = items_of(state_(rank));
-    require_alike(rank, items);
-    for (const Item& item : items) {
-      if (item.name == report_item) reports_.push_back(item.bytes);
-    }
-  }
-}
-
-std::vector<SpreadState::Item> SpreadState::items_of(const Bytes& state) {
-  std::vector<Item> items;
+std::vector<StateItem> items_of(const std::vector<std::byte>& state) {
+  std::vector<StateItem> items;
   Unpacker unpacker(state);
   for (std::size_t read = 0; read < state.size();) {
-    Item& item = items.emplace_back();
+    StateItem& item = items.emplace_back();
     item.name = unpacker.take_text();
     item.bytes = unpacker.take_all<std::byte>();
     read += 2 * sizeof(std::uint64_t) + item.name.size() + item.bytes.size();
@@ -35,10 +24,21 @@ std::vector<SpreadState::Item> SpreadState::items_of(const Bytes& state) {
   return items;
 }
 
-void SpreadState::require_alike(int rank, const std::vector<Item>& items) const {
+SpreadState::SpreadState(int ranks, std::function<Bytes(int)> state)
+    : ranks_(ranks), state_(std::move(state)), first_(items_of(state_(0))) {
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const std::vector<StateItem> items = items_of(state_(rank));
+    require_alike(rank, items);
+    for (const StateItem& item : items) {
+      if (item.name == report_item) reports_.push_back(item.bytes);
+    }
+  }
+}
+
+void SpreadState::require_alike(int rank, const std::vector<StateItem>& items) const {
   const std::string end = "; go on with " + std::to_string(ranks_) + " ranks";
   for (std::size_t i = 0; i < items.size() && i < first_.size(); ++i) {
-    const Item &here = items[i], &there = first_[i];
+    const StateItem &here = items[i], &there = first_[i];
     require(
         here.name == there.name, "rank ", rank, " holds ", [&] { return in_quotes(here.name); }, " where rank 0 holds ",
         [&] { return in_quotes(there.name); }, ": ranks have roles of their own", end);
@@ -52,7 +52,7 @@ void SpreadState::require_alike(int rank, const std::vector<Item>& items) const 
 
 SpreadState::Bytes SpreadState::of(int rank) const {
   Packer packer;
-  for (const Item& item : rank < ranks_ ? items_of(state_(rank)) : first_) {
+  for (const StateItem& item : rank < ranks_ ? items_of(state_(rank)) : first_) {
     packer.put_text(item.name);
     const Bytes bytes = item.name == report_item ? report(rank, item.bytes) : item.bytes;
     packer.put_all(std::span<const std::byte>(bytes));

@@ -13,6 +13,14 @@ namespace trigram {
 /// What begins the name of an item that no other rank goes on from: the time, what was sent, rows.
 inline constexpr std::string_view of_the_rank_alone = "own ";
 
+/// One item of what a StateWriter has written.
+struct StateItem {
+  std::string name;
+  std::vector<std::byte> bytes;
+};
+/// All of them, in the order of their list.
+std::vector<StateItem> items_of(const std::vector<std::byte>& state);
+
 /// State that is the same on all ranks, bit for bit, is anybody's: replicated weights and the moments of an optimizer
 /// that steps all of them. It is looked at, not promised: an item that two ranks have different is refused by its name.
 /// Rows, counts and recorded numbers of the past stay with their ranks; who is new has the counts of rank 0 and no
@@ -27,18 +35,13 @@ class SpreadState {
   Bytes of(int rank) const;
 
  private:
-  struct Item {
-    std::string name;
-    Bytes bytes;
-  };
-  static std::vector<Item> items_of(const Bytes& state);
-  void require_alike(int rank, const std::vector<Item>& items) const;
+  void require_alike(int rank, const std::vector<StateItem>& items) const;
   Bytes report(int rank, const Bytes& then) const;
 
   int ranks_;
   std::function<Bytes(int)> state_;
-  std::vector<Item> first_;     ///< of rank 0
-  std::vector<Bytes> reports_;  ///< of all ranks
+  std::vector<StateItem> first_;  ///< of rank 0
+  std::vector<Bytes> reports_;    ///< of all ranks
 };
 
 }  // namespace trigram

@@ -136,6 +136,7 @@ class Trainer {
     began_ = start.time;
     outside_ = start.sent;
     count_of_server({}, start);
+    if (options_.checkpoint.keep) report_.state = state_now();  // until there is a checkpoint, what all began with
     return start;
   }
 
@@ -159,11 +160,15 @@ class Trainer {
     outside_ += difference(now.sent, before.sent);
     count_of_server(before, now);
     time_ = worker_.now();
+    hand_over(state_now());
+    return leave_checkpoint();
+  }
+
+  std::vector<std::byte> state_now() {
     Packer packer;
     StateWriter writer(worker_.device, packer);
     list_state(writer);
-    hand_over(std::move(packer).bytes());
-    return leave_checkpoint();
+    return std::move(packer).bytes();
   }
 
   void hand_over(std::vector<std::byte> state) {

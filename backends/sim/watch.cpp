@@ -25,6 +25,28 @@ void wait_out(sg::Comm& comm) {
   }
 }
 
+/// "a send of 8 bytes to rank 3".
+std::string text_of(const Transfer& message, const Group& group) {
+  const bool sends = message.direction == Transfer::Direction::send;
+  return std::string(sends ? "a send" : "a receive") + " of " + std::to_string(message.buffer.modelled_bytes()) +
+         " bytes " + (sends ? "to" : "from") + " rank " + std::to_string(group.member(message.peer));
+}
+
+/// So many of an exchange's messages but the one that is awaited: the wrong peer may be in any, so few are left out.
+std::string text_of_others(std::span<const Transfer> all, const Transfer& awaited, std::size_t open,
+                           const Group& group) {
+  constexpr std::size_t shown = 8;
+  std::vector<std::string> others;
+  for (const Transfer& message : all) {
+    if (message.direction != awaited.direction || message.peer != awaited.peer)
+      others.push_back(text_of(message, group));
+  }
+  if (others.empty()) return std::to_string(open) + " more like it";
+  std::string text = others.size() > open ? std::to_string(open) + " of " : "";
+  for (std::size_t i = 0; i < std::min(shown, others.size()); ++i) text += (i == 0 ? "" : ", ") + others[i];
+  return text + (others.size() > shown ? " and " + std::to_string(others.size() - shown) + " more" : "");
+}
+
 }  // namespace
 
 void Simulation::start_watchdog() {
@@ -103,11 +125,9 @@ std::string Simulation::describe(int rank, int lane) const {
 std::string Simulation::waited_for(const Station& station) {
   if (station.patient) return "requests";
   if (station.transfers.empty()) return "the other " + std::to_string(station.group->size() - 1) + " ranks";
-  const Transfer& message = station.awaited.value_or(station.transfers.front());
-  const bool sends = message.direction == Transfer::Direction::send;
-  return std::string(sends ? "a send" : "a receive") + " of " + std::to_string(message.buffer.modelled_bytes()) +
-         " bytes " + (sends ? "to" : "from") + " rank " + std::to_string(station.group->member(message.peer)) +
-         (station.more > 0 ? " and " + std::to_string(station.more) + " more" : "");
+  const Transfer awaited = station.awaited.value_or(station.transfers.front());
+  return text_of(awaited, *station.group) +
+         (station.more > 0 ? " and " + text_of_others(station.transfers, awaited, station.more, *station.group) : "");
 }
 
 void Simulation::start_events() {

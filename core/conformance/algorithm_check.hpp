@@ -1,8 +1,12 @@
 // Tries an algorithm on any backend and holds it to what it declares: trigram, cost, invariants, trials.
+//   training       every training ends: no deadlock, no error
+//   start          before the first step ranks that train hold the same state
 //   communication  with more than one rank, every rank takes part in an exchange
 //   cost           what was counted on every rank in every step is what cost() says, also in hierarchies
 //   replicas       ranks have the same weights, to the bit, where they must
 //   mean           the mean of weights over ranks follows the mean gradient, up to the declared error
+//   direction      where gradients are the same in each step, the mean of weights ends on their side
+//   settling       where it is declared: what the mean is off by is made up for in steps without gradients
 //   influence      where the mean cannot tell, other gradients on any one rank change the weights of others
 //   contraction    without gradients, ranks of a decentralized method come closer as declared
 //   bits           the same weights again, without overlap, and on the reference

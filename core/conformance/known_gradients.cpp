@@ -21,6 +21,7 @@ class KnownGradients final : public Workload {
  public:
   explicit KnownGradients(Params& params)
       : until_(params.get("until", std::int64_t{0}, "steps whose gradients are not zero; 0: all", {.least = 0})),
+        same_(params.get("same", false, "rank 0's gradients of step 0, in each step on each rank")),
         negated_(params.get("negated", -1, "a rank whose gradients have the other sign; -1: none", {.least = -1})) {}
 
   void open(const Shard& shard) override { shard_ = shard; }
@@ -58,7 +59,7 @@ class KnownGradients final : public Workload {
     const float sign = silent ? 0.0F : worker.rank() == negated_ ? -1.0F : 1.0F;
     const auto index = static_cast<std::size_t>(layer);
     upload(worker, views_[index].gradients, index,
-           [&](std::int64_t element) { return sign * known_gradient(worker.step, worker.rank(), element); });
+           [&](std::int64_t element) { return sign * gradient(worker.step, worker.rank(), element); });
   }
 
   Buffer loss() const override { return loss_; }
@@ -66,6 +67,9 @@ class KnownGradients final : public Workload {
   double accuracy(Device&, const HostWeights&) override { return std::numeric_limits<double>::quiet_NaN(); }
 
  private:
+  float gradient(std::int64_t step, int rank, std::int64_t element) const {
+    return same_ ? known_gradient(0, 0, element) : known_gradient(step, rank, element);
+  }
   template <class Value>
   static void upload(Worker& worker, Buffer to, std::size_t layer, const Value& value) {
     std::vector<float> host(static_cast<std::size_t>(to.count()));
@@ -74,6 +78,7 @@ class KnownGradients final : public Workload {
   }
 
   std::int64_t until_;
+  bool same_;
   int negated_;
   Shard shard_;
   std::vector<ParameterView> views_;

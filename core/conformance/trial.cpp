@@ -69,7 +69,25 @@ std::string Trial::refusal(const TrialRun& run) const {
 }
 
 Training Trial::train(Backend& backend, const TrialRun& run) const {
-  return run_training(backend, world_of(ranks_), options_of(run));
+  const std::string where = describe(run) + ": ";
+  try {
+    return run_training(backend, world_of(ranks_), options_of(run));
+  } catch (const UsageError& error) {
+    throw UsageError(where + error.what());
+  } catch (const BackendError& error) {
+    throw BackendError(where + error.what());
+  } catch (const Error& error) {
+    throw Error(where + error.what());
+  }
+}
+
+std::string Trial::describe(const TrialRun& run) const {
+  std::string text = spec_ + " on " + std::to_string(ranks_) + (ranks_ == 1 ? " rank, " : " ranks, ") +
+                     std::to_string(run.steps) + " steps of " + run.workload;
+  if (run.hierarchy != Hierarchy::none) text += ", with hierarchy " + std::string(name_of(run.hierarchy));
+  if (!run.overlap) text += ", without overlap";
+  if (run.checkpoint_every > 0) text += ", a checkpoint after " + std::to_string(run.checkpoint_every);
+  return run.go_on == nullptr ? text : text + ", from it on";
 }
 
 CostQuery Trial::query_of(Hierarchy hierarchy, int rank, std::int64_t step) const {
@@ -97,13 +115,21 @@ bool Trial::exchanges(std::int64_t step) const {
 
 std::int64_t Trial::steps_with_exchanges() const {
   constexpr std::int64_t shortest = 8;
-  if (!synchronous() || ranks_ == 1) return shortest;
+  if (ranks_ == 1) return shortest;
+  const int wanted = synchronous() ? 2 : 1;
   int found = 0;
   for (std::int64_t step = 0; step < longest; ++step) {
     found += exchanges(step) ? 1 : 0;
-    if (found >= 2 && step + 1 >= shortest) return step + 1;
+    if (found >= wanted && step + 1 >= shortest) return step + 1;
   }
   return found > 0 ? longest : shortest;
+}
+
+std::optional<std::int64_t> Trial::last_exchange(std::int64_t steps) const {
+  for (std::int64_t step = steps - 1; step >= 0; --step) {
+    if (exchanges(step)) return step;
+  }
+  return std::nullopt;
 }
 
 std::vector<std::vector<float>> weights_of(const Training& training) {

@@ -1,6 +1,7 @@
 // One algorithm with one set of parameters on one number of ranks: its trainings and what it declares for them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class Trial {
 
   /// Why no rank should start; empty when they may.
   std::string refusal(const TrialRun& run) const;
+  /// An error of the training names the trial and what of it was trained.
   Training train(Backend& backend, const TrialRun& run) const;
   Training train(const TrialRun& run) const { return train(backend_, run); }
 
@@ -48,10 +50,13 @@ class Trial {
   Invariants invariants(Hierarchy hierarchy) const;
   /// Whether some rank has a cost in that step.
   bool exchanges(std::int64_t step) const;
-  /// So many that two exchanges are among them, at least 8 and at most `longest`.
+  /// The last of the first `steps` steps that exchanges.
+  std::optional<std::int64_t> last_exchange(std::int64_t steps) const;
+  /// So many that two exchanges are among them, one of an asynchronous method; at least 8 and at most `longest`.
   std::int64_t steps_with_exchanges() const;
 
  private:
+  std::string describe(const TrialRun& run) const;
   TrainingOptions options_of(const TrialRun& run) const;
   CostQuery query_of(Hierarchy hierarchy, int rank, std::int64_t step) const;
 

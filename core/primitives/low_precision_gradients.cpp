@@ -48,6 +48,7 @@ void LowPrecisionGradients::check(const CostQuery& query) const {
 Invariants LowPrecisionGradients::invariants(const CostQuery& query) const {
   Invariants held = Algorithm::invariants(query);
   held.mean_error = (exchange_ == FrameExchange::all_gather ? 1 : 2) * encoding_error(query.buckets, *model_);
+  if (error_feedback_) held.settles = 1;
   return held;
 }
 

@@ -154,7 +154,7 @@ TEST(Deadlocks, NameEveryBlockedLaneItsCollectiveBucketAndPeer) {
         "blocked:\n"
         "  rank 0, main lane waits since 0 s for lane 2 (buckets 1, 3, ...)\n"
         "  rank 0, lane 2 (buckets 1, 3, ...), all ranks: exchange (in all_reduce of bucket 3) waits since 0 s "
-        "for a send of 400 bytes to rank 1 and 1 more\n"
+        "for a send of 400 bytes to rank 1 and a receive of 400 bytes from rank 2\n"
         "  rank 1, lane 1 (buckets 0, 2, ...), all ranks: exchange waits since 0 s for a receive of 8 bytes "
         "from rank 2\n"
         "  rank 2, main lane waits since 0 s for lane 2 (buckets 1, 3, ...)\n"

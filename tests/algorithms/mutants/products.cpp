@@ -1,4 +1,6 @@
 // A topology and codecs that are wrong in one thing each, which their checks must find.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/codec.hpp"
@@ -75,10 +77,61 @@ class WrongCodec final : public Codec {
   mutable std::int64_t calls_ = 0;
 };
 
+/// Four bits an element: blocks of 32 with a step that is a power of two, the largest magnitude from 4 to 8 of them. Of
+/// one element of 4 steps and 31 of half a step, 31/95 is lost. A step as f32 a block, then a byte an element.
+class FourBits final : public Codec {
+ public:
+  explicit FourBits(Params& params) : bound_(params.get("declares", 31.0 / 95, "the bound")) {}
+  std::int64_t encoded_bytes(std::int64_t count) const override { return 4 * ((count + block - 1) / block) + count; }
+  CodecProperties properties(std::int64_t) const override { return {.contraction = true, .bound = bound_}; }
+  CodecTraffic traffic(std::int64_t count) const override { return CodecTraffic::dense(0, 0, count); }
+
+ protected:
+  void encode_frame(Kernels&, Buffer in, Buffer out, const Key&) const override {
+    std::uint8_t* frame = out.data<std::uint8_t>();
+    for (std::int64_t begin = 0; begin < in.count(); begin += block) {
+      const std::int64_t end = std::min(begin + block, in.count());
+      float largest = 0;
+      for (std::int64_t i = begin; i < end; ++i) largest = std::max(largest, std::abs(in.data<float>()[i]));
+      const float step = largest == 0 ? 1 : std::ldexp(1.0F, std::ilogb(largest) - 2);
+      std::memcpy(frame, &step, sizeof step);
+      frame += sizeof step;
+      for (std::int64_t i = begin; i < end; ++i)
+        *frame++ = static_cast<std::uint8_t>(8 + std::clamp(std::rint(in.data<float>()[i] / step), -8.0F, 7.0F));
+    }
+  }
+  void decode_frame(Kernels&, Buffer in, Buffer out, const Key&) const override {
+    each(in, out, [](float& to, float value) { to = value; });
+  }
+  void decode_add_frame(Kernels&, Buffer in, float weight, Buffer out, const Key&) const override {
+    each(in, out, [=](float& to, float value) { to += weight * value; });
+  }
+
+ private:
+  static constexpr std::int64_t block = 32;
+
+  template <class Sink>
+  static void each(Buffer in, Buffer out, const Sink& sink) {
+    const std::uint8_t* frame = in.data<std::uint8_t>();
+    float step = 1;
+    for (std::int64_t i = 0; i < out.count(); ++i) {
+      if (i % block == 0) {
+        std::memcpy(&step, frame, sizeof step);
+        frame += sizeof step;
+      }
+      sink(out.data<float>()[i], step * static_cast<float>(*frame++ - 8));
+    }
+  }
+
+  double bound_;
+};
+
 const Topologies::Registration wrong_ring("mutant_ring", {"a ring with one thing wrong"},
                                           [](Params& params) { return std::make_unique<WrongRing>(params); });
 const Codecs::Registration wrong_codec("cpu/mutant_identity", {"f32 with one thing wrong"},
                                        [](Params& params) { return std::make_unique<WrongCodec>(params); });
+const Codecs::Registration four_bits("cpu/mutant_four_bits", {"four bits that may declare too little"},
+                                     [](Params& params) { return std::make_unique<FourBits>(params); });
 
 }  // namespace
 }  // namespace trigram

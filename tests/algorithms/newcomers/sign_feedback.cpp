@@ -10,6 +10,11 @@ class SignFeedback final : public GradientMethod {
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
   }
+  Invariants invariants(const CostQuery& query) const override {
+    Invariants held = Algorithm::invariants(query);
+    held.settles = 1;
+    return held;
+  }
   Cost cost(const CostQuery& query) const override {
     const auto codec = make_codec_model("one_bit");
     return sum_over_buckets(query,

