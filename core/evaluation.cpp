@@ -206,7 +206,7 @@ void Evaluations::quiesce(const Reached& reached) {
 }
 
 void Evaluations::require_few() const {
-  constexpr double most = 100'000;
+  constexpr double most = 10'000;
   const double seconds = worker_.now() - begin_;
   require(
       seconds / options_.evaluate_seconds <= most, "evaluations every ",

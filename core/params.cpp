@@ -95,7 +95,8 @@ const std::string* Params::find(const std::string& key, const char* type, const 
                                 const std::string& description) {
   const bool known = std::any_of(declared_.begin(), declared_.end(), [&](const Declared& d) { return d.key == key; });
   const auto presumed = presumed_.find(key);
-  if (!known) declared_.push_back({key, type, presumed == presumed_.end() ? fallback : presumed->second, description});
+  if (!known)
+    declared_.push_back({key, type, presumed == presumed_.end() ? fallback : presumed->second, description, group_});
   const auto found = values_.find(key);
   return found == values_.end() ? nullptr : &found->second;
 }

@@ -31,6 +31,7 @@ class Params {
     std::string type;
     std::string fallback;
     std::string description;
+    std::string group = "";  ///< what help shows it below, where it shows groups
   };
 
   Params() = default;
@@ -47,6 +48,12 @@ class Params {
   bool has(const std::string& key) const { return values_.contains(key); }
   const std::map<std::string, std::string>& values() const { return values_; }
   const std::string& owner() const { return owner_; }
+
+  /// Those that are declared from now on belong to this group, as "where it runs".
+  Params& in_group(const std::string& title) {
+    group_ = title;
+    return *this;
+  }
 
   /// The value of `key`, or `fallback`. Throws UsageError when the text is not of the type or leaves the range. Whole
   /// numbers are written as `whole_number` says; infinities and NaN are no numbers.
@@ -75,6 +82,7 @@ class Params {
   std::map<std::string, std::string> values_;
   std::map<std::string, std::string> presumed_;
   std::vector<Declared> declared_;
+  std::string group_;
 };
 
 /// "key=value", with parentheses around a value that holds commas or parentheses.

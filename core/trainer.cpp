@@ -148,8 +148,9 @@ class Trainer {
   }
 
   bool is_checkpoint() const {
-    const std::int64_t every = options_.checkpoint.every;
-    return every > 0 && steps_ % every == 0 && steps_ < options_.steps;
+    const CheckpointOptions& asked = options_.checkpoint;
+    if (asked.every == 0) return false;
+    return steps_ < options_.steps ? steps_ % asked.every == 0 : asked.at_end;
   }
 
   /// Ranks meet with nothing under way, so that what they write down is of one moment.

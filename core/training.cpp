@@ -83,15 +83,19 @@ void check_optimizer(const Algorithm& algorithm, const TrainingOptions& options)
 void check_memory(const TrainingOptions& options, const World& world, const Backend& backend, const Workload& workload,
                   const std::vector<BucketLayout>& buckets) {
   constexpr double row_of_a_step = 256;
-  double of_a_rank = workload.memory();
+  double weights = 0;
   for (const BucketLayout& bucket : buckets) {
     const auto elements = static_cast<double>(bucket.shape.phantom ? 0 : bucket.shape.count);
-    const double buffers = options.accumulate > 1 ? 3 : 2;  // weights, gradients and their sum
-    of_a_rank += buffers * elements * static_cast<double>(size_of(bucket.shape.dtype));
+    weights += elements * static_cast<double>(size_of(bucket.shape.dtype));
   }
+  const double buffers = options.accumulate > 1 ? 3 : 2;  // weights, gradients and their sum
   const double ranks = backend.simulated() ? world.ranks : 1;
-  require_memory(ranks * of_a_rank, "workload " + in_quotes(options.workload) + ": " + number_text(ranks) +
-                                        " times the weights, gradients and activations of a rank");
+  // Where one scores, the weights of all ranks lie as they came and as they are compared, beside their mean in f64, the
+  // same in f32, and what the score computes on.
+  const double compared = (2.0 * world.ranks + 4) * weights;
+  require_memory(ranks * (workload.memory() + buffers * weights) + compared,
+                 "workload " + in_quotes(options.workload) + ": " + number_text(ranks) +
+                     " times the weights, gradients and activations of a rank, and what an evaluation compares,");
   const double steps = static_cast<double>(options.steps) * (options.record_all ? ranks : 1);
   require_memory(steps * row_of_a_step, "a record of " + number_text(steps) + " steps");
 }

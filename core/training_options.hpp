@@ -18,6 +18,7 @@ namespace trigram {
 struct CheckpointOptions {
   using Bytes = std::vector<std::byte>;
   std::int64_t every = 0;  ///< steps between two; 0: none
+  bool at_end = false;     ///< one after the last step too, from which a longer training goes on
   bool keep = false;       ///< the last one in every rank's report
   /// Takes the state of `rank` after so many steps. What it returns reaches `complete`.
   std::function<Bytes(std::int64_t steps, int rank, const Bytes& state)> save = {};

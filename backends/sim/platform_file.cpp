@@ -9,8 +9,12 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <new>
+#include <regex>
 #include <simgrid/s4u.hpp>
+#include <sstream>
 #include <string_view>
 
 #include "backends/sim/engine.hpp"
@@ -97,6 +101,30 @@ void check_routes(const std::vector<sg::Host*>& hosts, const Witness& witness) {
   });
 }
 
+/// Hosts that a cluster's `radical` names, as 5 of "0-3,7"; what is malformed there is SimGrid's to refuse.
+double hosts_of_radical(const std::string& radical) {
+  double hosts = 0;
+  std::istringstream parts(radical);
+  for (std::string part; std::getline(parts, part, ',');) {
+    double first = 0, last = 0;
+    const int numbers = std::sscanf(part.c_str(), "%lf-%lf", &first, &last);
+    if (numbers > 0) hosts += numbers == 1 ? 1 : std::max(0.0, last - first + 1);
+  }
+  return hosts;
+}
+
+/// SimGrid makes what a line asks for, however much that is, and takes its time.
+void require_few_hosts(const std::string& path) {
+  constexpr double most = 1 << 17;
+  std::ifstream file(path);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::regex radical(R"(\bradical\s*=\s*["']([^"']*)["'])");
+  double hosts = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), radical), end; at != end; ++at)
+    hosts += hosts_of_radical((*at)[1]);
+  require(hosts <= most, "the radicals of its clusters name ", hosts, " hosts; at most ", most, " can be read");
+}
+
 /// A file of one line can ask for any number of hosts.
 void limit_this_process() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -112,6 +140,7 @@ std::vector<std::byte> count_hosts(const std::string& path, const Witness& witne
   witness.take_standard_error();
   witness.look_at("its text");
   limit_this_process();
+  require_few_hosts(path);
   start_engine(0);
   sg::Engine& engine = *sg::Engine::get_instance();
   engine.load_platform(path);

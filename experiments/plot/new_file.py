@@ -1,10 +1,31 @@
 """Files that take their place when they are whole."""
 
+import contextlib
 import fcntl
 import os
 import tempfile
 
 from unusable import Unusable
+
+
+waiting = None  # files that wait for others, as (temporary, path, a descriptor that keeps its lock); None where each goes by itself
+
+
+@contextlib.contextmanager
+def all_or_none():
+    """While it lasts, files that are written wait beside their places; they take them together at its end, or after an error none does."""
+    global waiting
+    waiting = []
+    try:
+        yield
+        for temporary, path, _ in waiting:
+            put_in_place(temporary, path)
+    finally:
+        for temporary, _, descriptor in waiting:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
+            os.close(descriptor)
+        waiting = None
 
 
 def write(path, fill):
@@ -20,13 +41,23 @@ def write(path, fill):
             fill(file)
             file.flush()
             os.fsync(number)
-        os.replace(temporary, path)
+            if waiting is not None:
+                waiting.append((temporary, path, os.dup(number)))
+        if waiting is None:
+            put_in_place(temporary, path)
         temporary = None
     except OSError as error:
         raise Unusable(f"cannot write '{path}': {error.strerror}") from error
     finally:
         if temporary is not None:
             os.unlink(temporary)
+
+
+def put_in_place(temporary, path):
+    try:
+        os.replace(temporary, path)
+    except OSError as error:
+        raise Unusable(f"cannot write '{path}': {error.strerror}") from error
 
 
 def current_umask():

@@ -47,6 +47,7 @@ def main(words):
     sys.path.insert(0, HERE)
     os.chdir(HERE)
     os.environ.pop("MPLBACKEND", None)
+    import new_file
     import unusable
     try:
         import style
@@ -55,7 +56,9 @@ def main(words):
         style.set_paper(arguments.formats.split(","), arguments.columns, out)
         checked.view(arguments.curves, "--curves")
         against.given = arguments.curves
-        for path in draw(*folders):
+        with new_file.all_or_none():
+            paths = draw(*folders)
+        for path in paths:
             print(os.path.join(arguments.out or arguments.folders[0], path.name))
     except unusable.Unusable as error:
         print(error)

@@ -13,10 +13,12 @@
 #include "core/error.hpp"
 #include "core/operation.hpp"
 #include "core/topology.hpp"
+#include "experiments/program/catalogue.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/settings/backend_choice.hpp"
 #include "experiments/settings/job.hpp"
+#include "experiments/settings/places.hpp"
 
 namespace trigram {
 namespace {
@@ -198,6 +200,9 @@ int check(const Arguments& arguments) {
   if (backend->process_rank() == 0) {
     std::cout << aligned(findings.rows) << findings.violations << kind.name << " " << spec
               << (findings.violations.empty() ? " holds what it declares\n" : " does not hold what it declares\n");
+    if (kind.name == Algorithm::registry_kind)
+      std::cout << missing_in_catalogue(shipped_folder("skeletons").parent_path().parent_path(),
+                                        Spec::parse(spec).name);
   }
   return findings.violations.empty() ? 0 : 1;
 }

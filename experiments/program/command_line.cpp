@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <iostream>
+#include <iterator>
+#include <list>
 #include <sstream>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/quoted.hpp"
@@ -19,18 +22,32 @@ bool is_switch(const Params::Declared& flag) { return flag.type == "on|off"; }
 
 bool any_number(const std::string& positional) { return positional.ends_with("..."); }
 
+void describe(const Params::Declared& flag, po::options_description& options) {
+  auto* value = po::value<std::string>();
+  value->value_name(flag.type);
+  if (is_switch(flag)) value->implicit_value("on", "");
+  const std::string fallback = flag.fallback.empty() ? "" : " [" + flag.fallback + "]";
+  options.add_options()(flag.key.c_str(), value, (flag.description + fallback).c_str());
+}
+
+/// Those of no group first, then group by group, in the order in which groups begin.
 po::options_description describe(const std::vector<Params::Declared>& flags) {
   constexpr unsigned width = 118;
-  po::options_description options("flags", width, width / 2);
-  options.add_options()("help", "this text");
+  po::options_description all("flags", width, width / 2);
+  all.add_options()("help", "this text");
+  std::list<std::pair<std::string, po::options_description>> groups;
   for (const Params::Declared& flag : flags) {
-    auto* value = po::value<std::string>();
-    value->value_name(flag.type);
-    if (is_switch(flag)) value->implicit_value("on", "");
-    const std::string fallback = flag.fallback.empty() ? "" : " [" + flag.fallback + "]";
-    options.add_options()(flag.key.c_str(), value, (flag.description + fallback).c_str());
+    if (flag.group.empty()) {
+      describe(flag, all);
+      continue;
+    }
+    auto group = std::ranges::find(groups, flag.group, [](const auto& one) { return one.first; });
+    if (group == groups.end())
+      group = groups.emplace(group, flag.group, po::options_description(flag.group, width, width / 2));
+    describe(flag, group->second);
   }
-  return options;
+  for (const auto& [title, options] : groups) all.add(options);
+  return all;
 }
 
 std::vector<std::string> names_of(const std::vector<Params::Declared>& flags) {
@@ -57,41 +74,53 @@ Arguments join_switches(const Arguments& arguments, const std::vector<Params::De
   return joined;
 }
 
+/// Flags, and words without one, in their order.
+std::vector<po::option> parsed(const CommandLine& line, const Arguments& arguments) {
+  const std::string program = "trigram " + line.name, help = "; " + program + " --help shows all flags";
+  try {
+    const auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    const po::options_description options = describe(line.flags);
+    return po::command_line_parser(join_switches(arguments, line.flags)).options(options).style(style).run().options;
+  } catch (const po::unknown_option& error) {
+    throw UsageError(program + " has no flag " + in_quotes(error.get_option_name()) +
+                     did_you_mean(error.get_option_name(), names_of(line.flags)) + help);
+  } catch (const po::invalid_command_line_syntax& error) {
+    if (error.kind() != po::invalid_command_line_syntax::empty_adjacent_parameter)
+      throw UsageError(program + ": " + printable(error.what()) + help);
+    throw UsageError(program + ": " + error.get_option_name() + "='' is no value; give one, or leave the flag out");
+  } catch (const std::exception& error) {
+    throw UsageError(program + ": " + printable(error.what()) + help);
+  }
+}
+
 }  // namespace
+
+void CommandLine::take_word(const std::string& word, std::size_t position, Given& given) const {
+  std::istringstream in_order(positional);
+  const std::vector<std::string> names(std::istream_iterator<std::string>(in_order), {});
+  if (!names.empty() && any_number(names.back()) && position + 1 >= names.size()) {
+    given.words.push_back(word);
+    return;
+  }
+  if (position < names.size()) {
+    given.settings.emplace(names[position], word);
+    return;
+  }
+  throw UsageError("trigram " + name + ": " + in_quotes(word) + " is a word without a flag" +
+                   (names.empty() ? "" : ", behind " + positional) + "; trigram " + name +
+                   " --help shows what is accepted");
+}
 
 CommandLine::Given CommandLine::parse_words(const Arguments& arguments) const {
   Given given;
-  try {
-    const auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    po::options_description options = describe(flags);
-    po::positional_options_description words;
-    std::istringstream in_order(positional);
-    for (std::string word; in_order >> word;) {
-      options.add_options()(word.c_str(), po::value<std::string>());
-      words.add(word.c_str(), any_number(word) ? -1 : 1);
+  for (const po::option& option : parsed(*this, arguments)) {
+    if (option.position_key >= 0) {
+      take_word(option.value.front(), static_cast<std::size_t>(option.position_key), given);
+      continue;
     }
-    const auto parsed =
-        po::command_line_parser(join_switches(arguments, flags)).options(options).positional(words).style(style).run();
-    for (const po::option& option : parsed.options) {
-      const std::string value = option.value.empty() ? "on" : option.value.front();
-      if (any_number(option.string_key))
-        given.words.push_back(value);
-      else
-        require(given.settings.emplace(option.string_key, value).second, "'", option.string_key, "' is given twice");
-    }
-  } catch (const po::too_many_positional_options_error&) {
-    throw UsageError("trigram " + name + ": a word without a flag; trigram " + name + " --help shows what is accepted");
-  } catch (const po::unknown_option& error) {
-    throw UsageError("trigram " + name + " has no flag " + in_quotes(error.get_option_name()) +
-                     did_you_mean(error.get_option_name(), names_of(flags)) + "; trigram " + name +
-                     " --help shows all flags");
-  } catch (const po::invalid_command_line_syntax& error) {
-    if (error.kind() != po::invalid_command_line_syntax::empty_adjacent_parameter) throw;
-    throw UsageError("trigram " + name + ": " + error.get_option_name() +
-                     "='' is no value; give one, or leave the flag out");
-  } catch (const std::exception& error) {
-    throw UsageError("trigram " + name + ": " + printable(error.what()) + "; trigram " + name +
-                     " --help shows all flags");
+    const std::string value = option.value.empty() ? "on" : option.value.front();
+    require(given.settings.emplace(option.string_key, value).second, "trigram ", name, ": '", option.string_key,
+            "' is given twice; trigram ", name, " --help shows all flags");
   }
   return given;
 }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/algorithm.hpp"
 #include "core/all_reduce.hpp"
@@ -10,7 +11,9 @@
 #include "core/codec.hpp"
 #include "core/operation.hpp"
 #include "core/optimizer.hpp"
+#include "core/quoted.hpp"
 #include "core/schedule.hpp"
+#include "core/spelling.hpp"
 #include "core/topology.hpp"
 #include "core/workload.hpp"
 #include "experiments/program/command_line.hpp"
@@ -81,6 +84,11 @@ Json files(const std::string& kind) {
 
 std::string text_of(const Json& entry, const char* key) { return entry[key].get<std::string>(); }
 
+void print_line(const Json& entry) {
+  std::cout << (entry.contains("trigram") ? text_of(entry, "trigram") : "") << "  " << text_of(entry, "name") << "  "
+            << text_of(entry, "summary") << "\n";
+}
+
 void print_parameters(const Json& parameters) {
   for (const Json& one : parameters) {
     std::cout << "      " << text_of(one, "key") << "=" << text_of(one, "default") << " (" << text_of(one, "type")
@@ -97,18 +105,15 @@ void print_relaxations(const Json& algorithm) {
   std::cout << "      " << text_of(algorithm, "relaxation") << "\n      options: " << options << "\n";
 }
 
-void print(const Json& entries) {
-  for (const Json& one : entries) {
-    const bool is_algorithm = one.contains("trigram");
-    std::cout << (is_algorithm ? text_of(one, "trigram") : "") << "  " << text_of(one, "name") << "  "
-              << text_of(one, "summary") << "\n";
-    for (const auto& [key, title] : {std::pair{"stands_for", "stands for: "}, std::pair{"when", "when: "},
-                                     std::pair{"when_not", "when not: "}, std::pair{"paper", "paper: "}}) {
-      if (one.contains(key) && !text_of(one, key).empty()) std::cout << "      " << title << text_of(one, key) << "\n";
-    }
-    if (one.contains("parameters")) print_parameters(one["parameters"]);
-    if (is_algorithm) print_relaxations(one);
+void print_whole(const Json& entry) {
+  print_line(entry);
+  for (const auto& [key, title] : {std::pair{"stands_for", "stands for: "}, std::pair{"when", "when: "},
+                                   std::pair{"when_not", "when not: "}, std::pair{"paper", "paper: "}}) {
+    if (entry.contains(key) && !text_of(entry, key).empty())
+      std::cout << "      " << title << text_of(entry, key) << "\n";
   }
+  if (entry.contains("parameters")) print_parameters(entry["parameters"]);
+  if (entry.contains("trigram")) print_relaxations(entry);
 }
 
 struct ListedKind {
@@ -138,32 +143,80 @@ struct ListFlags {
   bool json;
 };
 
+std::vector<std::string> kind_names() {
+  std::vector<std::string> all;
+  for (const ListedKind& kind : listed_kinds()) all.emplace_back(kind.name);
+  return all;
+}
+
+bool is_kind(const std::string& word) {
+  const std::vector<std::string> kinds = kind_names();
+  return std::ranges::find(kinds, word) != kinds.end();
+}
+
+/// What the words ask for; empty: all.
+struct Wanted {
+  std::string kind, name;
+
+  /// A word alone is a kind, or a name of whatever kinds have it.
+  explicit Wanted(const Settings& given) {
+    if (given.contains("KIND")) kind = given.at("KIND");
+    if (given.contains("NAME")) name = given.at("NAME");
+    if (name.empty() && !is_kind(kind)) std::swap(kind, name);
+    if (!kind.empty() && !is_kind(kind)) throw_unknown_name("kind", kind, kind_names());
+  }
+
+  /// "qsgd" is cpu/qsgd too.
+  bool takes(const Json& entry) const {
+    const std::string own = text_of(entry, "name");
+    return name.empty() || own == name || own.substr(own.find('/') + 1) == name;
+  }
+};
+
+/// What is asked for, by kind, without kinds that have none of it. Throws UsageError where nobody has it.
+Json found(const Wanted& wanted) {
+  Json all = Json::object();
+  std::vector<std::string> names = wanted.kind.empty() ? kind_names() : std::vector<std::string>();
+  for (const ListedKind& kind : listed_kinds()) {
+    if (!wanted.kind.empty() && wanted.kind != kind.name) continue;
+    Json taken = Json::array();
+    for (const Json& entry : kind.entries()) {
+      names.push_back(text_of(entry, "name"));
+      if (wanted.takes(entry)) taken.push_back(entry);
+    }
+    if (wanted.name.empty() || !taken.empty()) all[kind.name] = taken;
+  }
+  if (all.empty() && !wanted.kind.empty()) throw_unknown_name("name of " + wanted.kind, wanted.name, names);
+  require(!all.empty(), "trigram list: ", Quoted(wanted.name), " is no kind, and nothing has that name",
+          did_you_mean(wanted.name, names), "; trigram list shows all");
+  return all;
+}
+
+void print(const Json& all, bool whole) {
+  for (const auto& [kind, entries] : all.items()) {
+    std::cout << kind << "\n";
+    for (const Json& entry : entries) whole ? print_whole(entry) : print_line(entry);
+  }
+  if (!whole) std::cout << "trigram list NAME shows one with its parameters\n";
+}
+
 int list(const Arguments& arguments) {
-  std::vector<std::string> names;
-  std::string synopsis = "Prints everything registered, with parameters, or one kind of it.";
-  for (const ListedKind& kind : listed_kinds()) names.emplace_back(kind.name);
-  for (const std::string& name : names) synopsis += (name == names.front() ? "\nKIND is " : ", ") + name;
-  const CommandLine command_line{"list", synopsis + ".", "trigram list algorithms",
-                                 declared_flags<ListFlags>("trigram list"), "KIND"};
+  std::string synopsis =
+      "Prints everything registered, a line each: all, or one kind. With a NAME, also without its "
+      "kind,\nall that is known of it: parameters, paper, when to use it.\nKIND is ";
+  for (const std::string& name : kind_names()) synopsis += (synopsis.ends_with(' ') ? "" : ", ") + name;
+  const CommandLine command_line{"list", synopsis + ".", "trigram list algorithms local_sgd",
+                                 declared_flags<ListFlags>("trigram list"), "KIND NAME"};
   if (command_line.helped(arguments)) return 0;
   const Settings given = command_line.parse(arguments);
-  const std::string wanted = given.contains("KIND") ? given.at("KIND") : "";
-  if (!wanted.empty() && std::find(names.begin(), names.end(), wanted) == names.end())
-    throw_unknown_name("kind", wanted, names);
   Params flags = as_params("trigram list", given);
   const bool as_json = ListFlags(flags).json;
-  Json all = Json::object();
-  for (const ListedKind& kind : listed_kinds()) {
-    if (!wanted.empty() && wanted != kind.name) continue;
-    const Json entries = kind.entries();
-    if (as_json) {
-      all[kind.name] = entries;
-    } else {
-      std::cout << kind.name << "\n";
-      print(entries);
-    }
-  }
-  if (as_json) std::cout << all.dump(2) << "\n";
+  const Wanted wanted(given);
+  const Json all = found(wanted);
+  if (as_json)
+    std::cout << all.dump(2) << "\n";
+  else
+    print(all, !wanted.name.empty());
   return 0;
 }
 

@@ -48,7 +48,8 @@ void draw(const std::vector<std::filesystem::path>& folders, const PictureOption
   require_formats(options.formats);
   std::vector<std::string> arguments{"--formats", options.formats, "--curves", curve_facts(options.curves).dump()};
   if (options.columns > 0) arguments.insert(arguments.end(), {"--columns", std::to_string(options.columns)});
-  if (!options.out.empty()) arguments.insert(arguments.end(), {"--out", options.out.string()});
+  if (!options.out.empty()) arguments.push_back("--out=" + options.out.string());
+  arguments.emplace_back("--");  // a folder's name may begin with a dash
   for (const fs::path& folder : folders) {
     require_results(folder);
     arguments.push_back(folder.string());

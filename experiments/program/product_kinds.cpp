@@ -24,6 +24,13 @@ std::pair<const std::string, Names> registered() {
   return {Interface::registry_kind, Registry<Interface>::names};
 }
 
+/// What a build for GPUs has beside those of the host.
+std::vector<std::string> names_of_cuda_codecs() {
+  std::vector<std::string> names = Codecs::names();
+  std::erase_if(names, [](const std::string& name) { return !name.starts_with("cuda/"); });
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::string> names_of_kind(const std::string& kind) {
@@ -35,6 +42,7 @@ std::vector<std::string> names_of_kind(const std::string& kind) {
                                                    registered<Schedule>(),
                                                    registered<Topology>(),
                                                    registered<Workload>(),
+                                                   {"cuda-codec", names_of_cuda_codecs},
                                                    {"cluster", [] { return shipped_names("clusters"); }},
                                                    {"study", [] { return shipped_names("studies"); }}};
   const auto names = all.find(kind);

@@ -127,6 +127,7 @@ struct Checkpoints {
 
   void ask_for(TrainingOptions& options, const RunConfig& config) {
     CheckpointOptions& asked = options.checkpoint;
+    asked.at_end = true;
     asked.save = [this](std::int64_t steps, int rank, const auto& state) { return to->write(steps, rank, state); };
     asked.complete = [this](std::int64_t steps, const auto& written) { to->keep(steps, written); };
     if (!config.resume.empty()) asked.load = [this](int rank) { return from->state(rank); };

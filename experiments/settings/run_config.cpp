@@ -1,6 +1,9 @@
 // The flags of a run, declared by reading them.
 #include "experiments/settings/run_config.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 #include "core/algorithm.hpp"
 #include "core/error.hpp"
 #include "core/optimizer.hpp"
@@ -11,6 +14,11 @@ namespace {
 
 /// Of steps and samples, so that no product of two of them overflows.
 constexpr std::int64_t most_steps = 1'000'000'000;
+
+/// What --help shows flags below.
+constexpr const char *what_is_trained = "what is trained", *where_it_runs = "where it runs",
+                     *how_it_communicates = "how it communicates", *what_is_kept = "what is kept";
+constexpr std::string_view groups[] = {what_is_trained, where_it_runs, how_it_communicates, what_is_kept};
 
 World read_world(Params& flags) {
   World world;
@@ -30,9 +38,7 @@ std::string read_workload(Params& flags) {
   return profile.empty() ? workload : "on_profile:model=(" + workload + "),profile=(" + profile + ")";
 }
 
-TrainingOptions read_training(Params& flags) {
-  TrainingOptions training;
-  training.algorithm = flags.get("algorithm", "all_reduce", "how ranks agree (trigram list algorithms)");
+void read_what_is_trained(Params& flags, TrainingOptions& training) {
   training.workload = read_workload(flags);
   training.optimizer = flags.get("optimizer", "",
                                  "how gradients change weights (trigram list optimizers); sgd, unless the algorithm "
@@ -55,6 +61,10 @@ TrainingOptions read_training(Params& flags) {
                                         "simulated time between evaluations, in place of steps; 0s: by steps");
   training.relaxation.seed =
       static_cast<std::uint64_t>(flags.get("seed", std::int64_t{1}, "seed of everything random"));
+}
+
+void read_how_it_communicates(Params& flags, TrainingOptions& training) {
+  training.algorithm = flags.get("algorithm", "all_reduce", "how ranks agree (trigram list algorithms)");
   training.relaxation.overlap = flags.get("overlap", true, "communicate beside backward where the algorithm can");
   training.relaxation.gradients =
       parse_gradients(flags.get("gradients", "f32",
@@ -65,6 +75,12 @@ TrainingOptions read_training(Params& flags) {
       flags.get("bucket-size", "10MiB", Unit::bytes, "a bucket is closed at this size; 0: a bucket a parameter"));
   training.buckets.alignment =
       flags.get("bucket-alignment", std::int64_t{1}, "elements to which buckets are padded", {1, 1 << 30});
+}
+
+TrainingOptions read_training(Params& flags) {
+  TrainingOptions training;
+  read_what_is_trained(flags.in_group(what_is_trained), training);
+  read_how_it_communicates(flags.in_group(how_it_communicates), training);
   return training;
 }
 
@@ -78,10 +94,14 @@ int read_hierarchy_chunks(Params& flags) {
       {1, 1024});
 }
 
-RunFlags::RunFlags(Params& flags) : place(flags), world(read_world(flags)), training(read_training(flags)) {
+RunFlags::RunFlags(Params& flags)
+    : place(flags.in_group(where_it_runs)),
+      training(read_training(flags)),
+      world(read_world(flags.in_group(how_it_communicates))) {
   system = flags.get("system", "",
                      "a published system whose way to communicate is the default of other flags, as horovod (trigram "
                      "list systems), or a file");
+  flags.in_group(what_is_kept);
   const std::string record = flags.get("record", "rank0", "rows of steps.csv: rank0 or all");
   require(
       record == "rank0" || record == "all", flags.owner(), ": record=", [&] { return shown(record); },
@@ -106,7 +126,8 @@ std::filesystem::path place_of(const std::filesystem::path& folder) {
 }  // namespace
 
 void RunFlags::read_checkpoints(Params& flags) {
-  checkpoint = flags.get("checkpoint", "", "folder to leave checkpoints in, every --checkpoint-every steps");
+  checkpoint = flags.get("checkpoint", "",
+                         "folder to leave checkpoints in, every --checkpoint-every steps and after the last one");
   training.checkpoint.every =
       flags.get("checkpoint-every", std::int64_t{0}, "steps between checkpoints; 0: none", {0, most_steps});
   resume = flags.get("resume", "", "go on from the last checkpoint of this folder, or from this manifest");
@@ -150,6 +171,9 @@ std::string RunConfig::identity() const {
 const std::vector<Params::Declared>& run_flags() {
   static const std::vector<Params::Declared> flags = [] {
     std::vector<Params::Declared> declared = declared_flags<RunFlags>("trigram run");
+    std::ranges::stable_sort(declared, {}, [](const Params::Declared& flag) {
+      return std::ranges::find(groups, flag.group) - std::ranges::begin(groups);
+    });
     declared.push_back({"config", "text", "", "a file of the same flags as key = value lines; flags win over it"});
     return declared;
   }();

@@ -22,8 +22,8 @@ struct RunFlags {
 
   PlaceFlags place;
   std::string system;  ///< whose defaults the other flags have; empty: the program's own
-  World world;         ///< ranks 0: as many as the cluster has
   TrainingOptions training;
+  World world;  ///< ranks 0: as many as the cluster has
   std::filesystem::path out;
   std::filesystem::path checkpoint;  ///< folder of checkpoints; empty: none are left
   std::filesystem::path resume;      ///< one of those, or a manifest in it, to go on from; empty: training begins

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/located.hpp"
 #include "core/quoted.hpp"
+#include "core/spelling.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/study/goal.hpp"
@@ -46,7 +47,7 @@ void check_target(const Study& study) {
 void check_number(const std::string& path, const std::string& what, const std::string& more = "") {
   const std::vector<std::string> known = measurable();
   if (std::find(known.begin(), known.end(), path) != known.end()) return;
-  std::string message = what + " = " + path + " is no number of run.json; there are:";
+  std::string message = what + " = " + path + " is no number of run.json" + did_you_mean(path, known) + "; there are:";
   for (const std::string& one : known) message += " " + one;
   throw UsageError(message + more);
 }
@@ -114,6 +115,12 @@ void check_observations(const Study& study) {
           "[measurements] brings its own points; leave [target], [calibrate], [selection] and [goal] out");
 }
 
+std::vector<std::string> swept_keys(const Study& study) {
+  std::vector<std::string> keys;
+  for (const Axis& axis : study.sweep) keys.push_back(axis.key);
+  return keys;
+}
+
 void check_measure(const Study& study) {
   const Measure& measure = study.measure;
   if (is_to_goal(measure.value)) {
@@ -126,7 +133,7 @@ void check_measure(const Study& study) {
   }
   for (const auto& [key, value] : {std::pair("x", measure.x), std::pair("facet", measure.facet)}) {
     require(value.empty() || std::ranges::find(study.sweep, value, &Axis::key) != study.sweep.end(), "[measure] ", key,
-            " = ", shown(value), " is not in [sweep]");
+            " = ", shown(value), " is not in [sweep]", did_you_mean(value, swept_keys(study)));
   }
   require(measure.facet.empty() || measure.facet != study.sweep.front().key, "[measure] facet = ", shown(measure.facet),
           " is the x axis; give another swept key");

@@ -259,13 +259,19 @@ std::string kinds_of_sections() {
   return text;
 }
 
+std::vector<std::string> kinds_without_names() {
+  std::vector<std::string> kinds;
+  for (const Section& section : sections) kinds.emplace_back(section.kind);
+  return kinds;
+}
+
 void read_entry(Study& study, const ConfigEntry& entry) {
   const std::size_t dot = entry.section.find('.');
   const std::string kind = entry.section.substr(0, dot);
   const std::string name = dot == std::string::npos ? "" : entry.section.substr(dot + 1);
   const auto section = std::ranges::find_if(sections, [&](const Section& one) { return one.kind == kind; });
   require(section != std::end(sections) && section->has_name == !name.empty(), "[", entry.section,
-          "] is no section of a study; there are ", kinds_of_sections);
+          "] is no section of a study", did_you_mean(kind, kinds_without_names()), "; there are ", kinds_of_sections);
   section->read(study, name, entry);
 }
 

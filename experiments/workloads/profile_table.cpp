@@ -22,6 +22,8 @@ namespace {
 using Row = std::map<std::string, std::string, std::less<>>;
 
 constexpr double milliseconds = 1e-3;
+/// Of a layer: 1e9 seconds, the longest time that can be asked for anywhere, and work far above that of any model.
+constexpr double most_ms = 1e12, most_flops = 1e24, most_activations = 1e18;
 const std::set<std::string, std::less<>> known_columns{"layer",      "tensor",        "parameters",     "dimensions",
                                                        "decays",     "forward_flops", "backward_flops", "activations",
                                                        "forward_ms", "backward_ms"};
@@ -38,22 +40,21 @@ std::vector<std::string> split(std::string_view line, char separator = ',') {
   return fields;
 }
 
-double number(const Row& row, std::string_view column, const std::string& place) {
+double number(const Row& row, std::string_view column, double most, const std::string& place) {
   const auto found = row.find(column);
   if (found == row.end() || found->second.empty()) return 0;
   const std::string& text = found->second;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size() && std::isfinite(value) && value >= 0, place, ": ",
-          column, " ", Quoted(text), " is no number from 0 on");
+  require(error == std::errc() && end == text.data() + text.size() && value >= 0 && value <= most, place, ": ", column,
+          " ", Quoted(text), " is no number from 0 to ", number_text(most));
   return value;
 }
 
 std::int64_t whole_number(const Row& row, std::string_view column, const std::string& place) {
-  const double value = number(row, column, place);
   constexpr double most = 1e12;  // so that no sum of them overflows
-  require(value == std::floor(value) && value <= most, place, ": ", column, " ", value, " is no whole number up to ",
-          most);
+  const double value = number(row, column, most, place);
+  require(value == std::floor(value), place, ": ", column, " ", value, " is no whole number");
   return static_cast<std::int64_t>(value);
 }
 
@@ -118,12 +119,13 @@ void add_row(ProfileTable& table, const Row& row, const std::string& place) {
     table.layers.push_back({.name = layer});
   }
   ProfileLayer& cost = table.layers.back();
-  const double forward = number(row, "forward_flops", place);
+  const double forward = number(row, "forward_flops", most_flops, place);
   cost.forward_flops += forward;
-  cost.backward_flops += row.contains("backward_flops") ? number(row, "backward_flops", place) : 2 * forward;
-  cost.activations += number(row, "activations", place);
-  cost.forward_seconds += milliseconds * number(row, "forward_ms", place);
-  cost.backward_seconds += milliseconds * number(row, "backward_ms", place);
+  cost.backward_flops +=
+      row.contains("backward_flops") ? number(row, "backward_flops", most_flops, place) : 2 * forward;
+  cost.activations += number(row, "activations", most_activations, place);
+  cost.forward_seconds += milliseconds * number(row, "forward_ms", most_ms, place);
+  cost.backward_seconds += milliseconds * number(row, "backward_ms", most_ms, place);
   const std::int64_t decays = whole_number(row, "decays", place);
   require(decays <= 1, place, ": decays is 1 where weight decay applies, else 0");
   const std::int64_t parameters = whole_number(row, "parameters", place);

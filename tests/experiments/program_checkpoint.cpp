@@ -62,7 +62,7 @@ TEST_F(Checkpointed, EveryAlgorithmWritesTheSameFilesAsWithoutInterruption) {
           " --checkpoint-every 6 --cluster two_by_four:gpu_busy_power=300W,gpu_idle_power=50W,nic_energy=1nJ/B ";
       const Ended whole = run(flags + "--checkpoint " + path("c"), "whole");
       ASSERT_EQ(whole.code, 0) << whole.text;
-      ASSERT_EQ(checkpoints(), std::vector{6});
+      ASSERT_EQ(checkpoints(), (std::vector{6, 10}));
       const Ended rest = run(flags + "--checkpoint " + path("d") + " --resume " + path("c/checkpoint-6.json"), "rest");
       ASSERT_EQ(rest.code, 0) << rest.text;
       expect_same_files("rest", "whole");
@@ -101,13 +101,13 @@ TEST_F(Checkpointed, KilledAtAnyMomentLosesAtMostTheStepsBetweenTwo) {
   ASSERT_EQ(rest.code, 0) << rest.text;
   EXPECT_EQ(nlohmann::json::parse(text_of(scratch / "out/run.json"))["resumed"]["steps"], last);
   expect_same_files("out", "whole");
-  EXPECT_EQ(checkpoints(), (std::vector{58, 59}));
+  EXPECT_EQ(checkpoints(), (std::vector{59, 60}));
   EXPECT_EQ(std::distance(fs::directory_iterator(scratch / "c"), {}), 2 * (1 + 4));
 }
 
 TEST_F(Checkpointed, ADamagedOneIsNamedAndTheOneBeforeItOffered) {
   ASSERT_EQ(run(every_3, "whole").code, 0);
-  const fs::path last = shard("checkpoint-9.rank-2");
+  const fs::path last = shard("checkpoint-10.rank-2");
   const std::string whole = text_of(last);
   const auto damaged = [&](const std::string& name, const std::string& content, const std::string& what) {
     std::ofstream(scratch / "c" / name) << content;
@@ -116,32 +116,32 @@ TEST_F(Checkpointed, ADamagedOneIsNamedAndTheOneBeforeItOffered) {
     EXPECT_THAT(ended.text, HasSubstr("'" + path("c/" + name) + "'"));
     EXPECT_THAT(ended.text, HasSubstr(what));
     EXPECT_THAT(ended.text, HasSubstr("the one before it is whole: go on from there with --resume '" +
-                                      path("c/checkpoint-6.json") + "'"));
+                                      path("c/checkpoint-9.json") + "'"));
   };
   std::string flipped = whole;
   flipped[whole.size() / 2] ^= 1;
   const std::string name = last.filename();
   damaged(name, flipped, "is damaged: its checksum is ");
   damaged(name, whole.substr(0, 100), "is damaged: it has 100 bytes, and was written with ");
-  const std::string manifest = text_of(scratch / "c/checkpoint-9.json");
+  const std::string manifest = text_of(scratch / "c/checkpoint-10.json");
   std::string edited = manifest;
-  edited.replace(edited.find("\"steps\": 9"), 10, "\"steps\": 8");
+  edited.replace(edited.find("\"steps\": 10"), 11, "\"steps\": 8");
   std::ofstream(last) << whole;
-  damaged("checkpoint-9.json", edited, "cannot be used: its content has another checksum than it says");
-  damaged("checkpoint-9.json", manifest.substr(0, 99), "cannot be used: it is no whole manifest");
-  std::ofstream(scratch / "c/checkpoint-9.json") << manifest;
+  damaged("checkpoint-10.json", edited, "cannot be used: its content has another checksum than it says");
+  damaged("checkpoint-10.json", manifest.substr(0, 99), "cannot be used: it is no whole manifest");
+  std::ofstream(scratch / "c/checkpoint-10.json") << manifest;
   fs::remove(last);
   const Ended missing = run("--resume " + path("c"));
   EXPECT_EQ(missing.code, 2);
   EXPECT_THAT(missing.text, HasSubstr("'" + last.string() + "' is damaged: it is missing; the one before it is whole"));
-  fs::remove(shard("checkpoint-6.rank-0"));
+  fs::remove(shard("checkpoint-9.rank-0"));
   EXPECT_THAT(run("--resume " + path("c")).text, HasSubstr("no other one before it is whole"));
 }
 
 TEST_F(Checkpointed, TheOneBeforeADamagedOneGoesOnInTheSameFolder) {
   ASSERT_EQ(run(every_3, "whole").code, 0);
-  fs::remove(shard("checkpoint-9.rank-2"));
-  const Ended rest = run(every_3 + "--resume " + path("c/checkpoint-6.json"));
+  fs::remove(shard("checkpoint-10.rank-2"));
+  const Ended rest = run(every_3 + "--resume " + path("c/checkpoint-9.json"));
   EXPECT_EQ(rest.code, 0) << rest.text;
   expect_same_files("out", "whole");
   EXPECT_EQ(run("--resume " + path("c")).code, 0);
@@ -163,15 +163,33 @@ TEST_F(Checkpointed, OtherSettingsAreNamed) {
 
 TEST_F(Checkpointed, OtherRanksGoOnFromWhatAllHave) {
   ASSERT_EQ(run(every_3 + "--optimizer adam").code, 0);
-  const Ended rest = run("--optimizer adam --resume " + path("c"), "rest", "--steps 10 --ranks 2");
+  const Ended rest = run("--optimizer adam --resume " + path("c"), "rest", "--steps 12 --ranks 2");
   EXPECT_EQ(rest.code, 0) << rest.text;
-  EXPECT_EQ(nlohmann::json::parse(text_of(scratch / "rest/run.json"))["resumed"]["steps"], 9);
+  EXPECT_EQ(nlohmann::json::parse(text_of(scratch / "rest/run.json"))["resumed"]["steps"], 10);
   fs::remove_all(scratch / "c");
   ASSERT_EQ(run(every_3 + "--algorithm local_sgd:every=100").code, 0);
   const Ended refused = run("--algorithm local_sgd:every=100 --resume " + path("c"), "rest", "--steps 10 --ranks 2");
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.text, HasSubstr("is of 4 ranks, and this run has 2: rank 1 holds another 'weights 0' than rank "
                                       "0, which nobody else can take over; go on with 4 ranks"));
+}
+
+TEST_F(Checkpointed, AFinishedRunLeavesItsLastState) {
+  for (const std::string algorithm : {"local_sgd:every=3", "async_average"}) {
+    const std::string flags = "--algorithm " + algorithm + " --checkpoint-every 10 --checkpoint ";
+    ASSERT_EQ(run(flags + path("w"), "whole", "--steps 20 --ranks 4").code, 0);
+    ASSERT_EQ(run(flags + path("c"), "half").code, 0);
+    EXPECT_EQ(checkpoints(), std::vector{10});
+    const Ended rest = run(flags + path("d") + " --resume " + path("c"), "rest", "--steps 20 --ranks 4");
+    ASSERT_EQ(rest.code, 0) << rest.text;
+    expect_same_files("rest", "whole");
+    // As after a kill between the last step and the files of results.
+    ASSERT_EQ(run("--algorithm " + algorithm + " --resume " + path("c"), "again").code, 0);
+    expect_same_files("again", "half");
+    for (const char* folder : {"w", "c", "d"}) fs::remove_all(scratch / folder);
+  }
+  ASSERT_EQ(run("--checkpoint-every 1000 --checkpoint " + path("c")).code, 0);
+  EXPECT_EQ(checkpoints(), std::vector{10}) << "also where no step before it was due";
 }
 
 TEST_F(Checkpointed, ALongerRunIsTheOneThatWasBegun) {
@@ -184,7 +202,7 @@ TEST_F(Checkpointed, ALongerRunIsTheOneThatWasBegun) {
   expect_same_files("rest", "whole");
   EXPECT_EQ(run(flags + path("f") + resume, "rest", "--steps 2e1 --ranks 4").code, 0) << "that is 20";
   EXPECT_THAT(run(flags + path("e") + resume, "rest", "--steps 9 --ranks 4").text,
-              HasSubstr("the checkpoint is of 9 steps, and this run has 9, which are done; give --steps more"));
+              HasSubstr("the checkpoint is of 10 steps, and this run has 9, which are done; give --steps more"));
 }
 
 TEST_F(Checkpointed, ALongerRunWhoseRateLooksAtTheEndIsRefused) {
@@ -211,7 +229,7 @@ TEST_F(Checkpointed, WhatCannotBeIsRefusedBeforeTraining) {
   EXPECT_THAT(refusal("--checkpoint-every 3 --checkpoint " + path("file/c")), HasSubstr("file/c"));
   EXPECT_FALSE(fs::exists(scratch / "out"));
   ASSERT_EQ(run(every_3).code, 0);
-  EXPECT_THAT(refusal(every_3), HasSubstr("holds checkpoints already, the last after step 9; go on from it with "
+  EXPECT_THAT(refusal(every_3), HasSubstr("holds checkpoints already, the last after step 10; go on from it with "
                                           "--resume, or give another folder"));
   EXPECT_THAT(refusal("--trace --resume " + path("c")), HasSubstr("no checkpoint holds spans"));
 }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "core/algorithm.hpp"
 #include "core/backend.hpp"
+#include "experiments/program/catalogue.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "tests/experiments/program_rig.hpp"
 
@@ -52,18 +54,26 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"run --global-batch 1000000000 --workload mlp:hidden=1000", "weights, gradients and activations"},
         Refused{"run --cluster two_by_four:nodes=65536,gpus_per_node=1024", "67108864 simulated ranks"},
         Refused{"run --evaluate-seconds 1ns", "evaluations every 1ns"},
+        Refused{"run --ranks 2 --steps 2 --profile vgg16:compute=45s --evaluate-seconds 1ms",
+                "evaluations every 1ms would be more than 1e+04 after 45s of simulated time; ask for fewer"},
         Refused{"run --workload 'mlp:data=(csv:train=/dev/zero,test=/dev/zero)'", "/dev/zero: is no regular file"},
         Refused{"bench --factor 1.0000000001", "sizes; at most"}, Refused{"bench --min-size 8x", "'8x' is no quantity"},
         Refused{"run --wings 2", "--wings"}, Refused{"run --steps ten", "steps=ten is not a whole number"},
-        Refused{"run --steps 1 --steps 2", "steps"}, Refused{"run here", "word without a flag"},
+        Refused{"run --steps 1 --steps 2", "steps"},
+        Refused{"run here", "trigram run: 'here' is a word without a flag; trigram run --help shows"},
         Refused{"run --cluster moon", "unknown cluster 'moon'"}, Refused{"run --cluster ./none.cfg", "none.cfg"},
         Refused{"run --bucket-size 10", "10"}, Refused{"run --bucket-size 10furlongs", "10furlongs"},
         Refused{"run --hierarchy pyramid", "pyramid"}, Refused{"run --record some", "neither rank0 nor all"},
         Refused{"run --ranks -3", "-3"}, Refused{"run --config none.cfg", "none.cfg"},
-        Refused{"list birds", "unknown kind 'birds'"}, Refused{"study", "name a study"},
-        Refused{"study moon", "unknown study 'moon'"}, Refused{"bench --op fly", "unknown operation 'fly'"},
-        Refused{"bench --factor 1", "never arrives"}, Refused{"bench --min-size 1MiB --max-size 1KiB", "are none"},
-        Refused{"calibrate --factor 1", "never arrives"}, Refused{"calibrate --rounds 0", "rounds=0"},
+        Refused{"list birds", "trigram list: 'birds' is no kind, and nothing has that name"},
+        Refused{"list algorithm", "'algorithm' is no kind, and nothing has that name (did you mean 'algorithms'?)"},
+        Refused{"list qsdg", "(did you mean 'qsgd'?)"}, Refused{"list birds qsgd", "unknown kind 'birds'"},
+        Refused{"list codecs local_sgd", "unknown name of codecs 'local_sgd'"},
+        Refused{"list codecs qsgd here", "'here' is a word without a flag, behind KIND NAME"},
+        Refused{"study", "name a study"}, Refused{"study moon", "unknown study 'moon'"},
+        Refused{"bench --op fly", "unknown operation 'fly'"}, Refused{"bench --factor 1", "never arrives"},
+        Refused{"bench --min-size 1MiB --max-size 1KiB", "are none"}, Refused{"calibrate --factor 1", "never arrives"},
+        Refused{"calibrate --rounds 0", "rounds=0"},
         Refused{"calibrate --min-size 1MiB --max-size 1MiB", "make no line"},
         Refused{"calibrate --out /nowhere/at/all.cfg", "/nowhere/at/all.cfg"},
         Refused{"calibrate --backend moon", "unknown backend 'moon'"}, Refused{"check", "which product?"},
@@ -82,6 +92,23 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"plot / / /nowhere", "'/' holds neither run.json"},
         Refused{"plot / --formats png,gif", "'gif' is no format of pictures; there are png, svg and pdf"},
         Refused{"plot / --formats=,", "'' is no format of pictures"}, Refused{"plot / --columns 3", "columns=3"}));
+
+TEST(Command, MoreWeightsThanAnEvaluationCanCompareAreRefused) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "a sanitizer needs the address space";
+#endif
+  if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  // 32 million weights: two ranks' weights and gradients are 512 MB, with the copies of an evaluation 1.5 GB.
+  const Scratch scratch;
+  std::string row = "1";
+  for (int column = 0; column < 1'000'000; ++column) row += ",1";
+  const std::string file = scratch.file("wide.csv", row + "\n" + row + "\n").string();
+  const Ended ended =
+      shell("ulimit -v 1500000; " + program_path() + " run --workload 'mlp:data=(csv:train=" + file + ",test=" + file +
+            ")' --ranks 2 --steps 1 --global-batch 2 --out " + (scratch / "out").string() + " 2>&1");
+  EXPECT_EQ(ended.code, 2) << ended.text;
+  EXPECT_THAT(ended.text, HasSubstr("and what an evaluation compares, would take about 1.5"));
+}
 
 TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
   const Ended ended = program("run --help");
@@ -113,6 +140,19 @@ TEST(Command, CheckPrintsCostsAndSaysWhatDoesNotHold) {
   EXPECT_THAT(program("check hypercube").text, HasSubstr("topology hypercube holds what it declares\n"));
 }
 
+TEST(Catalogue, SaysWhatItLacksOfAnAlgorithmThatHasAFile) {
+  const Scratch tree;
+  std::filesystem::create_directory(tree / "algorithms");
+  for (const char* name : {"mine", "listed", "known"}) tree.file(std::string("algorithms/") + name + ".cpp", "");
+  tree.file("algorithms/README.md", "# Algorithms\n## known\n| Algorithm | a |\n| `known` | x |\n| `listed` | x |\n");
+  const auto said = [&](const std::string& name) { return missing_in_catalogue(tree.path(), name); };
+  EXPECT_EQ(said("mine"), "algorithms/README.md has no row in the table of options and no section for 'mine' yet\n");
+  EXPECT_EQ(said("listed"), "algorithms/README.md has no section for 'listed' yet\n");
+  EXPECT_EQ(said("known"), "");
+  EXPECT_EQ(said("of_another_tree"), "");
+  EXPECT_EQ(missing_in_catalogue(tree / "installed", "mine"), "");
+}
+
 TEST(Command, FailsWhereItsOutputIsLost) {
   const Ended full = shell(program_path() + " --version 2>&1 >/dev/full");
   EXPECT_EQ(full.code, 1);
@@ -138,8 +178,36 @@ TEST(Command, ListShowsEveryKind) {
   EXPECT_THAT(program("list --help").text, HasSubstr("KIND is backends, algorithms, "));
   EXPECT_THAT(program("study --help").text,
               ::testing::AllOf(HasSubstr("the path of a study file"), HasSubstr("studies/README.md")));
-  EXPECT_THAT(program("list algorithms").text,
-              ::testing::AllOf(HasSubstr("☰"), HasSubstr("all_reduce"), HasSubstr("options: overlap")));
+}
+
+TEST(Command, ListHasALineForEachAndTheRestByName) {
+  const std::string lines = program("list algorithms").text;
+  const auto all = static_cast<std::ptrdiff_t>(Algorithms::names().size());
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1 + all + 1) << lines;
+  EXPECT_THAT(lines, ::testing::AllOf(::testing::StartsWith("algorithms\n"), HasSubstr("\n☰  all_reduce  "),
+                                      ::testing::Not(HasSubstr("options:")),
+                                      ::testing::EndsWith("trigram list NAME shows one with its parameters\n")));
+  const auto whole = ::testing::AllOf(::testing::StartsWith("algorithms\n☰  local_sgd  "), HasSubstr("\n      every="),
+                                      HasSubstr("\n      when: "), HasSubstr("options: overlap"));
+  EXPECT_THAT(program("list algorithms local_sgd").text, whole);
+  EXPECT_THAT(program("list local_sgd").text, whole);
+  EXPECT_THAT(program("list qsgd").text,
+              ::testing::AllOf(::testing::StartsWith("algorithms\n☲  qsgd  "), HasSubstr("\ncodecs\n  cpu/qsgd  ")));
+  EXPECT_THAT(program("list vgg16 --json").text,
+              ::testing::AllOf(HasSubstr("\"workloads\": ["), HasSubstr("\"profiles\": ["),
+                               ::testing::Not(HasSubstr("codecs"))));
+}
+
+TEST(Command, HelpOfARunShowsItsFlagsInGroups) {
+  const std::string help = program("run --help").text;
+  const auto at = [&](const std::string& text) { return help.find("\n" + text); };
+  const std::vector<std::string> in_order = {
+      "flags:\n  --help", "what is trained:\n  --workload ",      "  --lr ",         "where it runs:\n  --backend ",
+      "  --ranks ",       "how it communicates:\n  --algorithm ", "  --all-reduce ", "what is kept:\n  --record ",
+      "  --resume "};
+  for (const std::string& text : in_order) ASSERT_NE(at(text), std::string::npos) << text << help;
+  EXPECT_TRUE(std::ranges::is_sorted(in_order, {}, at)) << help;
+  for (const Params::Declared& flag : run_flags()) EXPECT_NE(flag.group.empty(), flag.key != "config") << flag.key;
 }
 
 }  // namespace

@@ -148,6 +148,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Malformed{"[stdy]\ntitle = x\n", "s.cfg:1: [stdy] is no section"},
         Malformed{"[study]\ntitel = x\n", "has no key 'titel' (did you mean 'title'?)"},
+        Malformed{"[rnu]\nlr = 1\n", "[rnu] is no section of a study (did you mean 'run'?); there are study, run"},
+        Malformed{"[rwo.a]\nlr = 1\n", "[rwo.a] is no section of a study (did you mean 'row'?); there are"},
+        Malformed{"[run]\nsteps = 1\n[measure]\nvalue = sumary.loss\n",
+                  "is no number of run.json (did you mean 'summary.loss'?); there are:"},
+        Malformed{"[sweep]\nseed = 1 2\n[measure]\nx = sede\n", "x = sede is not in [sweep] (did you mean 'seed'?)"},
         Malformed{"[row]\nlr = 1\n", "[row] is no section"}, Malformed{"[sweep]\nlr =\n", "[sweep] lr has no values"},
         Malformed{"[measure]\nscale = many\n", "'many' is not a number"},
         Malformed{"[variant.a]\nrows = b\n", "names row 'b'"}, Malformed{"[target]\nfile = a.csv\n", "[target] lacks"},

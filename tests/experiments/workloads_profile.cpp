@@ -223,6 +223,17 @@ TEST_F(Tables, DamageIsNamedWithFileAndLine) {
   EXPECT_THAT(error("# compute: 1\n" + head), AllOf(HasSubstr(path_ + ": line 1: compute: '1'"), HasSubstr("ms")));
 }
 
+TEST_F(Tables, WhatTakesLongerThanAnyClockCountsIsRefused) {
+  const std::string head = "# batch: 1\nlayer,tensor,parameters,decays,";
+  const auto refusal = [&](const std::string& rest) { return error(head + rest); };
+  EXPECT_THAT(refusal("forward_ms,backward_ms\na,w,10,1,1e308,1\n"),
+              HasSubstr("line 3: forward_ms '1e308' is no number from 0 to 1e+12"));
+  EXPECT_THAT(refusal("forward_ms,backward_ms\na,w,10,1,1,1.1e12\n"), HasSubstr("line 3: backward_ms '1.1e12'"));
+  EXPECT_THAT(refusal("forward_flops\na,w,10,1,1e300\n"), HasSubstr("forward_flops '1e300' is no number from 0 to"));
+  EXPECT_THAT(refusal("forward_flops,activations\na,w,10,1,1,1e308\n"), HasSubstr("line 3: activations '1e308'"));
+  EXPECT_THAT(refusal("forward_flops\na,w,10,1,-1\n"), HasSubstr("'-1' is no number from 0 to"));
+}
+
 TEST_F(Tables, DimensionsAreOfAsManyParameters) {
   const std::string head = "layer,tensor,parameters,dimensions,decays,forward_flops\n";
   const auto read = [&](const std::string& rows) { return Rig(spec(head + rows) + ",compute=1s").parameters; };

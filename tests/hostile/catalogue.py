@@ -2,6 +2,7 @@
 parameters from list. So whatever is added to the program is attacked without an edit here."""
 
 import dataclasses
+import json
 import re
 import subprocess
 
@@ -42,7 +43,7 @@ class Catalogue:
         self.program = str(program)
         names = re.findall(r"^  (\w+) ", self._says("--help").split("flags:")[0], re.MULTILINE)
         self.subcommands = [self._subcommand(name) for name in names]
-        self.products = parse_products(self._says("list"))
+        self.products = parse_products(self._says("list", "--json"))
         if not self.subcommands or not self.products:
             raise SystemExit(f"{program}: --help and list do not read as expected")
 
@@ -74,20 +75,6 @@ class Catalogue:
 
 
 def parse_products(text):
-    """Products of `list`; a line that is none of the known forms is an error, so that nothing is passed over silently."""
-    products, kind = [], ""
-    for line in text.splitlines():
-        parameter = re.match(rf"^ {{6}}(\w+)=(.*?) \(({TYPES})\)  ", line)
-        product = re.match(r"^(?:\S)?  (\S+)(?:  |$)", line)
-        if re.match(r"^[a-z-]+$", line):
-            kind = line
-        elif parameter:
-            name, fallback, type_name = parameter.groups()
-            last = products[-1]
-            more = (*last.parameters, Flag(name, type_name, fallback))
-            products[-1] = dataclasses.replace(last, parameters=more)
-        elif product and not line.startswith(" " * 4):
-            products.append(Product(kind, product.group(1), ()))
-        elif not line.startswith(" " * 6):
-            raise SystemExit(f"list prints a line that is neither a kind, a product nor a parameter: {line!r}")
-    return products
+    """Products of `list --json`."""
+    return [Product(kind, one["name"], tuple(Flag(p["key"], p["type"], p["default"]) for p in one.get("parameters", ())))
+            for kind, entries in json.loads(text).items() for one in entries]

@@ -46,16 +46,9 @@ for _ in range(12):
     while time.process_time() - begun < 0.1: pass
     time.sleep(0.3)
 """ + REFUSES
-LISTED = """algorithms
-☰  all_reduce  average gradients
-      paper: somebody
-      synchronous, full precision
-☲  qsgd  average (quantized) gradients
-      levels=255 (integer)  levels (of a magnitude)
-      codec= (text)  how
-codecs
-  cpu/bf16  bfloat16
-"""
+LISTED = """{"algorithms": [{"name": "all_reduce", "paper": "somebody", "parameters": []},
+  {"name": "qsgd", "parameters": [{"key": "levels", "default": "255", "type": "integer"}, {"key": "codec", "default": "", "type": "text"}]}],
+ "codecs": [{"name": "cpu/bf16", "parameters": []}], "clusters": [{"name": "p4de"}]}"""
 
 
 def found_in(program, scratch, patience):
@@ -80,7 +73,7 @@ def main():
         if is_long_work(name, value) != long:
             wrong.append(f"{name}={value} is {'' if long else 'no '}long work")
     products = parse_products(LISTED)
-    if [product.name for product in products] != ["all_reduce", "qsgd", "cpu/bf16"] or \
+    if [product.name for product in products] != ["all_reduce", "qsgd", "cpu/bf16", "p4de"] or \
             products[1].parameters != (Flag("levels", "integer", "255"), Flag("codec", "text", "")):
         wrong.append(f"list is read as {products}")
     tab = "\t"

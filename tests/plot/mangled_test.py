@@ -295,6 +295,19 @@ class Drawn(unittest.TestCase):
                     self.assertAlmostEqual(int.from_bytes(picture.read_bytes()[16:20], "big") / 150, inches, delta=0.05, msg=picture.name)
             self.assertEqual(list(folder.glob("*.svg")), [])
 
+    def test_what_cannot_be_drawn_whole_leaves_the_pictures_as_they_were(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch) / "-x"  # a name like a flag's
+            write_run(folder)
+            (folder / "curves.svg").write_text("of before")
+            (folder / "steps.csv").write_text(STEPS + "3,0,4\n")
+            before = sorted(path.name for path in folder.iterdir())
+            ended = self.draw("--formats", "svg", "--", folder.name, cwd=scratch)
+            self.assertEqual(ended.returncode, plot.UNUSABLE, ended.stdout)
+            self.assertIn("steps.csv', row 5: 3 cells where the header has 5", ended.stdout)
+            self.assertEqual(sorted(path.name for path in folder.iterdir()), before)
+            self.assertEqual((folder / "curves.svg").read_text(), "of before")
+
     def test_no_link_is_followed_or_replaced(self):
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch) / "run"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """CONTRIBUTING's recipes, followed: what it shows is compiled into a program, which lists, checks and runs it; and
-`trigram new` writes the same files under other names. recipes_test.py TREE BUILD SHOWN PROGRAM PROGRAM_WITH_RECIPES."""
+`trigram new`, built and not, writes the same files under other names. recipes_test.py TREE BUILD SHOWN PROGRAM PROGRAM_WITH_RECIPES."""
 
 import csv
+import itertools
 import json
 import math
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 
 TREE, BUILD, SHOWN, PROGRAM, WITH_RECIPES = (Path(word).resolve() for word in sys.argv[1:])
 SKELETONS = TREE / "experiments" / "skeletons"
+SCRIPT = TREE / "trigram"  # begins products too, without a build
 
 
 def homes():
@@ -140,37 +142,50 @@ class Recipes(unittest.TestCase):
         self.assertLess(often, rarely)
 
     def test_new_writes_what_is_shown(self):
-        for kind, home in homes().items():
+        for begins, (kind, home) in itertools.product((PROGRAM, SCRIPT), homes().items()):
             shown = (SHOWN / home).read_text()
             file = Path("my_own_2").with_suffix(home.suffix)
-            self.assertIn(str(file), self.said("new", kind, "my_own_2", program=PROGRAM))
+            self.assertIn(str(file), self.said("new", kind, "my_own_2", program=begins))
             written = shown.replace(home.stem, "my_own_2").replace(class_name(home.stem), "MyOwn2")
             self.assertEqual((self.folder / file).read_text(), written)
             self.assertNotIn(home.stem, written)
             self.assertIn("Change:", written)
             (self.folder / file).unlink()
             (self.folder / home).parent.mkdir(parents=True)
-            self.said("new", kind, home.stem, program=PROGRAM)
+            self.said("new", kind, home.stem, program=begins)
             self.assertEqual((self.folder / home).read_text(), shown)
             shutil.rmtree(self.folder / home.parts[0])
 
+    def test_new_needs_no_build(self):
+        tree = self.folder / "tree"
+        for part in ("trigram", "experiments/new", "experiments/skeletons"):
+            (tree / part).parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if (TREE / part).is_dir() else shutil.copy2)(TREE / part, tree / part)
+        self.assertIn("my_average.cpp: begun", self.said("new", "algorithm", "my_average", program=tree / "trigram"))
+        self.assertFalse((tree / "build").exists())
+        self.assertIn("usage: trigram new KIND NAME", self.said("new", "--help", program=tree / "trigram"))
+
     def test_new_refuses_what_is_there(self):
-        (self.folder / "mine.cpp").write_text("mine")
-        said = self.said("new", "schedule", "mine", program=PROGRAM, status=2)
-        self.assertIn("mine.cpp is there already; choose another name", said)
-        self.assertEqual((self.folder / "mine.cpp").read_text(), "mine")
-        os.symlink("nowhere", self.folder / "ours.cpp")
-        self.said("new", "schedule", "ours", program=PROGRAM, status=2)
-        self.assertFalse((self.folder / "nowhere").exists())
+        for begins in (PROGRAM, SCRIPT):
+            (self.folder / "mine.cpp").write_text("mine")
+            said = self.said("new", "schedule", "mine", program=begins, status=2)
+            self.assertIn("mine.cpp is there already; choose another name", said)
+            self.assertEqual((self.folder / "mine.cpp").read_text(), "mine")
+            (self.folder / "ours.cpp").unlink(missing_ok=True)
+            os.symlink("nowhere", self.folder / "ours.cpp")
+            self.said("new", "schedule", "ours", program=begins, status=2)
+            self.assertFalse((self.folder / "nowhere").exists())
 
     def test_new_says_what_is_right(self):
         refused = {("algoritm", "mine"): "unknown kind 'algoritm' (did you mean 'algorithm'?); this build has: algorithm, all-reduce, ",
                    ("algorithm", "worker"): "the class of 'worker' would be Worker, a name that its file needs",
-                   ("algorithm",): "say KIND and NAME, as in: trigram new algorithm my_average"}
+                   ("algorithm",): "say KIND and NAME, as in: trigram new algorithm my_average",
+                   ("algorithm", "slow_mo"): "there is algorithm 'slow_mo' already; choose another name",
+                   ("workload", "vgg16"): "there is workload 'vgg16' already", ("cluster", "p4de"): "there is cluster 'p4de' already"}
         for name in ("MyAverage", "2_average", "my__average", "average_", "../average", "my-average", "a" * 65):
             refused["algorithm", name] = "cannot be a name; write at most 64 lower-case letters and digits, a letter first"
-        for words, reason in refused.items():
-            self.assertIn(reason, self.said("new", *words, program=PROGRAM, status=2))
+        for begins, (words, reason) in itertools.product((PROGRAM, SCRIPT), refused.items()):
+            self.assertIn(reason, self.said("new", *words, program=begins, status=2))
         self.assertEqual(list(self.folder.iterdir()), [])
 
 

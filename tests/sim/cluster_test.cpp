@@ -165,6 +165,16 @@ TEST(PlatformFiles, AreRefusedByNameWhereSimGridWouldEndTheProcess) {
   EXPECT_THAT(refused(""), HasSubstr("platform file '"));
 }
 
+TEST(PlatformFiles, OfMoreHostsThanCanBeReadAreRefusedBeforeTheyAreMade) {
+  const auto refused = [](const std::string& radical) {
+    std::string cluster = star_of_eight;
+    return refusal(PlatformFile(cluster.replace(cluster.find("0-7"), 3, radical)).spec());
+  };
+  EXPECT_THAT(refused("0-1000000"), HasSubstr(": the radicals of its clusters name 1000001 hosts; at most 131072"));
+  EXPECT_THAT(refused("5,0-99999,7-99999999"), HasSubstr(" name 100099994 hosts"));
+  EXPECT_EQ(refused("0-3,5"), "");
+}
+
 TEST(PlatformFiles, RefuseWhatTheyReplaceAndWhatTheyLack) {
   const PlatformFile file(star_of_eight);
   EXPECT_THAT(refusal(file.spec(",nic_bandwidth=1Gbps")), HasSubstr("platform file"));
