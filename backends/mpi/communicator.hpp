@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,8 +54,8 @@ class MpiCommunicator : public Communicator {
   std::string name_;
   std::shared_ptr<const LaneContext> lane_;
   int rank_ = 0;
-  std::vector<int> world_ranks_;  ///< by rank of this group, for messages
-  std::int64_t sequence_ = 0;     ///< operations so far, for messages
+  std::vector<int> world_ranks_;           ///< by rank of this group, for messages
+  std::atomic<std::int64_t> sequence_{0};  ///< operations so far, for messages
 };
 
 }  // namespace trigram::mpi
