@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "experiments/study/goal.hpp"
 #include "experiments/study/study_files.hpp"
 
 namespace trigram {
@@ -74,11 +75,7 @@ bool Winner::tells(const std::string& row) const { return std::ranges::find(too_
 StepsToGoal steps_to_goal(const Study& study, const std::vector<StudyResult>& learning) {
   StepsToGoal steps;
   for (const StudyResult& result : learning) {
-    for (const nlohmann::json& point : result.run.at("curve")) {
-      if (!point["loss"].is_number() || point["loss"] > study.goal->loss) continue;
-      steps[result.point.row] = point["step"];
-      break;
-    }
+    if (const std::optional<Reached> there = reached(*study.goal, result.run)) steps[result.point.row] = there->steps;
   }
   return steps;
 }
