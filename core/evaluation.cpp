@@ -1,6 +1,7 @@
 #include "core/evaluation.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -166,6 +167,14 @@ HostWeights download_weights(Device& device, std::span<const ParameterView> para
   return weights;
 }
 
+std::uint64_t digest_of(const HostWeights& weights) {
+  std::uint64_t value = 14695981039346656037ULL;
+  for (const std::vector<float>& parameter : weights) {
+    for (const float weight : parameter) value = (value ^ std::bit_cast<std::uint32_t>(weight)) * 1099511628211ULL;
+  }
+  return value;
+}
+
 Evaluations::Evaluations(Worker& worker, Workload& workload, std::span<const ParameterView> parameters,
                          const TrainingOptions& options, Done done)
     : worker_(worker),
@@ -272,6 +281,7 @@ void Evaluations::score(std::int64_t key, double time, std::vector<std::byte> pa
     row.consensus_distance = consensus_distance(parts, means);
     row.bytes_sent = sum_of(parts, &Reached::bytes_sent) / static_cast<double>(parts.size());
     row.bytes_between_nodes = sum_of(parts, &Reached::bytes_between_nodes);
+    row.steps_mean = sum_of(parts, &Reached::steps) / static_cast<double>(parts.size());
     row.busy_s = sum_of(parts, &Reached::busy_s);
     row.recorded = mean_records(parts);
     done_(row);

@@ -12,6 +12,9 @@ namespace trigram {
 /// This rank's weights on the host, one vector per parameter.
 Workload::HostWeights download_weights(Device& device, std::span<const ParameterView> parameters);
 
+/// FNV-1a over words of these weights: the same for the same bits in the same order.
+std::uint64_t digest_of(const Workload::HostWeights& weights);
+
 /// The evaluations of one training, seen by one rank: before the first step, every so many steps or simulated seconds,
 /// and after the last. All ranks hand in weights for the same evaluations; on the rank that completes one, `done`
 /// receives its row. What servers hold is no model of theirs and is left out: means are over ranks that train. Accuracy

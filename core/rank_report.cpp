@@ -37,7 +37,7 @@ void put_spans(Packer& packer, const std::vector<LaneSpan>& spans) {
 void put_evaluation(Packer& packer, const EvalRow& row) {
   packer.put(row.step);
   for (const double value : {row.time_s, row.loss, row.accuracy, row.worst_accuracy, row.consensus_distance,
-                             row.bytes_sent, row.busy_s, row.bytes_between_nodes})
+                             row.bytes_sent, row.busy_s, row.bytes_between_nodes, row.steps_mean})
     packer.put(value);
   put(packer, row.recorded);
 }
@@ -46,7 +46,7 @@ EvalRow take_evaluation(Unpacker& unpacker) {
   EvalRow row;
   row.step = unpacker.take<std::int64_t>();
   for (double* value : {&row.time_s, &row.loss, &row.accuracy, &row.worst_accuracy, &row.consensus_distance,
-                        &row.bytes_sent, &row.busy_s, &row.bytes_between_nodes})
+                        &row.bytes_sent, &row.busy_s, &row.bytes_between_nodes, &row.steps_mean})
     *value = unpacker.take<double>();
   row.recorded = take_records(unpacker);
   return row;
@@ -97,6 +97,7 @@ std::vector<std::byte> pack(const RankReport& report) {
   packer.put(report.training_seconds);
   packer.put(static_cast<std::uint64_t>(report.weights.size()));
   for (const std::vector<float>& parameter : report.weights) packer.put_all(std::span(parameter));
+  packer.put(report.weights_digest);
   packer.put_all(std::span(report.state));
   return std::move(packer).bytes();
 }
@@ -122,6 +123,7 @@ RankReport unpack(const std::vector<std::byte>& bytes) {
   report.training_seconds = unpacker.take<double>();
   for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left)
     report.weights.push_back(unpacker.take_all<float>());
+  report.weights_digest = unpacker.take<std::uint64_t>();
   report.state = unpacker.take_all<std::byte>();
   return report;
 }

@@ -44,6 +44,7 @@ struct EvalRow {
   double bytes_sent = 0;           ///< in steps until then, mean over ranks
   double busy_s = 0;               ///< of GPUs in steps until then, sum over ranks that train
   double bytes_between_nodes = 0;  ///< sent in steps until then, sum over ranks that train
+  double steps_mean = 0;           ///< that ranks had made by then, mean over those that train
   Records recorded = {};           ///< mean over ranks of what each has recorded last by then
 };
 
@@ -74,6 +75,7 @@ struct RankReport {
   std::int64_t local_batch = 0;             ///< 0: an empty shard
   double training_seconds = 0;              ///< first step's begin to last step's end
   std::vector<std::vector<float>> weights;  ///< by parameter, if kept
+  std::uint64_t weights_digest = 0;         ///< of the final weights' bits; 0 where there are none
   std::vector<std::byte> state;             ///< of the last checkpoint, if kept
 };
 

@@ -9,6 +9,7 @@
 #include "core/evaluation.hpp"
 #include "core/located.hpp"
 #include "core/packing.hpp"
+#include "core/rank_progress.hpp"
 #include "core/schedule.hpp"
 #include "core/spread_state.hpp"
 #include "core/training_step.hpp"
@@ -16,33 +17,6 @@
 
 namespace trigram {
 namespace {
-
-/// What one rank's lanes had done by some moment.
-struct Progress {
-  double time = 0;
-  double compute = 0, encode = 0, wire = 0, decode = 0;
-  double busy = 0;  ///< of the GPU, since the Progress before
-  Cost sent;
-  std::int64_t to_other_nodes = 0;
-
-  static Progress of(Worker& worker) {
-    RankRuntime& runtime = worker.runtime();
-    Progress progress;
-    progress.time = worker.now();
-    progress.busy = runtime.take_busy_seconds();
-    for (int i = 0; i < runtime.lanes(); ++i) runtime.lane(i).timeline.settle();
-    progress.compute = runtime.lane(0).timeline.busy(Activity::compute);
-    for (int i = 0; i < runtime.lanes(); ++i) {
-      const Lane& lane = runtime.lane(i);
-      progress.encode += lane.timeline.busy(Activity::encode);
-      progress.wire += lane.timeline.busy(Activity::wire);
-      progress.decode += lane.timeline.busy(Activity::decode);
-      progress.sent += lane.meter.total();
-      progress.to_other_nodes += lane.meter.to_other_nodes();
-    }
-    return progress;
-  }
-};
 
 Cost difference(Cost after, Cost before) { return {after.rounds - before.rounds, after.bytes - before.bytes}; }
 
@@ -93,15 +67,19 @@ class Trainer {
         step_(worker_, store_.buckets(), parts_of(options, *workload_)),
         accumulation_(worker_.device, store_.buckets(), options.accumulate),
         schedule_(Schedules::make(options.schedule)),
-        evaluations_(worker_, *workload_, store_.parameters(), options,
-                     [this](const EvalRow& row) { report_.evals.push_back(row); }) {}
+        evaluations_(worker_, *workload_, store_.parameters(), options, [this](const EvalRow& row) {
+          report_.evals.push_back(row);
+          if (options_.on_evaluation) options_.on_evaluation(row);
+        }) {}
 
   RankReport run() {
     report_.rank = runtime_.rank();
     if (trains_) report_.local_batch = workload_->local_batch();
     workload_->setup(worker_, store_.parameters());
     step_.setup(options_.steps);
-    Progress before = options_.checkpoint.load ? go_on() : begin();
+    RankProgress before = options_.checkpoint.load ? go_on() : begin();
+    const std::shared_ptr<void> beside =
+        options_.beside && runtime_.rank() == 0 ? options_.beside(runtime_) : std::shared_ptr<void>();
     for (worker_.step = steps_; worker_.step < options_.steps; ++worker_.step) {
       if (trains_) {
         step();
@@ -116,12 +94,11 @@ class Trainer {
     for (auto& [column, values] : report_.recorded)
       values.resize(report_.steps.size(), std::numeric_limits<double>::quiet_NaN());
     step_.finish();
-    const Progress ended = Progress::of(worker_);
+    const RankProgress ended = RankProgress::of(worker_);
     (trains_ ? report_.setup_and_finish : report_.sent) = outside_ + difference(ended.sent, before.sent);
     count_of_server(before, ended);
     evaluations_.end(reached(report_.steps_done));
-    if (options_.keep_weights && trains_ && !workload_->phantom())
-      report_.weights = download_weights(worker_.device, store_.parameters());
+    keep_weights();
     if (options_.keep_spans) keep_spans();
     return std::move(report_);
   }
@@ -130,9 +107,9 @@ class Trainer {
   void abandon() { step_.abandon(); }
 
  private:
-  Progress begin() {
+  RankProgress begin() {
     evaluations_.begin();
-    const Progress start = Progress::of(worker_);
+    const RankProgress start = RankProgress::of(worker_);
     began_ = start.time;
     outside_ = start.sent;
     count_of_server({}, start);
@@ -141,7 +118,7 @@ class Trainer {
   }
 
   /// One that serves has no steps: what it does at any time is its work.
-  void count_of_server(const Progress& before, const Progress& now) {
+  void count_of_server(const RankProgress& before, const RankProgress& now) {
     if (trains_) return;
     report_.sent_to_other_nodes += now.to_other_nodes - before.to_other_nodes;
     report_.busy_s += now.busy;
@@ -154,10 +131,10 @@ class Trainer {
   }
 
   /// Ranks meet with nothing under way, so that what they write down is of one moment.
-  Progress checkpoint(const Progress& before) {
+  RankProgress checkpoint(const RankProgress& before) {
     step_.quiesce();
     evaluations_.quiesce(reached(steps_));
-    const Progress now = Progress::of(worker_);
+    const RankProgress now = RankProgress::of(worker_);
     outside_ += difference(now.sent, before.sent);
     count_of_server(before, now);
     time_ = worker_.now();
@@ -186,23 +163,45 @@ class Trainer {
   }
 
   /// From where the checkpoint was taken, as if it had been just now.
-  Progress go_on() {
+  RankProgress go_on() {
     const std::vector<std::byte> state = options_.checkpoint.load(runtime_.rank());
     Unpacker unpacker(state);
     StateReader reader(worker_.device, unpacker);
     located([&] { return "what rank " + std::to_string(runtime_.rank()) + " goes on from: "; },
             [&] { list_state(reader); });
     keep_what_is_of_here();
+    tell_of_rows();
     require_same_steps();
     worker_.go_on_at(time_);
     evaluations_.go_on(reached(steps_));
     return leave_checkpoint();
   }
 
+  void keep_weights() {
+    if (!trains_ || workload_->phantom()) return;
+    auto weights = download_weights(worker_.device, store_.parameters());
+    report_.weights_digest = digest_of(weights);
+    if (options_.keep_weights) report_.weights = std::move(weights);
+  }
+
   /// The checkpoint may have been of another number of ranks.
   void keep_what_is_of_here() {
     report_.rank = runtime_.rank();
     report_.local_batch = trains_ ? workload_->local_batch() : 0;
+  }
+
+  /// Those of before the checkpoint.
+  void tell_of_rows() const {
+    for (std::size_t i = 0; options_.on_row && i < report_.steps.size(); ++i) {
+      Records recorded;
+      for (const auto& [column, values] : report_.recorded) {
+        if (i < values.size() && !std::isnan(values[i])) recorded[column] = values[i];
+      }
+      options_.on_row(report_.steps[i], recorded);
+    }
+    for (const EvalRow& row : report_.evals) {
+      if (options_.on_evaluation) options_.on_evaluation(row);
+    }
   }
 
   /// Ranks on several machines may have seen different files.
@@ -213,13 +212,13 @@ class Trainer {
             ", since they do not see the same files; name one manifest that all see");
   }
 
-  Progress leave_checkpoint() {
+  RankProgress leave_checkpoint() {
     runtime_.meet();
     for (int i = 0; i < runtime_.lanes(); ++i) {
       runtime_.lane(i).timeline.settle(true);
       runtime_.lane(i).timeline.count_anew();
     }
-    return Progress::of(worker_);
+    return RankProgress::of(worker_);
   }
 
   /// All that a rank goes on from. What is of this rank alone is called so, for ranks of another number.
@@ -287,12 +286,12 @@ class Trainer {
     worker_.step = step;
   }
 
-  Progress record(const Progress& before) {
+  RankProgress record(const RankProgress& before) {
     const bool writes_row = runtime_.rank() == 0 || options_.record_all;
     const bool is_last = worker_.step + 1 == options_.steps;
     // Where work runs later than it is ordered, only a rank that needs to know the time of its end waits for it.
     if (writes_row || is_last) worker_.device.synchronize();
-    const Progress now = Progress::of(worker_);
+    const RankProgress now = RankProgress::of(worker_);
     const Cost sent = difference(now.sent, before.sent);
     ++report_.steps_done;
     report_.sent += sent;
@@ -310,13 +309,15 @@ class Trainer {
       row.busy_s = now.busy;
       report_.steps.push_back(row);
     }
-    keep_records(writes_row);
+    const Records records = worker_.take_records();
+    keep_records(records, writes_row);
+    if (writes_row && options_.on_row) options_.on_row(report_.steps.back(), records);
     return now;
   }
 
-  void keep_records(bool in_row) {
+  void keep_records(const Records& records, bool in_row) {
     constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-    for (const auto& [column, value] : worker_.take_records()) {
+    for (const auto& [column, value] : records) {
       if (recorded_.insert_or_assign(column, value).second) require_own_column(column);
       if (!in_row) continue;
       std::vector<double>& values = report_.recorded[column];

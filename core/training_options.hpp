@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/bucket.hpp"
+#include "core/rank_report.hpp"
 #include "core/worker.hpp"
 #include "core/workload.hpp"
 
@@ -50,6 +51,14 @@ struct TrainingOptions {
   bool keep_costs = false;    ///< the cost of every step in every rank's report
   CheckpointOptions checkpoint;
   std::function<void(std::int64_t done)> on_step;  ///< if set, called on rank 0 after every step
+  /// If set, called for each row of steps.csv when its step has ended, with what the algorithm recorded in it, and for
+  /// each evaluation when it is scored, in the process of the rank that has it. Those of before a checkpoint come
+  /// again.
+  std::function<void(const StepRow& row, const Records& recorded)> on_row;
+  std::function<void(const EvalRow& row)> on_evaluation;
+  /// If set, called on rank 0 before its first step; what it returns lives while that rank trains. It may read meters
+  /// from threads of its own.
+  std::function<std::shared_ptr<void>(RankRuntime& runtime)> beside;
 };
 
 /// "f32", "fp16", "bf16", as codecs are called. Throws UsageError.

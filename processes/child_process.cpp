@@ -1,6 +1,7 @@
 #include "processes/child_process.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <span>
 
 #include "core/error.hpp"
+#include "processes/interruption.hpp"
 
 namespace trigram {
 namespace {
@@ -132,7 +134,12 @@ void ChildProcess::throw_died() const {
 
 Bytes run_in_child(const std::string& name, const std::function<Bytes()>& body) {
   ChildProcess child(name, [&](HomeLine& home) { home.send_result(body()); });
-  while (!child.ended()) child.read_some();
+  while (!child.ended()) {
+    require_no_interruption();
+    constexpr int half_a_second = 500;
+    pollfd pipe{child.pipe(), POLLIN, 0};
+    if (::poll(&pipe, 1, half_a_second) > 0) child.read_some();
+  }
   return child.result();
 }
 

@@ -8,6 +8,7 @@
 #include "backends/mpi/deadline.hpp"
 #include "backends/mpi/duplicate.hpp"
 #include "backends/mpi/memory.hpp"
+#include "backends/mpi/whereabouts.hpp"
 #include "core/error.hpp"
 #include "core/real_data.hpp"
 
@@ -46,9 +47,11 @@ MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::string name, std::shared_pt
     : comm_(comm), name_(std::move(name)), lane_(std::move(lane)), world_ranks_(ranks_in_world(comm)) {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  if (lane_->timeout > 0) Whereabouts::of_this_process().count(lane_->name + ", " + name_, &sequence_);
 }
 
 MpiCommunicator::~MpiCommunicator() {
+  Whereabouts::of_this_process().forget(&sequence_);
   // Others may still be waiting in it, and freeing is collective.
   if (!lane_->failure.raised()) MPI_Comm_free(&comm_);
 }
@@ -122,8 +125,8 @@ std::string MpiCommunicator::describe(const std::string& operation) const {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string doing = lane_->device.timeline().doing();
-  return "rank " + std::to_string(rank) + ", " + lane_->name + ", " + name_ + ": " + operation + " number " +
-         std::to_string(sequence_) + (doing.empty() || doing == operation ? "" : " (in " + doing + ")");
+  return lane_->place(rank) + ", " + name_ + ": " + operation + " number " + std::to_string(sequence_) +
+         (doing.empty() || doing == operation ? "" : " (in " + doing + ")");
 }
 
 std::string MpiCommunicator::describe(const Piece& piece) const {

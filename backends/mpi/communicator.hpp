@@ -1,6 +1,7 @@
 // A group of ranks as an MPI communicator of its own.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -52,8 +53,8 @@ class MpiCommunicator : public Communicator {
   std::string name_;
   std::shared_ptr<const LaneContext> lane_;
   int rank_ = 0;
-  std::vector<int> world_ranks_;  ///< by rank of this group, for messages
-  std::int64_t sequence_ = 0;     ///< operations so far, for messages
+  std::vector<int> world_ranks_;           ///< by rank of this group, for messages
+  std::atomic<std::int64_t> sequence_{0};  ///< operations so far, for messages
 };
 
 }  // namespace trigram::mpi

@@ -204,8 +204,7 @@ void MpiRequests::exclusively(const std::function<void()>& body) {
 
 std::string MpiRequests::describe(const LaneContext& lane, const char* operation) const {
   const std::string doing = lane.device.timeline().doing();
-  return "rank " + std::to_string(rank_) + ", " + lane.name + ": " + operation +
-         (doing.empty() || doing == operation ? "" : " (in " + doing + ")");
+  return lane.place(rank_) + ": " + operation + (doing.empty() || doing == operation ? "" : " (in " + doing + ")");
 }
 
 }  // namespace trigram::mpi

@@ -10,6 +10,7 @@
 #include "backends/mpi/bootstrap.hpp"
 #include "backends/mpi/check.hpp"
 #include "backends/mpi/deadline.hpp"
+#include "backends/mpi/whereabouts.hpp"
 #include "core/error.hpp"
 #include "processes/last_resort.hpp"
 #include "processes/mpi_library.hpp"
@@ -120,6 +121,7 @@ Session::Session(double timeout) : library_(library_version()) {
           launcher_ + " started " + std::to_string(launch.processes) + " processes, but " + library_ + " sees " +
               std::to_string(ranks_) + "; use the launcher that belongs to this MPI library");
   node_of_rank_ = find_nodes(rank_, ranks_, timeout);
+  Whereabouts::of_this_process(timeout);
 }
 
 }  // namespace trigram::mpi

@@ -6,7 +6,9 @@
 
 #include "backends/mpi/check.hpp"
 #include "backends/mpi/memory.hpp"
+#include "backends/mpi/whereabouts.hpp"
 #include "core/error.hpp"
+#include "processes/interruption.hpp"
 
 namespace trigram::mpi {
 namespace {
@@ -40,6 +42,9 @@ void pause(Steady::duration waited) {
     if (++open <= open_requests_shown) text << (open == 1 ? " " : ", ") << subject.request(i);
   }
   if (open > open_requests_shown) text << " and " << open - open_requests_shown << " more";
+  Whereabouts& whereabouts = Whereabouts::of_this_process();
+  text << "; operations of this rank so far: " << whereabouts.operations_so_far()
+       << whereabouts.of_others(lane.timeout / 2);
   throw BackendError(text.str());
 }
 
@@ -59,11 +64,40 @@ void pause(Steady::duration waited) {
   throw BackendError(subject.operation() + " failed without a reason");
 }
 
+/// Tells the other ranks, once, of a wait that has lasted for half of what it may.
+class Telling {
+ public:
+  Telling(const LaneContext& lane, const Subject& subject) : lane_(lane), subject_(subject) {}
+  ~Telling() {
+    try {
+      if (told_ && !lane_.failure.raised()) Whereabouts::of_this_process().tell(lane_.name, "");
+    } catch (const BackendError&) {
+      return;  // whoever waits next learns of it
+    }
+  }
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+
+  void look(Steady::duration waited) {
+    if (told_ || lane_.timeout <= 0 || waited < std::chrono::duration<double>(lane_.timeout / 2)) return;
+    told_ = true;
+    Whereabouts& whereabouts = Whereabouts::of_this_process();
+    whereabouts.tell(lane_.name,
+                     subject_.operation() + " (operations so far: " + whereabouts.operations_so_far() + ")");
+  }
+
+ private:
+  const LaneContext& lane_;
+  const Subject& subject_;
+  bool told_ = false;
+};
+
 }  // namespace
 
 std::vector<MPI_Status> wait_all(std::span<MPI_Request> requests, const LaneContext& lane, const Subject& subject) {
   std::vector<MPI_Status> statuses(requests.size());
   const Steady::time_point begin = Steady::now();
+  Telling telling(lane, subject);
   while (true) {
     int complete = 0;
     const int code = MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete, statuses.data());
@@ -72,6 +106,8 @@ std::vector<MPI_Status> wait_all(std::span<MPI_Request> requests, const LaneCont
     const Steady::duration waited = Steady::now() - begin;
     if (lane.timeout > 0 && waited > std::chrono::duration<double>(lane.timeout)) throw_stuck(requests, lane, subject);
     if (waited > grace && lane.failure.raised()) lane.failure.rethrow();
+    require_no_interruption();
+    telling.look(waited);
     pause(waited);
   }
 }

@@ -71,8 +71,10 @@ void Cluster::read_run(Params& params) {
       params,
       params.get("fidelity", "exact", "exact: every message is a flow; fluid: a collective is one flow a rank at most"),
       "fidelity", "exact", "fluid");
-  timeout =
-      params.get("timeout", "3600s", Unit::seconds, "simulated time that one operation may block", {.least = 1e-12});
+  timeout = params.get("timeout", "0s", Unit::seconds,
+                       "simulated time that one operation may block; 0s: as long as it takes");
+  require(timeout == 0 || timeout >= 1e-12, params.owner(), ": timeout=", number_text(timeout),
+          "s is shorter than a simulation can tell; give 1e-12s or more, or 0s for none");
   platform = params.get("platform", "",
                         "a SimGrid platform XML file instead of nodes and links; its hosts in order are GPUs, and "
                         "one of 1Gf is as fast as the gpu keys say");

@@ -51,7 +51,7 @@ struct Cluster {
   std::string platform;    ///< a SimGrid platform file instead of nodes and links; empty: none
   int ranks_per_node = 0;  ///< 0: all GPUs of a node (one rank a node on a platform file)
   bool fluid = false;
-  double timeout = 0;  ///< simulated seconds that one operation may block
+  double timeout = 0;  ///< simulated seconds that one operation may block; 0: as long as it takes
 
   /// Where each rank lives; ranks fill nodes in order. Throws UsageError when they do not fit.
   std::vector<int> nodes_of(int ranks) const;

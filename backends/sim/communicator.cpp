@@ -114,8 +114,8 @@ void SimCommunicator::post(const Transfer& transfer, Outstanding& outstanding, i
   Channel& channel = send ? group_->channel(rank_, transfer.peer) : group_->channel(transfer.peer, rank_);
   group_->require_whole(rank_);
   simulation_.require_alive(from, to);
-  Posted& posted = outstanding.add({transfer, &channel, nullptr});
-  match(channel, transfer);
+  Posted& posted = outstanding.add({transfer, &channel, 0, nullptr});
+  posted.number = match(channel, transfer);
   if (transfer.peer == rank_) return;
   if (send) {
     const std::int64_t bytes = transfer.buffer.modelled_bytes();
@@ -128,7 +128,7 @@ void SimCommunicator::post(const Transfer& transfer, Outstanding& outstanding, i
   }
 }
 
-void SimCommunicator::match(Channel& channel, const Transfer& transfer) {
+std::int64_t SimCommunicator::match(Channel& channel, const Transfer& transfer) {
   const bool send = transfer.direction == Transfer::Direction::send;
   if (channel.next == channel.waiting.size()) {
     channel.waiting.clear();
@@ -137,14 +137,16 @@ void SimCommunicator::match(Channel& channel, const Transfer& transfer) {
   }
   if (channel.sends_wait == send) {
     channel.waiting.push_back(transfer.buffer);
-    return;
+    return channel.matched + static_cast<std::int64_t>(channel.waiting.size() - channel.next) - 1;
   }
+  if (transfer.peer != rank_) group_->require_same_work(rank_, transfer.peer);
   const Buffer other = channel.waiting[channel.next++];
   if (send) {
     deliver(transfer.buffer, other, rank_, transfer.peer);
   } else {
     deliver(other, transfer.buffer, transfer.peer, rank_);
   }
+  return channel.matched++;
 }
 
 void SimCommunicator::deliver(Buffer from, Buffer to, int sender, int receiver) const {
@@ -159,7 +161,7 @@ void SimCommunicator::deliver(Buffer from, Buffer to, int sender, int receiver) 
 
 void SimCommunicator::Outstanding::finish_oldest() {
   Posted& oldest = posted_[first_];
-  blocked_.awaits(oldest.transfer, size() - 1);
+  blocked_.awaits(oldest.transfer, size() - 1, oldest.channel, oldest.number);
   if (oldest.comm != nullptr) communicator_.finish(oldest);
   oldest.comm.reset();
   ++first_;

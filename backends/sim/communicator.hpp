@@ -42,6 +42,7 @@ class SimCommunicator final : public Communicator {
   struct Posted {
     Transfer transfer;
     Channel* channel;
+    std::int64_t number;         ///< among the messages of its channel
     simgrid::s4u::CommPtr comm;  ///< none to oneself
   };
   class Call;
@@ -52,7 +53,8 @@ class SimCommunicator final : public Communicator {
   /// Each stands for `rounds` messages, one after the other.
   void start_together(std::span<const Transfer> transfers, Outstanding& outstanding, int rounds = 1);
   void post(const Transfer& transfer, Outstanding& outstanding, int rounds);
-  void match(Channel& channel, const Transfer& transfer);
+  /// Returns the message's number among those of its channel.
+  std::int64_t match(Channel& channel, const Transfer& transfer);
   void deliver(Buffer from, Buffer to, int sender, int receiver) const;
   void finish(Posted& posted);
   std::vector<Transfer> in_window_order(std::span<const Transfer> transfers) const;

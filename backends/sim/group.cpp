@@ -87,6 +87,25 @@ void Group::throw_failed(int rank) const {
                                           " on the same lane failed at " + seconds_text(failed_at_)));
 }
 
+void Group::wait_at_gate() {
+  const Standstill::Rest rest(simulation_.standstill());
+  meeting_.gate->wait();
+}
+
+void Group::require_same_work(int rank, int other) const {
+  const LaneWork& mine = simulation_.work(member(rank), lane_);
+  const LaneWork& its = simulation_.work(member(other), lane_);
+  const bool same_step = mine.step == its.step || lane_ == simulation_.layout().background();
+  if ((same_step && mine.body == its.body) || ending()) return;
+  const bool other_is_short = same_step ? its.body < mine.body : its.step > mine.step;
+  const std::string one = std::to_string(member(other_is_short ? other : rank));
+  const std::string another = std::to_string(member(other_is_short ? rank : other));
+  throw Error("messages have met that were not meant for each other, in " + name_ + ": that of " +
+              simulation_.where(member(rank), lane_) + ", and that of " + simulation_.where(member(other), lane_) +
+              "; rank " + one + " has left out an exchange, or rank " + another +
+              " has made one too many: all ranks of a group start the same ones in the same order");
+}
+
 Channel& Group::channel(int from, int to) {
   Channel& channel = channels_[static_cast<std::size_t>(from)][to];
   if (channel.mailbox == nullptr) {

@@ -21,12 +21,14 @@ struct Channel {
   std::vector<Buffer> waiting;  ///< of the end that is ahead
   std::size_t next = 0;         ///< first of `waiting` that is not matched yet
   bool sends_wait = false;
+  std::int64_t matched = 0;  ///< messages whose ends have both come
 };
 
 /// A rendezvous of the group's ranks in a collective.
 struct Meeting {
   simgrid::s4u::BarrierPtr gate;
   int arrived = 0;
+  int first = 0;                                       ///< who came first
   std::vector<Buffer> buffers;                         ///< by rank
   std::vector<std::span<const Buffer>> send, receive;  ///< by rank
   std::vector<double> waits;                           ///< of a barrier, by rank, in seconds
@@ -67,9 +69,18 @@ class Group {
     if (failed_rank_ >= 0) throw_failed(rank);
   }
   Meeting& meeting() { return meeting_; }
-  /// Blocks `rank` until every rank is here; the last to come runs `last` first. Costs no simulated time.
+  /// Throws Error, naming both, where two ranks meet in what was not meant for each other: of another step (but for the
+  /// background lane, where ranks may be at different ones) or another body of the lane.
+  void require_same_work(int rank, int other) const;
+  /// Blocks `rank` until every rank is here; the last to come runs `last` first. Costs no simulated time. Throws as
+  /// require_same_work does.
   template <class Last>
   void meet(int rank, Last&& last) {
+    if (meeting_.arrived == 0) {
+      meeting_.first = rank;
+    } else {
+      require_same_work(rank, meeting_.first);
+    }
     if (++meeting_.arrived == size()) {
       meeting_.arrived = 0;
       try {
@@ -79,7 +90,7 @@ class Group {
         throw;
       }
     }
-    meeting_.gate->wait();
+    wait_at_gate();
   }
   /// The members on each node, in node order; nodes without members are left out.
   const std::vector<std::vector<int>>& by_node() const { return by_node_; }
@@ -91,6 +102,7 @@ class Group {
 
  private:
   [[noreturn]] void throw_failed(int rank) const;
+  void wait_at_gate();
   /// Whether a rank has failed: its memory is gone, and everybody ends in this instant.
   bool ending() const;
   Symmetry find_symmetry() const;

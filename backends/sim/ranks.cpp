@@ -55,12 +55,14 @@ Outcome Ranks::run(const RankBody& body) {
 }
 
 void Ranks::run_one(int rank, const RankBody& body) {
+  const Standstill::Actor actor(simulation_.standstill());
   std::exception_ptr error;
   try {
     outcome_.results[static_cast<std::size_t>(rank)] = body(*runtimes_[static_cast<std::size_t>(rank)]);
     blocking([] {});  // a rank that was killed in a destructor ends here at the latest
     outcome_.seconds = std::max(outcome_.seconds, simulation_.now());
     ++ended_;
+    simulation_.note_end(rank);
   } catch (const simgrid::ForcefulKillException&) {
     if (!simulation_.failing()) simulation_.bury(rank);
     throw;

@@ -114,6 +114,7 @@ class SimRequests::Asking {
       const auto first = std::ranges::find_if(sent_, [](const auto& one) { return one->reply.comm == nullptr; });
       if (first != sent_.end())
         blocked.awaits(Transfer::receive_from((*first)->ask->peer, (*first)->ask->reply), open - 1);
+      const Standstill::Rest rest(simulation_.standstill());
       sent_.front()->replied->acquire();
     }
     for (const auto& one : sent_) {
@@ -186,6 +187,7 @@ std::unique_ptr<Request> SimRequests::next() {
   while (arrived_.empty() && !simulation_.all_left()) {
     simulation_.require_askers_alive(rank_);
     waits_ = true;
+    const Standstill::Rest rest(simulation_.standstill());
     blocking([&] { more_->acquire(); });
   }
   if (arrived_.empty()) return nullptr;
@@ -203,7 +205,10 @@ void SimRequests::leave() {
 }
 
 void SimRequests::exclusively(const std::function<void()>& body) {
-  blocking([&] { guard_->lock(); });
+  {
+    const Standstill::Rest rest(simulation_.standstill());
+    blocking([&] { guard_->lock(); });
+  }
   std::exception_ptr error;
   try {
     body();

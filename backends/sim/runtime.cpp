@@ -16,6 +16,7 @@ namespace sg = simgrid::s4u;
 /// One started body.
 struct Runtime::Task {
   std::function<void()> body;
+  std::int64_t step = 0;  ///< of LaneWork
   bool done = false;
   std::exception_ptr error;
 };
@@ -62,6 +63,7 @@ void LanePending::wait() {
   if (std::uncaught_exceptions() > 0) return;
   if (!task_->done) {
     const Blocked blocked(simulation_, of_starter_, lane_);
+    const Standstill::Rest rest(simulation_.standstill());
     blocking([&] {
       while (!task_->done) {
         stream_.waited_for = true;
@@ -106,13 +108,14 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
   std::unique_ptr<Stream>& stream = streams_[static_cast<std::size_t>(lane)];
   auto task = std::make_shared<Task>();
   task->body = std::move(body);
+  task->step = simulation_.work(rank(), layout().starter_of(lane)).step;
   blocking([&] {
     if (stream == nullptr) {
       stream = std::make_unique<Stream>();
       sg::Host* host = simulation_.platform().hosts[static_cast<std::size_t>(rank())];
-      stream->actor = sg::Actor::create("lane", host, [this, s = stream.get()] {
+      stream->actor = sg::Actor::create("lane", host, [this, lane, s = stream.get()] {
         // SimGrid begins an actor that was killed before it began, and never wakes it again.
-        if (sg::this_actor::get_host()->is_on()) serve(*s);
+        if (sg::this_actor::get_host()->is_on()) serve(*s, lane);
       });
       stream->actor->daemonize();
     }
@@ -123,16 +126,28 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
   return Pending(std::make_unique<LanePending>(task, *stream, simulation_, of_starter, lane));
 }
 
-void Runtime::serve(Stream& stream) {
+void Runtime::run_in_place(int lane, const std::function<void()>& body) {
+  simulation_.work(rank(), lane).step = simulation_.work(rank(), 0).step;
+  ++simulation_.work(rank(), lane).body;
+  body();
+}
+
+void Runtime::step_ends() { ++simulation_.work(rank(), 0).step; }
+
+void Runtime::serve(Stream& stream, int lane) {
+  const Standstill::Actor actor(simulation_.standstill());
   for (;;) {
     blocking([] {});  // a killed lane begins no further body
     if (stream.queue.empty()) {
       stream.idle = true;
+      const Standstill::Rest rest(simulation_.standstill());
       blocking([&] { stream.work->acquire(); });
     }
     const std::shared_ptr<Task> task = std::move(stream.queue.front());
     stream.queue.pop_front();
     try {
+      LaneWork& work = simulation_.work(rank(), lane);
+      work = {task->step, work.body + 1};
       if (!stream.failed) task->body();
     } catch (const simgrid::ForcefulKillException&) {
       if (!simulation_.failing()) simulation_.bury(rank());

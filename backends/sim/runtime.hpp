@@ -32,6 +32,8 @@ class Runtime final : public RankRuntime {
   double now() const override;
   double take_busy_seconds() override;
   Pending launch(int lane, std::function<void()> body) override;
+  void run_in_place(int lane, const std::function<void()>& body) override;
+  void step_ends() override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override;
   void meet() override;
   void go_on_at(double seconds) override;
@@ -45,7 +47,7 @@ class Runtime final : public RankRuntime {
   struct Stream;
 
  private:
-  void serve(Stream& stream);
+  void serve(Stream& stream, int lane);
 
   Simulation& simulation_;
   std::vector<std::unique_ptr<Lane>> lanes_;

@@ -30,7 +30,9 @@ Simulation::Simulation(const Cluster& cluster, const World& world)
   const auto n = static_cast<std::size_t>(world.ranks);
   for (std::size_t rank = 0; rank < n; ++rank) gpus_.emplace_back(platform_.hosts[rank], cluster.compute_slowdown > 1);
   stations_.resize(n * static_cast<std::size_t>(lanes()));
+  works_.resize(stations_.size());
   left_.resize(n);
+  ended_.resize(n);
   dead_since_.assign(n, std::numeric_limits<double>::infinity());
   sent_.assign(static_cast<std::size_t>(platform_.nics()), 0);
   received_ = sent_;
@@ -47,7 +49,7 @@ void Simulation::watch_over(std::vector<RankRuntime*> ranks, std::shared_ptr<con
   start_events();
   start_background();
   sg::Engine::on_deadlock_cb([this] {
-    if (!failing()) failure_ = remembered_ ? remembered_ : stuck();
+    if (!failing()) failure_ = remembered_ ? remembered_ : deadlock();
   });
 }
 
@@ -60,7 +62,7 @@ void Simulation::require_success(bool all_ended) const {
                          " (simulated), before the rank had ended; its peers did not need it any more");
     }
   }
-  if (!all_ended) std::rethrow_exception(stuck());
+  if (!all_ended) std::rethrow_exception(deadlock());
 }
 
 void Simulation::fail(std::exception_ptr error) {
@@ -124,6 +126,7 @@ std::int64_t Simulation::agree(int rank, std::int64_t value, ReduceOp op) {
     agreed_ = op == ReduceOp::mean ? agreeing_ / ranks() : agreeing_;
   }
   const Blocked blocked(*this, station(rank, 0), "agree", *everybody_);
+  const Standstill::Rest rest(standstill_);
   blocking([&] { agreement_->wait(); });
   return agreed_;
 }
@@ -133,6 +136,7 @@ void Simulation::meet(int rank) {
   agree(rank, 0, ReduceOp::sum);
   const auto next = static_cast<std::size_t>(rank) + 1;
   blocking([&] {
+    const Standstill::Rest rest(standstill_);
     if (rank > 0) turns_[next - 1]->acquire();
     if (next < turns_.size()) turns_[next]->release();
   });

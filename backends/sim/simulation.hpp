@@ -16,26 +16,37 @@
 #include "backends/sim/gpu.hpp"
 #include "backends/sim/network.hpp"
 #include "backends/sim/platform.hpp"
+#include "backends/sim/standstill.hpp"
 #include "core/backend.hpp"
+#include "core/message_count.hpp"
 
 namespace trigram::sim {
 
 class Group;
+struct Channel;
 
 /// What one actor is blocked in, for the watchdog and for whoever reports a lost peer.
 struct Station {
   double since = -1;  ///< simulated seconds; negative while it runs
   const char* operation = "";
-  const Group* group = nullptr;         ///< none while it waits for another lane of its rank
-  int lane = -1;                        ///< that it waits for, where there is no group
-  std::span<const Transfer> transfers;  ///< of an exchange; a rendezvous waits for its whole group
-  std::optional<Transfer> awaited;      ///< of the exchange, the message that must end first
-  std::size_t more = 0;                 ///< messages behind it
-  bool patient = false;                 ///< serves: it may wait as long as others train
+  const Group* group = nullptr;              ///< none while it waits for another lane of its rank
+  int lane = -1;                             ///< that it waits for, where there is no group
+  std::span<const Transfer> transfers = {};  ///< of an exchange; a rendezvous waits for its whole group
+  std::optional<Transfer> awaited = {};      ///< of the exchange, the message that must end first
+  std::size_t more = 0;                      ///< messages behind it
+  const Channel* channel = nullptr;          ///< of the awaited message
+  std::int64_t number = 0;                   ///< of the awaited message there
+  bool patient = false;                      ///< serves: it may wait as long as others train
   bool blocked() const { return since >= 0; }
   /// Whether only others can end this, and in time. Who waits for a lane of its own waits for whatever that one waits
   /// for.
   bool waits_for_others() const { return blocked() && group != nullptr && !patient; }
+};
+
+/// How far a lane has come: what meets on a lane of several ranks is of equal ones.
+struct LaneWork {
+  std::int64_t step = 0;  ///< of its rank, counted from the first one of this process, when the body was started
+  std::int64_t body = 0;  ///< of the lane, from 1 on
 };
 
 /// Everything the actors share. SimGrid runs one actor at a time, so there are no locks.
@@ -75,6 +86,13 @@ class Simulation {
   /// Its rank has asked for it: what follows is its decision.
   void forget(const std::exception_ptr& error);
 
+  LaneWork& work(int rank, int lane) { return works_[static_cast<std::size_t>(rank * lanes() + lane)]; }
+  /// "rank 3, step 5, lane 1 (buckets 0, 2, ...), all_reduce of bucket 2"; the step is left out where it is unknown.
+  std::string where(int rank, int lane) const;
+  Standstill& standstill() { return standstill_; }
+  /// A rank has come to its end.
+  void note_end(int rank) { ended_[static_cast<std::size_t>(rank)] = true; }
+
   Station& station(int rank, int lane) { return stations_[static_cast<std::size_t>(rank * lanes() + lane)]; }
   /// Remembers that a rank's host is gone.
   void bury(int rank);
@@ -91,6 +109,8 @@ class Simulation {
 
   /// Counts a message for the NICs that it crosses.
   void count(int from, int to, std::int64_t bytes) {
+    auto& messages = message_count();
+    messages.store(messages.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     const std::vector<int>& node = platform_.node_of_rank;
     if (node[static_cast<std::size_t>(from)] == node[static_cast<std::size_t>(to)]) return;
     sent_[static_cast<std::size_t>(platform_.nic_of(from))] += bytes;
@@ -133,7 +153,14 @@ class Simulation {
   std::optional<double> oldest_wait() const;
   bool overdue(double since) const;
   void wake_watch();
-  std::exception_ptr stuck() const;
+  /// Whether no actor of a rank can move, as far as can be seen while others may be about to run in this instant.
+  bool seems_to_stand_still() const;
+  bool stands_still();
+  std::exception_ptr deadlock() const;
+  std::exception_ptr timed_out() const;
+  std::string waiting_lanes(const std::vector<int>& blocked) const;
+  std::vector<int> blocked_lanes() const;
+  std::string ended_ranks() const;
   void start_events();
   void strike(const Fault& fault);
   void report_waiting_for(const std::vector<int>& gone);
@@ -153,7 +180,8 @@ class Simulation {
   Network network_;
   std::deque<Gpu> gpus_;  ///< by rank
   std::shared_ptr<const RankMap> map_;
-  std::vector<Station> stations_;
+  std::vector<Station> stations_;  ///< by rank, then lane
+  std::vector<LaneWork> works_;    ///< likewise
   std::vector<RankRuntime*> runtimes_;
   std::vector<bool> left_;  ///< by rank: asks nobody any more
   int left_count_ = 0;
@@ -162,6 +190,8 @@ class Simulation {
   std::exception_ptr failure_;
   std::exception_ptr remembered_;
   std::vector<std::int64_t> sent_, received_;
+  Standstill standstill_;
+  std::vector<bool> ended_;  ///< by rank
   std::array<bool, 9> exact_{}, fluid_{};
   std::map<std::int64_t, Collection> collections_;
   bool watch_rests_ = false;
@@ -179,27 +209,29 @@ class Blocked {
   Blocked(Simulation& simulation, Station& station, const char* operation, const Group& group,
           std::span<const Transfer> transfers = {})
       : station_(station), before_(station) {
-    station_ = {simulation.now(), operation, &group, -1, transfers, std::nullopt, 0};
+    station_ = {.since = simulation.now(), .operation = operation, .group = &group, .transfers = transfers};
     simulation.notice_wait();
   }
   /// A lane that serves, until somebody asks.
   enum Patience { patient };
   Blocked(Simulation& simulation, Station& station, const char* operation, const Group& group, Patience)
       : station_(station), before_(station) {
-    station_ = {simulation.now(), operation, &group, -1, {}, std::nullopt, 0, true};
+    station_ = {.since = simulation.now(), .operation = operation, .group = &group, .patient = true};
   }
   /// The lane that started a body of `lane`, until that has ended.
   Blocked(Simulation& simulation, Station& station, int lane) : station_(station), before_(station) {
-    station_ = {simulation.now(), "", nullptr, lane, {}, std::nullopt, 0};
+    station_ = {.since = simulation.now(), .lane = lane};
   }
   ~Blocked() { station_ = before_; }
   Blocked(const Blocked&) = delete;
   Blocked& operator=(const Blocked&) = delete;
 
   /// Of the exchange, this message is waited for, and `more` after it.
-  void awaits(const Transfer& transfer, std::size_t more) {
+  void awaits(const Transfer& transfer, std::size_t more, const Channel* channel = nullptr, std::int64_t number = 0) {
     station_.awaited = transfer;
     station_.more = more;
+    station_.channel = channel;
+    station_.number = number;
   }
   /// All messages have ended; the group has not.
   void awaits_all() { station_.transfers = {}; }

@@ -16,6 +16,12 @@ namespace {
 /// Endless for any simulation: a century at 300 GB/s.
 constexpr std::uint64_t endless_bytes = 1'000'000'000'000'000'000U;
 
+/// How long an operation lasts before somebody looks whether it can still end.
+double patience(const Cluster& cluster) {
+  constexpr double hour = 3600;
+  return cluster.timeout > 0 ? cluster.timeout : hour;
+}
+
 /// Waits for traffic that ends with its links, or never.
 void wait_out(sg::Comm& comm) {
   try {
@@ -53,21 +59,26 @@ void Simulation::start_watchdog() {
   sg::Actor::create("watchdog", platform_.service, [this] { watch(); })->daemonize();
 }
 
-// One timer for all operations: it sleeps until the oldest of them would be overdue. With nobody else to run,
-// simulated time jumps there at once; so a deadlock shows as operations that are overdue. While nobody waits for others
-// it rests until somebody does, since a timer that ticks for ever is not a run that makes progress.
+// One timer for all operations: it sleeps until the oldest of them would be overdue, and sees then whether anybody can
+// still move. With nobody else to run, simulated time jumps there at once. While nobody waits for others it rests until
+// somebody does, since a timer that ticks for ever is not a run that makes progress.
 void Simulation::watch() {
   bool quiet = false;
+  double looked = -1;
   for (;;) {
     const std::optional<double> oldest = oldest_wait();
-    const double deadline = oldest.value_or(now()) + cluster_.timeout;
-    if (oldest && overdue(*oldest)) return fail(stuck());
-    if (!oldest && quiet) {
+    const double since = std::max(oldest.value_or(now()), looked);
+    if (oldest && overdue(since)) {
+      if (stands_still()) return fail(deadlock());
+      if (cluster_.timeout > 0) return fail(timed_out());
+      looked = now();
+    } else if (!oldest && quiet) {
       watch_rests_ = true;
       blocking([&] { watch_wanted_->acquire(); });
     } else {
       constexpr double later = std::numeric_limits<double>::infinity();
-      blocking([&] { sg::this_actor::sleep_until(std::max(deadline, std::nextafter(now(), later))); });
+      blocking(
+          [&] { sg::this_actor::sleep_until(std::max(since + patience(cluster_), std::nextafter(now(), later))); });
     }
     quiet = !oldest && !quiet;
   }
@@ -75,7 +86,24 @@ void Simulation::watch() {
 
 // Of a clock that has gone far, a timeout may be less than the last digit.
 bool Simulation::overdue(double since) const {
-  return since + cluster_.timeout <= now() && now() - since >= cluster_.timeout / 2;
+  return since + patience(cluster_) <= now() && now() - since >= patience(cluster_) / 2;
+}
+
+bool Simulation::seems_to_stand_still() const {
+  int moving = standstill_.moving();
+  for (const Station& station : stations_) {
+    if (station.blocked() && station.channel != nullptr && station.number >= station.channel->matched) --moving;
+  }
+  return moving == 0;
+}
+
+// Who was woken in this instant still looks like resting; once time has passed, everybody has run.
+bool Simulation::stands_still() {
+  if (!seems_to_stand_still()) return false;
+  constexpr double instant = 1e-3, later = std::numeric_limits<double>::infinity();
+  const std::uint64_t before = standstill_.changes();
+  blocking([&] { sg::this_actor::sleep_until(std::max(now() + instant, std::nextafter(now(), later))); });
+  return standstill_.changes() == before && seems_to_stand_still();
 }
 
 void Simulation::wake_watch() {
@@ -93,29 +121,69 @@ std::optional<double> Simulation::oldest_wait() const {
   return oldest;
 }
 
-std::exception_ptr Simulation::stuck() const {
-  constexpr std::size_t lanes_shown = 32;
+std::vector<int> Simulation::blocked_lanes() const {
   std::vector<int> blocked;
   for (int place = 0; place < ranks() * lanes(); ++place) {
     if (stations_[static_cast<std::size_t>(place)].blocked() && !dead(place / lanes())) blocked.push_back(place);
   }
   const auto since = [&](int place) { return stations_[static_cast<std::size_t>(place)].since; };
   std::stable_sort(blocked.begin(), blocked.end(), [&](int a, int b) { return since(a) < since(b); });
-  std::string text = "deadlock at " + seconds_text(now()) +
-                     " (simulated), or a peer that never answers: after a timeout of " +
-                     seconds_text(cluster_.timeout) + " these lanes are blocked:";
+  return blocked;
+}
+
+std::string Simulation::waiting_lanes(const std::vector<int>& blocked) const {
+  constexpr std::size_t lanes_shown = 32;
+  std::string text;
   for (std::size_t i = 0; i < std::min(lanes_shown, blocked.size()); ++i)
     text += "\n  " + describe(blocked[i] / lanes(), blocked[i] % lanes());
   if (blocked.size() > lanes_shown) text += "\n  and " + std::to_string(blocked.size() - lanes_shown) + " more";
-  return std::make_exception_ptr(BackendError(text));
+  return text + ended_ranks();
+}
+
+std::string Simulation::ended_ranks() const {
+  constexpr int shown = 8;
+  int count = 0;
+  std::string text;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    if (!ended_[static_cast<std::size_t>(rank)] || ++count > shown) continue;
+    text += (count == 1 ? "" : ", ") + std::to_string(rank);
+  }
+  if (count == 0) return "";
+  return "\n  at their end already: rank " + text +
+         (count > shown ? " and " + std::to_string(count - shown) + " more" : "");
+}
+
+std::exception_ptr Simulation::deadlock() const {
+  const std::vector<int> blocked = blocked_lanes();
+  const double since = blocked.empty() ? now() : stations_[static_cast<std::size_t>(blocked.back())].since;
+  return std::make_exception_ptr(
+      BackendError("deadlock at " + seconds_text(since) +
+                   " (simulated): no rank can move, and these lanes wait:" + waiting_lanes(blocked)));
+}
+
+std::exception_ptr Simulation::timed_out() const {
+  return std::make_exception_ptr(
+      BackendError("timeout at " + seconds_text(now()) + " (simulated), though ranks could move: cluster.timeout is " +
+                   seconds_text(cluster_.timeout) +
+                   ", and an operation has lasted that long; give the cluster a longer one, or timeout=0s for none. "
+                   "These lanes wait:" +
+                   waiting_lanes(blocked_lanes())));
+}
+
+std::string Simulation::where(int rank, int lane) const {
+  const Timeline& timeline = runtimes_[static_cast<std::size_t>(rank)]->lane(lane).timeline;
+  const std::string place = timeline.where(), doing = timeline.doing();
+  if (place.starts_with("rank ")) return place;
+  return "rank " + std::to_string(rank) + ", " + layout_.name_of(lane) + (doing.empty() ? "" : ", " + doing);
 }
 
 std::string Simulation::describe(int rank, int lane) const {
   const Station& station = stations_[static_cast<std::size_t>(rank * lanes() + lane)];
-  const std::string who = "rank " + std::to_string(rank) + ", " + layout_.name_of(lane);
+  const std::string doing = runtimes_[static_cast<std::size_t>(rank)]->lane(lane).timeline.doing();
+  std::string who = where(rank, lane);
+  if (!doing.empty()) who.resize(who.size() - doing.size() - 2);  // ", all_reduce"
   const std::string waits = " waits since " + seconds_text(station.since) + " for ";
   if (station.group == nullptr) return who + waits + layout_.name_of(station.lane);
-  const std::string doing = runtimes_[static_cast<std::size_t>(rank)]->lane(lane).timeline.doing();
   const bool says_all = doing.empty() || doing.starts_with(station.operation);
   const std::string what = says_all && !doing.empty() ? doing : station.operation;
   return who + ", " + station.group->name() + ": " + what + (says_all ? "" : " (in " + doing + ")") + waits +

@@ -76,9 +76,8 @@ std::vector<Message> TorchCommunicator::messages_of(std::span<const Transfer> tr
 
 std::string TorchCommunicator::describe() const {
   const std::string doing = line_->context->device.timeline().doing();
-  return "rank " + std::to_string(line_->carrier.rank()) + ", " + line_->context->name + ", " + name_ +
-         ": exchange number " + std::to_string(sequence_) +
-         (doing.empty() || doing == "exchange" ? "" : " (in " + doing + ")");
+  return line_->context->place(line_->carrier.rank()) + ", " + name_ + ": exchange number " +
+         std::to_string(sequence_) + (doing.empty() || doing == "exchange" ? "" : " (in " + doing + ")");
 }
 
 /// Numbers of groups grow on every rank of a split to one that none of them has used.

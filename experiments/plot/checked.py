@@ -151,7 +151,14 @@ def run(path):
     """The run.json of a run alone."""
     value = tables.json_of(path)
     is_run(value, f"'{path}'")
+    text(value.get("stopped", ""), f"'{path}'.stopped")
     return value
+
+
+def early_end(run):
+    """Words behind the name of a run that is not whole; empty for one that is."""
+    stopped = run.get("stopped", "").split(":")[0].replace("$", r"\$")
+    return f" (ended early{', ' if stopped else ''}{stopped[:60]})" if "stopped" in run else ""
 
 
 def study(path):

@@ -94,8 +94,8 @@ def draw(folders):
     for folder in folders:
         if (folder / "study.json").exists():
             raise Unusable(f"'{folder}' holds a study; runs are drawn beside each other")
-    labels = labels_of(folders)
     runs = [checked.run(folder / "run.json") for folder in folders]
+    labels = [label + checked.early_end(run) for label, run in zip(labels_of(folders), runs)]
     looks, marks = style.looks_of(labels), style.marks_of(labels, max(len(run["curve"]) for run in runs))
     looks = [{"label": label, **looks[label], **marks[label]} for label in labels]
     return draw_curves(folders[0], runs, looks) + draw_breakdowns(folders[0], runs, looks) + draw_steps(folders[0], folders, looks)

@@ -34,7 +34,7 @@ def draw_curves(folder, run):
             against.scale_x(axes, (x, divisor, label), [points], view)
             axes.set_xlabel(label)
         against.limit_y(row, key, view)
-    figure.suptitle(f"{run['workload']['description']}, {run['configuration']['flags']['algorithm']}", x=0.02, ha="left")
+    figure.suptitle(f"{run['workload']['description']}, {run['configuration']['flags']['algorithm']}{checked.early_end(run)}", x=0.02, ha="left")
     figure.tight_layout()
     return style.save(figure, folder, "curves")
 
@@ -51,7 +51,7 @@ def draw_breakdown(folder, run):
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"mean of a step ({unit}); compute and exposed add up to it, the others may overlap")
-    axes.set_title("rank 0's time")
+    axes.set_title(f"rank 0's time{checked.early_end(run)}")
     return style.save(figure, folder, "breakdown")
 
 
@@ -63,7 +63,7 @@ def recorded_columns(path, rows):
     return columns
 
 
-def draw_steps(folder):
+def draw_steps(folder, run):
     path = folder / "steps.csv"
     rows = [row for row in tables.rows_of(path, ["rank", "loss", "time_s"]) if row["rank"] == "0"]
     values = {column: [tables.number(row[column]) for row in rows] for column in ["loss", *recorded_columns(path, rows)]}
@@ -75,10 +75,11 @@ def draw_steps(folder):
         points = [(tables.number(row["time_s"]), value) for row, value in zip(rows, values[column]) if math.isfinite(value)]
         axes.plot(*zip(*points), color=colour, linewidth=1)
         axes.set_ylabel("loss of rank 0's batch" if column == "loss" else column)
+    grid[0, 0].set_title(checked.early_end(run).strip())
     grid[-1, 0].set_xlabel("time (s)")
     return style.save(figure, folder, "steps")
 
 
 def draw(folder):
     run = checked.run(folder / "run.json")
-    return draw_curves(folder, run) + draw_breakdown(folder, run) + draw_steps(folder)
+    return draw_curves(folder, run) + draw_breakdown(folder, run) + draw_steps(folder, run)

@@ -8,6 +8,7 @@
 #include "experiments/record/run_record.hpp"
 #include "experiments/record/warnings.hpp"
 #include "experiments/settings/system.hpp"
+#include "processes/interruption.hpp"
 
 namespace trigram {
 namespace {
@@ -39,6 +40,13 @@ std::string uses_line(const nlohmann::json& facts) {
   return facts.is_object() && facts.contains("uses") ? "  uses       " + facts["uses"].get<std::string>() + "\n" : "";
 }
 
+/// By which two runs can be seen to end at the same bits.
+std::string weights_line(const nlohmann::json& weights) {
+  if (weights.is_null()) return "";
+  return "  weights    " + weights["digest"].get<std::string>() +
+         (weights["equal_on_all_ranks"].get<bool>() ? ", the same on all ranks\n" : ", of all ranks, which differ\n");
+}
+
 /// Of all ranks, where the cluster has rates for it.
 std::string expense_lines(const nlohmann::json& summary) {
   std::string text;
@@ -68,15 +76,61 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
             << text_of(summary["bytes_per_step_between_nodes"]) << " between them\n"
             << expense_lines(summary) << "  loss       " << text_of(summary["loss"]) << "\n"
             << "  accuracy   " << text_of(summary["accuracy"]) << "\n"
-            << "  took       " << text_of(summary["simulated_s"]) << " s on the backend's clock, "
+            << "  took       " << text_of(summary["clock_s"]) << " s on the backend's clock, "
             << text_of(summary["wall_s"]) << " s to run\n"
-            << uses_line(run["backend"]) << "  files      " << config.out.string() << "/\n";
+            << weights_line(run["weights"]) << uses_line(run["backend"]) << "  files      " << config.out.string()
+            << "/\n";
+}
+
+/// As a shell takes it.
+std::string quoted_word(const std::string& word) {
+  const bool plain =
+      word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%") ==
+      std::string::npos;
+  if (plain && !word.empty()) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+/// The command that goes on from the checkpoints that this one left.
+std::string command_that_goes_on(const Arguments& arguments, const RunConfig& config) {
+  std::string text = "trigram run";
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--resume") {
+      ++i;
+    } else if (!arguments[i].starts_with("--resume=")) {
+      text += " " + quoted_word(arguments[i]);
+    }
+  }
+  return text + " --resume " + quoted_word(config.checkpoint.string());
+}
+
+TellRemains remains_of(const Arguments& arguments, const RunConfig& config) {
+  return [&](const Remains& remains) {
+    std::cerr << "trigram: the run has ended early";
+    if (!remains.folder.empty()) {
+      std::cerr << ", after " << remains.steps << " of " << remains.of << " steps; their rows are in "
+                << remains.folder.string() << "/, whose run.json says so";
+    }
+    std::cerr << "\n";
+    if (remains.checkpoint > 0) {
+      std::cerr << "trigram: it goes on from the checkpoint after step " << remains.checkpoint
+                << " by: " << command_that_goes_on(arguments, config) << "\n";
+    }
+  };
 }
 
 int run(const Arguments& arguments) {
   if (run_command_line().helped(arguments)) return 0;
   const RunConfig config("trigram run", given_settings(arguments));
-  const std::optional<nlohmann::json> run = record_run(config);
+  std::optional<nlohmann::json> run;
+  try {
+    run = record_run(config, "", remains_of(arguments, config));
+  } catch (const Interruption& interruption) {
+    std::cerr << "trigram: " << interruption.what() << std::endl;
+    return interruption.exit_code();
+  }
   if (!run) return 0;
   print_warnings(warnings_of((*run)["backend"]));
   print_summary(*run, config);

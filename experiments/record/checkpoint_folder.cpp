@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int format = 2;
+constexpr int format = 3;
 constexpr std::string_view stem = "checkpoint-";
 constexpr std::string_view manifest_end = ".json";
 
@@ -213,6 +213,11 @@ void CheckpointFolder::keep(std::int64_t steps, const std::vector<std::vector<st
     if (other < steps) before = other;
   }
   remove_all_but(path_, kept, before);
+}
+
+std::int64_t last_checkpoint(const fs::path& path) {
+  const auto all = manifests_in(path);
+  return all.empty() ? 0 : all.rbegin()->first;
 }
 
 void require_no_other_checkpoints(const fs::path& path, const fs::path& resume) {

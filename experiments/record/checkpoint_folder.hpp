@@ -37,6 +37,9 @@ class CheckpointFolder {
   Configuration configuration_;
 };
 
+/// The steps of the last checkpoint in a folder, whole or not; 0 where there is none.
+std::int64_t last_checkpoint(const std::filesystem::path& path);
+
 /// Throws UsageError where `path` holds checkpoints, unless they are what `resume` goes on from.
 void require_no_other_checkpoints(const std::filesystem::path& path, const std::filesystem::path& resume);
 

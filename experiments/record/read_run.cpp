@@ -14,6 +14,7 @@ bool is_point(const nlohmann::json& point) {
   for (const char* key : {"step", "time_s", "bytes_mean"}) {
     if (!point.contains(key) || !point[key].is_number()) return false;
   }
+  if (point.contains("steps_mean") && !point["steps_mean"].is_number()) return false;
   for (const char* key : expense_names) {
     if (point.contains(key) && !point[key].is_number()) return false;
   }
@@ -53,6 +54,7 @@ RecordedRun read_run(const std::filesystem::path& folder, const std::string& ide
   if (text->empty()) return {nullptr, "it is empty"};
   nlohmann::json run = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (run.is_discarded()) return {nullptr, "it is no whole JSON"};
+  if (run.is_object() && run.contains("stopped")) return {nullptr, "it is of a run that ended early"};
   if (!is_run(run)) return {nullptr, "it is no record of a run"};
   if (!run.contains("identity") || run["identity"] != identity) return {nullptr, "it is of another run"};
   const std::string changed = changed_file(run, digests);

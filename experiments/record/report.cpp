@@ -135,7 +135,7 @@ std::string evals_csv(const Training& training) {
   return text;
 }
 
-nlohmann::json summarize(const Training& training, std::int64_t global_batch) {
+nlohmann::json summarize(const Training& training, std::int64_t global_batch, bool simulated) {
   const std::vector<RankReport>& ranks = training.ranks;
   double all = 0, between = 0, largest = 0, slowest = 0;
   for (const RankReport& report : ranks) {
@@ -157,7 +157,8 @@ nlohmann::json summarize(const Training& training, std::int64_t global_batch) {
       {"bytes_per_step_between_nodes", between / static_cast<double>(ranks.size()) / divisor},
       {"bytes_per_step_largest", largest / divisor},
       {"busiest_nic", busiest_nic(training)},
-      {"simulated_s", training.seconds},
+      {"clock_s", training.seconds},
+      {"simulated_s", simulated ? nlohmann::json(training.seconds) : nlohmann::json()},
       {"empty_shards", std::count_if(ranks.begin(), ranks.end(),
                                      [](const RankReport& r) { return r.steps_done > 0 && r.local_batch == 0; })},
       {"breakdown", breakdown(ranks.front())}};

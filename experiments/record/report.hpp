@@ -28,9 +28,10 @@ void write_trace(const std::vector<RankReport>& ranks, const LaneLayout& layout,
 /// rank that takes longest. samples_per_s adds every rank's own rate, over the same steps, and counts samples that data
 /// lines share once: `global_batch` a step, of all its micro-batches. Bytes a step are means over steps, of the mean
 /// and of the largest rank; those of the mean are parted into what stays inside nodes and what goes between them.
-/// energy_J and money_USD are of all ranks until the last one has ended. JSON null stands for what the workload, or the
-/// cluster, does not have.
-nlohmann::json summarize(const Training& training, std::int64_t global_batch);
+/// clock_s is when the last rank ended on the backend's clock, and simulated_s the same where that is a model's, as
+/// `simulated` says. energy_J and money_USD are of all ranks until the last one has ended. JSON null stands for what
+/// the workload, or the cluster, does not have.
+nlohmann::json summarize(const Training& training, std::int64_t global_batch, bool simulated = true);
 
 /// What summarize has a number or null for: "iteration_s", "breakdown.wire_s", ...
 std::vector<std::string> summary_names();

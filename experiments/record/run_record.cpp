@@ -1,30 +1,30 @@
 // One run and its files.
 #include "experiments/record/run_record.hpp"
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <set>
 
 #include "core/algorithm.hpp"
 #include "experiments/record/checkpoint_folder.hpp"
 #include "experiments/record/digest.hpp"
-#include "experiments/record/expenses.hpp"
 #include "experiments/record/folder_lock.hpp"
 #include "experiments/record/progress.hpp"
 #include "experiments/record/regime.hpp"
 #include "experiments/record/report.hpp"
 #include "experiments/record/report_file.hpp"
+#include "experiments/record/result_files.hpp"
+#include "experiments/record/run_watch.hpp"
+#include "experiments/record/stopped_run.hpp"
 #include "experiments/settings/build_facts.hpp"
 #include "experiments/settings/job.hpp"
 #include "experiments/workloads/data/read_file.hpp"
 #include "processes/clock.hpp"
+#include "processes/interruption.hpp"
 
 namespace trigram {
 namespace {
-
-/// Words from elsewhere, as a platform's, may be no UTF-8; a finished training is not lost to them.
-std::string text_of(const nlohmann::json& json) {
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
 
 World world_of(const RunConfig& config, const Backend& backend) {
   World world = config.world;
@@ -58,40 +58,6 @@ nlohmann::json inputs(const RunConfig& config) {
   nlohmann::json digests = nlohmann::json::object();
   for (const std::string& path : paths) digests[path] = file_digest(path);
   return digests;
-}
-
-/// What evals.csv says, with the bytes that a rank had sent on average by then.
-nlohmann::json curve(const Training& training) {
-  const std::vector<Expense> expenses = expenses_of(training);
-  nlohmann::json points = nlohmann::json::array();
-  for (const EvalRow& row : evaluations(training.ranks)) {
-    points.push_back({{"step", row.step},
-                      {"time_s", row.time_s},
-                      {"loss", row.loss},
-                      {"accuracy", row.accuracy},
-                      {"bytes_mean", row.bytes_sent}});
-    for (const Expense& expense : expenses) points.back()[expense.name] = expense.of(used_until(row, training));
-  }
-  return points;
-}
-
-/// All files are whole before the first one takes its place; run.json goes first and comes last: a folder that has one
-/// is whole.
-void write_results(const RunConfig& config, const LaneLayout& layout, const Training& training,
-                   const nlohmann::json& run) {
-  std::vector<NewFile> files;
-  const auto add = [&](const char* name) -> NewFile& { return files.emplace_back(config.out / name); };
-  add("steps.csv").write(steps_csv(training));
-  add("evals.csv").write(evals_csv(training));
-  if (config.trace) {
-    NewFile& trace = add("trace.json");
-    write_trace(training.ranks, layout, [&](std::string_view piece) { trace.write(piece); });
-  }
-  add("run.json").write(text_of(run));
-  std::error_code ignored;
-  std::filesystem::remove(config.out / "run.json", ignored);
-  if (!config.trace) std::filesystem::remove(config.out / "trace.json", ignored);
-  for (NewFile& file : files) file.keep();
 }
 
 /// The folders of a run while it is made. Inside a study's, which is locked as a whole, it needs no lock of its own.
@@ -169,9 +135,50 @@ nlohmann::json error_bar(const RunConfig& config, const nlohmann::json& summary,
   return {{"error", bar->error}, {"rows", bar->rows}, {"regime", name_of(regime)}};
 }
 
+/// What rank 0 of a run sends, and what would make it faster.
+RunWatch::Said said_of(const Checked& checked, const RunConfig& config, const Backend& backend) {
+  const World& world = checked.world();
+  const std::shared_ptr<const Algorithm> algorithm = Algorithms::make(checked.options().algorithm);
+  std::vector<int> nodes = RankMap(world.axes(), backend.nodes(world.ranks)).nodes_of_line(0);
+  const auto bytes_of = [&checked, &world, algorithm, nodes = std::move(nodes)](std::int64_t step) {
+    const TrainingOptions& options = checked.options();
+    return static_cast<double>(
+        algorithm
+            ->cost({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, step,
+                    checked.model()->plan.buckets, nodes, options.relaxation.gradients, world.hierarchy_chunks})
+            .bytes);
+  };
+  const auto& place = config.backend.parameters.values();
+  const auto fidelity = place.find("fidelity");
+  const bool exact = backend.simulated() && (fidelity == place.end() || fidelity->second == "exact");
+  return {checked.options().steps, bytes_of,
+          exact ? "--fidelity fluid simulates a collective as one set of flows, which takes far less" : ""};
+}
+
+/// Where ranks fail or the process is asked to end, on the process that writes files: those of what there is so far.
+Training train_or_leave_rows(Backend& backend, const Checked& checked, const RunConfig& config, const TellRemains& tell,
+                             const RowsSoFar& rows, const nlohmann::json& run) {
+  std::optional<NotedInterruptions> noted;
+  if (tell) noted.emplace();
+  try {
+    return run_training(backend, checked);
+  } catch (const std::exception& error) {
+    if (!tell || backend.process_rank() != 0) throw;
+    const std::int64_t batch = checked.workload().global_batch() * config.training.accumulate;
+    const Training training = rows.training(batch);
+    const auto folder =
+        write_stopped_run(config.out, training, run, config.training.steps, error.what(), backend.simulated());
+    const std::int64_t steps = folder.empty() ? 0 : training.ranks.front().steps_done;
+    const auto checkpoint = config.checkpoint.empty() ? 0 : last_checkpoint(config.checkpoint);
+    tell({folder, steps, config.training.steps, checkpoint});
+    throw;
+  }
+}
+
 }  // namespace
 
-std::optional<nlohmann::json> record_run(const RunConfig& config, const std::string& identity) {
+std::optional<nlohmann::json> record_run(const RunConfig& config, const std::string& identity,
+                                         const TellRemains& tell) {
   const auto backend = config.backend.make();
   require_ranks_of(*backend, "trigram run", config.backend);
   const bool records = backend->process_rank() == 0;
@@ -183,7 +190,17 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
   ProgressBar bar(config.progress && records ? options.steps : 0, "steps");
   Checkpoints checkpoints;
   checkpoints.ask_for(options, config);
-  if (config.progress) options.on_step = [&bar](std::int64_t done) { bar.show(done); };
+  const RowsSoFar rows;
+  if (tell) rows.ask_for(options);
+  std::atomic<std::int64_t> steps_done{0};
+  options.on_step = [&](std::int64_t done) {
+    steps_done = done;
+    if (config.progress) bar.show(done);
+    require_no_interruption();
+  };
+  RunWatch::Said said;  // once it is checked what is sent
+  if (tell)
+    options.beside = [&](RankRuntime& runtime) { return std::make_shared<RunWatch>(runtime, steps_done, said); };
   // Its workload stays open, so that all ranks of this process train on the content whose digest is taken here.
   const Checked checked = check(options, world, *backend);
   nlohmann::json run = {{"identity", identity},
@@ -192,20 +209,26 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
                         {"build", build_facts()},
                         {"workload", workload_facts(checked.workload())}};
   checkpoints.open(config, configuration_to_go_on(world, run["inputs"]), world.ranks);
-  if (checkpoints.from) run["resumed"] = {{"steps", checkpoints.from->steps()}};
+  if (checkpoints.from) {
+    run["resumed"] = {{"steps", checkpoints.from->steps()}};
+    steps_done = checkpoints.from->steps();
+  }
+  said = said_of(checked, config, *backend);
 
   const double begin = seconds_now();
-  const Training training = run_training(*backend, checked);
+  const Training training = train_or_leave_rows(*backend, checked, config, tell, rows, run);
   const double wall = seconds_now() - begin;
   bar.finish();
 
   if (!records) return std::nullopt;
   run["backend"] = nlohmann::json::parse(training.facts);
-  run["summary"] = summarize(training, checked.workload().global_batch() * config.training.accumulate);
+  run["summary"] =
+      summarize(training, checked.workload().global_batch() * config.training.accumulate, backend->simulated());
   run["summary"]["wall_s"] = wall;
   run["error_bar"] = error_bar(config, run["summary"], static_cast<double>(training.ranks.front().steps_done));
   run["curve"] = curve(training);
-  write_results(config, world.layout(), training, run);
+  run["weights"] = weights_facts(training);
+  write_results(config.out, config.trace, world.layout(), training, run);
   return run;
 }
 

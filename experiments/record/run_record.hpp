@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "experiments/record/stopped_run.hpp"
 #include "experiments/settings/run_config.hpp"
 
 namespace trigram {
@@ -18,7 +19,10 @@ void check_run(const RunConfig& config);
 /// complete. What an earlier run left is replaced only then. A folder that was made for a run that fails is removed.
 /// `identity` stands in run.json, for read_run. Returns what run.json holds; nothing where another process of the job
 /// writes it.
-std::optional<nlohmann::json> record_run(const RunConfig& config, const std::string& identity = "");
+/// With `tell`, Ctrl-C and a request to end are noted while ranks train, and a run that ends early, by that or by an
+/// error, leaves what it has done (write_stopped_run) and says so before its error is thrown.
+std::optional<nlohmann::json> record_run(const RunConfig& config, const std::string& identity = "",
+                                         const TellRemains& tell = {});
 
 /// A run.json that was read, or why it is not to be used.
 struct RecordedRun {

@@ -13,7 +13,9 @@ namespace trigram {
 namespace {
 
 Reached reached_at(const nlohmann::json& point) {
-  Reached there{point["step"], point["time_s"], point["bytes_mean"]};
+  // What another program wrote may know the step alone.
+  const nlohmann::json& steps = point.contains("steps_mean") ? point["steps_mean"] : point["step"];
+  Reached there{steps, point["time_s"], point["bytes_mean"]};
   for (const char* name : expense_names) {
     if (point.contains(name)) there.expenses[name] = point[name];
   }

@@ -13,7 +13,8 @@ namespace trigram {
 
 /// The first evaluation at or below the goal's loss.
 struct Reached {
-  double steps = 0, seconds = 0;
+  double steps = 0;  ///< that ranks had made, mean over those that train: asynchronous ones are at different steps
+  double seconds = 0;
   double bytes = 0;                             ///< sent by a rank on average until then
   std::map<std::string, double> expenses = {};  ///< of all ranks until then, where the cluster has rates: "energy_J"
 };

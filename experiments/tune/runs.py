@@ -48,7 +48,8 @@ class Run:
     def read(self):
         """Whether it is finished: made, or refused."""
         try:
-            self.json = json.loads((self.folder / "run.json").read_text("utf-8"))
+            made = json.loads((self.folder / "run.json").read_text("utf-8"))
+            self.json = None if "stopped" in made else made
         except (OSError, ValueError):
             self.json = None
         try:

@@ -93,7 +93,7 @@ def summary(facts: dict[str, Any], steps: Sequence[Row], evals: Sequence[Row]) -
             "samples_per_s": facts["samples"] / mean if mean else 0.0,
             "bytes_per_step_mean": statistics.fmean(sent) if sent else 0.0,
             "bytes_per_step_between_nodes": statistics.fmean(between) if between else None,
-            "simulated_s": steps[-1]["time_s"] if steps else 0.0, "wall_s": facts.get("wall_s"), "breakdown": means,
+            "clock_s": steps[-1]["time_s"] if steps else 0.0, "simulated_s": None, "wall_s": facts.get("wall_s"), "breakdown": means,
             "loss": json_number(last.get("loss")), "accuracy": json_number(last.get("accuracy")),
             "worst_accuracy": json_number(last.get("worst_accuracy")),
             "consensus_distance": json_number(last.get("consensus_distance"))}

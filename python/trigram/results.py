@@ -43,7 +43,7 @@ class Run:
     def summary(self) -> dict[str, Any]:
         """What the run came to: seconds an iteration (`iteration_s`, the mean of rank 0), `samples_per_s`, bytes a step
         and rank, the last `loss` and `accuracy` (None where the workload has none), seconds of the clock
-        (`simulated_s`) and of this machine (`wall_s`)."""
+        (`clock_s`; `simulated_s` too where that is a simulation's) and of this machine (`wall_s`)."""
         return dict(self.facts["summary"])
 
     @property
@@ -95,7 +95,7 @@ class Run:
     def _lines(self) -> list[tuple[str, str]]:
         keys = {"iteration_s": "iteration (s)", "samples_per_s": "samples/s", "bytes_per_step_mean": "bytes a step and rank",
                 "bytes_per_step_between_nodes": "bytes between nodes",
-                "loss": "loss", "accuracy": "accuracy", "simulated_s": "took (s)"}
+                "loss": "loss", "accuracy": "accuracy", "clock_s": "took (s)"}
         shown = [(name, tables.short(self.summary.get(key))) for key, name in keys.items()]
         if "stopped" in self.facts:
             shown.insert(0, ("stopped early", str(self.facts["stopped"])))

@@ -151,6 +151,7 @@ TEST(EvaluationsByTime, HoldWhatEachRankHadByThen) {
   ASSERT_EQ(rows.size(), furthest.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i].step, furthest[i]) << i;
+    EXPECT_DOUBLE_EQ(rows[i].steps_mean, mean_steps[i]) << i;
     EXPECT_DOUBLE_EQ(rows[i].loss, -mean_steps[i] / 8) << i;
     if (i + 1 < rows.size()) {
       EXPECT_DOUBLE_EQ(rows[i].time_s, rows[0].time_s + 5.0 * static_cast<double>(i));

@@ -109,6 +109,20 @@ void never_reduces(RankRuntime& runtime, int rank) {
   if (rank == 1) std::this_thread::sleep_for(std::chrono::seconds(60));
 }
 
+/// Rank 1 leaves out an all-reduce in the middle of six, which the others then take for each other.
+void leaves_a_step_out(RankRuntime& runtime, int rank) {
+  Worker worker(runtime, 0, {});
+  const OwnedBuffer x = worker.device.allocate(Shape::of(6, DType::f32));
+  for (worker.step = 0; worker.step < 6; ++worker.step) {
+    worker
+        .start(1,
+               [&](Worker& lane) {
+                 if (rank != 1 || lane.step != 3) lane.comm.all_reduce(x, ReduceOp::sum);
+               })
+        .wait();
+  }
+}
+
 void unequal_sizes(RankRuntime& runtime, int rank) {
   const OwnedBuffer x = runtime.lane(0).device->allocate(Shape::of(6, DType::f32));
   const Timeline::ForBucket first(runtime.lane(0).timeline, 0);
@@ -162,6 +176,7 @@ Scenario scenario_of(const std::string& name) {
                                                   {"dies", dies},
                                                   {"never_answers", never_answers},
                                                   {"never_reduces", never_reduces},
+                                                  {"leaves_a_step_out", leaves_a_step_out},
                                                   {"unequal_sizes", unequal_sizes},
                                                   {"gives_back_what_is_sent", gives_back_what_is_sent},
                                                   {"phantom", phantom},

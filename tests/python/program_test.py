@@ -148,8 +148,10 @@ class Ends(Started):
             with self.assertRaises(KeyboardInterrupt):
                 trigram.run(workload="quadratic", steps=ENDLESS // 1000, out=out)
         self.assert_gone(str(out))
-        with self.assertRaisesRegex(ValueError, "neither run.json nor study.json"):
-            trigram.load(out)
+        stopped = trigram.load(out)
+        self.assertRegex(stopped.facts["stopped"], r"after \d+ of \d+ steps: interrupted by signal 2")
+        self.assertEqual(len(stopped.steps), int(stopped.facts["stopped"].split()[1]))
+        self.assertIn("stopped early", repr(stopped))
 
     def test_what_asks_not_to_be_ended_is_ended(self):
         self.pretend("trap '' INT; echo '1/2 steps' >&2; sleep 1000 & wait; wait")

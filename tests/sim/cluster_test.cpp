@@ -33,7 +33,7 @@ TEST(Cluster, RefusesWhatItCannotBe) {
   EXPECT_THAT(refusal("sim:nic=switch"), HasSubstr("switch"));
   EXPECT_THAT(refusal("sim:topology=ring"), HasSubstr("ring"));
   EXPECT_THAT(refusal("sim:fidelity=perfect"), HasSubstr("perfect"));
-  EXPECT_THAT(refusal("sim:timeout=0s"), HasSubstr("timeout"));
+  EXPECT_THAT(refusal("sim:timeout=1e-13s"), HasSubstr("give 1e-12s or more, or 0s for none"));
   EXPECT_THAT(refusal("sim:ranks_per_node=9"), HasSubstr("'ranks_per_node' is 9, and there is a node of 4 GPUs"));
   EXPECT_THAT(refusal("sim:uplinks=2"), HasSubstr("uplinks"));
   EXPECT_THAT(refusal("sim:platform=nowhere.xml"), HasSubstr("nowhere.xml"));

@@ -106,7 +106,7 @@ TEST(Waiting, InAgreeIsADeadlockWhereARankLeavesItOut) {
   };
   EXPECT_THAT(
       failure<BackendError>(flat(3, "timeout=300s"), 3, agree),
-      AllOf(HasSubstr("deadlock at 300 s"),
+      AllOf(HasSubstr("deadlock at 0 s"), HasSubstr("\n  at their end already: rank 1"),
             HasSubstr("\n  rank 0, main lane, all ranks: agree waits since 0 s for the other 2 ranks\n  rank 2,")));
 }
 
@@ -117,7 +117,7 @@ TEST(Waiting, WhileEverybodyComputesTakesNoStepOfTheTimer) {
     runtime.lane(0).device->charge_seconds(1e6);
     if (runtime.lane(0).comm->rank() == 0) runtime.lane(0).comm->exchange({Transfer::receive_from(1, phantom(4))});
   };
-  EXPECT_THAT(failure<BackendError>(flat(2, "timeout=300s"), 2, then_wait), HasSubstr("deadlock at 1000300 s"));
+  EXPECT_THAT(failure<BackendError>(flat(2, "timeout=300s"), 2, then_wait), HasSubstr("deadlock at 1000000 s"));
 }
 
 TEST(Waiting, ForALaneThatNothingMovesIsADeadlock) {
@@ -150,8 +150,7 @@ TEST(Deadlocks, NameEveryBlockedLaneItsCollectiveBucketAndPeer) {
   } catch (const BackendError& error) {
     EXPECT_STREQ(
         error.what(),
-        "deadlock at 300 s (simulated), or a peer that never answers: after a timeout of 300 s these lanes are "
-        "blocked:\n"
+        "deadlock at 0 s (simulated): no rank can move, and these lanes wait:\n"
         "  rank 0, main lane waits since 0 s for lane 2 (buckets 1, 3, ...)\n"
         "  rank 0, lane 2 (buckets 1, 3, ...), all ranks: exchange (in all_reduce of bucket 3) waits since 0 s "
         "for a send of 400 bytes to rank 1 and a receive of 400 bytes from rank 2\n"

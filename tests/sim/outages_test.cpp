@@ -65,7 +65,7 @@ TEST(Outages, LongerThanTheTimeoutEndTheRun) {
   EXPECT_EQ(patient, "");
   const std::string text =
       failure<BackendError>(flat(4, "outages=(20s/nic/2@5ms),timeout=10s"), 4, all_reduce_of(100'000'000));
-  EXPECT_THAT(text, AllOf(HasSubstr("after a timeout of 10 s"), HasSubstr("rank 2")));
+  EXPECT_THAT(text, AllOf(HasSubstr("cluster.timeout is 10 s"), HasSubstr("rank 2")));
 }
 
 TEST(Outages, AreRefusedWhereTheyMeanNothing) {

@@ -177,7 +177,7 @@ TEST(Errors, OfATimeoutComeWhenItHasPassed) {
     runtime.lane(0).comm->barrier();
   };
   EXPECT_THAT(failure<BackendError>(flat(2, "timeout=2s"), 2, slow_peer),
-              AllOf(HasSubstr("at 2 s"), HasSubstr("rank 0")));
+              AllOf(HasSubstr("timeout at 2"), HasSubstr("cluster.timeout is 2 s"), HasSubstr("rank 0")));
   EXPECT_EQ(failure<BackendError>(flat(2, "timeout=20s"), 2, slow_peer), "");
 }
 
