@@ -7,6 +7,7 @@ from unusable import Unusable
 KEYS = {"step": "step", "time": "time_s", "bytes": "bytes_mean", "energy": "energy_J", "money": "money_USD"}
 NAMES = {key: name for name, key in KEYS.items()}
 MANY_TIMES = 5  # as long as others are some lines, where a linear axis would squeeze those
+LINEAR = 50  # the part of the shortest line up to which such an axis is linear, if its first evaluation is earlier still
 
 given = {}  # the view of the command line, which wins over a study's own
 
@@ -48,7 +49,8 @@ def scale_x(axes, scale, curves, view):
     ends = [some[-1] for some in values if some]
     log = view.get("x_axis") == "log" or (not view.get("x_axis") and not named and style.spans(ends, MANY_TIMES))
     if key != "step" and log and ends:
-        style.log_from_zero(axes, min(min(some) for some in values if some) / divisor, max(ends) / divisor)
+        first = max(min(min(some) for some in values if some), min(ends) / LINEAR)
+        style.log_from_zero(axes, first / divisor, max(ends) / divisor)
     if named:
         axes.set_xlim(*(value / divisor for value in named))
 

@@ -99,7 +99,7 @@ def few_ticks(axis, values):
 
 
 def log_from_zero(axes, least, most):
-    """A logarithmic x axis that begins at 0: up to `least`, the first value behind it, it is linear."""
+    """A logarithmic x axis that begins at 0: it is linear up to `least`."""
     axes.set_xscale("symlog", linthresh=least, linscale=0.5)
     axes.xaxis.set_major_locator(FixedLocator([0, *log_ticks(1.5 * least, most)]))
     axes.xaxis.set_minor_locator(NullLocator())
