@@ -23,9 +23,19 @@ constexpr const char* standard_file = "libmpi_abi.so.1";
 // Open MPI opens parts of its own that take its symbols from the process.
 constexpr int mode = RTLD_NOW | RTLD_GLOBAL;
 
+/// Whether a program that is not position-independent has `environ` for itself: who looks into the C library first sees
+/// another, and writes where nobody reads.
+bool has_moved_environment() {
+  void* c_library = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+  return c_library == nullptr || dlsym(c_library, "environ") != dlsym(RTLD_DEFAULT, "environ");
+}
+
 /// Where something else has functions of MPI's names already, as SimGrid's library has, the real ones must find each
 /// other first.
-int mode_beside_others() { return dlsym(RTLD_DEFAULT, "MPI_Init") == nullptr ? mode : mode | RTLD_DEEPBIND; }
+int mode_beside_others() {
+  const bool alone = dlsym(RTLD_DEFAULT, "MPI_Init") == nullptr;
+  return alone || has_moved_environment() ? mode : mode | RTLD_DEEPBIND;
+}
 
 /// The kinds of library, first that whose launcher started this process.
 std::array<const char*, 2> kinds() {

@@ -18,6 +18,8 @@ LOADED_LATER = ["libmpi.so*", "libmpi_abi.so*", "libnccl.so*", "libcublas*.so*",
 NEVER_REACHED = re.compile(r"lib(ns3-.*|gfortran)\.so")
 THEIR_SYMBOLS = re.compile(r"_Z\w*3ns3\w*|_gfortran_\w+")
 STAND_IN = "libnot_in_this_simgrid.so"
+TERMS = {"libsimgrid": "LGPL-2.1-only", "libboost_": "BSL-1.0", "libnlopt": "LGPL-2.1-or-later",
+         "libnettle": "(LGPL-3.0-or-later OR GPL-2.0-or-later)"}
 CHANGED = f"""The libsimgrid of this wheel is that of Debian, but that {STAND_IN} stands for ns-3 and libgfortran, with functions that do
 nothing: python/bundle_wheel.py of Trigram's source changes the names of needed libraries in it, and nothing else. Another libsimgrid of
 the same version can be put in its place, and Debian has its source.
@@ -99,6 +101,8 @@ def bundle(wheel: pathlib.Path, folder: pathlib.Path, scratch: pathlib.Path) -> 
             (licences / "changes_to_simgrid.txt").write_text(CHANGED, "utf-8")
         metadata = licences.parent / "METADATA"
         first, blank, description = metadata.read_text("utf-8").partition("\n\n")
+        terms = " AND ".join(["MIT", *(term for stem, term in TERMS.items() if any(name.startswith(stem) for name in bundled))])
+        first = first.replace("License-Expression: MIT", f"License-Expression: {terms}")
         added = "".join(f"\nLicense-File: {path.name}" for path in sorted(licences.iterdir()) if f"License-File: {path.name}" not in first)
         metadata.write_text(first + added + blank + description, "utf-8")
     return folder / made.name

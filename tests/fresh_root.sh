@@ -82,6 +82,7 @@ in_fresh_root() {
     folder=$1 binds=$2
     mount -t proc proc "$folder/proc"
     mount --rbind /dev "$folder/dev"
+    mount -t sysfs sysfs "$folder/sys"
     mount -t tmpfs tmpfs "$folder/dev/shm" 2>/dev/null || true
     for bind in $binds; do
       mkdir -p "${bind%%:*}" "$folder${bind#*:}"
