@@ -54,6 +54,7 @@ struct MPI_Status {
     (const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype, int, MPI_Comm, MPI_Request*))      \
   F(MPI_Init_thread, (int*, char***, int, int*))                                                                     \
   F(MPI_Initialized, (int*))                                                                                         \
+  F(MPI_Iprobe, (int, int, MPI_Comm, int*, MPI_Status*))                                                             \
   F(MPI_Irecv, (void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*))                                         \
   F(MPI_Ireduce, (const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Request*))                       \
   F(MPI_Ireduce_scatter, (const void*, void*, const int*, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*))             \
@@ -61,6 +62,7 @@ struct MPI_Status {
     (const void*, const int*, const int*, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm, MPI_Request*))      \
   F(MPI_Isend, (const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*))                                   \
   F(MPI_Query_thread, (int*))                                                                                        \
+  F(MPI_Recv, (void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status*))                                           \
   F(MPI_Request_free, (MPI_Request*))                                                                                \
   F(MPI_Request_get_status, (MPI_Request, int*, MPI_Status*))                                                        \
   F(MPI_Test, (MPI_Request*, int*, MPI_Status*))                                                                     \

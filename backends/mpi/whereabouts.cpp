@@ -33,7 +33,7 @@ void Whereabouts::tell(const std::string& lane, const std::string& text) {
       sent_.emplace_back((lane + between + text).substr(0, longest), std::vector<MPI_Request>());
   for (int rank = 0; rank < ranks_; ++rank) {
     if (rank == rank_) continue;
-    check(MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_CHAR, rank, 0, comm_,
+    check(MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, rank, 0, comm_,
                     &requests.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Isend");
   }
@@ -45,9 +45,9 @@ void Whereabouts::listen() {
     MPI_Status status;
     check(MPI_Iprobe(MPI_ANY_SOURCE, 0, comm_, &there, &status), "MPI_Iprobe");
     if (there == 0) return;
-    MPI_Get_count(&status, MPI_CHAR, &size);
+    MPI_Get_count(&status, MPI_BYTE, &size);
     std::string message(static_cast<std::size_t>(size), ' ');
-    check(MPI_Recv(message.data(), size, MPI_CHAR, status.MPI_SOURCE, 0, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+    check(MPI_Recv(message.data(), size, MPI_BYTE, status.MPI_SOURCE, 0, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
     const std::size_t end = message.find(between);
     told_[status.MPI_SOURCE][message.substr(0, end)] = message.substr(end + 1);
   }

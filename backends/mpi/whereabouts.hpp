@@ -1,8 +1,6 @@
 // What ranks that have waited for long tell each other, so that who gives up can name who is silent.
 #pragma once
 
-#include <mpi.h>
-
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -11,6 +9,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {
 
