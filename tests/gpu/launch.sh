@@ -16,7 +16,13 @@ for ((rank = 0; rank < ranks; ++rank)); do
   { RANK=$rank LOCAL_RANK=$rank "$@"; echo $? >&"$ended"; } </dev/null &
   groups+=("-$!")
 done
-trap 'kill -- "${groups[@]}" 2>/dev/null; exit 143' INT TERM
+end_all() {
+  kill -- "${groups[@]}" 2>/dev/null
+  sleep 1 # for what they still have to say
+  kill -9 -- "${groups[@]}" 2>/dev/null
+  exit 143
+}
+trap end_all INT TERM
 status=0
 for ((left = ranks; left > 0 && status == 0; --left)); do
   read -r status <&"$ended"

@@ -1,7 +1,7 @@
 """Starts one process, waits for its end with a limit, and says how it ended.
 
 The limit is no clock's, so that a busy machine makes nothing hang: a process has hung that has worked for longer than its
-patience, or that has neither ended nor worked for as long."""
+patience on each processor, or that has neither ended nor worked for as long."""
 
 import dataclasses
 import os
@@ -16,6 +16,7 @@ import sessions
 ADDRESS_SPACE = 6 << 30  # a guard for the machine; what is judged is the resident set
 FILE_SIZE = 1 << 30
 SAID = 200_000  # bytes of output that are looked at
+PROCESSORS = os.cpu_count() or 1  # all of which one command may work on
 LOOKS = 0.5  # seconds between two looks at how much a process has worked
 IDLE = 0.02  # seconds of work between two looks that are none
 ORPHANS_END = 10  # seconds that processes may take to end behind their leader
@@ -80,7 +81,7 @@ def ends_within(process, patience):
             worked = max(worked, sessions.worked(process.pid))
             if worked - before > IDLE:
                 idle_since = now
-            if worked > patience or now - idle_since > patience:
+            if worked > patience * PROCESSORS or now - idle_since > patience:
                 return False
         return True
     finally:
