@@ -40,10 +40,7 @@ std::string duration(double seconds) {
   return decimal(seconds / hour, 2) + " h";
 }
 
-std::string memory_text(double bytes) {
-  constexpr double mebibyte = 1 << 20;
-  return format_quantity(std::round(bytes / mebibyte) * mebibyte, Unit::bytes);
-}
+std::string memory_text(double bytes) { return format_quantity(bytes, Unit::bytes); }
 
 /// Over the bar of a terminal, which is drawn again.
 void say(const std::string& text) {
