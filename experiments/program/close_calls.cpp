@@ -61,6 +61,7 @@ Named& named(std::vector<Named>& all, std::string Named::*name, const std::strin
 /// By place, in the order of the study.
 std::vector<CallsAtPlace> calls_of(const Study& study, const std::vector<StudyResult>& results) {
   std::vector<CallsAtPlace> all;
+  for (const StudyPoint& point : main_points(study, {})) named(all, &CallsAtPlace::place, place_of(study, point.axes));
   for (const StudyResult& result : results) {
     const double value = measured(study, result);
     const double error = error_bar_of(result);

@@ -94,12 +94,12 @@ TEST(MeasureTable, ShowsRangesOverSeedsAndWhatFailed) {
                                       with_value(study, "d", "1Gbps", "1", 0)};
   for (std::size_t i : {10U, 11U}) results[i].run = nullptr, results[i].failure = "it says so";
   EXPECT_EQ(measure_table(study, results),
-            "iteration time (s)            10Gbps    1Gbps\n"
-            "---------------------------------------------\n"
-            "a                           2 [1, 3]        -\n"
-            "b                                  5        -\n"
-            "c                           4 [1, -]        -\n"
-            "d                   7, 1 of 2 failed   failed\n");
+            "iteration time (s)            10Gbps   1Gbps\n"
+            "--------------------------------------------\n"
+            "a                           2 [1, 3]       -\n"
+            "b                                  5       -\n"
+            "c                           4 [1, -]       -\n"
+            "d                   7, 1 of 2 failed  failed\n");
 }
 
 TEST(CloseCalls, AreATableInTheOrderOfTheAxis) {
