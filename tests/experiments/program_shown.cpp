@@ -165,7 +165,7 @@ TEST_F(Shown, PicturesHaveALineForEverySweptKeyAndNameTheSourceOfValues) {
     EXPECT_EQ(ended.code, 0) << ended.text;
     return text_of(scratch / name / (name + ".svg"));
   };
-  EXPECT_THAT(draw("one", text), HasSubstr("calibrated: nic efficiency 1, as [calibrated] of one.cfg says"));
+  EXPECT_THAT(draw("one", text), HasSubstr("Calibrated: nic_efficiency 1, as [calibrated] of one.cfg says"));
   text = text.substr(0, text.find("[calibrate]"));
   text.replace(text.find("[row.a]"), 0, "lanes = 1 2\n");
   EXPECT_THAT(draw("two", text), AllOf(HasSubstr("a, lanes=1"), HasSubstr("a, lanes=2"), HasSubstr("b, lanes=2")));
