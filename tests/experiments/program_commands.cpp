@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/algorithm.hpp"
 #include "core/backend.hpp"
 #include "experiments/program/catalogue.hpp"
 #include "experiments/settings/run_config.hpp"
@@ -55,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"run --cluster two_by_four:nodes=65536,gpus_per_node=1024", "67108864 simulated ranks"},
         Refused{"run --evaluate-seconds 1ns", "evaluations every 1ns"},
         Refused{"run --ranks 2 --steps 2 --profile vgg16:compute=45s --evaluate-seconds 1ms",
-                "evaluations every 1ms would be more than 1e+04 after 45s of simulated time; ask for fewer"},
+                "evaluations every 1ms would be more than 10000 after 45s of simulated time; ask for fewer"},
         Refused{"run --workload 'mlp:data=(csv:train=/dev/zero,test=/dev/zero)'", "/dev/zero: is no regular file"},
         Refused{"bench --factor 1.0000000001", "sizes; at most"}, Refused{"bench --min-size 8x", "'8x' is no quantity"},
         Refused{"run --wings 2", "--wings"}, Refused{"run --steps ten", "steps=ten is not a whole number"},
@@ -182,10 +181,8 @@ TEST(Command, ListShowsEveryKind) {
 
 TEST(Command, ListHasALineForEachAndTheRestByName) {
   const std::string lines = program("list algorithms").text;
-  const auto all = static_cast<std::ptrdiff_t>(Algorithms::names().size());
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1 + all + 1) << lines;
   EXPECT_THAT(lines, ::testing::AllOf(::testing::StartsWith("algorithms\n"), HasSubstr("\n☰  all_reduce  "),
-                                      ::testing::Not(HasSubstr("options:")),
+                                      ::testing::Not(HasSubstr("\n   ")),
                                       ::testing::EndsWith("trigram list NAME shows one with its parameters\n")));
   const auto whole = ::testing::AllOf(::testing::StartsWith("algorithms\n☰  local_sgd  "), HasSubstr("\n      every="),
                                       HasSubstr("\n      when: "), HasSubstr("options: overlap"));

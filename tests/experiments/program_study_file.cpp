@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"[sweep]\nlr = 1 2 1\n", "[sweep] lr has '1' twice"},
         Malformed{"[study]\ntitle = a\xff\n", R"(s.cfg:2, 'title = a\xff', holds bytes that are no UTF-8)"},
         Malformed{"[measure]\nvalue = summary.foo\n",
-                  "[measure] value = summary.foo is no number of run.json; there are: summary.accuracy "},
+                  "[measure] value = summary.foo is no number of run.json (did you mean 'summary.loss'?); there are: "},
         Malformed{"[selection]\nchoose = lr\nfrom = 1\nseeds = 1\nby = loss\n",
                   "[selection] by = loss is no number of run.json; there are: summary.accuracy "},
         Malformed{"[sweep]\nlanes = 1 2\nseed = 1 2\nlr = 1 2\n[target]\nfile = a.csv\nx = x\nseries = "
