@@ -62,6 +62,8 @@ class Recipes(unittest.TestCase):
     def test_the_build_finds_files_where_recipes_put_them(self):
         commands = json.loads((BUILD / "compile_commands.json").read_text())
         compiled = {Path(command["file"]).parent for command in commands}
+        for file in BUILD.rglob("products_of_*.cpp"):  # products that are compiled together
+            compiled |= {(TREE / path).parent for path in re.findall(r'^#include "(.*\.cpp)"$', file.read_text(), re.MULTILINE)}
         for kind, home in homes().items():
             if home.suffix == ".cpp":
                 self.assertIn(TREE / home.parent, compiled, kind)
