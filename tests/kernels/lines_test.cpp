@@ -58,6 +58,22 @@ TEST_F(MatrixLines, NormsNeitherOverflowNorVanish) {
               testing::ElementsAre(testing::IsNan(), infinity, std::sqrt(5.0F)));
 }
 
+// Squares whose sum lies half a unit of f64 from where the f32 norm rounds up: lanes 2 and 18 of the tree hold 3/8 of a
+// unit of the first lane each, which is lost where they are not added to each other first.
+TEST_F(MatrixLines, NormsAddSquaresByTheTree) {
+  Floats line(512, 0.0F);
+  const float first[] = {1.0F, 0x1p-12F, 0x1p-12F, 0x1p-24F, 0x1p-26F};
+  const float small[] = {0x1p-27F, 0x1p-28F, 0x1p-28F};
+  for (std::size_t row = 0; row < std::size(first); ++row) line[32 * row] = first[row];
+  for (std::size_t row = 0; row < std::size(small); ++row) line[32 * row + 2] = line[32 * row + 18] = small[row];
+  Floats rows = line, columns;
+  rows.insert(rows.end(), line.begin(), line.end());
+  for (const float value : line) columns.insert(columns.end(), 2, value);
+  const Floats expected(2, 1.0F + 0x1p-23F);
+  EXPECT_EQ(norms(Lines::rows, rows, 2), expected);
+  EXPECT_EQ(norms(Lines::columns, columns, 2), expected);
+}
+
 TEST_F(MatrixLines, EachLineIsMultipliedOrDividedByItsOwnNumber) {
   for (const auto& [rows, columns] : sizes) {
     const Floats matrix = random_vector(rows * columns, 1);
