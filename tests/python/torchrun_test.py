@@ -127,26 +127,26 @@ class Torchrun(unittest.TestCase):
         for job, text in ((throws, rf"RuntimeError: rank 0 ends since rank 1 failed: {thrown}"),
                           (dies, r"rank 0, .*a (receive|send) of \d+ bytes (from|to) rank 1: .*closed|rank 0 ends since rank 1 failed: its process"),
                           (stops, r"rank 0 ends since rank 1 failed: its process has given no sign of life for \d+ s"),
-                          (late, r"rank 0, step \d+, lane 1 .*, all ranks: exchange number \d+ \(in all_reduce of bucket 0\) has waited 12 s for a "
+                          (late, r"rank 0, step [0-9]+, lane 1 .*, all ranks: exchange number \d+ \(in all_reduce of bucket 0\) has waited 12 s for a "
                                  r"(receive|send) of \d+ bytes (from|to) rank 1")):
             status, said = job.ended()
             self.assertNotEqual(status, 0)
             self.assertRegex(said, text)
         for job, rank, text in ((dies_asking, 1, "rank 1 ends since rank 0 failed: the ranks' meeting place is gone|rank 1: serve: .* from rank 0: "),
-                                (dies_asked, 0, "rank 0 ends since rank 1 failed: its process|rank 0, step \d+, lane 1 .*: ask: .* rank 1: ")):
+                                (dies_asked, 0, "rank 0 ends since rank 1 failed: its process|rank 0, step [0-9]+, lane 1 .*: ask: .* rank 1: ")):
             status, said = job.ended(rank)
             self.assertNotEqual(status, 0)
             self.assertRegex(said, text)
         status, said = throws.ended(1)
         self.assertIn(f"trigram: rank 1 fails: {thrown}", said)
         status, said = late.ended(1)
-        self.assertRegex(said, "RuntimeError: rank 1 ends since rank 0 failed: rank 0, step \d+, lane 1 .* has waited 6 s")
+        self.assertRegex(said, "RuntimeError: rank 1 ends since rank 0 failed: rank 0, step [0-9]+, lane 1 .* has waited 6 s")
         self.sessions_ended_by_themselves(sessions)
 
     def sessions_ended_by_themselves(self, job):
         """Each waits as long as it was told to, and others in the process live on."""
-        for rank, lost in enumerate(("rank 0, step \d+, lane 1 .* has waited 4 s for a (receive|send)",
-                                     "rank 1 ends since rank 0 failed: rank 0, step \d+, lane 1 .* has waited 4 s")):
+        for rank, lost in enumerate(("rank 0, step [0-9]+, lane 1 .* has waited 4 s for a (receive|send)",
+                                     "rank 1 ends since rank 0 failed: rank 0, step [0-9]+, lane 1 .* has waited 4 s")):
             status, said = job.ended(rank)
             self.assertEqual((status, said.count("went on")), (0, 1), said)
             self.assertRegex(said, f"hasty: {lost}")
