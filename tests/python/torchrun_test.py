@@ -140,7 +140,7 @@ class Torchrun(unittest.TestCase):
         status, said = throws.ended(1)
         self.assertIn(f"trigram: rank 1 fails: {thrown}", said)
         status, said = late.ended(1)
-        self.assertRegex(said, "RuntimeError: rank 1 ends since rank 0 failed: rank 0, step [0-9]+, lane 1 .* has waited 6 s")
+        self.assertRegex(said, "RuntimeError: rank 1 ends since rank 0 failed: rank 0, step [0-9]+, lane 1 .* has waited 12 s")
         self.sessions_ended_by_themselves(sessions)
 
     def sessions_ended_by_themselves(self, job):
