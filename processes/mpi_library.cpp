@@ -138,7 +138,12 @@ Type by_standard(std::intptr_t value) {
 }
 
 int by_open_mpi(void* /*opened*/, int value) { return value; }
-void* by_open_mpi(void* opened, const char* symbol) { return found(opened, symbol); }
+/// Of a program that is linked with it and not position-independent, objects lie in the program, as everybody sees
+/// them.
+void* by_open_mpi(void* opened, const char* symbol) {
+  void* seen = dlsym(RTLD_DEFAULT, symbol);
+  return seen != nullptr ? seen : found(opened, symbol);
+}
 
 std::string version_of(void* opened) {
   auto* version = reinterpret_cast<int (*)(char*, int*)>(dlsym(opened, "MPI_Get_library_version"));
