@@ -60,7 +60,8 @@ class ChildProcess {
 
 /// Runs `body` in a forked process and returns what it gave: for what leaves traces in a process, as an engine that
 /// cannot be made twice, or the question how many GPUs there are. Errors as `ChildProcess::result` throws them; `name`
-/// is what they call the process. Throws Interruption, once one is noted, and ends the child. Call it from a process with one thread.
+/// is what they call the process. Throws Interruption, once one is noted, and ends the child. Call it from a process
+/// with one thread.
 Bytes run_in_child(const std::string& name, const std::function<Bytes()>& body);
 
 }  // namespace trigram

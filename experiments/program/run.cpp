@@ -108,12 +108,10 @@ std::string command_that_goes_on(const Arguments& arguments, const RunConfig& co
 
 TellRemains remains_of(const Arguments& arguments, const RunConfig& config) {
   return [&](const Remains& remains) {
-    std::cerr << "trigram: the run has ended early";
     if (!remains.folder.empty()) {
-      std::cerr << ", after " << remains.steps << " of " << remains.of << " steps; their rows are in "
-                << remains.folder.string() << "/, whose run.json says so";
+      std::cerr << "trigram: the run has ended early, after " << remains.steps << " of " << remains.of
+                << " steps; their rows are in " << remains.folder.string() << "/, whose run.json says so\n";
     }
-    std::cerr << "\n";
     if (remains.checkpoint > 0) {
       std::cerr << "trigram: it goes on from the checkpoint after step " << remains.checkpoint
                 << " by: " << command_that_goes_on(arguments, config) << "\n";

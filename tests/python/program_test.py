@@ -80,7 +80,7 @@ class Errors(Started):
         with self.assertRaisesRegex(ValueError, "^unknown algorithm 'nope'; this build has: ad_psgd, "):
             trigram.run(algorithm="nope", out=self.folder / "run")
         self.assertFalse((self.folder / "run").exists())
-        with self.assertRaisesRegex(ValueError, "unknown kind 'cats'"):
+        with self.assertRaisesRegex(ValueError, "'cats' is no kind, and nothing has that name"):
             trigram.products("cats")
         with self.assertRaisesRegex(ValueError, "unknown study 'nope'"):
             trigram.study("nope")

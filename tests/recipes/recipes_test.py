@@ -139,7 +139,7 @@ class Recipes(unittest.TestCase):
 
     def test_the_study_runs(self):
         said = self.said("study", SHOWN / homes()["study"], "--plot", "off")
-        once, often, rarely = (float(value) for value in re.search(r"^all +(\S+) +(\S+) +(\S+)$", said, re.MULTILINE).groups())
+        once, often, rarely = (float(value) for value in re.search(r"^all" + r" +(\S+) \[\S+, \S+\]" * 3 + "$", said, re.MULTILINE).groups())
         self.assertLess(once, often)
         self.assertLess(often, rarely)
 
