@@ -5,8 +5,6 @@ if(SimGrid_FOUND AND (SimGrid_VERSION VERSION_LESS 3.32 OR SimGrid_VERSION VERSI
   message(FATAL_ERROR "SimGrid ${SimGrid_VERSION} (${SimGrid_LIBRARY}) is none that Trigram works with: from 3.32, Debian 12's, to 4.0, "
                       "Debian 13's. Install one of those, or go without a simulator by -DCMAKE_DISABLE_FIND_PACKAGE_SimGrid=ON")
 endif()
-# Of MPI tests need the launcher and the headers; the backend loads it when it is asked for.
-find_package(MPI 3.0 QUIET COMPONENTS CXX)
 if(CMAKE_DISABLE_FIND_PACKAGE_MPI)
   set(has_mpi OFF)
 else()

@@ -183,7 +183,7 @@ void SimCommunicator::Outstanding::withdraw() {
 void SimCommunicator::finish(Posted& posted) {
   const int peer = group_->member(posted.transfer.peer);
   try {
-    wait_for_any({posted.comm});
+    wait_for(posted.comm);
   } catch (const simgrid::NetworkFailureException&) {
     simulation_.require_alive(group_->member(rank_), peer);
     throw BackendError(simulation_.lost(group_->member(rank_), peer, "a link between them failed"));

@@ -68,6 +68,17 @@ void start_all(std::span<Posted> posted) {
 #endif
 }
 
+/// Waits for the end of a message, without the timer of this host that `Comm::wait` has SimGrid run beside each. Throws
+/// SimGrid's exception where it failed.
+inline void wait_for(const simgrid::s4u::CommPtr& comm) {
+#if SIMGRID_VERSION < 40000
+  const std::vector<simgrid::s4u::ActivityPtr> awaited{comm};
+  simgrid::s4u::Activity::wait_any_for(awaited, -1);
+#else
+  simgrid::s4u::ActivitySet({comm}).wait_any();
+#endif
+}
+
 /// Waits until one of these messages has ended, and returns its index. Throws SimGrid's exception where one failed.
 inline std::size_t wait_for_any(const std::vector<simgrid::s4u::CommPtr>& comms) {
 #if SIMGRID_VERSION < 40000
