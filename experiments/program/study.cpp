@@ -1,12 +1,14 @@
 // trigram study: many runs as one file describes them, their table and their pictures.
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <set>
 
 #include "core/error.hpp"
 #include "core/located.hpp"
+#include "core/quoted.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/plotting.hpp"
 #include "experiments/program/tables.hpp"
@@ -81,12 +83,17 @@ std::vector<Params::Declared> all_flags() {
   return flags;
 }
 
-/// Those among `given` that are flags of `trigram run`.
-Settings flags_of_runs(const Settings& given) {
+/// Those among `given` that are flags of `trigram run`. Throws UsageError for one that the study sweeps: its values are
+/// the file's.
+Settings flags_of_runs(const Settings& given, const Study& study) {
   Settings flags;
   for (const Params::Declared& flag : run_flags()) {
     const auto found = given.find(flag.key);
-    if (found != given.end() && is_for_all_runs(flag)) flags.insert(*found);
+    if (found == given.end() || !is_for_all_runs(flag)) continue;
+    const bool swept = std::ranges::any_of(study.sweep, [&](const Axis& axis) { return axis.key == flag.key; });
+    require(!swept, "trigram study: --", flag.key, "=", shown(found->second), " would be for all runs, but ",
+            study.file.string(), " sweeps it; leave it out, or change [sweep] there");
+    flags.insert(*found);
   }
   return flags;
 }
@@ -254,7 +261,7 @@ int run_study(const Arguments& arguments) {
   const StudyFlags flags = read_flags(given);
   try {
     Study study = read_study(flags.file);
-    study.run = layered(study.run, flags_of_runs(given));
+    study.run = layered(study.run, flags_of_runs(given, study));
     conduct(study, flags);
   } catch (const Interrupted&) {
     std::cerr << "trigram: interrupted; finished runs are kept in " << flags.out.string()

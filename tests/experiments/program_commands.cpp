@@ -37,6 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Refused{"fly", "unknown subcommand 'fly'"}, Refused{"runn", "did you mean 'run'?"},
         Refused{"run --stpes 2", "has no flag '--stpes' (did you mean '--steps'?)"},
+        Refused{"study time_to_loss --seed 5", "time_to_loss.cfg sweeps it; leave it out, or change [sweep] there"},
         Refused{"run --lr=", "trigram run: --lr='' is no value; give one, or leave the flag out"},
         Refused{"run --algorithm 'decentralized:mix=no\nname'", "mix=no\\nname is not before or after"},
         Refused{"run --workload 'mlp:data=(idx:train_images=a,train_labels=b,test_images=c,test_labels=d)'",
