@@ -113,7 +113,10 @@ class Trainer {
     began_ = start.time;
     outside_ = start.sent;
     count_of_server({}, start);
-    if (options_.checkpoint.keep) report_.state = state_now();  // until there is a checkpoint, what all began with
+    if (options_.checkpoint.keep) {
+      report_.state = state_now();  // until there is a checkpoint, what all began with
+      runtime_.meet();              // nobody trains, and asks others, before all have written that down
+    }
     return start;
   }
 
