@@ -217,7 +217,7 @@ void Evaluations::quiesce(const Reached& reached) {
 void Evaluations::require_few() const {
   constexpr double most = 10'000;
   const double seconds = worker_.now() - begin_;
-  require(
+  ensure(
       seconds / options_.evaluate_seconds <= most, "evaluations every ",
       [&] { return format_quantity(options_.evaluate_seconds, Unit::seconds); }, " would be more than ", most,
       " after ", [&] { return format_quantity(seconds, Unit::seconds); }, " of simulated time; ask for fewer");

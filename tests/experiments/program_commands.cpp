@@ -53,9 +53,6 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"run --workload mlp:hidden=1048576x1048576", "a network of"},
         Refused{"run --global-batch 1000000000 --workload mlp:hidden=1000", "weights, gradients and activations"},
         Refused{"run --cluster two_by_four:nodes=65536,gpus_per_node=1024", "67108864 simulated ranks"},
-        Refused{"run --evaluate-seconds 1ns", "evaluations every 1ns"},
-        Refused{"run --ranks 2 --steps 2 --profile vgg16:compute=45s --evaluate-seconds 1ms",
-                "evaluations every 1ms would be more than 10000 after 45s of simulated time; ask for fewer"},
         Refused{"run --workload 'mlp:data=(csv:train=/dev/zero,test=/dev/zero)'", "/dev/zero: is no regular file"},
         Refused{"bench --factor 1.0000000001", "sizes; at most"}, Refused{"bench --min-size 8x", "'8x' is no quantity"},
         Refused{"run --wings 2", "--wings"}, Refused{"run --steps ten", "steps=ten is not a whole number"},
@@ -206,6 +203,18 @@ TEST(Command, HelpOfARunShowsItsFlagsInGroups) {
   for (const std::string& text : in_order) ASSERT_NE(at(text), std::string::npos) << text << help;
   EXPECT_TRUE(std::ranges::is_sorted(in_order, {}, at)) << help;
   for (const Params::Declared& flag : run_flags()) EXPECT_NE(flag.group.empty(), flag.key != "config") << flag.key;
+}
+
+TEST(EvaluationsByTime, ThatWouldBeTooManyEndTheRun) {
+  const Scratch scratch;
+  const std::string run = "run --out " + (scratch / "out").string() + " ";
+  const Ended dense = program(run + "--evaluate-seconds 1ns");
+  EXPECT_EQ(dense.code, 1);
+  EXPECT_THAT(dense.text, HasSubstr("evaluations every 1ns would be more than 10000"));
+  const Ended slow = program(run + "--ranks 2 --steps 2 --profile vgg16:compute=45s --evaluate-seconds 1ms");
+  EXPECT_EQ(slow.code, 1);
+  EXPECT_THAT(slow.text,
+              HasSubstr("evaluations every 1ms would be more than 10000 after 45s of simulated time; ask for fewer"));
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ std::array<int, 2> descriptors() {
   const char* text = std::getenv(variable);
   require(
       text != nullptr,
-      "a model or an algorithm of Python is computed by the Python that has it, which starts this program itself: call "
-      "trigram.simulate there");
+      "python_model, python_algorithm and python_optimizer are computed by the Python that has them, which starts this "
+      "program itself: call trigram.simulate there");
   std::array<int, 2> numbers{};
   const char* const end = text + std::strlen(text);
   const auto first = std::from_chars(text, end, numbers[0]);
