@@ -2,6 +2,7 @@
 twice: it ends, by itself and soon, with results or with a message about a rank, and both times with the same bytes."""
 
 import json
+import re
 
 import judge
 import start
@@ -32,8 +33,8 @@ def trial(random, index, catalogue, scratch, patience):
 
 
 def failed_run(ending):
-    """A run that a fault has ended says which rank, in a few lines."""
-    if ending.status == 1 and b"rank" not in ending.complained:
+    """A run that a fault has ended says which rank, in a few lines; one that became too long for its evaluations, that."""
+    if ending.status == 1 and not re.search(rb"rank|evaluations every \S+ would be more than", ending.complained):
         return [("bad refusal", "a failed run names no rank")]
     if ending.status == 1 and len(ending.complained.splitlines()) > 40:
         return [("bad refusal", "a message of more than 40 lines")]
