@@ -51,6 +51,9 @@ else()
   if(TRIGRAM_SANITIZE MATCHES thread)
     list(APPEND whole_conformance "Everywhere/EveryAlgorithm*_on_3" "Everywhere/EveryAlgorithm*_sim_*")
   endif()
+  foreach(size 5 7 8)
+    list(APPEND whole_core "Everywhere/*_on_${size}")
+  endforeach()
   # What these compare are figures, of trainings whose code the others run too.
   list(APPEND whole_algorithms "*/MeshLines*" "*/OptionTable*" "*/HierarchyOf*" "EveryOther/Entered*" "*/LinearRecurrence*"
                                "*/SimulatedTime*" "*/RealData*" "Heterogeneity*")
