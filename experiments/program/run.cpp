@@ -7,6 +7,7 @@
 #include "experiments/program/tables.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/record/warnings.hpp"
+#include "experiments/settings/shell_word.hpp"
 #include "experiments/settings/system.hpp"
 #include "processes/interruption.hpp"
 
@@ -82,17 +83,6 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
             << "/\n";
 }
 
-/// As a shell takes it.
-std::string quoted_word(const std::string& word) {
-  const bool plain =
-      word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%") ==
-      std::string::npos;
-  if (plain && !word.empty()) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
 /// The command that goes on from the checkpoints that this one left.
 std::string command_that_goes_on(const Arguments& arguments, const RunConfig& config) {
   std::string text = "trigram run";
@@ -100,10 +90,10 @@ std::string command_that_goes_on(const Arguments& arguments, const RunConfig& co
     if (arguments[i] == "--resume") {
       ++i;
     } else if (!arguments[i].starts_with("--resume=")) {
-      text += " " + quoted_word(arguments[i]);
+      text += " " + shell_word(arguments[i]);
     }
   }
-  return text + " --resume " + quoted_word(config.checkpoint.string());
+  return text + " --resume " + shell_word(config.checkpoint.string());
 }
 
 TellRemains remains_of(const Arguments& arguments, const RunConfig& config) {

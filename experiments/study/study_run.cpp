@@ -1,12 +1,9 @@
 #include "experiments/study/study_run.hpp"
 
-#include <algorithm>
-#include <cctype>
-#include <string_view>
-
 #include "core/error.hpp"
 #include "core/located.hpp"
 #include "experiments/record/digest.hpp"
+#include "experiments/settings/shell_word.hpp"
 #include "experiments/settings/system.hpp"
 
 namespace trigram {
@@ -23,17 +20,6 @@ Settings settings_of(const StudyPoint& point) {
 
 RunConfig config_of(const StudyPoint& point) {
   return located(point.place, [&] { return RunConfig("the run", settings_of(point)); });
-}
-
-/// A word of a shell's command line.
-std::string shell_word(const std::string& text) {
-  const bool plain = !text.empty() && std::ranges::all_of(text, [](const unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace
