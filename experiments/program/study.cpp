@@ -25,6 +25,7 @@
 #include "experiments/study/study_file.hpp"
 #include "experiments/study/study_files.hpp"
 #include "experiments/study/winner_map.hpp"
+#include "processes/interruption.hpp"
 
 namespace trigram {
 namespace {
@@ -263,7 +264,7 @@ int run_study(const Arguments& arguments) {
     Study study = read_study(flags.file);
     study.run = layered(study.run, flags_of_runs(given, study));
     conduct(study, flags);
-  } catch (const Interrupted&) {
+  } catch (const Interruption&) {
     std::cerr << "trigram: interrupted; finished runs are kept in " << flags.out.string()
               << ", the same command continues\n";
     return interrupted_exit;

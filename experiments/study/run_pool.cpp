@@ -21,35 +21,13 @@
 #include "experiments/record/report_file.hpp"
 #include "experiments/settings/text_file.hpp"
 #include "experiments/study/study_run.hpp"
+#include "processes/interruption.hpp"
 
 namespace trigram {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr int usage_exit = 2;
-
-volatile std::sig_atomic_t interrupted = 0;
-
-/// While it lives, Ctrl-C and a request to end are noted instead of ending the process.
-class NotedSignals {
- public:
-  NotedSignals() {
-    struct sigaction note {};
-    note.sa_handler = [](int) { interrupted = 1; };
-    ::sigaction(SIGINT, &note, &interrupt_);
-    ::sigaction(SIGTERM, &note, &terminate_);
-  }
-  ~NotedSignals() {
-    ::sigaction(SIGINT, &interrupt_, nullptr);
-    ::sigaction(SIGTERM, &terminate_, nullptr);
-  }
-  NotedSignals(const NotedSignals&) = delete;
-  NotedSignals& operator=(const NotedSignals&) = delete;
-
- private:
-  struct sigaction interrupt_ {
-  }, terminate_{};
-};
 
 /// One run that is to be made.
 struct Task {
@@ -100,11 +78,11 @@ class Batch {
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
-  /// Waits for all of them. Throws UsageError for a run that refuses its configuration, and Interrupted.
+  /// Waits for all of them. Throws UsageError for a run that refuses its configuration, and Interruption.
   Failures finish_all() {
-    const NotedSignals noted;
+    const NotedInterruptions noted;
     while (!waiting_.empty() || !running_.empty()) {
-      if (interrupted) throw Interrupted{};
+      require_no_interruption();
       while (!waiting_.empty() && static_cast<int>(running_.size()) < jobs_) start();
       collect();
     }

@@ -11,9 +11,6 @@
 
 namespace trigram {
 
-/// Somebody pressed Ctrl-C, or asked the process to end; what is finished is kept.
-struct Interrupted {};
-
 /// A run that a study could not make.
 struct FailedRun {
   StudyPoint point;     ///< the first that asked for it
@@ -40,7 +37,7 @@ class RunPool {
   /// Results in the order of `points`; equal configurations run once. `phase` is what progress calls them. A run.json
   /// that cannot be used is named on standard error, and made again. A run that fails takes nothing from the others:
   /// its result says why, and `failed` has it. Throws UsageError as soon as a run refuses its configuration, and
-  /// Interrupted after ending its processes.
+  /// Interruption after ending its processes; what is finished is kept.
   std::vector<StudyResult> run(const std::vector<StudyPoint>& points, const std::string& phase);
 
   /// All runs that failed, each once.
