@@ -249,8 +249,7 @@ int run_study(const Arguments& arguments) {
   const CommandLine command_line{
       "study",
       "Makes the runs of a study, a process each; finished runs are kept, so the same command continues. Runs that "
-      "fail "
-      "take nothing from the others: tables and pictures say what is missing, and the command ends with 1.",
+      "fail take nothing from the others: tables and pictures say what is missing, and the command ends with 1.",
       "trigram study bagua_bandwidth --jobs 4",
       all_flags(),
       "STUDY",
