@@ -155,19 +155,23 @@ RunWatch::Said said_of(const Checked& checked, const RunConfig& config, const Ba
           exact ? "--fidelity fluid simulates a collective as one set of flows, which takes far less" : ""};
 }
 
+/// Of all ranks, in all micro-batches.
+std::int64_t samples_of_step(const Checked& checked) {
+  return checked.workload().global_batch() * checked.options().accumulate;
+}
+
 /// Where ranks fail or the process is asked to end, on the process that writes files: those of what there is so far.
 Training train_or_leave_rows(Backend& backend, const Checked& checked, const RunConfig& config, const TellRemains& tell,
-                             const RowsSoFar& rows, const nlohmann::json& run) {
+                             const std::optional<RowsSoFar>& rows, const nlohmann::json& run) {
   std::optional<NotedInterruptions> noted;
   if (tell) noted.emplace();
   try {
     return run_training(backend, checked);
   } catch (const std::exception& error) {
     if (!tell || backend.process_rank() != 0) throw;
-    const std::int64_t batch = checked.workload().global_batch() * config.training.accumulate;
-    const Training training = rows.training(batch);
-    const auto folder =
-        write_stopped_run(config.out, training, run, config.training.steps, error.what(), backend.simulated());
+    const Training training = rows->training();
+    const auto folder = write_stopped_run(config.out, training, run, config.training.steps, error.what(),
+                                          samples_of_step(checked), backend.simulated());
     const std::int64_t steps = folder.empty() ? 0 : training.ranks.front().steps_done;
     const auto checkpoint = config.checkpoint.empty() ? 0 : last_checkpoint(config.checkpoint);
     tell({folder, steps, config.training.steps, checkpoint});
@@ -190,8 +194,8 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
   ProgressBar bar(config.progress && records ? options.steps : 0, "steps");
   Checkpoints checkpoints;
   checkpoints.ask_for(options, config);
-  const RowsSoFar rows;
-  if (tell) rows.ask_for(options);
+  std::optional<RowsSoFar> rows;
+  if (tell) rows.emplace().ask_for(options);
   std::atomic<std::int64_t> steps_done{0};
   options.on_step = [&](std::int64_t done) {
     steps_done = done;
@@ -213,7 +217,7 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
     run["resumed"] = {{"steps", checkpoints.from->steps()}};
     steps_done = checkpoints.from->steps();
   }
-  said = said_of(checked, config, *backend);
+  if (tell) said = said_of(checked, config, *backend);
 
   const double begin = seconds_now();
   const Training training = train_or_leave_rows(*backend, checked, config, tell, rows, run);
@@ -222,8 +226,7 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
 
   if (!records) return std::nullopt;
   run["backend"] = nlohmann::json::parse(training.facts);
-  run["summary"] =
-      summarize(training, checked.workload().global_batch() * config.training.accumulate, backend->simulated());
+  run["summary"] = summarize(training, samples_of_step(checked), backend->simulated());
   run["summary"]["wall_s"] = wall;
   run["error_bar"] = error_bar(config, run["summary"], static_cast<double>(training.ranks.front().steps_done));
   run["curve"] = curve(training);

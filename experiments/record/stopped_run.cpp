@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -20,7 +21,7 @@ namespace trigram {
 namespace {
 
 /// Adds a report of one row, or one evaluation, to that of its rank.
-void add(RankReport& all, RankReport one) {
+void add(RankReport& all, const RankReport& one) {
   all.rank = one.rank;
   all.evals.insert(all.evals.end(), one.evals.begin(), one.evals.end());
   for (const StepRow& row : one.steps) {
@@ -83,7 +84,7 @@ void RowsSoFar::write(const RankReport& report) const {
   static_cast<void>(!::write(memory_, entry.data(), entry.size()));  // a run does not end because it could not be kept
 }
 
-Training RowsSoFar::training(std::int64_t global_batch) const {
+Training RowsSoFar::training() const {
   std::map<int, RankReport> ranks;
   std::uint64_t size = 0;
   for (off_t at = 0; ::pread(memory_, &size, sizeof size, at) == sizeof size;) {
@@ -91,29 +92,28 @@ Training RowsSoFar::training(std::int64_t global_batch) const {
     at += static_cast<off_t>(sizeof size);
     if (::pread(memory_, packed.data(), size, at) != static_cast<ssize_t>(size)) break;
     at += static_cast<off_t>(size);
-    RankReport one = unpack(packed);
-    add(ranks[one.rank], std::move(one));
+    const RankReport one = unpack(packed);
+    add(ranks[one.rank], one);
   }
   Training training;
   for (auto& [rank, report] : ranks) {
     report.steps_done = static_cast<std::int64_t>(report.steps.size());
     report.training_seconds = seconds_of(report);
+    report.local_batch = 1;
     if (!report.steps.empty()) training.seconds = std::max(training.seconds, report.steps.back().time_s);
     training.ranks.push_back(std::move(report));
   }
-  for (RankReport& report : training.ranks)
-    report.local_batch = global_batch / static_cast<std::int64_t>(training.ranks.size());
   return training;
 }
 
 std::filesystem::path write_stopped_run(const std::filesystem::path& folder, const Training& training,
                                         nlohmann::json run, std::int64_t steps, const std::string& reason,
-                                        bool simulated) {
+                                        std::int64_t global_batch, bool simulated) {
   if (training.ranks.empty() || training.ranks.front().steps_done == 0) return {};
   const std::int64_t done = training.ranks.front().steps_done;
   run["stopped"] = "after " + std::to_string(done) + " of " + std::to_string(steps) + " steps: " + reason;
   run["backend"] = {{"warnings", {"this run is not whole: it ended early, " + run["stopped"].get<std::string>()}}};
-  run["summary"] = summarize(training, run["workload"]["global_batch"].get<std::int64_t>(), simulated);
+  run["summary"] = summarize(training, global_batch, simulated);
   run["summary"]["wall_s"] = nullptr;
   run["error_bar"] = nullptr;
   run["curve"] = curve(training);

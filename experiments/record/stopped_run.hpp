@@ -31,8 +31,9 @@ class RowsSoFar {
 
   /// Asks for rows and evaluations. This outlives the training.
   void ask_for(TrainingOptions& options) const;
-  /// The reports of those ranks that have left rows, as far as rows tell; nothing before the first one.
-  Training training(std::int64_t global_batch) const;
+  /// The reports of those ranks that have left rows, as far as rows tell, with equal shards; nothing before the first
+  /// one.
+  Training training() const;
 
  private:
   void write(const RankReport& report) const;
@@ -42,10 +43,10 @@ class RowsSoFar {
 
 /// Writes the files of a run that has ended early, because of `reason`, with "stopped" in `run`, which is run.json as
 /// far as it was known before ranks started. They come into `folder`, or, where a finished run lies there, which stays,
-/// into "stopped" inside it. `simulated` as for summarize. Returns which of them; empty where no step was made. Throws
-/// UsageError.
+/// into "stopped" inside it. `global_batch` and `simulated` as for summarize. Returns which of them; empty where no
+/// step was made. Throws UsageError.
 std::filesystem::path write_stopped_run(const std::filesystem::path& folder, const Training& training,
                                         nlohmann::json run, std::int64_t steps, const std::string& reason,
-                                        bool simulated);
+                                        std::int64_t global_batch, bool simulated);
 
 }  // namespace trigram

@@ -93,6 +93,16 @@ TEST_F(Stopped, ByAFaultARunLeavesItsRowsBesideAFinishedOne) {
   EXPECT_EQ(text_of(scratch / "a/steps.csv"), whole);
 }
 
+TEST_F(Stopped, ItsSamplesASecondCountAllMicroBatches) {
+  const std::string run =
+      "run --workload quadratic --lr 0.001 --steps 400 --ranks 8 --cluster two_by_four:faults=1ms/gpu/1";
+  constexpr double micro_batches = 4;
+  ASSERT_EQ(program(run + " --accumulate 4 --out " + path("a")).code, 1);
+  const nlohmann::json summary = run_in("a")["summary"];
+  const double steps = summary["iteration_s"].get<double>() * summary["samples_per_s"].get<double>();
+  EXPECT_NEAR(steps, micro_batches * run_in("a")["workload"]["global_batch"].get<double>(), 0.01 * steps);
+}
+
 TEST_F(Stopped, BeforeTheFirstRowARunLeavesNothing) {
   const Ended faulty =
       program("run --profile vgg16 --steps 4 --out " + path("a") + " --cluster two_by_four:faults=1ns/gpu/1");
