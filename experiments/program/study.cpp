@@ -91,9 +91,14 @@ Settings flags_of_runs(const Settings& given, const Study& study) {
   for (const Params::Declared& flag : run_flags()) {
     const auto found = given.find(flag.key);
     if (found == given.end() || !is_for_all_runs(flag)) continue;
-    const bool swept = std::ranges::any_of(study.sweep, [&](const Axis& axis) { return axis.key == flag.key; });
-    require(!swept, "trigram study: --", flag.key, "=", shown(found->second), " would be for all runs, but ",
-            study.file.string(), " sweeps it; leave it out, or change [sweep] there");
+    const bool swept = std::ranges::any_of(study.sweep, [&](const Axis& axis) {
+      const std::vector<std::string> keys = parts_of(axis.key);
+      return std::ranges::find(keys, flag.key) != keys.end();
+    });
+    require(
+        !swept, "trigram study: --", flag.key, "=", [&] { return shown(found->second); },
+        " would be for all runs, but ", [&] { return study.file.string(); },
+        " sweeps it; leave it out, or change [sweep] there");
     flags.insert(*found);
   }
   return flags;

@@ -1,8 +1,16 @@
 #include "experiments/study/study.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace trigram {
+
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream rest(text + "&");
+  for (std::string part; std::getline(rest, part, '&');) parts.push_back(part);
+  return parts;
+}
 
 bool names_row(const std::vector<std::string>& names, const Row& row) {
   const auto flag_is = [&](const char* flag, const std::string& name) {

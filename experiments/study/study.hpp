@@ -120,6 +120,9 @@ struct Study {
                                      ///< are multiplied by
 };
 
+/// The keys of an axis, or their values, that go together: "a&b" is a and b.
+std::vector<std::string> parts_of(const std::string& text);
+
 /// Whether `names` has a row's name or series, its measurement's source, or the system or algorithm that it says.
 bool names_row(const std::vector<std::string>& names, const Row& row);
 

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "core/error.hpp"
 #include "core/located.hpp"
@@ -52,16 +51,15 @@ void check_number(const std::string& path, const std::string& what, const std::s
   throw UsageError(message + more);
 }
 
-std::ptrdiff_t keys_in(const std::string& text) { return std::ranges::count(text, '&'); }
-
 void check_axis(const Axis& axis, const std::string& section) {
   const std::string place = "[" + section + "] " + axis.key + " has ";
   require(!axis.values.empty(), place + "no values");
+  const std::size_t keys = parts_of(axis.key).size();
   std::set<std::string> seen;
   for (const std::string& value : axis.values) {
     require(seen.insert(value).second, place + "'" + value + "' twice");
-    require(keys_in(axis.key) == 0 || keys_in(value) == keys_in(axis.key), place, Quoted(value),
-            "; write a value for each of its ", keys_in(axis.key) + 1, " keys, with & between them");
+    require(keys == 1 || parts_of(value).size() == keys, place, Quoted(value), "; write a value for each of its ", keys,
+            " keys, with & between them");
   }
 }
 
@@ -69,8 +67,7 @@ void check_axis(const Axis& axis, const std::string& section) {
 void require_swept_once(const std::vector<Axis>& axes) {
   std::set<std::string> seen;
   for (const Axis& axis : axes) {
-    std::istringstream keys(axis.key + "&");
-    for (std::string key; std::getline(keys, key, '&');) {
+    for (const std::string& key : parts_of(axis.key)) {
       require(!key.empty(), "[sweep] ", Quoted(axis.key), " has no key beside its &");
       require(seen.insert(key).second, "[sweep] sweeps ", Quoted(key), " twice");
     }
@@ -144,7 +141,7 @@ void check_measure(const Study& study) {
 }
 
 /// The cluster's own values of both keys are one more point.
-bool is_of_the_cluster(const Axis& axis) { return axis.key.starts_with("cluster.") && keys_in(axis.key) == 0; }
+bool is_of_the_cluster(const Axis& axis) { return axis.key.starts_with("cluster.") && parts_of(axis.key).size() == 1; }
 
 void check_map(const Study& study) {
   require(study.map.has_value() || !study.learning, "[learning] gives a [map] its steps to the goal; add [map]");

@@ -6,7 +6,6 @@
 #include <limits>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "core/error.hpp"
 
@@ -47,15 +46,13 @@ std::optional<Settings> changes(const Study& study, const Variant& variant, cons
 Settings flags_of(const Settings& axes) {
   Settings flags;
   for (const auto& [keys, values] : axes) {
-    std::istringstream all_keys(keys), all_values(values);
-    for (std::string key, value; std::getline(all_keys, key, '&');) {
-      if (keys.find('&') == std::string::npos) {
-        value = values;
-      } else {
-        std::getline(all_values, value, '&');
-      }
-      flags[key] = value;
+    const std::vector<std::string> parts = parts_of(keys);
+    if (parts.size() == 1) {
+      flags[keys] = values;
+      continue;
     }
+    const std::vector<std::string> of_parts = parts_of(values);
+    for (std::size_t i = 0; i < parts.size(); ++i) flags[parts[i]] = of_parts.at(i);
   }
   return flags;
 }

@@ -90,6 +90,14 @@ TEST_F(StudyFolder, TakesFlagsOfRunsInPlaceOfItsOwn) {
   EXPECT_EQ(flags["lr"], "0.5") << "a row wins";
 }
 
+TEST_F(StudyFolder, RefusesAFlagOfRunsThatItSweepsWithAnother) {
+  const auto file = scratch.file("s.cfg", "[run]\nworkload = quadratic\n[sweep]\nlr&seed = 0.1&1 0.2&2\n[row.a]\n");
+  const Ended ended = program("study " + file.string() + " --seed 5 --plot off --out " + (scratch / "s").string());
+  EXPECT_EQ(ended.code, 2) << ended.text;
+  EXPECT_THAT(ended.text, HasSubstr("--seed=5 would be for all runs, but "));
+  EXPECT_THAT(ended.text, HasSubstr("s.cfg sweeps it; leave it out, or change [sweep] there"));
+}
+
 TEST_F(StudyFolder, IsOneStudysAtATime) {
   fs::create_directory(scratch / "s");
   Ended second;
