@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "core/error.hpp"
 #include "experiments/record/expenses.hpp"
@@ -22,10 +23,11 @@ Reached reached_at(const nlohmann::json& point) {
   return there;
 }
 
-/// A measure, what it is called, and how it is found.
+/// A measure, the expense that a run must have for it (empty: none), what it is called, and how it is found.
 struct ToGoal {
-  const char* name;
-  const char* label;
+  std::string_view name;
+  std::string_view expense;
+  std::string_view label;
   double (*value)(const Reached& there);
 };
 
@@ -35,28 +37,37 @@ double expense(const Reached& there, const char* name) {
 }
 
 constexpr ToGoal all_to_goal[] = {
-    {"steps_to_goal", "steps", [](const Reached& there) { return there.steps; }},
-    {"time_to_goal_s", "time (s)", [](const Reached& there) { return there.seconds; }},
-    {"bytes_to_goal", "bytes sent by a rank", [](const Reached& there) { return there.bytes; }},
-    {"energy_J_to_goal", "energy of all ranks (J)", [](const Reached& there) { return expense(there, "energy_J"); }},
-    {"money_USD_to_goal", "money (USD)", [](const Reached& there) { return expense(there, "money_USD"); }}};
+    {"steps_to_goal", "", "steps", [](const Reached& there) { return there.steps; }},
+    {"time_to_goal_s", "", "time (s)", [](const Reached& there) { return there.seconds; }},
+    {"bytes_to_goal", "", "bytes sent by a rank", [](const Reached& there) { return there.bytes; }},
+    {"energy_J_to_goal", "energy_J", "energy of all ranks (J)",
+     [](const Reached& there) { return expense(there, "energy_J"); }},
+    {"money_USD_to_goal", "money_USD", "money (USD)",
+     [](const Reached& there) { return expense(there, "money_USD"); }}};
+
+/// nullptr where there is none.
+const ToGoal* find(const std::string& measure) {
+  const auto found = std::ranges::find(all_to_goal, measure, &ToGoal::name);
+  return found == std::end(all_to_goal) ? nullptr : found;
+}
 
 const ToGoal& named(const std::string& measure) {
-  const auto found = std::ranges::find_if(all_to_goal, [&](const ToGoal& one) { return one.name == measure; });
-  ensure(found != std::end(all_to_goal), measure, " is no measure of the way to a goal");
+  const ToGoal* found = find(measure);
+  ensure(found != nullptr, measure, " is no measure of the way to a goal");
   return *found;
 }
 
 }  // namespace
 
-bool is_to_goal(const std::string& measure) {
-  return std::ranges::any_of(all_to_goal, [&](const ToGoal& one) { return one.name == measure; });
-}
+bool is_to_goal(const std::string& measure) { return find(measure) != nullptr; }
 
-std::string measures_to_goal() {
-  std::string text;
-  for (const ToGoal& one : all_to_goal) text += (text.empty() ? "" : " ") + std::string(one.name);
-  return text;
+std::vector<std::string> measures_to_goal(const std::vector<std::string>& expenses) {
+  std::vector<std::string> names;
+  for (const ToGoal& one : all_to_goal) {
+    const bool has = one.expense.empty() || std::ranges::find(expenses, one.expense) != expenses.end();
+    if (has) names.emplace_back(one.name);
+  }
+  return names;
 }
 
 std::string label_to_goal(const std::string& measure, const Goal& goal) {

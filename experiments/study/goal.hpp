@@ -25,8 +25,8 @@ std::optional<Reached> reached(const Goal& goal, const nlohmann::json& run);
 /// Whether [measure] may name it in a study that has a goal: "time_to_goal_s", a column of runs.csv.
 bool is_to_goal(const std::string& measure);
 
-/// All such measures, apart by blanks.
-std::string measures_to_goal();
+/// Such measures in the order of their columns: those of every run, and those of these expenses.
+std::vector<std::string> measures_to_goal(const std::vector<std::string>& expenses);
 
 /// "time (s) to a loss of 0.5".
 std::string label_to_goal(const std::string& measure, const Goal& goal);

@@ -9,6 +9,7 @@
 #include "core/located.hpp"
 #include "core/quoted.hpp"
 #include "core/spelling.hpp"
+#include "experiments/record/expenses.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/study/goal.hpp"
@@ -118,6 +119,13 @@ std::vector<std::string> swept_keys(const Study& study) {
   return keys;
 }
 
+/// What a study with a goal may measure beside the numbers of run.json.
+std::string also_to_goal() {
+  std::string text = ", and of a study with a [goal]";
+  for (const std::string& one : measures_to_goal({expense_names.begin(), expense_names.end()})) text += " " + one;
+  return text;
+}
+
 void check_measure(const Study& study) {
   const Measure& measure = study.measure;
   if (is_to_goal(measure.value)) {
@@ -126,7 +134,7 @@ void check_measure(const Study& study) {
     require(!study.map && !study.calibration, "[measure] value = ", measure.value,
             " is of the way to a goal; [map] and [calibrate] take a number of run.json");
   } else {
-    check_number(measure.value, "[measure] value", ", and of a study with a [goal] " + measures_to_goal());
+    check_number(measure.value, "[measure] value", also_to_goal());
   }
   for (const auto& [key, value] : {std::pair("x", measure.x), std::pair("facet", measure.facet)}) {
     require(value.empty() || std::ranges::find(study.sweep, value, &Axis::key) != study.sweep.end(), "[measure] ", key,

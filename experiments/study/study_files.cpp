@@ -51,18 +51,6 @@ nlohmann::json observation_facts(const Study& study) {
   return all;
 }
 
-std::string goal_cells(const Study& study, const std::vector<std::string>& expenses, const StudyResult& result) {
-  if (!study.goal) return "";
-  const auto there = reached(*study.goal, result.run);
-  std::string text =
-      there ? "," + number(there->steps) + "," + number(there->seconds) + "," + number(there->bytes) : ",,,";
-  for (const std::string& name : expenses) {
-    text += ",";
-    if (there && there->expenses.contains(name)) text += number(there->expenses.at(name));
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string quoted(const std::string& text) {
@@ -75,21 +63,20 @@ std::string quoted(const std::string& text) {
 std::string runs_csv(const Study& study, const std::vector<StudyResult>& all) {
   const std::vector<StudyResult> results = made(all);
   const std::set<std::string> axes = axis_keys(results), metrics = summary_keys(results);
+  const std::vector<std::string> to_goal =
+      study.goal ? measures_to_goal(expenses_in(results)) : std::vector<std::string>{};
   std::string text = "row,series,variant";
   for (const std::string& key : axes) text += "," + quoted(key);
   text += ",folder,measure";
-  const std::vector<std::string> expenses = expenses_in(results);
-  if (study.goal) {
-    text += ",steps_to_goal,time_to_goal_s,bytes_to_goal";
-    for (const std::string& name : expenses) text += "," + name + "_to_goal";
-  }
+  for (const std::string& name : to_goal) text += "," + name;
   for (const std::string& key : metrics) text += "," + key;
   text += "\n";
   for (const StudyResult& result : results) {
     const StudyPoint& point = result.point;
     text += quoted(point.row) + "," + quoted(point.series) + "," + quoted(point.variant);
     for (const std::string& key : axes) text += "," + (point.axes.contains(key) ? quoted(point.axes.at(key)) : "");
-    text += "," + quoted(result.folder) + "," + number(measured(study, result)) + goal_cells(study, expenses, result);
+    text += "," + quoted(result.folder) + "," + number(measured(study, result));
+    for (const std::string& name : to_goal) text += "," + number(value_to_goal(name, *study.goal, result.run));
     for (const std::string& key : metrics) text += "," + number(value_at(result.run, "summary." + key));
     text += "\n";
   }
