@@ -187,8 +187,9 @@ Json found(const Wanted& wanted) {
     if (wanted.name.empty() || !taken.empty()) all[kind.name] = taken;
   }
   if (all.empty() && !wanted.kind.empty()) throw_unknown_name("name of " + wanted.kind, wanted.name, names);
-  require(!all.empty(), "trigram list: ", Quoted(wanted.name), " is no kind, and nothing has that name",
-          did_you_mean(wanted.name, names), "; trigram list shows all");
+  require(
+      !all.empty(), "trigram list: ", Quoted(wanted.name), " is no kind, and nothing has that name",
+      [&] { return did_you_mean(wanted.name, names); }, "; trigram list shows all");
   return all;
 }
 

@@ -52,7 +52,7 @@ std::vector<std::string> known_words(const std::string& text, const std::vector<
   std::vector<std::string> words = words_in(text);
   for (const std::string& word : words) {
     require_known(word, known, what);
-    require(std::ranges::count(words, word) == 1, in_quotes(word), " is given twice");
+    require(std::ranges::count(words, word) == 1, Quoted(word), " is given twice");
   }
   return words;
 }
@@ -89,7 +89,7 @@ void set_ranges(CurveView& view, const std::string& text) {
     const CurveView::Range range{bound(word.substr(equals + 1, colon - equals - 1), of),
                                  bound(word.substr(colon + 1), of)};
     require(range.low < range.high, Quoted(word), " is no range: its first value is to be less than its second");
-    require(view.ranges.emplace(name, range).second, in_quotes(name), " has two ranges");
+    require(view.ranges.emplace(name, range).second, Quoted(name), " has two ranges");
   }
 }
 

@@ -138,7 +138,7 @@ void check_measure(const Study& study) {
   }
   for (const auto& [key, value] : {std::pair("x", measure.x), std::pair("facet", measure.facet)}) {
     require(value.empty() || std::ranges::find(study.sweep, value, &Axis::key) != study.sweep.end(), "[measure] ", key,
-            " = ", shown(value), " is not in [sweep]", did_you_mean(value, swept_keys(study)));
+            " = ", shown(value), " is not in [sweep]", [&] { return did_you_mean(value, swept_keys(study)); });
   }
   require(measure.facet.empty() || measure.facet != study.sweep.front().key, "[measure] facet = ", shown(measure.facet),
           " is the x axis; give another swept key");

@@ -259,10 +259,10 @@ std::string kinds_of_sections() {
   return text;
 }
 
-std::vector<std::string> kinds_without_names() {
-  std::vector<std::string> kinds;
-  for (const Section& section : sections) kinds.emplace_back(section.kind);
-  return kinds;
+std::vector<std::string> kinds() {
+  std::vector<std::string> all;
+  for (const Section& section : sections) all.emplace_back(section.kind);
+  return all;
 }
 
 void read_entry(Study& study, const ConfigEntry& entry) {
@@ -270,8 +270,9 @@ void read_entry(Study& study, const ConfigEntry& entry) {
   const std::string kind = entry.section.substr(0, dot);
   const std::string name = dot == std::string::npos ? "" : entry.section.substr(dot + 1);
   const auto section = std::ranges::find_if(sections, [&](const Section& one) { return one.kind == kind; });
-  require(section != std::end(sections) && section->has_name == !name.empty(), "[", entry.section,
-          "] is no section of a study", did_you_mean(kind, kinds_without_names()), "; there are ", kinds_of_sections);
+  require(
+      section != std::end(sections) && section->has_name == !name.empty(), "[", entry.section,
+      "] is no section of a study", [&] { return did_you_mean(kind, kinds()); }, "; there are ", kinds_of_sections);
   section->read(study, name, entry);
 }
 
