@@ -5,7 +5,6 @@
 #include <cmath>
 #include <regex>
 #include <set>
-#include <sstream>
 
 #include "core/decimal.hpp"
 #include "core/error.hpp"
@@ -13,6 +12,7 @@
 #include "core/spelling.hpp"
 #include "core/units.hpp"
 #include "experiments/settings/config_file.hpp"
+#include "experiments/settings/grid.hpp"
 #include "experiments/settings/run_config.hpp"
 
 namespace trigram {
@@ -21,13 +21,6 @@ namespace {
 /// Flags that are no choice: where settings come from, what only reports, and the seed, whose luck is no merit.
 const std::set<std::string> no_choices{"checkpoint", "checkpoint-every", "config", "out",   "progress",
                                        "record",     "resume",           "seed",   "trace", "system"};
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
 
 double number_of(const std::string& text) {
   const std::optional<double> value = finite_number(text);
@@ -87,7 +80,7 @@ Settings condition(const std::string& section, const std::vector<Choice>& choice
 
 Choice read_choice(const ConfigEntry& entry, const std::string& place, const std::vector<Choice>& before) {
   require_flag(entry.key);
-  const std::vector<std::string> words = words_of(entry.value);
+  const std::vector<std::string> words = words_in(entry.value);
   require(!words.empty(), Quoted(entry.key), " has no values; write two or more, or LOW..HIGH");
   Choice choice{entry.key, place, condition(entry.section, before), {}, read_range(words)};
   if (choice.range) return choice;

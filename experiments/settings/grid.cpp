@@ -1,7 +1,9 @@
-// Numbers and grids of numbers.
+// Words, numbers and grids of numbers.
 #include "experiments/settings/grid.hpp"
 
 #include <cmath>
+#include <iterator>
+#include <sstream>
 
 #include "core/decimal.hpp"
 #include "core/error.hpp"
@@ -34,6 +36,11 @@ void expand(const std::string& word, std::vector<std::string>& values) {
 }
 
 }  // namespace
+
+std::vector<std::string> words_in(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
 
 double parse_number(const std::string& text) {
   const auto value = finite_number(text);

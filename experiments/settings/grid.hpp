@@ -1,10 +1,13 @@
-// Numbers and grids of numbers, as study files write them.
+// Words, numbers and grids of numbers, as study files write them.
 #pragma once
 
 #include <string>
 #include <vector>
 
 namespace trigram {
+
+/// A text split at blanks.
+std::vector<std::string> words_in(const std::string& text);
 
 /// A whole text as a number. Throws UsageError.
 double parse_number(const std::string& text);

@@ -1,10 +1,8 @@
 #include "experiments/study/curve_view.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "core/error.hpp"
 #include "core/quoted.hpp"
@@ -26,10 +24,10 @@ const Quantity quantities[] = {{"step", false, {}},    {"time", false, Unit::sec
                                {"energy", false, {}},  {"money", false, {}},           {"loss", true, {}},
                                {"accuracy", true, {}}, {"worst_accuracy", true, {}}};
 
-std::vector<std::string> words_in(std::string text) {
+/// Apart by commas or blanks.
+std::vector<std::string> listed(std::string text) {
   std::ranges::replace(text, ',', ' ');
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
+  return words_in(text);
 }
 
 template <class Kept>
@@ -49,7 +47,7 @@ void require_known(const std::string& word, const std::vector<std::string>& know
 }
 
 std::vector<std::string> known_words(const std::string& text, const std::vector<std::string>& known, const char* what) {
-  std::vector<std::string> words = words_in(text);
+  std::vector<std::string> words = listed(text);
   for (const std::string& word : words) {
     require_known(word, known, what);
     require(std::ranges::count(words, word) == 1, Quoted(word), " is given twice");
@@ -79,7 +77,7 @@ void set_x_axis(CurveView& view, const std::string& text) {
 
 void set_ranges(CurveView& view, const std::string& text) {
   view.ranges.clear();
-  for (const std::string& word : words_in(text)) {
+  for (const std::string& word : listed(text)) {
     const std::size_t equals = word.find('='), colon = word.find(':');
     require(equals != std::string::npos && colon != std::string::npos && equals < colon, Quoted(word),
             " is no range; write NAME=LOW:HIGH, as time=0s:60s or loss=0.1:3");

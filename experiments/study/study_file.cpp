@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <sstream>
 
 #include "core/error.hpp"
 #include "core/located.hpp"
@@ -18,13 +17,6 @@
 
 namespace trigram {
 namespace {
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> all;
-  for (std::string word; stream >> word;) all.push_back(word);
-  return all;
-}
 
 /// The product of Name in "[kind.Name]"; a section's own line comes first.
 template <class Named>
@@ -86,20 +78,20 @@ void read_target(Target& target, const std::filesystem::path& study, const Confi
 
 void read_selection(Selection& selection, const ConfigEntry& entry) {
   set({{"choose", text_into(selection.flag)},
-       {"from", [&](const std::string& text) { selection.grid = words_of(text); }},
+       {"from", [&](const std::string& text) { selection.grid = words_in(text); }},
        {"by", text_into(selection.by)},
-       {"seeds", [&](const std::string& text) { selection.seeds = words_of(text); }}},
+       {"seeds", [&](const std::string& text) { selection.seeds = words_in(text); }}},
       entry);
 }
 
 void read_calibration(Calibration& calibration, const ConfigEntry& entry) {
   if (entry.key.empty()) return;
   if (entry.key == "rows") {
-    calibration.rows = words_of(entry.value);
+    calibration.rows = words_in(entry.value);
   } else if (entry.key == "given") {
-    calibration.given = words_of(entry.value);
+    calibration.given = words_in(entry.value);
   } else {
-    calibration.grids.push_back({entry.key, expand_grid(words_of(entry.value))});
+    calibration.grids.push_back({entry.key, expand_grid(words_in(entry.value))});
   }
 }
 
@@ -116,7 +108,7 @@ void read_row(Row& row, const ConfigEntry& entry) {
 
 void read_variant(Variant& variant, const ConfigEntry& entry) {
   if (entry.key == "rows") {
-    variant.rows = words_of(entry.value);
+    variant.rows = words_in(entry.value);
   } else if (entry.key == "also") {
     variant.also = entry.value;
   } else if (!entry.key.empty()) {
@@ -139,7 +131,7 @@ void read_head(Study& study, const ConfigEntry& entry) {
 }
 
 void read_sweep(Study& study, const ConfigEntry& entry) {
-  if (!entry.key.empty()) study.sweep.push_back({entry.key, expand_grid(words_of(entry.value))});
+  if (!entry.key.empty()) study.sweep.push_back({entry.key, expand_grid(words_in(entry.value))});
 }
 
 void read_measure(Measure& measure, const ConfigEntry& entry) {
@@ -173,7 +165,7 @@ void read_learning(Settings& learning, const ConfigEntry& entry) {
 /// A row a measurement, named after its table and its line there.
 void read_tables(Study& study, const ConfigEntry& entry) {
   const auto add = [&](const std::string& text) {
-    for (const std::string& word : words_of(text)) {
+    for (const std::string& word : words_in(text)) {
       const std::filesystem::path table = study.file.parent_path() / word;
       for (Observation& one : read_observations(table)) {
         const std::string name = table.stem().string() + "." + std::to_string(one.line);
