@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <iostream>
-#include <iterator>
 #include <list>
 #include <sstream>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/quoted.hpp"
 #include "core/spelling.hpp"
+#include "experiments/settings/grid.hpp"
 
 namespace trigram {
 namespace {
@@ -93,11 +93,9 @@ std::vector<po::option> parsed(const CommandLine& line, const Arguments& argumen
   }
 }
 
-}  // namespace
-
-void CommandLine::take_word(const std::string& word, std::size_t position, Given& given) const {
-  std::istringstream in_order(positional);
-  const std::vector<std::string> names(std::istream_iterator<std::string>(in_order), {});
+/// Puts a word under the name of its position, of `names`, which are those of `line`.
+void take_word(const CommandLine& line, const std::vector<std::string>& names, const std::string& word,
+               std::size_t position, CommandLine::Given& given) {
   if (!names.empty() && any_number(names.back()) && position + 1 >= names.size()) {
     given.words.push_back(word);
     return;
@@ -106,16 +104,19 @@ void CommandLine::take_word(const std::string& word, std::size_t position, Given
     given.settings.emplace(names[position], word);
     return;
   }
-  throw UsageError("trigram " + name + ": " + in_quotes(word) + " is a word without a flag" +
-                   (names.empty() ? "" : ", behind " + positional) + "; trigram " + name +
+  throw UsageError("trigram " + line.name + ": " + in_quotes(word) + " is a word without a flag" +
+                   (names.empty() ? "" : ", behind " + line.positional) + "; trigram " + line.name +
                    " --help shows what is accepted");
 }
 
+}  // namespace
+
 CommandLine::Given CommandLine::parse_words(const Arguments& arguments) const {
+  const std::vector<std::string> names = words_in(positional);
   Given given;
   for (const po::option& option : parsed(*this, arguments)) {
     if (option.position_key >= 0) {
-      take_word(option.value.front(), static_cast<std::size_t>(option.position_key), given);
+      take_word(*this, names, option.value.front(), static_cast<std::size_t>(option.position_key), given);
       continue;
     }
     const std::string value = option.value.empty() ? "on" : option.value.front();

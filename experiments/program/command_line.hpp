@@ -33,9 +33,6 @@ struct CommandLine {
   std::string help() const;
   /// Prints help and returns true when it is asked for.
   bool helped(const Arguments& arguments) const;
-
- private:
-  void take_word(const std::string& word, std::size_t position, Given& given) const;
 };
 
 }  // namespace trigram
