@@ -38,10 +38,9 @@ std::string taken_by(const std::string& kind, const std::string& name) {
 std::string written(const std::string& kind, const std::string& name) {
   constexpr int refused = 2;
   const ScriptOutput ended = read_script(shipped_folder("new") / "new.py", {"--", kind, name});
-  const std::string words = ended.text.substr(0, ended.text.find_last_not_of('\n') + 1);
-  require(ended.code != refused, words);
-  ensure(ended.code == 0, "trigram new: beginning '", name, "' failed: ", words);
-  return words;
+  require(ended.code != refused, ended.text);
+  ensure(ended.code == 0, "trigram new: beginning '", name, "' failed: ", ended.text);
+  return ended.text;
 }
 
 int begin_product(const Arguments& arguments) {

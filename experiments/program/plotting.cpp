@@ -56,14 +56,13 @@ void draw(const std::vector<std::filesystem::path>& folders, const PictureOption
   }
   const ScriptOutput ended = read_script(shipped_folder("plot") / "plot.py", std::move(arguments));
   if (ended.code == 0) {
-    std::cout << ended.text;
+    if (!ended.text.empty()) std::cout << ended.text << "\n";
     return;
   }
-  const std::string message = ended.text.substr(0, ended.text.find_last_not_of('\n') + 1);
-  require(ended.code != no_matplotlib,
-          "matplotlib is missing (" + message + "); install python3-matplotlib, or by pip install 'trigram[pictures]'");
-  require(ended.code != unusable, "cannot draw '" + folders.front().string() + "': " + message);
-  throw Error("plotting '" + folders.front().string() + "' failed: " + message);
+  require(ended.code != no_matplotlib, "matplotlib is missing (" + ended.text +
+                                           "); install python3-matplotlib, or by pip install 'trigram[pictures]'");
+  require(ended.code != unusable, "cannot draw '" + folders.front().string() + "': " + ended.text);
+  throw Error("plotting '" + folders.front().string() + "' failed: " + ended.text);
 }
 
 }  // namespace trigram

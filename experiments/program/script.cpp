@@ -135,6 +135,7 @@ ScriptOutput read_script(const std::filesystem::path& script, std::vector<std::s
   const pid_t pid = start_python(std::move(arguments), pipe.writing_end(), STDOUT_FILENO);
   pipe.close_writing_end();
   std::string text = pipe.read_all();
+  text.erase(text.find_last_not_of('\n') + 1);
   return {exit_code_of(pid, script), std::move(text)};
 }
 

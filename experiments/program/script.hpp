@@ -16,7 +16,7 @@ int run_script(const std::filesystem::path& script, const std::string& input);
 /// How a script ended, and what it printed.
 struct ScriptOutput {
   int code = 0;
-  std::string text;
+  std::string text;  ///< without the newlines at its end
 };
 
 /// The same with `arguments` and no input of its own; what it prints is returned. Throws as run_script does.
