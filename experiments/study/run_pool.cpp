@@ -192,6 +192,7 @@ Failures make(std::map<fs::path, Task> waiting, int jobs, const std::string& pha
 
 std::vector<StudyResult> RunPool::run(const std::vector<StudyPoint>& points, const std::string& phase) {
   std::vector<StudyResult> results;
+  std::vector<std::string> identities;
   std::map<fs::path, Task> waiting;
   for (const StudyPoint& point : points) {
     const StudyRun planned(folder_, point);
@@ -206,15 +207,17 @@ std::vector<StudyResult> RunPool::run(const std::vector<StudyPoint>& points, con
       }
     }
     results.push_back({point, planned.name, std::move(recorded.run)});
+    identities.push_back(planned.identity);
   }
   Failures failures = make(std::move(waiting), jobs_, phase);
-  for (StudyResult& result : results) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    StudyResult& result = results[i];
     if (!result.run.is_null()) continue;
-    const StudyRun ended(folder_, result.point);
-    if (const auto failed = failures.find(ended.config.out); failed != failures.end()) {
+    const fs::path folder = folder_ / result.folder;
+    if (const auto failed = failures.find(folder); failed != failures.end()) {
       result.failure = failed->second;
     } else {
-      RecordedRun recorded = read_run(ended.config.out, ended.identity, digests_);
+      RecordedRun recorded = read_run(folder, identities[i], digests_);
       if (recorded.run.is_null())
         result.failure =
             "its run.json cannot be used: " + (recorded.problem.empty() ? "it is not there" : recorded.problem);
