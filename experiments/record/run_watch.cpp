@@ -7,7 +7,6 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 #include <utility>
 
 #include "core/decimal.hpp"
@@ -135,9 +134,10 @@ void RunWatch::look() {
 }
 
 void RunWatch::warn_of_memory(double taken) {
+  if (memory_warned_) return;
   constexpr double share = 0.25;
   const double left = available_memory();
-  if (memory_warned_ || left > share * taken) return;
+  if (left > share * taken) return;
   memory_warned_ = true;
   say("trigram: memory runs out: this run has taken " + memory_text(taken) + ", and " + memory_text(left) +
       " are left; fewer ranks take less" + (said_.hint.empty() ? "" : ", and " + said_.hint));
