@@ -1,4 +1,6 @@
 // trigram plot: pictures of a finished run or study.
+#include <optional>
+
 #include "core/error.hpp"
 #include "core/located.hpp"
 #include "core/params.hpp"
@@ -54,12 +56,9 @@ int plot(const Arguments& arguments) {
   Params flags = as_params("trigram plot", settings);
   PictureOptions options = PlotFlags(flags).options;
   if (options.out.empty() && folders.size() > 1) options.out = compared;
-  if (options.out.empty()) {
-    draw({folders.begin(), folders.end()}, options);
-  } else {
-    const ResultFolder folder(options.out, {"picture"});
-    draw({folders.begin(), folders.end()}, options);
-  }
+  std::optional<ResultFolder> made;
+  if (!options.out.empty()) made.emplace(options.out, std::vector<std::string>{"picture"});
+  draw({folders.begin(), folders.end()}, options);
   return 0;
 }
 
