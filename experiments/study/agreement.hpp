@@ -19,8 +19,7 @@ struct Prediction {
 };
 
 /// All measurements as the results of `variant` predict them, or as the main ones do where it has none; those whose
-/// runs failed are left out. The study and
-/// its rows must outlive them.
+/// runs failed are left out. The study and its rows must outlive them.
 std::vector<Prediction> predictions(const Study& study, const std::vector<StudyResult>& results,
                                     const std::string& variant = "");
 

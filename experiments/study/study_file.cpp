@@ -195,9 +195,10 @@ std::string words_of_path(const std::string& path) {
 }
 
 std::string label_of(const Study& study) {
-  const auto& [value, scale] = std::pair(study.measure.value, study.measure.scale);
-  const std::string label = study.goal && is_to_goal(value) ? label_to_goal(value, *study.goal) : words_of_path(value);
-  return scale == 1 ? label : label + " x " + number_text(scale);
+  const Measure& measure = study.measure;
+  const bool to_goal = study.goal && is_to_goal(measure.value);
+  const std::string label = to_goal ? label_to_goal(measure.value, *study.goal) : words_of_path(measure.value);
+  return measure.scale == 1 ? label : label + " x " + number_text(measure.scale);
 }
 
 /// A kind of section and its reader, which is called with the section's own line first. `name` stands after the dot of
