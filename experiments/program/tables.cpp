@@ -16,21 +16,25 @@ namespace {
 
 using Cells = std::vector<std::vector<std::string>>;
 
-/// A run that diverged has no number: it sorts behind all others. NaN without runs.
-double median_of_runs(std::vector<double> values) {
-  if (values.empty()) return std::nan("");
-  std::replace_if(
-      values.begin(), values.end(), [](double value) { return std::isnan(value); },
-      std::numeric_limits<double>::infinity());
-  return median(values);
+/// A run that diverged has no number: it counts as greater than all others.
+std::vector<double> without_nan(std::vector<double> values) {
+  constexpr double greatest = std::numeric_limits<double>::infinity();
+  std::ranges::replace_if(
+      values, [](double value) { return std::isnan(value); }, greatest);
+  return values;
+}
+
+/// NaN without runs.
+double median_of_runs(const std::vector<double>& values) {
+  return values.empty() ? std::nan("") : median(without_nan(values));
 }
 
 /// "2 [1, 3]"; "2 [1, -]" where a run has no number; one value where all are the same.
-std::string median_and_range(std::vector<double> values) {
+std::string median_and_range(const std::vector<double>& values) {
   if (values.empty()) return "-";
-  std::ranges::sort(values, {}, [](double value) { return std::isnan(value) ? HUGE_VAL : value; });
-  const std::string middle = short_number(median_of_runs(values)), low = short_number(values.front()),
-                    high = short_number(values.back());
+  const std::vector<double> numbers = without_nan(values);
+  const auto [least, greatest] = std::ranges::minmax(numbers);
+  const std::string middle = short_number(median(numbers)), low = short_number(least), high = short_number(greatest);
   return low == high ? middle : middle + " [" + low + ", " + high + "]";
 }
 
