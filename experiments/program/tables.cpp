@@ -114,7 +114,7 @@ std::string goal_table(const Study& study, const std::vector<StudyResult>& resul
                  "time (s): median [range]", "MB a rank: median [range]", "final loss", "final accuracy",
                  "of the worst rank"}};
   for (const std::string& name : expenses) rows[0].push_back(name + ": median [range]");
-  const bool any_failed = made(results).size() < results.size();
+  const bool any_failed = std::ranges::any_of(results, [](const StudyResult& one) { return !one.failure.empty(); });
   if (any_failed) rows[0].emplace_back("failed");
   constexpr double megabyte = 1e6;
   for (const std::string& line : lines_of(study)) {

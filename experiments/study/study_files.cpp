@@ -20,7 +20,7 @@ std::string number(double value) {
 
 std::set<std::string> axis_keys(const std::vector<StudyResult>& results) {
   std::set<std::string> keys;
-  for (const StudyResult& result : results) {
+  for (const StudyResult& result : made(results)) {
     for (const auto& [key, value] : result.point.axes) keys.insert(key);
   }
   return keys;
@@ -28,7 +28,7 @@ std::set<std::string> axis_keys(const std::vector<StudyResult>& results) {
 
 std::set<std::string> summary_keys(const std::vector<StudyResult>& results) {
   std::set<std::string> keys;
-  for (const StudyResult& result : results) {
+  for (const StudyResult& result : made(results)) {
     for (const auto& [key, value] : result.run.at("summary").items()) {
       if (value.is_number() && key != "wall_s") keys.insert(key);  // how long a machine took is no result
     }
@@ -60,8 +60,7 @@ std::string quoted(const std::string& text) {
   return "\"" + escaped + "\"";
 }
 
-std::string runs_csv(const Study& study, const std::vector<StudyResult>& all) {
-  const std::vector<StudyResult> results = made(all);
+std::string runs_csv(const Study& study, const std::vector<StudyResult>& results) {
   const std::set<std::string> axes = axis_keys(results), metrics = summary_keys(results);
   const std::vector<std::string> to_goal =
       study.goal ? measures_to_goal(expenses_in(results)) : std::vector<std::string>{};
@@ -71,7 +70,7 @@ std::string runs_csv(const Study& study, const std::vector<StudyResult>& all) {
   for (const std::string& name : to_goal) text += "," + name;
   for (const std::string& key : metrics) text += "," + key;
   text += "\n";
-  for (const StudyResult& result : results) {
+  for (const StudyResult& result : made(results)) {
     const StudyPoint& point = result.point;
     text += quoted(point.row) + "," + quoted(point.series) + "," + quoted(point.variant);
     for (const std::string& key : axes) text += "," + (point.axes.contains(key) ? quoted(point.axes.at(key)) : "");

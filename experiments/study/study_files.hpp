@@ -13,7 +13,7 @@ namespace trigram {
 std::string quoted(const std::string& text);
 
 /// A row a run that was made: row, series, variant, swept values, folder, the measure, and every number of the summary.
-std::string runs_csv(const Study& study, const std::vector<StudyResult>& all);
+std::string runs_csv(const Study& study, const std::vector<StudyResult>& results);
 
 /// What the study is, for plots: title, axes, rows, measure, goal.
 nlohmann::json study_facts(const Study& study);

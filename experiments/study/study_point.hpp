@@ -2,6 +2,8 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <ranges>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,8 +27,10 @@ struct StudyResult {
   std::string failure = "";  ///< what a run that failed said; empty where run.json is there
 };
 
-/// Those whose run was made.
-std::vector<StudyResult> made(const std::vector<StudyResult>& results);
+/// Those whose run was made, as a view of `results`, which must outlive it.
+inline auto made(std::span<const StudyResult> results) {
+  return std::views::filter(results, [](const StudyResult& one) { return one.failure.empty(); });
+}
 
 /// Rows × swept values in the order of the file. `found` lies between the fixed flags and the rows': what calibration
 /// found.
