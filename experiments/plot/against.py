@@ -42,8 +42,9 @@ def scores(keys, view):
 
 
 def scale_x(axes, scale, curves, view):
-    """Linear, or logarithmic from 0 on; `curves` are lists of points."""
-    key, divisor, _ = scale
+    """Labels the axis, and makes it linear, or logarithmic from 0 on; `curves` are lists of points."""
+    key, divisor, label = scale
+    axes.set_xlabel(label)
     named = view.get("ranges", {}).get(NAMES[key])
     values = [[point[key] for point in curve if point[key] > 0] for curve in curves]
     ends = [some[-1] for some in values if some]

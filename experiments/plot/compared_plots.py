@@ -32,12 +32,12 @@ def draw_curves(folder, runs, looks):
     scales = against.scales([point for curve in curves for point in curve], view)
     figure, grid = style.panels(len(keys), len(scales), (max(4 * len(scales), 5.5), 0.6 + 3 * len(keys)), sharey="row")
     for row, key in zip(grid, keys):
-        for axes, (x, scale, label) in zip(row, scales):
+        for axes, scale in zip(row, scales):
+            x, divisor, _ = scale
             for curve, look in zip(curves, looks):
                 points = [point for point in curve if point[key] is not None]
-                axes.plot([point[x] / scale for point in points], [point[key] for point in points], **look)
-            against.scale_x(axes, (x, scale, label), curves, view)
-            axes.set_xlabel(label)
+                axes.plot([point[x] / divisor for point in points], [point[key] for point in points], **look)
+            against.scale_x(axes, scale, curves, view)
         against.limit_y(row, key, view)
         row[0].set_ylabel(key)
     figure.tight_layout()

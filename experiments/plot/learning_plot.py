@@ -90,7 +90,6 @@ def draw_curves(folder, study, runs, lost, name, title):
     medians = [band(some, keys[0], [(x, 1, "") for x, _, _ in scales]) for some in curves.values()]
     for axes, scale in zip(grid[-1], scales):
         against.scale_x(axes, scale, medians, view)
-        axes.set_xlabel(scale[2])
     figure.suptitle(title, x=0.02, ha="left")
     figure.tight_layout()
     style.legend_outside(grid[0][-1])
