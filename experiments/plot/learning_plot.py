@@ -55,18 +55,18 @@ def keys_of(curves):
 
 def draw_row(row, curves, key, scales, looks, goal):
     """One score, against each of `scales`, which are a key of the points, what it is divided by, and its label."""
-    for label, some in curves.items():
-        points = band(some, key, scales)
+    bands = {label: band(some, key, scales) for label, some in curves.items()}
+    for label, points in bands.items():
         for axes, (x, _, _) in zip(row, scales):
             at = [point[x] for point in points]
             axes.plot(at, [point["middle"] for point in points], label=label, **looks[label])
-            if len(some) > 1:
+            if len(curves[label]) > 1:
                 axes.fill_between(at, [point["low"] for point in points], [point["high"] for point in points],
                                   color=looks[label]["color"], alpha=0.15, linewidth=0)
     if key == "loss" and goal is not None:
         for axes in row:
             axes.axhline(goal, color="grey", linestyle=":", linewidth=1)
-    points = [point for some in curves.values() for point in band(some, key)]
+    points = [point for some in bands.values() for point in some]
     if key == "loss" and style.spans_decades([point["middle"] for point in points]):
         for axes in row:  # which share one but on paper
             axes.set_yscale("log")
