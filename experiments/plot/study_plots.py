@@ -27,12 +27,17 @@ def parts_of(study, runs):
     return [(panel or study["title"], in_panel(study, runs, panel)) for panel in panels_of_rows(study)]
 
 
+def x_of(value):
+    """Where a swept value stands on its axis; of values that go together, the first. None for one that is no number."""
+    return tables.leading_number(value.split("&")[0])
+
+
 def draw_sweep(folder, study, runs):
     """The measure against the first swept key, published points as markers and ours as lines."""
     if not study["axes"] or len(study["axes"][0]["values"]) < 2:
         return []
     axis = study["axes"][0]
-    xs = [tables.leading_number(value.split("&")[0]) for value in axis["values"]]
+    xs = [x_of(value) for value in axis["values"]]
     if None in xs:
         return []
     lines = {**study, "line_keys": [key for key in study.get("line_keys", []) if key != study["measure"].get("facet")]}
@@ -40,10 +45,12 @@ def draw_sweep(folder, study, runs):
     parts, failed = parts_of(study, runs), parts_of(study, failed_runs(study))
     size = plt.rcParams["figure.figsize"]
     figure, grid = style.panels(1, len(parts), (size[0] * (1 + 0.7 * (len(parts) - 1)), size[1]), sharey=True)
-    drawn = [draw_lines(axes, lines, some, axis, series, xs) for axes, (_, some) in zip(grid[0], parts)]
-    lost = [draw_lost(axes, lines, some, gone, axis, series) for axes, (_, some), (_, gone) in zip(grid[0], parts, failed)]
+    spreads = [{name: spreads_of(lines, some, axis, name) for name in series} for _, some in parts]
+    drawn = [draw_lines(axes, lines, some, axis, spread, xs) for axes, (_, some), spread in zip(grid[0], parts, spreads)]
+    lost = [draw_lost(axes, lines, gone, axis, spread) for axes, (_, gone), spread in zip(grid[0], failed, spreads)]
+    seen = [value for some in drawn for value in some]
     for axes, (title, _) in zip(grid[0], parts):
-        scale_axes(axes, study["measure"], xs, [value for some in drawn for value in some])
+        scale_axes(axes, study["measure"], xs, seen)
         unit = axis["values"][0].lstrip("0123456789.")
         key = f"{axis['key'].split('.')[-1]}{f' ({unit})' if unit.isalpha() else ''}"
         axes.set_xlabel(study["measure"]["x_label"] or key)
@@ -59,28 +66,26 @@ def draw_sweep(folder, study, runs):
     return style.save(figure, folder, study["name"])
 
 
-def measures_of(study, runs, axis, name):
-    """The measures of a line at each x, of all its runs."""
+def spreads_of(study, runs, axis, name):
+    """The spread of a line's measures at each x, over all its runs there."""
     values = collections.defaultdict(list)
     for run in runs:
         if line_of(study, run, "series") == name:
-            values[tables.leading_number(run[axis["key"]].split("&")[0])].append(tables.number(run["measure"]))
-    return values
+            values[x_of(run[axis["key"]])].append(tables.number(run["measure"]))
+    return {x: spread_of(some) for x, some in values.items()}
 
 
-def draw_lines(axes, study, runs, axis, series, all_xs):
-    """A line a series, with gaps where it has no number, whose colours are those of all panels, with whiskers over the runs of a point and a band as wide as the error bar
-    of predictions; returns the values that were drawn."""
-    looks, markers = style.looks_of(series), style.markers_of(series)
+def draw_lines(axes, study, runs, axis, spreads, all_xs):
+    """A line for each name of `spreads`, with gaps where it has no number, whose colours are those of all panels, with whiskers over the
+    runs of a point and a band as wide as the error bar of predictions; returns the values that were drawn."""
+    looks, markers = style.looks_of(spreads), style.markers_of(spreads)
     published = collections.defaultdict(list)
     for point in study["published"]:
         published[point["series"]].append((point["x"], point["value"]))
     seen = []
-    for name in series:
-        errors = {tables.leading_number(run[axis["key"]].split("&")[0]): error_bar(run, study)
-                  for run in runs if line_of(study, run, "series") == name}
-        spreads = {x: spread_of(values) for x, values in measures_of(study, runs, axis, name).items()}
-        line = sorted((x, *spread) for x, spread in spreads.items() if spread and spread[0] < math.inf)
+    for name, at in spreads.items():
+        errors = {x_of(run[axis["key"]]): error_bar(run, study) for run in runs if line_of(study, run, "series") == name}
+        line = sorted((x, *spread) for x, spread in at.items() if spread and spread[0] < math.inf)
         gaps = [(x, *[math.nan] * 4) for x in all_xs if line and x not in [x for x, *_ in line]]
         xs, middles, lows, highs = ([point[i] for point in sorted(line + gaps)] for i in range(4))
         marker = {} if published[name] else {"marker": markers[name], "ms": style.dot(5)}
@@ -100,21 +105,20 @@ def draw_lines(axes, study, runs, axis, series, all_xs):
 LOST = {"failed": "x", "never": "^", "some never": "o"}
 
 
-def draw_lost(axes, study, runs, failed, axis, series):
+def draw_lost(axes, study, failed, axis, spreads):
     """Marks points whose runs failed at the lower edge, and those whose median has no number at the upper one, one above the other; points
     of which some runs have no number are hollow. Returns the kinds that were drawn."""
-    looks, kinds = style.looks_of(series), []
+    looks, kinds = style.looks_of(spreads), []
     at_edges, marked = axes.get_xaxis_transform(), collections.Counter()
 
     def inwards(kind, x):
         marked[kind, x] += 1
         return 0.035 * marked[kind, x] - 0.015
 
-    for name in series:
-        spreads = {x: spread_of(values) for x, values in measures_of(study, runs, axis, name).items()}
-        gone = {tables.leading_number(run[axis["key"]].split("&")[0]) for run in failed if line_of(study, run, "series") == name}
-        never = [x for x, spread in spreads.items() if not spread or spread[0] == math.inf]
-        some = [(x, spread[0]) for x, spread in spreads.items() if spread and spread[3] and spread[0] < math.inf]
+    for name, at in spreads.items():
+        gone = {x_of(run[axis["key"]]) for run in failed if line_of(study, run, "series") == name}
+        never = [x for x, spread in at.items() if not spread or spread[0] == math.inf]
+        some = [(x, spread[0]) for x, spread in at.items() if spread and spread[3] and spread[0] < math.inf]
         look = {"color": looks[name]["color"], "linestyle": "none", "ms": style.dot(5)}
         for kind, xs, ys, where in (("failed", gone, [inwards("failed", x) for x in gone], {"transform": at_edges}),
                                     ("never", never, [1 - inwards("never", x) for x in never], {"transform": at_edges}),
