@@ -1,5 +1,6 @@
 """One look for all pictures: sizes, colours that stay with a series, units, and files. Sizes and fonts of a screen stand in matplotlibrc."""
 
+import itertools
 import math
 import textwrap
 
@@ -39,17 +40,18 @@ def set_paper(wanted_formats, wanted_columns, wanted_out=None):
 
 def colours_of(series):
     """A colour for each name, by its place in the list."""
-    return {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(series)}
+    return dict(zip(series, itertools.cycle(COLOURS)))
 
 
 def markers_of(series):
     """A marker for each name, by its place in the list."""
-    return {name: MARKERS[i % len(MARKERS)] for i, name in enumerate(series)}
+    return dict(zip(series, itertools.cycle(MARKERS)))
 
 
 def looks_of(series):
     """A colour and dashes for each name, by its place in the list."""
-    return {name: {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)]} for i, name in enumerate(series)}
+    return {name: {"color": colour, "linestyle": dashes}
+            for name, colour, dashes in zip(series, itertools.cycle(COLOURS), itertools.cycle(DASHES))}
 
 
 def dot(points):
@@ -60,7 +62,8 @@ def dot(points):
 def marks_of(series, points):
     """A marker for each name, a few along a line of so many points, at other places on each line."""
     step = max(1, points // 6)
-    return {name: {"marker": MARKERS[i % len(MARKERS)], "ms": dot(4), "markevery": (i % step, step)} for i, name in enumerate(series)}
+    return {name: {"marker": marker, "ms": dot(4), "markevery": (i % step, step)}
+            for i, (name, marker) in enumerate(markers_of(series).items())}
 
 
 def spans(values, factor):
@@ -73,9 +76,14 @@ def spans_decades(values):
     return spans(values, 10)
 
 
+def write_plainly(axis):
+    """Numbers at the ticks as people write them."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
 def plain_log(axis, values=None):
     """A logarithmic axis with numbers as people write them; with `values`, a tick at each of those."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    write_plainly(axis)
     axis.set_minor_formatter(NullFormatter())
     if values is not None:
         axis.set_ticks(values)
@@ -103,7 +111,7 @@ def log_from_zero(axes, least, most):
     axes.set_xscale("symlog", linthresh=least, linscale=0.5)
     axes.xaxis.set_major_locator(FixedLocator([0, *log_ticks(1.5 * least, most)]))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    write_plainly(axes.xaxis)
     axes.set_xlim(0, 1.08 * most)
 
 
@@ -117,28 +125,24 @@ def legend_outside(axes):
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
 
+def unit_of(largest, units):
+    """The first of `units`, pairs of a divisor and a name, that `largest` reaches; the last where it reaches none."""
+    return next((unit for unit in units if largest >= unit[0]), units[-1])
+
+
 def bytes_unit(largest):
     """The divisor and the name of the unit for byte counts up to `largest`."""
-    for divisor, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if largest >= divisor:
-            return divisor, name
-    return 1.0, "bytes"
+    return unit_of(largest, ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes")))
 
 
 def time_unit(largest):
     """The divisor and the name of the unit for seconds up to `largest`."""
-    for divisor, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if largest >= divisor:
-            return divisor, name
-    return 1e-9, "ns"
+    return unit_of(largest, ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")))
 
 
 def energy_unit(largest):
     """The divisor and the name of the unit for joules up to `largest`."""
-    for divisor, name in ((1e9, "GJ"), (1e6, "MJ"), (1e3, "kJ"), (1.0, "J")):
-        if largest >= divisor:
-            return divisor, name
-    return 1e-3, "mJ"
+    return unit_of(largest, ((1e9, "GJ"), (1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ")))
 
 
 def panels(down, across, figsize, **sharing):
