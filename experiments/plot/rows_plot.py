@@ -17,9 +17,11 @@ def measures_of(study, runs):
 
 def draw(folder, study, runs):
     """Rows of a panel share a colour; rows of every panel, which others are compared with, are black and have a line."""
+    if study["axes"]:
+        return []
     values = measures_of(study, runs)
-    spreads = {row: spread_of(found) for row, found in values.items() if spread_of(found)}
-    if study["axes"] or len(spreads) < 2:
+    spreads = {row: spread for row, found in values.items() if (spread := spread_of(found))}
+    if len(spreads) < 2:
         return []
     names = sorted(spreads, key=lambda row: spreads[row][0])
     panels = panels_of_rows(study)
