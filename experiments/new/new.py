@@ -36,9 +36,10 @@ def help_text():
 
 
 def require_kind(kind):
-    if kind not in kinds():
-        near = difflib.get_close_matches(kind, kinds(), 1)
-        raise Refused(f"unknown kind {shown(kind)}{f' (did you mean {near[0]!r}?)' if near else ''}; this build has: {', '.join(kinds())}")
+    known = kinds()
+    if kind not in known:
+        near = difflib.get_close_matches(kind, known, 1)
+        raise Refused(f"unknown kind {shown(kind)}{f' (did you mean {near[0]!r}?)' if near else ''}; this build has: {', '.join(known)}")
 
 
 def require_name(name):
