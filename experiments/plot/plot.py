@@ -1,6 +1,6 @@
 """Draws the result files of a run, of a study or of a search into the folder that holds them, or into another; those of several runs
-beside each other, where no folder is named into the first one's. Prints the pictures' paths and ends with 0, or one message and ends with another code. It is started by
-trigram, as python3 -I."""
+beside each other, where no folder is named into the first one's. Prints the pictures' paths and ends with 0, or one message and ends
+with another code. It is started by trigram, as python3 -I."""
 
 import argparse
 import json
