@@ -25,14 +25,16 @@ hosts_mirror() {
 
 # why_no_fresh_root SUITE: prints what stands against one and succeeds, else fails.
 why_no_fresh_root() {
-  local mirror
+  local mirror folder answer=no
   [ "$(id -u)" = 0 ] || { echo "making a root takes root's rights"; return; }
   command -v debootstrap >/dev/null || { echo "there is no debootstrap (apt-get install debootstrap)"; return; }
   unshare --mount --pid --fork true 2>/dev/null || { echo "this system lets nobody mount in a namespace"; return; }
   mirror=$(hosts_mirror "$1")
   [ -n "$mirror" ] || { echo "apt has no source of Debian's packages"; return; }
-  timeout 60 /usr/lib/apt/apt-helper download-file "$mirror/dists/$1/InRelease" "$(mktemp -u)" >/dev/null 2>&1 && return 1
-  echo "$mirror has no answer for $1"
+  folder=$(mktemp -d)
+  timeout 60 /usr/lib/apt/apt-helper download-file "$mirror/dists/$1/InRelease" "$folder/InRelease" >/dev/null 2>&1 && answer=yes
+  rm -r "$folder"
+  [ "$answer" = no ] && echo "$mirror has no answer for $1"
 }
 
 # fresh_root SUITE FOLDER PACKAGES...: FOLDER becomes a root of that suite, debootstrap's minbase with the packages.
