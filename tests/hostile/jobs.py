@@ -31,16 +31,16 @@ def trial(random, index, catalogue, scratch, patience):
     try:
         sabotage(process.pid)
         ending = start.finish(process, scratch, patience, begun)
-        faults = judged(ending, process.pid) + check(ending)
+        faults = judged(ending) + check(ending)
     finally:
         sessions.kill_all(process.pid)
     return " ".join(words).replace(catalogue.program, "trigram"), faults, None
 
 
-def judged(ending, session):
+def judged(ending):
     faults = [("hang", f"no end after {ending.seconds:.0f} s")] if ending.hung else []
-    if not sessions.is_empty_within(session, start.ORPHANS_END):
-        faults.append(("orphans", ", ".join(name for _, name in sessions.members(session))))
+    if ending.orphans:
+        faults.append(("orphans", ", ".join(ending.orphans)))
     if b"Segmentation fault" in ending.complained or b"signal 11" in ending.complained or b"signal 6" in ending.complained:
         faults.append(("crash", "a rank was ended by a signal"))
     if raw := judge.RAW.search(ending.complained):

@@ -35,7 +35,7 @@ def faults_of(attempt, ending, touched, place):
     if touched:
         found.append(("touched outside", ", ".join(touched[:4])))
     if ending.orphans:
-        found.append(("orphans", "processes of it were still there after its end"))
+        found.append(("orphans", f"still there after its end: {', '.join(ending.orphans)}"))
     if ending.resident > RESIDENT:
         found.append(("memory", f"{ending.resident >> 20} MiB resident"))
     if not ending.hung and ending.status > 0:

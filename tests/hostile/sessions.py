@@ -5,44 +5,37 @@ import signal
 import time
 
 
-def members(session):
-    """(pid, name) of the processes of a session that are alive."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
+def alive(session):
+    """(pid, name, what follows the name in /proc/PID/stat) of the processes of a session that are alive."""
+    for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
                 text = file.read()
         except OSError:
             continue
-        name = text[text.index("(") + 1:text.rindex(")")]
         fields = text[text.rindex(")") + 2:].split()
         if int(fields[3]) == session and fields[0] != "Z":
-            found.append((int(entry), name))
-    return found
+            yield int(entry), text[text.index("(") + 1:text.rindex(")")], fields
+
+
+def members(session):
+    """(pid, name) of the processes of a session that are alive."""
+    return [(pid, name) for pid, name, _ in alive(session)]
 
 
 def worked(session):
     """Seconds of processors that the processes of a session have taken, and those that they have waited for."""
-    ticks = 0
-    for pid, _ in members(session):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                text = file.read()
-        except OSError:
-            continue
-        ticks += sum(map(int, text[text.rindex(")") + 2:].split()[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return sum(int(ticks) for _, _, fields in alive(session) for ticks in fields[11:15]) / os.sysconf("SC_CLK_TCK")
 
 
-def is_empty_within(session, seconds):
+def left_after(session, seconds):
+    """Names of the processes that are still there after so many seconds."""
     end = time.monotonic() + seconds
-    while members(session):
+    while left := members(session):
         if time.monotonic() > end:
-            return False
+            return [name for _, name in left]
         time.sleep(0.05)
-    return True
+    return []
 
 
 def kill_all(session):

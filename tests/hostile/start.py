@@ -7,7 +7,6 @@ import dataclasses
 import os
 import resource
 import select
-import signal
 import subprocess
 import time
 
@@ -31,7 +30,7 @@ class Ending:
     cpu_seconds: float
     resident: int  # bytes, the most of it and of every process that it waited for
     hung: bool
-    orphans: bool
+    orphans: list  # names of processes that it left behind
 
 
 def limit_this_process():
@@ -54,12 +53,12 @@ def finish(process, scratch, patience, begun):
     """Waits for the process, kills it where it has hung, and whatever it has left behind in its session."""
     hung = not ends_within(process, patience)
     if hung:
-        kill_session(process.pid)
+        sessions.kill_all(process.pid)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = status
     seconds = time.monotonic() - begun
-    orphans = not hung and outlived(process.pid, min(patience, ORPHANS_END))
-    kill_session(process.pid)
+    orphans = [] if hung else sessions.left_after(process.pid, min(patience, ORPHANS_END))
+    sessions.kill_all(process.pid)
     return Ending(os.waitstatus_to_exitcode(status), read(scratch, "out"), read(scratch, "err"), seconds,
                   usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, hung, orphans)
 
@@ -86,25 +85,6 @@ def ends_within(process, patience):
         return True
     finally:
         os.close(descriptor)
-
-
-def outlived(group, seconds):
-    """Whether processes of a group whose leader has ended are still there after so many seconds."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return False
-        time.sleep(0.05)
-    return True
-
-
-def kill_session(group):
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def read(scratch, name):
