@@ -2,7 +2,7 @@
 
 import importlib.util
 
-EXTRAS = {"torch": "training", "pandas": "tables", "matplotlib": "pictures", "jinja2": "pictures", "redis": "servers"}
+EXTRAS = {"torch": "training", "pandas": "tables", "matplotlib": "pictures", "redis": "servers"}
 
 
 def how_to_install(package: str) -> str:
