@@ -1,7 +1,6 @@
 """PyTorch models on simulated ranks: the weights of real jobs and of plain loops, times of closed forms, and how it ends.
 Ends with 77 without torch."""
 
-import contextlib
 import gc
 import importlib.util
 import json
@@ -14,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 import unittest.mock
 import warnings
@@ -213,10 +211,7 @@ class Ends(Case):
         out = self.folder / "stopped"
         with self.assertRaisesRegex(kind, text) as caught:
             self.simulate(steps=steps, out=out, evaluate_every=1, score=lambda model: (1.0, 0.5), **options)
-        deadline = time.monotonic() + 120  # who is killed is gone soon
-        while left_of(out) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        self.assertEqual(left_of(out), [])
+        self.assert_gone(out)
         run = caught.exception.run
         self.assertEqual(list(run.steps["step"]), list(range(at)))
         self.assertEqual(list(run.evals["step"]), list(range(at + 1)))
@@ -255,7 +250,7 @@ class Ends(Case):
 
     def test_a_program_that_dies(self):
         def kill():
-            for process in left_of(self.folder / "stopped"):
+            for process in case.processes_of(self.folder / "stopped"):
                 os.kill(process, signal.SIGKILL)
 
         self.ends(RuntimeError, "ended by signal 9", data=self.spoiled(kill))
@@ -343,15 +338,6 @@ class Refused(Case):
             trigram.run(workload="python_model", steps=1)
         with unittest.mock.patch.dict(os.environ, TRIGRAM_PEER="0,1"), self.assertRaisesRegex(ValueError, "names 0 as a socket, which it is not"):
             trigram.run(workload="python_model", steps=1)
-
-
-def left_of(folder):
-    """Processes of the program that write there."""
-    found = []
-    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            found += [int(path.parent.name)] if str(folder).encode() in path.read_bytes() else []
-    return found
 
 
 if __name__ == "__main__":
