@@ -12,10 +12,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
-HERE = pathlib.Path(__file__).resolve().parent
-PLOT = HERE.parent.parent / "experiments" / "plot"
-sys.path.insert(0, str(PLOT))
+import drawing  # which finds the modules below
+import matplotlib.pyplot as plt
+import plot
 
 ACTIVITIES = ["compute_s", "exposed_s", "encode_s", "wire_s", "decode_s"]
 RUN = {
@@ -238,7 +239,7 @@ class Mangled(unittest.TestCase):
 
 class Drawn(unittest.TestCase):
     def draw(self, *words, **options):
-        return subprocess.run([sys.executable, "-I", "-B", str(PLOT / "plot.py"), *map(str, words)], capture_output=True, text=True, **options)
+        return subprocess.run([sys.executable, "-I", "-B", str(drawing.PLOT / "plot.py"), *map(str, words)], capture_output=True, text=True, **options)
 
     def test_the_same_wherever_it_is_drawn(self):
         with tempfile.TemporaryDirectory() as scratch:
@@ -322,15 +323,4 @@ class Drawn(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit(77)
-    matplotlib.use("Agg")
-    import unittest.mock
-
-    import matplotlib.pyplot as plt
-
-    import plot
     unittest.main()

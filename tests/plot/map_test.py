@@ -1,12 +1,11 @@
 """Where a map's picture says that rows are too close to call: by each run's own error bar, as the tables decide it. Ends with 77 where
 matplotlib is missing."""
 
-import pathlib
-import sys
 import unittest
 
-PLOT = pathlib.Path(__file__).resolve().parent.parent.parent / "experiments" / "plot"
-sys.path.insert(0, str(PLOT))
+import drawing  # which finds the modules below
+import map_plot
+import numpy as np
 
 AXES = [{"key": "cluster.nic_bandwidth", "values": ["1Gbps", "10Gbps"]}, {"key": "cluster.nic_latency", "values": ["1us", "100us"]}]
 
@@ -42,13 +41,4 @@ class Map(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit(77)
-    matplotlib.use("Agg")
-    import numpy as np
-
-    import map_plot
     unittest.main()

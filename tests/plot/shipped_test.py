@@ -2,19 +2,22 @@
 tables and pictures. Ends with 77 where matplotlib is missing."""
 
 import csv
-import importlib.util
 import itertools
 import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
+import drawing  # which finds the modules below
+import checked
+import map_plot
+import numpy as np
+import tables
+
 PROGRAM = os.environ.get("TRIGRAM_PROGRAM", "")
-EXPERIMENTS = pathlib.Path(__file__).resolve().parent.parent.parent / "experiments"
-STUDIES = EXPERIMENTS / "studies"
+STUDIES = drawing.PLOT.parent / "studies"
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 ROWS = 4
 FEWER = {"steps": "4", "evaluate-every": "2", "evaluate-seconds": "0.5s"}  # an evaluation in the middle: curves are drawn of three
@@ -141,13 +144,4 @@ class Shipped(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    if importlib.util.find_spec("matplotlib") is None:
-        sys.exit(77)
-    sys.path.insert(0, str(EXPERIMENTS / "plot"))
-    import numpy as np
-
-    import checked
-    import map_plot
-    import tables
     unittest.main()

@@ -4,13 +4,15 @@ where matplotlib is missing."""
 import json
 import math
 import pathlib
-import sys
 import tempfile
 import unittest
 import unittest.mock
 
-PLOT = pathlib.Path(__file__).resolve().parent.parent.parent / "experiments" / "plot"
-sys.path.insert(0, str(PLOT))
+import drawing  # which finds the modules below
+import matplotlib.pyplot as plt
+import study_plots
+import style
+import unusable
 
 BREAKDOWN = {"compute_s": 4.0, "exposed_s": 1.0, "encode_s": 0.5, "wire_s": 2.0, "decode_s": 0.25}
 
@@ -176,15 +178,4 @@ class Pictures(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit(77)
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    import study_plots
-    import style
-    import unusable
     unittest.main()
