@@ -2,32 +2,35 @@
 place of ours. One whose package this Python lacks is passed over. Ends with 77 without torch."""
 
 import importlib.util
-import os
 import pathlib
-import socket
-import subprocess
 import sys
 import tempfile
+import time
 import unittest
+
+import watched_job
 
 HERE = pathlib.Path(__file__).resolve().parent
 LAUNCHER = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "2"]
+PATIENCE = 240  # seconds of a job
+HANGS = "import os, pathlib, time; pathlib.Path(os.environ['OMPI_COMM_WORLD_RANK']).touch(); time.sleep(1000)"
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return str(server.getsockname()[1])
+def meeting_at(store):
+    """Variables by which ranks of torch.distributed meet at a store of this process, whose port is open before they are told it. Of one that
+    is only chosen here, and opened by a rank, somebody else may answer the other rank first, which then waits for half an hour."""
+    return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0"}
 
 
 class Examples(unittest.TestCase):
     def trained(self, example, *before):
         """Weights of the first rank, and what was printed. `before`: words between python and the script."""
         with tempfile.TemporaryDirectory() as folder:
-            ended = subprocess.run([*LAUNCHER, sys.executable, "-B", *before, HERE.parents[1] / "examples" / f"{example}.py"], cwd=folder,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240,
-                                   env=os.environ | {"MASTER_PORT": free_port(), "OMP_NUM_THREADS": "1"})
-            self.assertEqual(ended.returncode, 0, ended.stdout)
-            return torch.load(f"{folder}/{example}.pt"), ended.stdout
+            store = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+            status, printed = watched_job.ended([*LAUNCHER, sys.executable, "-B", *before, HERE.parents[1] / "examples" / f"{example}.py"],
+                                                meeting_at(store) | {"OMP_NUM_THREADS": "1"}, folder, PATIENCE)
+            self.assertEqual(status, 0, printed)
+            return torch.load(f"{folder}/{example}.pt"), printed
 
     def differences(self, weights, others):
         self.assertEqual(list(weights), list(others))
@@ -51,6 +54,15 @@ class Examples(unittest.TestCase):
 
     def test_with_accelerate(self):
         self.holds("with_accelerate", "accelerate")
+
+    def test_one_that_hangs_says_where_each_rank_was(self):
+        with tempfile.TemporaryDirectory() as folder, watched_job.start([*LAUNCHER, sys.executable, "-c", HANGS], {}, folder) as job:
+            while len(list(pathlib.Path(folder).iterdir())) < 2:
+                self.assertIsNone(job.poll())
+                time.sleep(0.05)
+            said = watched_job.last_words(job)
+        self.assertEqual(said.count("Fatal Python error: Aborted"), 2, said)
+        self.assertEqual(said.count('File "<string>", line 1 in <module>'), 2, said)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,42 @@
+"""Jobs of several processes that say where they hung."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "hostile"))
+import sessions
+
+ABORTS = 60  # seconds that aborted processes may take to say where they were
+
+
+def start(words, environment, folder):
+    """A job whose processes show their stacks when they are aborted."""
+    return subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            start_new_session=True, env=os.environ | {"PYTHONFAULTHANDLER": "1"} | environment)
+
+
+def last_words(job):
+    """What a job has printed so far, and where each of its processes of Python is; then none of it is left."""
+    for process, name in sessions.members(job.pid):
+        if name.startswith("python"):
+            sessions.send(process, signal.SIGABRT)
+    try:
+        return job.communicate(timeout=ABORTS)[0]
+    except subprocess.TimeoutExpired:
+        sessions.kill_all(job.pid)
+        return job.communicate()[0]
+    finally:
+        sessions.kill_all(job.pid)
+
+
+def ended(words, environment, folder, patience):
+    """Exit status and output; of one that lasts longer, None and its last words."""
+    with start(words, environment, folder) as job:
+        try:
+            said, _ = job.communicate(timeout=patience)
+            return job.returncode, said
+        except subprocess.TimeoutExpired:
+            return None, f"no end after {patience} s\n{last_words(job)}"
