@@ -2,7 +2,6 @@
 #include "experiments/study/study_point.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -108,12 +107,6 @@ std::vector<StudyPoint> learning_points(const Study& study) {
     point.settings = layered(point.settings, *study.learning);
   }
   return points;
-}
-
-std::vector<StudyResult> made(const std::vector<StudyResult>& results) {
-  std::vector<StudyResult> some;
-  std::ranges::copy_if(results, std::back_inserter(some), [](const StudyResult& one) { return one.failure.empty(); });
-  return some;
 }
 
 std::string line_of(const Study& study, const StudyPoint& point) {
