@@ -1,13 +1,12 @@
 // What every codec promises: sizes, one result of decoding, the same bits whatever the instructions and addresses.
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "core/codec.hpp"
 #include "core/error.hpp"
+#include "tests/kernels/every_codec.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram::codecs_test {
@@ -34,35 +33,11 @@ const std::vector<std::string> specs = {"minmax_uint8",
                                         "modulo",
                                         "modulo:theta=0.01"};
 
-/// These, and every other codec that is registered, with its defaults.
-std::vector<std::string> with_every_other() {
-  std::set<std::string> named;
-  for (const std::string& spec : specs) named.insert(Spec::parse(spec).name);
-  std::vector<std::string> all = specs;
-  for (const std::string& registered : Codecs::names()) {
-    const std::string name = registered.substr(registered.find('/') + 1);
-    if (named.insert(name).second) all.push_back(name);
-  }
-  return all;
-}
-
 class EveryCodec : public testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override {
-    const std::string registered = std::string(device_.kind()) + "/" + Spec::parse(GetParam()).name;
-    if (!Codecs::has(registered)) GTEST_SKIP() << "there is no " << registered;
-    codec_ = device_.make_codec(GetParam());
-  }
-
   TestDevice device_;
-  std::unique_ptr<Codec> codec_;
+  std::unique_ptr<Codec> codec_ = device_.make_codec(GetParam());
 };
-
-std::vector<std::uint32_t> bits(const std::vector<float>& x) {
-  std::vector<std::uint32_t> all;
-  for (const float value : x) all.push_back(std::bit_cast<std::uint32_t>(value));
-  return all;
-}
 
 TEST_P(EveryCodec, GivesThePlainHostsBits) {
   if (device_.kind() == "cpu" && best_instructions() == Instructions::portable) {
@@ -74,7 +49,8 @@ TEST_P(EveryCodec, GivesThePlainHostsBits) {
     const std::vector<float> x = random_vector(count, 17);
     const std::vector<std::uint8_t> frame = device_.encode(*codec_, x, key);
     ASSERT_EQ(frame, portable.encode(*plain, x, key)) << count;
-    ASSERT_EQ(bits(device_.decode(*codec_, frame, x.size(), key)), bits(portable.decode(*plain, frame, x.size(), key)));
+    ASSERT_EQ(bits_of(device_.decode(*codec_, frame, x.size(), key)),
+              bits_of(portable.decode(*plain, frame, x.size(), key)));
   }
 }
 
@@ -131,7 +107,7 @@ TEST_P(EveryCodec, ChargesItsTrafficOnPhantomsToo) {
   EXPECT_EQ(frame.view().modelled_bytes(), codec_->encoded_bytes(1000));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryCodec, testing::ValuesIn(with_every_other()));
+INSTANTIATE_TEST_SUITE_P(All, EveryCodec, testing::ValuesIn(with_every_other(specs)));
 
 struct Size {
   std::string spec;

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -104,13 +103,6 @@ TEST_F(MatrixLines, EmptyLinesHaveNoLength) {
   EXPECT_EQ(norms(Lines::rows, {}, 3), (Floats{0, 0, 0}));
   EXPECT_EQ(norms(Lines::columns, {}, 0), Floats());
   device_.multiply_lines(Lines::rows, device_.hold(Floats{2, 3}), device_.hold(Floats()));
-}
-
-/// A NaN is one and the same.
-std::vector<std::uint32_t> bits_of(const Floats& values) {
-  std::vector<std::uint32_t> bits;
-  for (const float value : values) bits.push_back(std::isnan(value) ? ~0U : std::bit_cast<std::uint32_t>(value));
-  return bits;
 }
 
 /// All operations by lines of a matrix that lies `offset` elements into its memory.

@@ -2,14 +2,12 @@
 // decode-reduce-encode against its parts.
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <regex>
-#include <set>
 
+#include "tests/kernels/every_codec.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram::same_frames_test {
@@ -76,13 +74,6 @@ std::vector<Vector> hard_vectors(std::int64_t count) {
   return all;
 }
 
-/// Bits, with all NaN alike.
-std::vector<std::uint32_t> bits(const Floats& x) {
-  std::vector<std::uint32_t> all;
-  for (const float value : x) all.push_back(std::isnan(value) ? ~0U : std::bit_cast<std::uint32_t>(value));
-  return all;
-}
-
 class SameFrames : public testing::TestWithParam<std::string> {
  protected:
   TestDevice tested_;
@@ -98,8 +89,8 @@ TEST_P(SameFrames, OfHardVectors) {
       SCOPED_TRACE(vector.name + ", " + std::to_string(count) + " elements");
       const Bytes frame = plain_.encode(*reference_, vector.values, key);
       ASSERT_EQ(tested_.encode(*codec_, vector.values, key), frame);
-      ASSERT_EQ(bits(tested_.decode(*codec_, frame, vector.values.size(), key)),
-                bits(plain_.decode(*reference_, frame, vector.values.size(), key)));
+      ASSERT_EQ(bits_of(tested_.decode(*codec_, frame, vector.values.size(), key)),
+                bits_of(plain_.decode(*reference_, frame, vector.values.size(), key)));
     }
   }
 }
@@ -228,23 +219,7 @@ TEST(Qsgd, AddsSquaresByTheTree) {
   }
 }
 
-/// These, and every other codec that all kinds of device in this build have, with its defaults.
-std::vector<std::string> with_every_other() {
-  std::set<std::string> named, kinds;
-  std::map<std::string, std::size_t> kinds_of;
-  for (const std::string& spec : specs) named.insert(Spec::parse(spec).name);
-  for (const std::string& registered : Codecs::names()) {
-    kinds.insert(registered.substr(0, registered.find('/')));
-    ++kinds_of[registered.substr(registered.find('/') + 1)];
-  }
-  std::vector<std::string> all = specs;
-  for (const auto& [name, count] : kinds_of) {
-    if (count == kinds.size() && named.insert(name).second) all.push_back(name);
-  }
-  return all;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, SameFrames, testing::ValuesIn(with_every_other()), [](const auto& spec) {
+INSTANTIATE_TEST_SUITE_P(All, SameFrames, testing::ValuesIn(with_every_other(specs)), [](const auto& spec) {
   return std::regex_replace(spec.param, std::regex("[^a-z0-9_]"), "_");
 });
 

@@ -1,6 +1,8 @@
 // A device for tests: the tested kind or the plain host, and a record of what operations cost.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -72,6 +74,13 @@ inline std::vector<float> random_vector(std::int64_t count, std::uint64_t seed) 
   std::vector<float> vector(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < vector.size(); ++i) vector[i] = 2.0F * philox.uniform(i) - 1.0F;
   return vector;
+}
+
+/// The bits of each element, with all NaN alike.
+inline std::vector<std::uint32_t> bits_of(const std::vector<float>& x) {
+  std::vector<std::uint32_t> all;
+  for (const float value : x) all.push_back(std::isnan(value) ? ~0U : std::bit_cast<std::uint32_t>(value));
+  return all;
 }
 
 /// ‖x‖² in f64.
