@@ -3,6 +3,7 @@
 
 #include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "tests/algorithms/mutants/averages.hpp"
 
 namespace trigram {
 namespace {
@@ -10,12 +11,8 @@ namespace {
 /// In step 3 rank 1 waits for a message that nobody sends, beside those that it gets.
 class WaitsForAMessageTooMany final : public GradientMethod {
  public:
-  Trigram trigram() const override {
-    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
-  }
-  Cost cost(const CostQuery& query) const override {
-    return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
-  }
+  Trigram trigram() const override { return averages; }
+  Cost cost(const CostQuery& query) const override { return cost_of_mean(query); }
 
  private:
   void exchange(Worker& lane, Bucket& bucket) override {

@@ -3,18 +3,12 @@
 #include "core/primitives/background.hpp"
 #include "core/primitives/centralized.hpp"
 #include "core/primitives/decentralized.hpp"
+#include "tests/algorithms/mutants/averages.hpp"
 
 namespace trigram {
 namespace {
 
-constexpr Trigram averages = {Trigram::Synchrony::synchronous, Trigram::Precision::full,
-                              Trigram::Centrality::centralized};
-
 bool is_last(const Worker& worker) { return worker.rank() + 1 == worker.world() && worker.world() > 1; }
-
-Cost cost_of_mean(const CostQuery& query) {
-  return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
-}
 
 class DoesNothing final : public Algorithm {
  public:

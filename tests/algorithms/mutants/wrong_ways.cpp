@@ -5,21 +5,17 @@
 #include "core/primitives/centralized.hpp"
 #include "core/primitives/compressed_all_gather.hpp"
 #include "core/primitives/encoding_key.hpp"
+#include "tests/algorithms/mutants/averages.hpp"
+#include "tests/algorithms/signs.hpp"
 
 namespace trigram {
 namespace {
-
-Cost cost_of_mean(const CostQuery& query) {
-  return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
-}
 
 /// Averages, and promises equal replicas alone.
 template <class Method>
 class Averages : public Method {
  public:
-  Trigram trigram() const override {
-    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
-  }
+  Trigram trigram() const override { return averages; }
   Invariants invariants(const CostQuery&) const override {
     return {.replicas = Invariants::Replicas::equal_after_exchanges};
   }
@@ -67,11 +63,7 @@ class PushesMomentumUp final : public Averages<GradientMethod> {
 class FollowsSignsUp final : public Averages<GradientMethod> {
  private:
   void exchange(Worker& lane, Bucket& bucket) override {
-    const auto codec = lane.device.make_codec("sign");
-    const OwnedBuffer frame = lane.device.allocate(codec->encoded_shape(bucket.gradients.shape()));
-    codec->encode(lane.device, bucket.gradients, frame, lane.key(bucket.index, Phase::algorithm));
-    codec->decode(lane.device, frame, bucket.gradients, lane.key(bucket.index, Phase::algorithm));
-    centralized_full_precision(lane, bucket.gradients);
+    average_signs(lane, bucket);
     lane.device.scale(bucket.gradients, -1.0F);
   }
 };
@@ -109,13 +101,9 @@ class FeedsErrorsBackNegated final : public GradientMethod {
 };
 
 /// Hides gradients behind noise that all ranks must have the same, and draws it by the rank.
-class BeginsWithNoiseOfItsOwn final : public GradientMethod {
+class BeginsWithNoiseOfItsOwn final : public Averages<GradientMethod> {
  public:
-  Trigram trigram() const override {
-    return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
-  }
   Invariants invariants(const CostQuery&) const override { return {.mean_error = 0}; }
-  Cost cost(const CostQuery& query) const override { return cost_of_mean(query); }
   void setup(Worker& worker, std::span<Bucket> buckets) override {
     for (const Bucket& bucket : buckets) {
       noise_.push_back(worker.device.allocate(bucket.gradients.shape()));

@@ -1,8 +1,8 @@
 // The mean of what ranks' gradients have as signs, without error feedback (signSGD: Bernstein et al., ICML 2018): each
 // weight moves by no more than the learning rate, so that nothing is promised of the mean gradient.
 #include "core/bucketwise.hpp"
-#include "core/codec.hpp"
 #include "core/primitives/centralized.hpp"
+#include "tests/algorithms/signs.hpp"
 
 namespace trigram {
 namespace {
@@ -17,13 +17,7 @@ class MeanOfSigns final : public GradientMethod {
   }
 
  private:
-  void exchange(Worker& lane, Bucket& bucket) override {
-    const auto codec = lane.device.make_codec("sign");
-    const OwnedBuffer frame = lane.device.allocate(codec->encoded_shape(bucket.gradients.shape()));
-    codec->encode(lane.device, bucket.gradients, frame, lane.key(bucket.index, Phase::algorithm));
-    codec->decode(lane.device, frame, bucket.gradients, lane.key(bucket.index, Phase::algorithm));
-    centralized_full_precision(lane, bucket.gradients);
-  }
+  void exchange(Worker& lane, Bucket& bucket) override { average_signs(lane, bucket); }
 };
 
 const Algorithms::Registration registration("newcomer/mean_of_signs", {"average signs"},
