@@ -26,16 +26,8 @@ class Accumulating : public ::testing::Test {
   }
   /// Of step 0, the mean over ranks.
   double first_loss(const std::string& out) const {
-    std::istringstream table(text_of(scratch / out / "steps.csv"));
-    std::string line;
     double sum = 0;
-    while (std::getline(table, line)) {
-      if (!line.starts_with("0,")) continue;
-      std::istringstream row(line);
-      std::string cell;
-      for (int i = 0; i < 4; ++i) std::getline(row, cell, ',');
-      sum += std::stod(cell) / ranks;
-    }
+    for (const auto& row : rows_of(scratch / out / "steps.csv")) sum += row[0] == "0" ? std::stod(row[3]) / ranks : 0;
     return sum;
   }
 

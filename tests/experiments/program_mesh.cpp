@@ -34,18 +34,10 @@ TEST_F(InAMesh, WhatDoesNotFitIsRefusedBeforeAnythingIsWritten) {
   EXPECT_FALSE(fs::exists(scratch / "out"));
 }
 
-/// Lines of a table without its columns of time, by the rank in the second column.
+/// The losses of a table's lines, by the rank in the second column.
 std::vector<std::vector<std::string>> losses_by_rank(const fs::path& steps, std::size_t ranks) {
   std::vector<std::vector<std::string>> losses(ranks);
-  std::istringstream table(text_of(steps));
-  std::string line;
-  std::getline(table, line);
-  while (std::getline(table, line)) {
-    std::istringstream row(line);
-    std::string step, rank, time, loss;
-    for (std::string* cell : {&step, &rank, &time, &loss}) std::getline(row, *cell, ',');
-    losses.at(std::stoul(rank)).push_back(loss);
-  }
+  for (const auto& row : rows_of(steps)) losses.at(std::stoul(row[1])).push_back(row[3]);
   return losses;
 }
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace trigram {
 
@@ -42,6 +43,20 @@ inline std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
+/// The cells of each row of a table, below its header.
+inline std::vector<std::vector<std::string>> rows_of(const std::filesystem::path& csv) {
+  std::istringstream table(text_of(csv));
+  std::vector<std::vector<std::string>> rows;
+  std::string line;
+  std::getline(table, line);
+  while (std::getline(table, line)) {
+    std::istringstream row(line);
+    rows.emplace_back();
+    for (std::string cell; std::getline(row, cell, ',');) rows.back().push_back(cell);
+  }
+  return rows;
+}
+
 /// What a command gave: exit code, and both streams in one text.
 struct Ended {
   int code = -1;
@@ -61,6 +76,9 @@ inline Ended shell(const std::string& line) {
   ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return ended;
 }
+
+/// Whether the program can draw pictures here.
+inline bool has_matplotlib() { return shell("/usr/bin/python3 -I -c 'import matplotlib' 2>&1").code == 0; }
 
 /// `environment` is added to this process's: "RANK=1 WORLD_SIZE=2".
 inline Ended program(const std::string& arguments, const std::string& environment = "") {

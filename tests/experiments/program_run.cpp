@@ -4,7 +4,6 @@
 
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/backend.hpp"
 #include "tests/experiments/program_rig.hpp"
@@ -25,14 +24,10 @@ class Simulated : public ::testing::Test {
 
 /// The cells of a table; those that are no numbers are 0.
 std::vector<std::vector<double>> numbers(const std::filesystem::path& csv) {
-  std::istringstream lines(text_of(csv));
-  std::string line;
-  std::getline(lines, line);
   std::vector<std::vector<double>> rows;
-  while (std::getline(lines, line)) {
-    std::istringstream cells(line);
+  for (const auto& row : rows_of(csv)) {
     rows.emplace_back();
-    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(std::strtod(cell.c_str(), nullptr));
+    for (const std::string& cell : row) rows.back().push_back(std::strtod(cell.c_str(), nullptr));
   }
   return rows;
 }

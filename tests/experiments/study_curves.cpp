@@ -60,7 +60,7 @@ class PlottedRuns : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-    if (shell("/usr/bin/python3 -I -c 'import matplotlib' 2>&1").code != 0) GTEST_SKIP() << "matplotlib is missing";
+    if (!has_matplotlib()) GTEST_SKIP() << "matplotlib is missing";
     for (const char* run : {"a", "b"})
       ASSERT_EQ(here("run --workload quadratic --steps 4 --evaluate-every 1 --out " + std::string(run)).code, 0);
   }

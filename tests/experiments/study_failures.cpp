@@ -69,7 +69,7 @@ TEST_F(StudyFailures, AreRepeatedByTheCommandsThatAreSaid) {
 }
 
 TEST_F(StudyFailures, AreDrawnAsMissingAndThePicturesCanBeDrawnAgain) {
-  if (shell("/usr/bin/python3 -I -c 'import matplotlib' 2>&1").code != 0) GTEST_SKIP() << "matplotlib is missing";
+  if (!has_matplotlib()) GTEST_SKIP() << "matplotlib is missing";
   const std::string missing = "Missing, since runs failed: breaks, steps = 200 (2 runs).";
   EXPECT_EQ(study(one_row_breaks, "").code, 1);
   EXPECT_THAT(text_of(scratch / "s/s.svg"), HasSubstr(missing));
