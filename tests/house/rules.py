@@ -51,9 +51,10 @@ BORDERS = {
     "experiments/program": (("core", "processes", "experiments"), r"nlohmann/.*|boost/program_options.*|" + POSIX),
     "experiments": ((), r"nothing"),  # nothing stands outside its rooms
     "python/session": (("core", "kernels/cpu/kernels.hpp", "backends/torch/transport.hpp", "python/session"), r"nlohmann/.*"),
+    "ptx": (("core", "ptx"), r"nothing"),
 }
 # Where no two components, each a header with its source, may need each other.
-ONE_WAY = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/", "experiments/", "python/")
+ONE_WAY = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/", "experiments/", "python/", "ptx/")
 # One file each, where a folder needs more: eigenvalues of a mixing matrix; stacks of a sanitizer.
 EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "backends/sim/sanitized_stacks.cpp": r"dlfcn\.h|sanitizer/asan_interface\.h"}
 
@@ -63,7 +64,7 @@ FORBIDDEN_NAMES = {"util", "utils", "common", "helper", "helpers", "manager", "m
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 REGISTRATION = re.compile(r'\b(\w+)::Registration\s+\w+\s*[({]\s*"([^"]+)"')
 SKELETONS = "experiments/skeletons/"
-SILENT_FOLDERS = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/", "python/")
+SILENT_FOLDERS = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "backends/", "python/", "ptx/")
 
 
 def project_files(root):
