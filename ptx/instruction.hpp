@@ -36,7 +36,12 @@ struct SpecialRegister {
     nctaid_x,
     nctaid_y,
     nctaid_z,
-    laneid
+    laneid,
+    lanemask_eq,
+    lanemask_le,
+    lanemask_lt,
+    lanemask_ge,
+    lanemask_gt,
   };
   Name name;
   std::uint32_t offset = 0;

@@ -1,0 +1,31 @@
+// Runs the warps of a block.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "ptx/warp.hpp"
+
+namespace trigram::ptx {
+
+/// The threads of one block; the same object runs one block after another.
+class Block {
+ public:
+  Block(const Kernel& kernel, const Launch& launch, Memory& memory, Schedule schedule);
+
+  /// Runs the block at this place of the grid to its end. Throws Fault.
+  void run(Dimensions index, std::mt19937_64& random);
+
+ private:
+  Warp* next_warp(std::mt19937_64& random);
+  bool release_barrier();
+
+  Order order_;
+  BlockState state_;
+  std::vector<Warp> warps_;
+  /// Those of warps_ that neither wait nor have ended, as far as is known.
+  std::vector<Warp*> runnable_;
+};
+
+}  // namespace trigram::ptx

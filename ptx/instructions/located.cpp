@@ -1,0 +1,144 @@
+#include "ptx/instructions/located.hpp"
+
+#include <charconv>
+#include <string>
+
+#include "core/error.hpp"
+
+namespace trigram::ptx {
+
+namespace {
+
+using Addresses = std::array<std::uint64_t, lanes_of_warp>;
+
+/// One access of one instruction by one warp.
+struct Request {
+  Lanes& lanes;
+  const Instruction& instruction;
+  const Accessed& accessed;
+};
+
+std::string hexadecimal(std::uint64_t number) {
+  char text[16];
+  return "0x" + std::string(text, std::to_chars(text, text + sizeof text, number, 16).ptr);
+}
+
+const char* name_of(Space space) {
+  constexpr std::array<const char*, 5> names = {"generic", "global", "shared", "local", "parameter"};
+  return names[static_cast<std::size_t>(space)];
+}
+
+[[noreturn]] void refuse(const Request& request, std::uint32_t lane, std::uint64_t address, Space space,
+                         const std::string& why) {
+  const Accessed& a = request.accessed;
+  request.lanes.fault(request.instruction, lane, "memcheck",
+                      std::string("invalid ") + name_of(space) +
+                          (a.access == Access::read ? " read of " : " write of ") + number_text(a.bytes) +
+                          " bytes at address " + hexadecimal(address) + ", " + why);
+}
+
+/// An address in a register of 32 bits wraps there.
+Addresses addresses_of(const Request& request) {
+  const Operand& base = request.accessed.address;
+  const std::int64_t offset = request.instruction.offset;
+  Addresses addresses;
+  if (base.bytes == 4) {
+    const auto* from = request.lanes.values<std::uint32_t>(base);
+    for (std::size_t lane = 0; lane < lanes_of_warp; ++lane)
+      addresses[lane] = from[lane] + static_cast<std::uint32_t>(offset);
+  } else {
+    const auto* from = request.lanes.values<std::uint64_t>(base);
+    for (std::size_t lane = 0; lane < lanes_of_warp; ++lane)
+      addresses[lane] = from[lane] + static_cast<std::uint64_t>(offset);
+  }
+  return addresses;
+}
+
+void require_aligned(const Request& request, const Addresses& addresses) {
+  over(request.lanes.active, [&](std::uint32_t lane) {
+    if (addresses[lane] % request.accessed.bytes != 0) [[unlikely]]
+      refuse(request, lane, addresses[lane], request.accessed.space, "which is misaligned");
+  });
+}
+
+std::byte* in_global(const Request& request, std::uint32_t lane, std::uint64_t address) {
+  if (space_of(address) != Space::global)
+    refuse(request, lane, address, Space::global, "which lies in another state space");
+  try {
+    return request.lanes.block->memory.at(address, request.accessed.bytes, request.accessed.access);
+  } catch (const InvalidAddress& error) {
+    refuse(request, lane, address, Space::global, error.what());
+  }
+}
+
+std::byte* within(const Request& request, std::uint32_t lane, std::uint64_t address, Space space, std::byte* memory,
+                  std::size_t size) {
+  if (address > size || size - address < request.accessed.bytes) [[unlikely]]
+    refuse(request, lane, address, space, "which is out of bounds of " + number_text(size) + " bytes");
+  return memory + address;
+}
+
+std::byte* in_parameters(const Request& request, std::uint32_t lane, std::uint64_t address) {
+  if (request.accessed.access == Access::write)
+    refuse(request, lane, address, Space::parameters, "which no kernel may write");
+  const auto parameters = request.lanes.block->launch.parameters;
+  // They are read only, as has just been made sure.
+  return within(request, lane, address, Space::parameters, const_cast<std::byte*>(parameters.data()),
+                parameters.size());
+}
+
+std::byte* in_space(const Request& request, std::uint32_t lane, std::uint64_t address, Space space) {
+  Lanes& lanes = request.lanes;
+  switch (space) {
+    case Space::shared:
+      return within(request, lane, address, space, lanes.block->shared.data(), lanes.block->shared.size());
+    case Space::local: {
+      const std::size_t size = lanes.block->kernel.local_bytes;
+      return within(request, lane, address, space, lanes.local + lane * size, size);
+    }
+    case Space::parameters:
+      return in_parameters(request, lane, address);
+    case Space::global:
+      return in_global(request, lane, address);
+    default: {
+      const Space found = space_of(address);
+      return in_space(request, lane, address - window_of(found), found);
+    }
+  }
+}
+
+bool follow_one_another(const Addresses& addresses, std::uint64_t bytes) {
+  bool all = true;
+  for (std::size_t lane = 0; lane < lanes_of_warp; ++lane) all &= addresses[lane] == addresses[0] + lane * bytes;
+  return all;
+}
+
+/// Finds all lanes' bytes at once where they are a row that may be accessed as a whole.
+bool locate_row(const Request& request, const Addresses& addresses, Located& located) {
+  const std::uint32_t bytes = request.accessed.bytes;
+  if (request.lanes.active != all_lanes || !follow_one_another(addresses, bytes)) return false;
+  try {
+    std::byte* row = request.lanes.block->memory.at(addresses[0], bytes * lanes_of_warp, request.accessed.access);
+    for (std::size_t lane = 0; lane < lanes_of_warp; ++lane) located[lane] = row + lane * bytes;
+    return true;
+  } catch (const InvalidAddress&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+Located locate(Lanes& lanes, const Instruction& instruction, const Accessed& accessed) {
+  const Request request{lanes, instruction, accessed};
+  const Addresses addresses = addresses_of(request);
+  require_aligned(request, addresses);
+  Located located;
+  const bool may_be_global = accessed.space == Space::global || accessed.space == Space::generic;
+  if (may_be_global && space_of(addresses[0]) == Space::global && locate_row(request, addresses, located))
+    return located;
+  over(lanes.active,
+       [&](std::uint32_t lane) { located[lane] = in_space(request, lane, addresses[lane], accessed.space); });
+  return located;
+}
+
+}  // namespace trigram::ptx
