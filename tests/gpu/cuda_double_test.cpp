@@ -16,7 +16,7 @@
 #include "core/training.hpp"
 #include "core/workload.hpp"
 #include "kernels/cuda/kernels.hpp"
-#include "tests/support/cuda_on_host/control.hpp"
+#include "ptx/runtime/control.hpp"
 
 namespace trigram::testing::cuda_double_test {
 namespace {

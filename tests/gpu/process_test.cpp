@@ -11,8 +11,8 @@
 #include "backends/gpu/watchdog.hpp"
 #include "core/error.hpp"
 #include "core/training.hpp"
+#include "ptx/runtime/control.hpp"
 #include "tests/gpu/host/ranks.hpp"
-#include "tests/support/cuda_on_host/control.hpp"
 #include "tests/support/run_ranks.hpp"
 
 namespace trigram::gpu {

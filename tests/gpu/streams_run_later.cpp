@@ -1,5 +1,5 @@
 // Streams of the double run beside the host from the start, as on a GPU.
-#include "tests/support/cuda_on_host/control.hpp"
+#include "ptx/runtime/control.hpp"
 
 namespace {
 

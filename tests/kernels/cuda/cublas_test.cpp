@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "core/error.hpp"
-#include "tests/support/cuda_on_host/control.hpp"
+#include "ptx/runtime/control.hpp"
 
 namespace trigram::cuda {
 namespace {

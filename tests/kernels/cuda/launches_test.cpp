@@ -1,8 +1,8 @@
 // How many kernels an exchange launches, which the double counts.
 #include <gtest/gtest.h>
 
+#include "ptx/runtime/control.hpp"
 #include "tests/kernels/test_device.hpp"
-#include "tests/support/cuda_on_host/control.hpp"
 
 namespace trigram {
 namespace {

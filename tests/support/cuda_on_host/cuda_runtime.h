@@ -6,7 +6,8 @@
 //   Under AddressSanitizer it is gone at once.
 //   With CUDA_ON_HOST_MEMORY=any in the environment the host's own memory is device memory too, for those who have no
 //   other, as tensors of a PyTorch for CPUs.
-// - A stream executes at once, in the caller, which waits where the stream does; or, when asked to (control.hpp), later,
+// - A stream executes at once, in the caller, which waits where the stream does; or, when asked to (control.hpp),
+// later,
 //   in a thread of its own, so that a missing order between streams or a buffer freed too early shows. The default
 //   stream, a null pointer, executes at once always.
 // - A kernel's blocks run one after another; the threads of a block are fibers that switch at barriers and shuffles.
@@ -16,6 +17,6 @@
 // What it cannot show: speed, weak memory, alignment faults outside UBSan.
 #pragma once
 
+#include "tests/support/cuda_on_host/cuda_runtime_api.h"
 #include "tests/support/cuda_on_host/language.hpp"
 #include "tests/support/cuda_on_host/launch.hpp"
-#include "tests/support/cuda_on_host/runtime_api.hpp"

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "tests/support/cuda_on_host/fibers.hpp"
+#include "tests/support/cuda_on_host/vector_types.h"
 
 #define __global__
 #define __host__
@@ -20,43 +21,10 @@
 /// One block runs at a time in an OS thread, so its shared memory is the OS thread's.
 #define __shared__ static thread_local
 
-struct alignas(8) uint2 {
-  unsigned x, y;
-};
-struct uint3 {
-  unsigned x, y, z;
-};
-struct alignas(16) uint4 {
-  unsigned x, y, z, w;
-};
-struct alignas(8) int2 {
-  int x, y;
-};
-struct alignas(16) int4 {
-  int x, y, z, w;
-};
-struct alignas(8) float2 {
-  float x, y;
-};
-struct alignas(16) float4 {
-  float x, y, z, w;
-};
-struct alignas(16) double2 {
-  double x, y;
-};
-struct alignas(16) ulonglong2 {
-  unsigned long long x, y;
-};
 inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 inline float2 make_float2(float x, float y) { return {x, y}; }
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
-
-struct dim3 {
-  unsigned x = 1, y = 1, z = 1;
-  dim3(unsigned x_size = 1, unsigned y_size = 1, unsigned z_size = 1)  // NOLINT(google-explicit-constructor): as CUDA's
-      : x(x_size), y(y_size), z(z_size) {}
-};
 
 /// Where the running fiber stands; kept by the runner of blocks.
 extern constinit thread_local uint3 threadIdx;

@@ -7,20 +7,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "ptx/runtime/order.hpp"
 #include "tests/support/cuda_on_host/fibers.hpp"
 #include "tests/support/cuda_on_host/language.hpp"
-#include "tests/support/cuda_on_host/runtime_api.hpp"
 
 namespace cuda_on_host {
-
-/// cudaSuccess when `stream` can take work of that form; counts the launch.
-cudaError_t begin_launch(const dim3& grid, const dim3& block, cudaStream_t stream);
-
-/// Runs `work` on the stream: now, or later (see control.hpp).
-void order(cudaStream_t stream, std::function<void()> work);
-
-/// Notes a misuse when this address lies in memory that was freed.
-void require_not_freed(const void* address, const char* what);
 
 /// Of a kernel, when it runs. Tables of addresses are not looked into.
 template <class Argument>

@@ -1,6 +1,6 @@
 // The double of a machine without cuBLAS: kernels multiply matrices themselves.
 #include "kernels/cuda/cublas.hpp"
-#include "tests/support/cuda_on_host/control.hpp"
+#include "ptx/runtime/control.hpp"
 
 namespace trigram::cuda {
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <random>
 
-#include "tests/support/cuda_on_host/control.hpp"
+#include "ptx/runtime/control.hpp"
 #include "tests/support/nccl_on_host/comm.hpp"
 
 using nccl_on_host::Message;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tests/support/cuda_on_host/vector_types.h"
+
 enum cudaError : int {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
@@ -91,7 +93,7 @@ cudaError_t cudaMalloc(void** address, std::size_t bytes);
 cudaError_t cudaFree(void* address);
 cudaError_t cudaMallocAsync(void** address, std::size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* address, cudaStream_t stream);
-cudaError_t cudaMallocHost(void** address, std::size_t bytes, unsigned flags = 0);
+cudaError_t cudaMallocHost(void** address, std::size_t bytes);
 cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void* address);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
@@ -108,7 +110,7 @@ cudaError_t cudaMallocAsync(T** address, std::size_t bytes, cudaStream_t stream)
 }
 template <class T>
 cudaError_t cudaMallocHost(T** address, std::size_t bytes, unsigned flags = 0) {
-  return cudaMallocHost(reinterpret_cast<void**>(address), bytes, flags);
+  return cudaHostAlloc(reinterpret_cast<void**>(address), bytes, flags);
 }
 template <class T>
 cudaError_t cudaHostAlloc(T** address, std::size_t bytes, unsigned flags) {

@@ -1,17 +1,20 @@
 // Devices and errors of the double.
+#include <cuda_runtime_api.h>
+
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
-#include "tests/support/cuda_on_host/allocations.hpp"
-#include "tests/support/cuda_on_host/cuda_runtime.h"
-#include "tests/support/cuda_on_host/state.hpp"
-#include "tests/support/cuda_on_host/worker.hpp"
+#include "ptx/runtime/allocations.hpp"
+#include "ptx/runtime/order.hpp"
+#include "ptx/runtime/state.hpp"
+#include "ptx/runtime/worker.hpp"
 
 namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
-thread_local int current_device = 0;
+thread_local int device_of_thread = 0;
 
 struct Text {
   cudaError_t error;
@@ -59,12 +62,15 @@ cudaError_t noted(cudaError_t error) {
   return error;
 }
 
+int current_device() { return device_of_thread; }
+
 cudaError_t usable() {
   if (state().devices == 0) return noted(cudaErrorNoDevice);
   return noted(state().broken);
 }
 
 void run_streams_later() { state().later = true; }
+void take_host_memory_for_device_memory() { state().host_memory_too = true; }
 void set_device_count(int count) { state().devices = count; }
 void break_with(cudaError_t error) { state().broken = error; }
 
@@ -117,12 +123,12 @@ cudaError_t cudaGetDeviceCount(int* count) {
   return *count == 0 ? noted(cudaErrorNoDevice) : cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
-  *device = current_device;
+  *device = device_of_thread;
   return usable();
 }
 cudaError_t cudaSetDevice(int device) {
   if (!exists(device)) return noted(state().devices == 0 ? cudaErrorNoDevice : cudaErrorInvalidDevice);
-  current_device = device;
+  device_of_thread = device;
   return usable();
 }
 
@@ -163,6 +169,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrMemoryPoolsSupported:
       *value = 1;
       break;
+    default:
+      return noted(cudaErrorInvalidValue);
   }
   return cudaSuccess;
 }

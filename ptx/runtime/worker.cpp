@@ -1,6 +1,6 @@
-#include "tests/support/cuda_on_host/worker.hpp"
+#include "ptx/runtime/worker.hpp"
 
-#include "tests/support/cuda_on_host/control.hpp"
+#include "ptx/runtime/control.hpp"
 
 namespace cuda_on_host {
 

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 
-#include "tests/support/cuda_on_host/control.hpp"
+#include "ptx/runtime/control.hpp"
 
 namespace cuda_on_host {
 class Worker;
@@ -33,17 +32,19 @@ struct State {
   std::atomic<int> devices{1};
   std::atomic<cudaError_t> broken{cudaSuccess};
   std::atomic<std::int64_t> launches{0}, cublas_openings{0}, pinned{0}, streams{0}, events{0};
-  std::atomic<bool> later{false};  ///< streams that are made from now on have threads
-  std::atomic<int> quiet{0};       ///< while above 0, no call may wait for the whole device
-  std::mutex misuse_mutex;         ///< guards `misuse`
-  std::string misuse;              ///< the first
-  std::mutex mutex;                ///< guards what follows
-  std::map<const void*, std::size_t> pinned_memory;
+  std::atomic<bool> later{false};            ///< streams that are made from now on have threads
+  std::atomic<bool> host_memory_too{false};  ///< may be used as device memory
+  std::atomic<int> quiet{0};                 ///< while above 0, no call may wait for the whole device
+  std::mutex misuse_mutex;                   ///< guards `misuse`
+  std::string misuse;                        ///< the first
+  std::mutex mutex;                          ///< guards what follows
   std::set<CUstream_st*> all_streams;
   CUmemPoolHandle_st pool;
 };
 State& state();
 
+/// Of this thread, as cudaSetDevice says.
+int current_device();
 /// cudaErrorNoDevice without devices, what the double was broken with, or cudaSuccess; kept as the last error.
 cudaError_t usable();
 /// Keeps an error for cudaGetLastError and returns it.

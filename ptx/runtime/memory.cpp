@@ -1,12 +1,12 @@
 // Memory and copies of the double.
-#include <cstdlib>
-#include <cstring>
-#include <iterator>
+#include <cuda_runtime_api.h>
 
-#include "tests/support/cuda_on_host/allocations.hpp"
-#include "tests/support/cuda_on_host/cuda_runtime.h"
-#include "tests/support/cuda_on_host/state.hpp"
-#include "tests/support/cuda_on_host/worker.hpp"
+#include <cstring>
+
+#include "ptx/runtime/allocations.hpp"
+#include "ptx/runtime/order.hpp"
+#include "ptx/runtime/state.hpp"
+#include "ptx/runtime/worker.hpp"
 
 using cuda_on_host::noted;
 using cuda_on_host::state;
@@ -21,21 +21,13 @@ namespace {
 
 cudaError_t allocate(void** address, std::size_t bytes) {
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  *address = bytes == 0 ? nullptr : allocate_memory(bytes);
+  *address = bytes == 0 ? nullptr : allocate_memory(bytes, current_device());
   return bytes > 0 && *address == nullptr ? noted(cudaErrorMemoryAllocation) : cudaSuccess;
 }
 
 cudaError_t release(void* address) {
   if (address != nullptr && !free_memory(address)) return noted(cudaErrorInvalidValue);
   return usable();
-}
-
-bool is_pinned(const void* address) {
-  const std::lock_guard lock(state().mutex);
-  const auto after = state().pinned_memory.upper_bound(address);
-  if (after == state().pinned_memory.begin()) return false;
-  const auto& [begin, bytes] = *std::prev(after);
-  return static_cast<const std::byte*>(address) < static_cast<const std::byte*>(begin) + bytes;
 }
 
 /// FNV-1a, eight bytes at a time.
@@ -93,25 +85,19 @@ cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
 
 cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned) {
   if (const cudaError_t status = wait_for_the_device("cudaHostAlloc"); status != cudaSuccess) return status;
-  *address = nullptr;
-  if (posix_memalign(address, 256, bytes) != 0) return noted(cudaErrorMemoryAllocation);
-  cuda_on_host::fill_fresh(*address, bytes);
+  *address = cuda_on_host::allocate_pinned(bytes);
+  if (*address == nullptr) return noted(cudaErrorMemoryAllocation);
   ++state().pinned;
-  const std::lock_guard lock(state().mutex);
-  state().pinned_memory[*address] = bytes;
   return cudaSuccess;
 }
-cudaError_t cudaMallocHost(void** address, std::size_t bytes, unsigned flags) {
-  return cudaHostAlloc(address, bytes, flags);
+cudaError_t cudaMallocHost(void** address, std::size_t bytes) {
+  return cudaHostAlloc(address, bytes, cudaHostAllocDefault);
 }
 cudaError_t cudaFreeHost(void* address) {
   wait_for_the_device("cudaFreeHost");
-  if (address != nullptr) --state().pinned;
-  {
-    const std::lock_guard lock(state().mutex);
-    state().pinned_memory.erase(address);
-  }
-  std::free(address);
+  if (address == nullptr) return usable();
+  if (!cuda_on_host::free_pinned(address)) return noted(cudaErrorInvalidValue);
+  --state().pinned;
   return usable();
 }
 
@@ -162,7 +148,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   wait_for_the_device("cudaMemcpy");
-  return cudaMemcpyAsync(to, from, bytes, kind);
+  return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
 }
 cudaError_t cudaMemsetAsync(void* address, int value, std::size_t bytes, cudaStream_t stream) {
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
@@ -174,4 +160,6 @@ cudaError_t cudaMemsetAsync(void* address, int value, std::size_t bytes, cudaStr
   });
   return cudaSuccess;
 }
-cudaError_t cudaMemset(void* address, int value, std::size_t bytes) { return cudaMemsetAsync(address, value, bytes); }
+cudaError_t cudaMemset(void* address, int value, std::size_t bytes) {
+  return cudaMemsetAsync(address, value, bytes, nullptr);
+}

@@ -1,11 +1,11 @@
 // What a test sets and sees of the double (see cuda_runtime.h).
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
-
-#include "tests/support/cuda_on_host/runtime_api.hpp"
 
 namespace cuda_on_host {
 
@@ -14,6 +14,9 @@ void set_device_count(int count);
 
 /// Streams that are made from now on have a thread each and run what they are given later, at odd moments.
 void run_streams_later();
+
+/// From now on the host's own memory is device memory too, for those who have no other.
+void take_host_memory_for_device_memory();
 
 /// From now on every call that touches a device answers `error`, as after a fault on a GPU; cudaSuccess ends it.
 void break_with(cudaError_t error);

@@ -1,14 +1,14 @@
 // The thread of a stream that runs its work later, and the moments that events stand for (see cuda_runtime.h).
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
-
-#include "tests/support/cuda_on_host/runtime_api.hpp"
 
 namespace cuda_on_host {
 

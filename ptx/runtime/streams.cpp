@@ -1,9 +1,11 @@
 // Streams and events of the double (see cuda_runtime.h).
+#include <cuda_runtime_api.h>
+
 #include <vector>
 
-#include "tests/support/cuda_on_host/cuda_runtime.h"
-#include "tests/support/cuda_on_host/state.hpp"
-#include "tests/support/cuda_on_host/worker.hpp"
+#include "ptx/runtime/order.hpp"
+#include "ptx/runtime/state.hpp"
+#include "ptx/runtime/worker.hpp"
 
 using cuda_on_host::noted;
 using cuda_on_host::state;
