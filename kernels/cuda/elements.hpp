@@ -73,23 +73,30 @@ struct Pairwise {
   }
 };
 
+/// x = change(x), of elements T.
+template <class T, class Change>
+void change_each_of(const char* operation, const CudaKernels& kernels, Buffer x, Change change) {
+  T* values = x.data<T>();
+  run_over(operation, kernels, Each<T, Change>{values, change}, x.count(), all_wide(values));
+}
 /// x = change(x), of f32, f16 or bf16.
 template <class Change>
 void change_each(const char* operation, const CudaKernels& kernels, Buffer x, Change change) {
-  with_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    T* values = x.data<T>();
-    run_over(operation, kernels, Each<T, Change>{values, change}, x.count(), all_wide(values));
-  });
+  with_floating(x.dtype(), [&]<class T>(std::type_identity<T>) { change_each_of<T>(operation, kernels, x, change); });
 }
 
+/// y = combine(x, y), of elements T.
+template <class T, class Combine>
+void combine_pairs_of(const char* operation, const CudaKernels& kernels, Buffer x, Buffer y, Combine combine) {
+  const T* from = x.data<T>();
+  T* to = y.data<T>();
+  run_over(operation, kernels, Pairwise<T, Combine>{from, to, combine}, y.count(), all_wide(from, to));
+}
 /// y = combine(x, y), of f32, f16 or bf16.
 template <class Combine>
 void combine_pairs(const char* operation, const CudaKernels& kernels, Buffer x, Buffer y, Combine combine) {
-  with_floating(y.dtype(), [&]<class T>(std::type_identity<T>) {
-    const T* from = x.data<T>();
-    T* to = y.data<T>();
-    run_over(operation, kernels, Pairwise<T, Combine>{from, to, combine}, y.count(), all_wide(from, to));
-  });
+  with_floating(y.dtype(),
+                [&]<class T>(std::type_identity<T>) { combine_pairs_of<T>(operation, kernels, x, y, combine); });
 }
 
 }  // namespace trigram::cuda

@@ -19,12 +19,12 @@ struct WhereActive {
 class Relu final : public ReluModel {
   void compute(Kernels& kernels, const TensorShapes&, const OperationForward& memory) const override {
     bring(kernels, memory.inputs[0], memory.outputs[0]);
-    cuda::change_each("relu", cuda::cuda_of(kernels), memory.outputs[0], Rectified{});
+    cuda::change_each_of<float>("relu", cuda::cuda_of(kernels), memory.outputs[0], Rectified{});
   }
   void differentiate(Kernels& kernels, const TensorShapes&, const OperationBackward& memory) const override {
     const Buffer gradient = memory.input_gradients[0];
     bring(kernels, memory.output_gradients[0], gradient);
-    cuda::combine_pairs("relu_backward", cuda::cuda_of(kernels), memory.outputs[0], gradient, WhereActive{});
+    cuda::combine_pairs_of<float>("relu_backward", cuda::cuda_of(kernels), memory.outputs[0], gradient, WhereActive{});
   }
 };
 

@@ -151,6 +151,16 @@ TEST_F(SameBits, Fill) {
   }
 }
 
+TEST_F(SameBits, WholeQuotients) {
+  for (const DType dtype : {DType::u8, DType::i32, DType::i64}) {
+    expect_same([&](Side& side, std::int64_t count) {
+      const Buffer x = side.hold(random_vector(count, 1), dtype);
+      side.device.divide_whole(x, 7);
+      return std::vector{x};
+    });
+  }
+}
+
 TEST_F(SameBits, NormalNumbers) {
   expect_same([&](Side& side, std::int64_t count) {
     const Buffer x = side.hold(Floats(static_cast<std::size_t>(count)));
@@ -186,8 +196,10 @@ TEST_F(SameBits, Reduce) {
     for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mean, ReduceOp::min, ReduceOp::max}) {
       expect_same([&](Side& side, std::int64_t count) {
         const Buffer x = side.hold(special_vector(count, 1), dtype), y = side.hold(special_vector(count + 1, 2), dtype);
+        const Buffer alike = side.hold(special_vector(count, 3), dtype);
         side.device.reduce(op, x, y.slice(1, count));
-        return std::vector{y};
+        side.device.reduce(op, x, alike);
+        return std::vector{y, alike};
       });
     }
   }
