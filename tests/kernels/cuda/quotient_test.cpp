@@ -1,10 +1,11 @@
 // The quotients that one correction could get wrong: those nearest to a number halfway between two floats.
-#include "kernels/cuda/quotient.hpp"
-
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
+#include <vector>
+
+#include "tests/kernels/cuda/quotients.hpp"
 
 namespace trigram {
 namespace {
@@ -21,16 +22,9 @@ std::uint64_t power(std::uint64_t base, int exponent, std::uint64_t modulus) {
   return result;
 }
 
-struct Tried {
+class Tried {
+ public:
   std::int64_t pairs = 0, wrong = 0, wrong_uncorrected = 0;
-
-  void pair(std::uint64_t dividend, std::uint64_t divisor) {
-    const auto x = static_cast<float>(dividend), d = static_cast<float>(divisor);
-    const cuda::Quotient quotient{d, 1.0F / d, true};
-    ++pairs;
-    wrong += quotient.of_moderate(x) != x / d ? 1 : 0;
-    wrong_uncorrected += x * quotient.reciprocal != x / d ? 1 : 0;
-  }
 
   /// Every A with A·2^shift ≡ n mod B and an odd quotient, 0 < |n| ≤ 8, on one side of B: shift is 25 for A < B,
   /// else 24.
@@ -49,12 +43,36 @@ struct Tried {
       }
     }
   }
+  /// The same for every divisor from `begin` on, at that distance, and divides.
   void divisors(std::uint64_t begin, std::uint64_t step) {
     for (std::uint64_t divisor_mantissa = begin; divisor_mantissa < beyond; divisor_mantissa += step) {
       divisor(divisor_mantissa, 24);
       divisor(divisor_mantissa, 25);
     }
+    divide();
   }
+
+ private:
+  static constexpr std::size_t at_once = 1U << 16U;
+
+  void pair(std::uint64_t dividend, std::uint64_t divisor) {
+    dividends_.push_back(static_cast<float>(dividend));
+    divisors_.push_back(static_cast<float>(divisor));
+    if (dividends_.size() == at_once) divide();
+  }
+  void divide() {
+    const std::vector<float> found = moderate_quotients(dividends_, divisors_);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const float right = dividends_[i] / divisors_[i];
+      wrong += found[i] != right ? 1 : 0;
+      wrong_uncorrected += dividends_[i] * (1.0F / divisors_[i]) != right ? 1 : 0;
+    }
+    pairs += static_cast<std::int64_t>(found.size());
+    dividends_.clear();
+    divisors_.clear();
+  }
+
+  std::vector<float> dividends_, divisors_;
 };
 
 TEST(HardQuotients, OfSomeDivisorsAreRoundedRight) {
