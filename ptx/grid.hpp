@@ -16,11 +16,11 @@ constexpr std::uint64_t count(Dimensions d) { return std::uint64_t{d.x} * d.y * 
 
 /// How a kernel is launched.
 struct Launch {
-  Dimensions grid, block;
+  Dimensions grid = {}, block = {};
   /// Size of the arrays that a kernel declares as `extern __shared__`.
   std::uint32_t dynamic_shared_bytes = 0;
   /// All parameters, each where Kernel::parameters says.
-  std::span<const std::byte> parameters;
+  std::span<const std::byte> parameters = {};
 };
 
 }  // namespace trigram::ptx

@@ -154,6 +154,14 @@ constexpr auto absolute = [](auto a) { return std::fabs(flushed<flushes>(a)); };
 template <bool flushes>
 constexpr auto negate = [](auto a) { return -flushed<flushes>(a); };
 
+/// The sign of the first operand with the magnitude of the second.
+constexpr auto with_sign_of = [](auto a, auto b) { return std::copysign(b, a); };
+
+void decode_copied_sign(Decoding& d, Type type) {
+  d.instruction().handler = for_float(type, []<class T>() -> Handler { return each_lane<with_sign_of, T, T, T>; });
+  take_operands(d, type, 2);
+}
+
 void decode_sign(Decoding& d, Type type) {
   const bool flushes = type == f32_type && d.take("ftz");
   const bool is_absolute = d.opcode() == "abs";
@@ -181,7 +189,8 @@ void decode_floating(Decoding& decoding, Type type) {
                                                               {"min", decode_extreme<true>},
                                                               {"max", decode_extreme<false>},
                                                               {"abs", decode_sign},
-                                                              {"neg", decode_sign}};
+                                                              {"neg", decode_sign},
+                                                              {"copysign", decode_copied_sign}};
   const auto found = decoders.find(decoding.opcode());
   require(found != decoders.end(), "the interpreter does not know it for floating-point numbers");
   require(type == f32_type || type == f64_type, "the interpreter knows it for f32 and f64");
