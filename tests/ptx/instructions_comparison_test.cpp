@@ -151,6 +151,7 @@ TEST(PtxComparison, SelectsByAPredicate) {
       {"selp.u32 %r0, 1, 0, %p1;", {true}, {1}},
       {"selp.b64 %rd0, %rd1, %rd2, %p3;", {0x100000000, 2, true}, {0x100000000}},
       {"selp.u64 %rd0, 1, 0, %p1;", {false}, {0}},
+      {"selp.s64 %rd0, -1, %rd1, %p2;", {5, true}, {-1}},
       {"selp.f32 %f0, %f1, %f2, %p3;", {0x7fa00001, 2.0F, true}, {0x7fa00001}},
       {"selp.f32 %f0, 0f3F800000, %f1, %p2;", {2.0F, false}, {2.0F}},
       {"selp.f64 %fd0, 0dFFF0000000000000, %fd1, %p2;", {-0.0, false}, {-0.0}},

@@ -148,6 +148,8 @@ TEST(PtxInteger, ConstantsAreReadInAllTheirSpellings) {
       {"mov.u64 %rd0, 9223372036854775807;", {}, {0x7fffffffffffffff}},
       {"mov.u64 %rd0, -9223372036854775808;", {}, {most_negative}},
       {"mov.u16 %rs0, -2;", {}, {0xfffe}},
+      {"mov.b16 %rs0, %rs1;", {0x8001}, {0x8001}},
+      {"mov.b16 %rs0, 0x7C00;", {}, {0x7c00}},
       {"mov.b32 %r0, -2147483648;", {}, {0x80000000}},
       {"mov.f32 %f0, 0f3F800000;", {}, {1.0F}},
       {"mov.f32 %f0, 0fBF000000;", {}, {-0.5F}},

@@ -113,6 +113,8 @@ TEST(PtxMemory, ParametersAreReadByNameAndByRegister) {
   const std::uint64_t address = bytes.address();
   EXPECT_EQ(first_of("ld.param.u64 %rd0, [data];").first, address);
   EXPECT_EQ(first_of("ld.param.u32 %r0, [data+4];").first, address >> 32U);
+  EXPECT_EQ(first_of("ld.param.s32 %rd0, [data];").first,
+            static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(address & 0xffffffffU)}));
   EXPECT_EQ(first_of("ld.param.f32 %f0, [data];").first, address & 0xffffffffU);
   EXPECT_EQ(first_of("ld.param.f64 %fd0, [data];").first, address);
   EXPECT_EQ(first_of("ld.param.u16 %rs0, [data+2];").first, address >> 16U & 0xffffU);
