@@ -218,8 +218,9 @@ std::string what_lies_at(std::uint64_t number, int device) {
   };
   if (const auto found = holder(memory().buried, address); found != memory().buried.end())
     return inside(*found) + with_device(*found) + ", which were freed";
+  constexpr std::ptrdiff_t near = 1 << 20;
   const auto before = last_before(live, address);
-  if (before == live.end()) return "no memory of device " + std::to_string(device);
+  if (before == live.end() || address - end_of(*before) > near) return "no memory of device " + std::to_string(device);
   if (address < end_of(*before)) return inside(*before) + with_device(*before);
   return std::to_string(address - end_of(*before)) + " bytes behind the " + with_device(*before);
 }

@@ -1,0 +1,33 @@
+// Writes down how often each kernel was launched, for every_kernel_is_launched.py, which sees all parts of the suites.
+#include <cxxabi.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+
+#include "ptx/runtime/nvcc/kernels.hpp"
+
+namespace {
+
+std::string readable(const std::string& name) {
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr),
+                                                         &std::free);
+  return text == nullptr ? name : text.get();
+}
+
+class LaunchRecord : public testing::Environment {
+ public:
+  void TearDown() override {
+    const char* const path = std::getenv("KERNELS_ON_PTX_RECORD");
+    if (path == nullptr) return;
+    std::ofstream file(path);
+    for (const auto& [name, launches] : cuda_on_host::launches_by_kernel())
+      file << launches << ' ' << name << ' ' << readable(name) << '\n';
+    ASSERT_TRUE(file.flush()) << path << " cannot be written";
+  }
+};
+
+testing::Environment* const launch_record = testing::AddGlobalTestEnvironment(new LaunchRecord);
+
+}  // namespace

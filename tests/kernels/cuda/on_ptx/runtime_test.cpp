@@ -1,0 +1,153 @@
+// What the runtime holds a kernel to, by kernels that do one wrong thing each.
+#include <cuda_runtime_api.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "ptx/runtime/control.hpp"
+
+extern "C" {
+void** __cudaRegisterFatBinary(void* fat_binary);
+void __cudaRegisterFunction(void** object, const char* function, char*, const char* name, int, uint3*, uint3*, dim3*,
+                            dim3*, int*);
+}
+
+namespace {
+
+using testing::HasSubstr;
+
+/// Each thread writes its number behind an address.
+constexpr char number_threads[] = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry number_threads(.param .u64 number_threads_param_0)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [number_threads_param_0];
+  cvta.to.global.u64 %rd2, %rd1;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd4, %rd2, %rd3;
+  st.global.u32 [%rd4], %r1;
+  ret;
+}
+)";
+
+/// As nvcc's: a header of all, then an entry with its own header.
+std::vector<char> fat_binary_of(const std::string& ptx) {
+  struct Header {
+    std::uint32_t magic = 0xba55ed50;
+    std::uint16_t version = 1, header_bytes = 16;
+    std::uint64_t bytes = 0;
+  } header;
+  struct Entry {
+    std::uint16_t kind = 1, version = 257;
+    std::uint32_t header_bytes = 16;
+    std::uint64_t bytes = 0;
+  } entry;
+  entry.bytes = ptx.size() + 1;
+  header.bytes = sizeof entry + entry.bytes;
+  std::vector<char> binary(sizeof header + header.bytes);
+  std::memcpy(binary.data(), &header, sizeof header);
+  std::memcpy(binary.data() + sizeof header, &entry, sizeof entry);
+  std::memcpy(binary.data() + sizeof header + sizeof entry, ptx.c_str(), entry.bytes);
+  return binary;
+}
+
+/// Registers an object with one kernel as nvcc's objects do before main, and stands for that kernel.
+class Registered {
+ public:
+  Registered(const std::string& ptx, const char* name) : binary_(fat_binary_of(ptx)) {
+    wrapper_.binary = binary_.data();
+    void** const object = __cudaRegisterFatBinary(&wrapper_);
+    __cudaRegisterFunction(object, binary_.data(), nullptr, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+  }
+  cudaError_t launch(void* address, unsigned threads) const {
+    void* arguments[] = {&address};
+    return cudaLaunchKernel(binary_.data(), dim3(1), dim3(threads), arguments, 0, nullptr);
+  }
+
+ private:
+  std::vector<char> binary_;
+  struct Wrapper {
+    std::uint32_t magic = 0x466243b1, version = 1;
+    const char* binary = nullptr;
+    void* file = nullptr;
+  } wrapper_;
+};
+
+class RuntimeOnPtx : public testing::Test {
+ protected:
+  ~RuntimeOnPtx() override {
+    cuda_on_host::take_misuse();
+    static_cast<void>(cudaGetLastError());
+  }
+  void* allocate(std::size_t bytes) {
+    void* address = nullptr;
+    EXPECT_EQ(cudaMalloc(&address, bytes), cudaSuccess);
+    return address;
+  }
+  static const Registered& numbering() {
+    static const auto* const the = new Registered(number_threads, "number_threads");
+    return *the;
+  }
+};
+
+TEST_F(RuntimeOnPtx, RunsAKernel) {
+  void* const memory = allocate(160);
+  ASSERT_EQ(numbering().launch(memory, 40), cudaSuccess);
+  std::uint32_t numbers[40];
+  ASSERT_EQ(cudaMemcpy(numbers, memory, sizeof numbers, cudaMemcpyDeviceToHost), cudaSuccess);
+  for (std::uint32_t thread = 0; thread < 40; ++thread) EXPECT_EQ(numbers[thread], thread);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+}
+
+TEST_F(RuntimeOnPtx, NamesTheAllocationThatAKernelLeaves) {
+  void* const memory = allocate(156);
+  EXPECT_EQ(numbering().launch(memory, 40), cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress) << "the device is of no more use";
+  const std::string said = cuda_on_host::take_misuse();
+  EXPECT_THAT(said, HasSubstr("0 bytes behind the 156 bytes at 0x"));
+  EXPECT_THAT(said, HasSubstr("st.global.u32"));
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+}
+
+TEST_F(RuntimeOnPtx, NamesTheAllocationThatWasFreed) {
+  void* const memory = allocate(400);
+  ASSERT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_EQ(numbering().launch(static_cast<char*>(memory) + 8, 1), cudaErrorIllegalAddress);
+  EXPECT_THAT(cuda_on_host::take_misuse(), HasSubstr("byte 8 of 400 bytes at 0x"));
+}
+
+TEST_F(RuntimeOnPtx, RefusesTheMemoryOfAnotherDevice) {
+  cuda_on_host::set_device_count(2);
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  void* const memory = allocate(4);
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  EXPECT_EQ(numbering().launch(memory, 1), cudaErrorIllegalAddress);
+  EXPECT_THAT(cuda_on_host::take_misuse(), HasSubstr("of device 1"));
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  cuda_on_host::set_device_count(1);
+}
+
+TEST_F(RuntimeOnPtx, TakesPinnedMemoryOfTheHostAlone) {
+  void* pinned = nullptr;
+  ASSERT_EQ(cudaMallocHost(&pinned, 4), cudaSuccess);
+  EXPECT_EQ(numbering().launch(pinned, 1), cudaSuccess);
+  EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
+  std::uint32_t number = 0;
+  EXPECT_EQ(numbering().launch(&number, 1), cudaErrorIllegalAddress);
+  EXPECT_THAT(cuda_on_host::take_misuse(), HasSubstr("no memory of device 0"));
+}
+
+TEST_F(RuntimeOnPtx, SaysWhatAnObjectLacks) {
+  const Registered compressed("\x28\xb5\x2f\xfd", "squeezed");
+  EXPECT_EQ(compressed.launch(nullptr, 1), cudaErrorIllegalAddress);
+  EXPECT_THAT(cuda_on_host::take_misuse(), HasSubstr("compile it with nvcc's --no-compress"));
+}
+
+}  // namespace
