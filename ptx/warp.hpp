@@ -53,6 +53,7 @@ class Warp {
   std::uint32_t waiting_at_warp_barriers() const;
   std::uint32_t named_by(const Instruction& instruction, std::uint32_t lane) const;
   std::uint32_t served(const Instruction& instruction, std::uint32_t arrived) const;
+  void require_masks_of_partners(const Instruction& instruction) const;
   void require_mask(const Instruction& instruction, std::uint32_t lane) const;
   void move_to(std::uint32_t lanes, std::uint32_t counter);
   void wait(std::uint32_t lanes);

@@ -90,12 +90,28 @@ std::uint32_t Warp::waiting_at_warp_barriers() const {
 /// The active lanes all of whose partners have arrived.
 std::uint32_t Warp::served(const Instruction& instruction, std::uint32_t arrived) const {
   std::uint32_t lanes = 0;
-  over(lanes_.active, [&](std::uint32_t lane) {
+  bool is_uniform = true;
+  const std::uint32_t active = lanes_.active, of_first = active == 0 ? 0 : named_by(instruction, first_lane(active));
+  over(active, [&](std::uint32_t lane) {
     require_mask(instruction, lane);
-    const std::uint32_t missing = named_by(instruction, lane) & live_ & ~arrived;
-    lanes |= std::uint32_t{missing == 0} << lane;
+    const std::uint32_t named = named_by(instruction, lane);
+    is_uniform &= named == of_first;
+    lanes |= std::uint32_t{(named & live_ & ~arrived) == 0} << lane;
   });
+  if (!is_uniform) require_masks_of_partners(instruction);
   return lanes;
+}
+
+/// Lanes that name each other give the same mask.
+void Warp::require_masks_of_partners(const Instruction& instruction) const {
+  over(lanes_.active, [&](std::uint32_t lane) {
+    const std::uint32_t named = named_by(instruction, lane);
+    over(named & lanes_.active, [&](std::uint32_t other) {
+      if (named_by(instruction, other) == named) return;
+      fault(instruction, lane, "synccheck",
+            "invalid arguments: the mask differs from that of lane " + number_text(other) + ", which it names,");
+    });
+  });
 }
 
 void Warp::require_mask(const Instruction& instruction, std::uint32_t lane) const {

@@ -104,6 +104,12 @@ TEST(PtxSynccheck, FindsMasksThatNameNobody) {
               HasSubstr("the mask does not name the lane that gives it"));
 }
 
+TEST(PtxSynccheck, FindsMasksThatDiffer) {
+  EXPECT_THAT(
+      fault_of("setp.lt.u32 %p1, %r1, 16;\n selp.b32 %r2, 0xFFFF, -1, %p1;\n vote.sync.any.pred %p2, %p1, %r2;"),
+      HasSubstr("the mask differs from that of lane 0, which it names"));
+}
+
 TEST(PtxSynccheck, FindsShufflesFromLanesThatTakeNoPart) {
   EXPECT_THAT(fault_of("setp.ge.u32 %p1, %r1, 4;\n @%p1 shfl.sync.bfly.b32 %r2, %r1, 4, 31, 0xFFFFFFF0;"),
               HasSubstr("synccheck: the shuffle reads lane 0, which takes no part in it"));

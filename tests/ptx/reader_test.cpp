@@ -77,6 +77,7 @@ TEST(PtxReader, InnerBlocksHaveNamesOfTheirOwn) {
   { .reg .b64 own; mov.u64 own, %rd1; st.global.u32 [own+4], 7; })",
                                  {1}, 2);
   EXPECT_EQ(words, (std::vector<std::uint32_t>{5, 7}));
+  EXPECT_THAT(refusal_of("{ .reg .b32 own; }\n mov.u32 own, 5;"), HasSubstr("nothing declares 'own'"));
 }
 
 TEST(PtxReader, RefusesWithTheStatementItsKernelAndItsLine) {

@@ -183,8 +183,9 @@ TEST(PtxSchedule, BarriersOfAWarpMeetAtDifferentInstructions) {
 $low:
   bar.warp.sync -1;
 $both:
-  st.global.u32 [%rd2], 1;)";
-  for (const Schedule& schedule : all_schedules()) EXPECT_EQ(words_after(apart, {32}, 32, schedule)[31], 1U);
+  shfl.sync.idx.b32 %r2, %r1, 31, 31, -1;
+  st.global.u32 [%rd2], %r2;)";
+  for (const Schedule& schedule : all_schedules()) EXPECT_EQ(words_after(apart, {32}, 32, schedule)[0], 31U);
 }
 
 TEST(PtxLaunch, RefusesBlocksThatTheKernelDoesNotTake) {
