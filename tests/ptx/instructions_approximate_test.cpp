@@ -3,15 +3,11 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "tests/ptx/one_instruction.hpp"
 
 namespace trigram::ptx {
 namespace {
-
-constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-constexpr double infinity_f64 = std::numeric_limits<double>::infinity();
 
 /// The lower and the upper approximation of a function at a point, the lower one first.
 template <class T>
@@ -90,7 +86,7 @@ TEST(PtxApproximate, ReciprocalsHaveExactLimits) {
       {"rcp.approx.ftz.f64 %fd0, %fd1;", {0x1p-1030}, {infinity_f64}},
       {"rcp.approx.ftz.f64 %fd0, %fd1;", {-0x1p-1074}, {-infinity_f64}},
       {"rcp.approx.ftz.f64 %fd0, %fd1;", {0x1.8p1023}, {0.0}},
-      {"rcp.approx.ftz.f64 %fd0, %fd1;", {std::numeric_limits<double>::quiet_NaN()}, {0x7fffffff00000000}},
+      {"rcp.approx.ftz.f64 %fd0, %fd1;", {nan_f64}, {0x7fffffff00000000}},
       {"rcp.approx.ftz.f64 %fd0, %fd1;", {0x7ff0000000000001}, {0x7fffffff00000000}},
       {"rcp.approx.ftz.f32 %f0, %f1;", {-0.0F}, {-infinity}},
       {"rcp.approx.ftz.f32 %f0, %f1;", {-0x1p-127F}, {-infinity}},

@@ -1,17 +1,10 @@
 // Conversions, as the PTX ISA defines them.
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "tests/ptx/one_instruction.hpp"
 
 namespace trigram::ptx {
 namespace {
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
-constexpr double nan_f64 = std::numeric_limits<double>::quiet_NaN(),
-                 infinity_f64 = std::numeric_limits<double>::infinity();
-constexpr std::uint64_t most_negative = 0x8000000000000000, most_positive = 0x7fffffffffffffff;
 
 TEST(PtxConversion, IntegersAreCutAndExtended) {
   expect_rows({

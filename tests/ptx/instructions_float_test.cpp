@@ -8,10 +8,7 @@
 namespace trigram::ptx {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity(),
-                largest = std::numeric_limits<float>::max();
-constexpr double nan_f64 = std::numeric_limits<double>::quiet_NaN(),
-                 infinity_f64 = std::numeric_limits<double>::infinity();
+constexpr float largest = std::numeric_limits<float>::max();
 
 TEST(PtxFloat, SumsRoundAsTheyAreTold) {
   expect_rows({

@@ -6,8 +6,6 @@
 namespace trigram::ptx {
 namespace {
 
-constexpr std::uint64_t most_negative = 0x8000000000000000;
-
 TEST(PtxInteger, SumsAndDifferencesWrap) {
   expect_rows({
       {"add.s32 %r0, %r1, %r2;", {0x7fffffff, 1}, {0x80000000}},

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ struct Bits {
   std::uint64_t value = 0, infinity = 0;
 };
 
+constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+constexpr double nan_f64 = std::numeric_limits<double>::quiet_NaN(),
+                 infinity_f64 = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t most_negative = 0x8000000000000000, most_positive = 0x7fffffffffffffff;
 constexpr Bits any_nan_f16 = Bits::any_nan(0x7c00), any_nan_bf16 = Bits::any_nan(0x7f80),
                any_nan_f32 = Bits::any_nan(0x7f800000), any_nan_f64 = Bits::any_nan(0x7ff0000000000000);
 

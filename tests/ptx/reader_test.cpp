@@ -20,7 +20,7 @@ std::string refusal_of_text(const std::string& text) {
   }
 }
 
-std::string refusal_of(const std::string& body) { return refusal_of_text(module_of(body)); }
+std::string refusal_of_body(const std::string& body) { return refusal_of_text(small_module(body)); }
 
 TEST(PtxReader, FindsParametersWithTheirAlignment) {
   const Module module = Module::read(R"(
@@ -77,36 +77,37 @@ TEST(PtxReader, InnerBlocksHaveNamesOfTheirOwn) {
   { .reg .b64 own; mov.u64 own, %rd1; st.global.u32 [own+4], 7; })",
                                  {1}, 2);
   EXPECT_EQ(words, (std::vector<std::uint32_t>{5, 7}));
-  EXPECT_THAT(refusal_of("{ .reg .b32 own; }\n mov.u32 own, 5;"), HasSubstr("nothing declares 'own'"));
+  EXPECT_THAT(refusal_of_body("{ .reg .b32 own; }\n mov.u32 own, 5;"), HasSubstr("nothing declares 'own'"));
 }
 
 TEST(PtxReader, RefusesWithTheStatementItsKernelAndItsLine) {
-  EXPECT_EQ(refusal_of("  add.quick.s32 %r1, %r2, %r3;"),
+  EXPECT_EQ(refusal_of_body("  add.quick.s32 %r1, %r2, %r3;"),
             "some.ptx:14: kernel tried: cannot read 'add.quick.s32 %r1, %r2, %r3': the interpreter does not know it "
             "with .quick");
 }
 
 TEST(PtxReader, RefusesInstructionsThatItDoesNotKnow) {
-  EXPECT_THAT(refusal_of("tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [t, {%r1, %r2}];"), HasSubstr("does not know tex"));
-  EXPECT_THAT(refusal_of("atom.global.add.u32 %r1, [%rd1], 1;"), HasSubstr("does not know atom"));
-  EXPECT_THAT(refusal_of("popc.b16 %r1, %r2;"), HasSubstr("takes 32 or 64 bits"));
-  EXPECT_THAT(refusal_of("add.b32 %r1, %r2, %r3;"), HasSubstr("counts with integers"));
-  EXPECT_THAT(refusal_of("add.s32 %r1, %r2;"), HasSubstr("too few operands"));
-  EXPECT_THAT(refusal_of("add.s32 %r1, %r2, %r3, %r4;"), HasSubstr("too many operands"));
-  EXPECT_THAT(refusal_of("mul.s32 %r1, %r2, %r3;"), HasSubstr("one of .lo .hi .wide"));
-  EXPECT_THAT(refusal_of("bar.sync 0, 64;"), HasSubstr("barriers of all threads"));
-  EXPECT_THAT(refusal_of("barrier.sync 0;"), HasSubstr("barriers that are aligned"));
+  EXPECT_THAT(refusal_of_body("tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [t, {%r1, %r2}];"),
+              HasSubstr("does not know tex"));
+  EXPECT_THAT(refusal_of_body("atom.global.add.u32 %r1, [%rd1], 1;"), HasSubstr("does not know atom"));
+  EXPECT_THAT(refusal_of_body("popc.b16 %r1, %r2;"), HasSubstr("takes 32 or 64 bits"));
+  EXPECT_THAT(refusal_of_body("add.b32 %r1, %r2, %r3;"), HasSubstr("counts with integers"));
+  EXPECT_THAT(refusal_of_body("add.s32 %r1, %r2;"), HasSubstr("too few operands"));
+  EXPECT_THAT(refusal_of_body("add.s32 %r1, %r2, %r3, %r4;"), HasSubstr("too many operands"));
+  EXPECT_THAT(refusal_of_body("mul.s32 %r1, %r2, %r3;"), HasSubstr("one of .lo .hi .wide"));
+  EXPECT_THAT(refusal_of_body("bar.sync 0, 64;"), HasSubstr("barriers of all threads"));
+  EXPECT_THAT(refusal_of_body("barrier.sync 0;"), HasSubstr("barriers that are aligned"));
 }
 
 TEST(PtxReader, RefusesOperandsThatDoNotFit) {
-  EXPECT_THAT(refusal_of("add.s32 %r1, %rd1, %r3;"), HasSubstr("%rd1 has 64 bits, and the instruction takes 32"));
-  EXPECT_THAT(refusal_of("add.s32 %r1, %r99, %r3;"), HasSubstr("nothing declares %r99"));
-  EXPECT_THAT(refusal_of("add.s32 5, %r1, %r3;"), HasSubstr("5 is no register"));
-  EXPECT_THAT(refusal_of("add.rn.f32 %r1, %r2, 1;"), HasSubstr("1 is an integer where"));
-  EXPECT_THAT(refusal_of("mov.u32 %r1, %clock;"), HasSubstr("nothing declares %clock"));
-  EXPECT_THAT(refusal_of("@%r1 bra $there;"), HasSubstr("%r1 guards the instruction and is no predicate"));
-  EXPECT_THAT(refusal_of("bra $nowhere;"), AllOf(HasSubstr("'bra $nowhere'"), HasSubstr("no label $nowhere")));
-  EXPECT_THAT(refusal_of("ld.global.v2.u32 {%r1, %r2, %r3}, [%rd1];"), HasSubstr("another length"));
+  EXPECT_THAT(refusal_of_body("add.s32 %r1, %rd1, %r3;"), HasSubstr("%rd1 has 64 bits, and the instruction takes 32"));
+  EXPECT_THAT(refusal_of_body("add.s32 %r1, %r99, %r3;"), HasSubstr("nothing declares %r99"));
+  EXPECT_THAT(refusal_of_body("add.s32 5, %r1, %r3;"), HasSubstr("5 is no register"));
+  EXPECT_THAT(refusal_of_body("add.rn.f32 %r1, %r2, 1;"), HasSubstr("1 is an integer where"));
+  EXPECT_THAT(refusal_of_body("mov.u32 %r1, %clock;"), HasSubstr("nothing declares %clock"));
+  EXPECT_THAT(refusal_of_body("@%r1 bra $there;"), HasSubstr("%r1 guards the instruction and is no predicate"));
+  EXPECT_THAT(refusal_of_body("bra $nowhere;"), AllOf(HasSubstr("'bra $nowhere'"), HasSubstr("no label $nowhere")));
+  EXPECT_THAT(refusal_of_body("ld.global.v2.u32 {%r1, %r2, %r3}, [%rd1];"), HasSubstr("another length"));
 }
 
 TEST(PtxReader, RefusesWhatStandsOutsideOfKernels) {

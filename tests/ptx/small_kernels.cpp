@@ -4,7 +4,7 @@
 
 namespace trigram::ptx {
 
-std::string module_of(const std::string& body) {
+std::string small_module(const std::string& body) {
   return R"(.version 9.0
 .target sm_75
 .address_size 64
@@ -37,7 +37,7 @@ std::vector<std::uint32_t> words_after(const std::string& body, Dimensions block
   const std::uint32_t* address = memory_words.data();
   std::byte parameters[sizeof address];
   std::memcpy(parameters, &address, sizeof address);
-  const Module module = Module::read(module_of(body), "small.ptx");
+  const Module module = Module::read(small_module(body), "small.ptx");
   launch(module.kernel("tried"), {.grid = grid, .block = block, .parameters = parameters}, memory, schedule);
   return memory_words;
 }

@@ -13,7 +13,7 @@ namespace trigram::ptx {
 /// A module with the kernel `tried(.param .u64 words)`, in which %rd1 is the address of the words, %rd2 that of this
 /// thread's own in its block, and %r1 the number of this thread in
 /// x. File 1 of its places is tried.cu.
-std::string module_of(const std::string& body);
+std::string small_module(const std::string& body);
 
 /// What lies on the host from an address on, of which kernels may use just so many bytes.
 class BoundedMemory : public Memory {
