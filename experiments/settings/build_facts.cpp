@@ -7,9 +7,6 @@
 #ifndef TRIGRAM_VERSION
 #define TRIGRAM_VERSION "unknown"
 #endif
-#ifndef TRIGRAM_REVISION
-#define TRIGRAM_REVISION "unknown"
-#endif
 #ifndef TRIGRAM_COMPILE_FLAGS
 #define TRIGRAM_COMPILE_FLAGS "unknown"
 #endif
@@ -34,7 +31,7 @@ std::string build_version() { return TRIGRAM_VERSION; }
 
 nlohmann::json build_facts() {
   return {{"version", TRIGRAM_VERSION},
-          {"revision", TRIGRAM_REVISION},
+          {"revision", build_revision()},
           {"compiler", compiler()},
           {"build_type", TRIGRAM_BUILD_TYPE},
           {"flags", TRIGRAM_COMPILE_FLAGS}};

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/algorithm.hpp"
+#include "tests/support/source_tree.hpp"
 
 namespace trigram::testing {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string catalogue() {
-  std::ifstream file(TRIGRAM_SOURCE_DIR "/algorithms/README.md");
+  std::ifstream file(source_tree() / "algorithms/README.md");
   EXPECT_TRUE(file.good());
   std::ostringstream text;
   text << file.rdbuf();

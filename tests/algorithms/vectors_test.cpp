@@ -7,8 +7,9 @@
 
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
+#include "tests/support/source_tree.hpp"
 
-namespace trigram::testing {
+namespace trigram::testing::vectors_test {
 namespace {
 
 using nlohmann::json;
@@ -16,7 +17,7 @@ using Vectors = std::vector<std::vector<float>>;
 
 /// The cases of a file; there are some.
 json cases_of(const std::string& name) {
-  std::ifstream file(std::string(TRIGRAM_SOURCE_DIR) + "/tests/vectors/" + name + ".json");
+  std::ifstream file(source_tree() / "tests/vectors" / (name + ".json"));
   EXPECT_TRUE(file.good()) << name;
   json cases = json::parse(file).at("cases");
   EXPECT_FALSE(cases.empty()) << name;
@@ -153,4 +154,4 @@ TEST(ReferenceVectors, LeaderHierarchyGivesTheGlobalMeanOnAnyNodes) {
 }
 
 }  // namespace
-}  // namespace trigram::testing
+}  // namespace trigram::testing::vectors_test

@@ -11,6 +11,8 @@
 #include <numeric>
 #include <set>
 
+#include "tests/support/source_tree.hpp"
+
 namespace trigram {
 namespace {
 
@@ -215,7 +217,7 @@ TEST(OnePeerExponential, AnyPeriodGivesTheExactMeanForPowersOfTwo) {
 }
 
 TEST(ShiftOne, EqualsThePublishedSchedule) {
-  std::ifstream file(TRIGRAM_SOURCE_DIR "/tests/vectors/shift_one_schedule.json");
+  std::ifstream file(source_tree() / "tests/vectors/shift_one_schedule.json");
   const nlohmann::json vectors = nlohmann::json::parse(file);
   int compared = 0;
   for (const auto& [ranks, steps] : vectors.at("peer").items()) {

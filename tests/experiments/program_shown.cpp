@@ -9,6 +9,7 @@
 #include "experiments/record/run_record.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "tests/experiments/program_rig.hpp"
+#include "tests/support/source_tree.hpp"
 #include "tests/support/update_owner.hpp"
 
 namespace trigram {
@@ -102,7 +103,7 @@ TEST(Optimizer, IsRecordedWhereItUpdates) {
   EXPECT_EQ(recorded({{"cluster", ""}, {"algorithm", update_owner()}, {"optimizer", ""}}), "");
 }
 
-const char* const calibrated_study = R"([run]
+const char* const chosen_efficiency = R"([run]
 workload = quadratic
 steps = 1
 [sweep]
@@ -128,7 +129,7 @@ unit = Gbps
 TEST_F(Shown, AStudyCalibratesWhenAsked) {
   // No efficiency is as slow as the published points: the fit ends at the lowest, which is not what the file says.
   scratch.file("points.csv", "system,gbps,seconds\na,1,1\na,2,1\nb,1,1\n");
-  const auto file = scratch.file("s.cfg", calibrated_study);
+  const auto file = scratch.file("s.cfg", chosen_efficiency);
   const std::string command = "study " + file.string() + " --plot off --out ";
   const Ended known = program(command + (scratch / "known").string());
   ASSERT_EQ(known.code, 0) << known.text;
@@ -148,7 +149,7 @@ TEST_F(Shown, AStudyCalibratesWhenAsked) {
 
 TEST_F(Shown, AStudyThatNobodyCalibratedYetSearches) {
   scratch.file("points.csv", "system,gbps,seconds\na,1,1\n");
-  std::string text = calibrated_study;
+  std::string text = chosen_efficiency;
   const std::string known = "[calibrated]\ncluster.nic_efficiency = 1\n";
   text.erase(text.find(known), known.size());
   const auto file = scratch.file("s.cfg", text);
@@ -158,7 +159,7 @@ TEST_F(Shown, AStudyThatNobodyCalibratedYetSearches) {
 
 TEST_F(Shown, PicturesHaveALineForEverySweptKeyAndNameTheSourceOfValues) {
   scratch.file("points.csv", "system,gbps,seconds\na,1,1\n");
-  std::string text = calibrated_study;
+  std::string text = chosen_efficiency;
   const auto draw = [&](const std::string& name, const std::string& study) {
     const Ended ended =
         program("study " + scratch.file(name + ".cfg", study).string() + " --out " + (scratch / name).string());
@@ -183,7 +184,7 @@ std::vector<std::string> blocks_of(const std::string& document) {
 }
 
 TEST_F(Shown, TheReadmesFirstRunPrintsWhatStandsThere) {
-  const std::vector<std::string> blocks = blocks_of(text_of(TRIGRAM_SOURCE_DIR "/README.md"));
+  const std::vector<std::string> blocks = blocks_of(text_of(source_tree() / "README.md"));
   const auto is_run = [](const std::string& block) { return block.starts_with("./trigram run "); };
   const auto command = std::find_if(blocks.begin(), blocks.end(), is_run);
   ASSERT_TRUE(command != blocks.end() && command + 1 != blocks.end());

@@ -7,6 +7,7 @@
 
 #include "experiments/workloads/decoder.hpp"
 #include "tests/experiments/workloads_rig.hpp"
+#include "tests/support/source_tree.hpp"
 
 namespace trigram::testing::workloads_decoder_test {
 namespace {
@@ -22,7 +23,7 @@ void expect_near(const Numbers& got, const std::vector<double>& wanted, const st
 
 /// PyTorch's decoder, in memory of a device.
 struct Published {
-  json file = json::parse(std::ifstream(TRIGRAM_SOURCE_DIR "/tests/vectors/decoder.json"));
+  json file = json::parse(std::ifstream(source_tree() / "tests/vectors/decoder.json"));
   DecoderSizes sizes{size("blocks"), size("width"), size("heads"), size("context"), size("characters")};
   MeteredRank rank{0, 1};
   Device& device = rank.device();

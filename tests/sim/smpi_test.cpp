@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/sim/rig.hpp"
+#include "tests/support/source_tree.hpp"
 
 namespace trigram::testing {
 namespace {
@@ -36,7 +37,7 @@ class MpiLayer : public ::testing::Test {
     std::ofstream hosts(folder_ + "/hosts");
     for (int i = 0; i < ranks; ++i) hosts << "h" << i << "\n";
     hosts.close();
-    const std::string compile = "smpicc -O1 -o " + folder_ + "/all_reduce " + std::string(TRIGRAM_SOURCE_DIR) +
+    const std::string compile = "smpicc -O1 -o " + folder_ + "/all_reduce " + source_tree().string() +
                                 "/tests/sim/smpi/all_reduce.c 2>&1 && echo done";
     ASSERT_NE(output_of(compile).find("done"), std::string::npos);
   }
