@@ -30,9 +30,9 @@ function(trigram_joinable source out)
   endif()
 endfunction()
 
-# trigram_join_products(PART VARIABLE): in a unity build, replaces products in that list of sources by files that include eight of them
-# each. What a product names lies in an unnamed namespace; here that lies in one namespace more for each product, so that
-# the same name may stand in several of them.
+# trigram_join_products(PART VARIABLE): in a unity build, replaces products in that list of sources by files that include sixteen of
+# them each. What a product names lies in an unnamed namespace; here that lies in one namespace more for each product, so
+# that the same name may stand in several of them.
 function(trigram_join_products part variable)
   if(NOT CMAKE_UNITY_BUILD)
     return()
@@ -53,7 +53,7 @@ function(trigram_join_products part variable)
       list(APPEND joined ${source})
       continue()
     endif()
-    math(EXPR batch "${products} / 8")
+    math(EXPR batch "${products} / ${CMAKE_UNITY_BUILD_BATCH_SIZE}")
     math(EXPR products "${products} + 1")
     file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
     list(APPEND includes_${batch} ${includes})
