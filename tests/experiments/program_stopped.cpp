@@ -46,6 +46,17 @@ class Stopped : public ::testing::Test {
     EXPECT_EQ(run_in(name)["curve"].size(), 1U) << "the evaluation before the first step";
     EXPECT_THAT(text, HasSubstr(path(name) + "/, whose run.json says so"));
   }
+  /// What sh asks whether a run has left a checkpoint of more steps than these.
+  std::string checkpointed(const std::string& folder, std::int64_t steps) const {
+    return "[ \"$(ls " + path(folder) + R"( | sed -n 's/checkpoint-\([0-9]*\).json/\1/p' | sort -n | tail -1)" -gt )" +
+           std::to_string(steps) + " ]";
+  }
+  /// The program, which sh ends by `end` once `happened` succeeds; in both, $pid is the program and $said what it says.
+  Ended ended_once(const std::string& happened, const std::string& end, const std::string& arguments) const {
+    return shell("said=" + path("said") + "\n" + program_path() + " " + arguments + " >$said 2>&1 & pid=$!\nuntil " +
+                 happened + " || ! kill -0 $pid; do sleep 0.02; done 2>/dev/null\n" + end +
+                 "\nwait $pid; code=$?; cat $said; exit $code");
+  }
   Scratch scratch;
   const std::string endless = "run --workload quadratic --lr 0.001 --ranks 2 --steps 5000000 ";
 };
@@ -53,24 +64,23 @@ class Stopped : public ::testing::Test {
 TEST_F(Stopped, ByASignalARunLeavesItsRowsAndTheCommandThatGoesOn) {
   for (const auto& [signal, code] : {std::pair("TERM", 143), std::pair("INT", 130)}) {
     const std::string name = signal, flags = endless + "--checkpoint " + path("c" + name) + " --checkpoint-every 20 ";
-    const Ended ended = shell("timeout --preserve-status -s " + name + " 3 " + program_path() + " " + flags + "--out " +
-                              path(name) + " 2>&1");
+    const std::string end = "kill -" + name + " $pid";
+    const Ended ended = ended_once(checkpointed("c" + name, 0), end, flags + "--out " + path(name));
     EXPECT_EQ(ended.code, code) << ended.text;
     EXPECT_THAT(ended.text, HasSubstr("trigram: interrupted by signal "));
     expect_rows(name, ended.text);
     EXPECT_THAT(ended.text,
                 HasSubstr(" by: trigram " + flags + "--out " + path(name) + " --resume " + path("c" + name)));
     const std::int64_t steps = rows_in(name);
-    shell("timeout --preserve-status -s TERM 3 " + program_path() + " " + flags + "--out " + path(name) + " --resume " +
-          path("c" + name) + " 2>&1");
+    ended_once(checkpointed("c" + name, steps), end, flags + "--out " + path(name) + " --resume " + path("c" + name));
     EXPECT_TRUE(run_in(name).contains("resumed"));
     EXPECT_GT(rows_in(name), steps) << "those of before the checkpoint among them";
   }
 }
 
 TEST_F(Stopped, WhenItsSimulationIsKilled) {
-  const Ended ended =
-      shell(program_path() + " " + endless + "--out " + path("a") + " 2>&1 & sleep 3; pkill -9 -P $!; wait $!");
+  const Ended ended = ended_once(checkpointed("c", 0), "pkill -9 -P $pid",
+                                 endless + "--checkpoint " + path("c") + " --checkpoint-every 20 --out " + path("a"));
   EXPECT_EQ(ended.code, 1) << ended.text;
   EXPECT_THAT(ended.text, HasSubstr("the simulation was ended by signal 9"));
   expect_rows("a", ended.text);
@@ -131,8 +141,7 @@ TEST(Expectations, AreTheRateSoFarTimesWhatIsToDo) {
 
 TEST_F(Stopped, ALongRunSaysWhatToExpectAndAShortOneNothing) {
   const std::string run = "run --profile vgg16 --cluster two_by_four:nodes=16 --out " + path("a");
-  const Ended ended =
-      shell("timeout --preserve-status -s TERM 14 " + program_path() + " " + run + " --steps 1000000 2>&1");
+  const Ended ended = ended_once("grep -q 'will take about' $said", "kill $pid", run + " --steps 1000000");
   EXPECT_THAT(ended.text, HasSubstr("/1000000 steps: 1000000 steps will take about "));
   EXPECT_THAT(ended.text, HasSubstr(" messages each, "));
   EXPECT_THAT(ended.text, HasSubstr("; --fidelity fluid simulates a collective as one set of flows"));
