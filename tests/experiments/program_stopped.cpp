@@ -48,8 +48,9 @@ class Stopped : public ::testing::Test {
   }
   /// What sh asks whether a run has left a checkpoint of more steps than these.
   std::string checkpointed(const std::string& folder, std::int64_t steps) const {
-    return "[ \"$(ls " + path(folder) + R"( | sed -n 's/checkpoint-\([0-9]*\).json/\1/p' | sort -n | tail -1)" -gt )" +
-           std::to_string(steps) + " ]";
+    return "[ \"$(ls " + path(folder) +
+           R"sh( | sed -n 's/checkpoint-\([0-9]*\).json/\1/p' | sort -n | tail -1)" -gt )sh" + std::to_string(steps) +
+           " ]";
   }
   /// The program, which sh ends by `end` once `happened` succeeds; in both, $pid is the program and $said what it says.
   Ended ended_once(const std::string& happened, const std::string& end, const std::string& arguments) const {

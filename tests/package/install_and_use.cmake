@@ -1,5 +1,5 @@
 # Installs the build to a fresh prefix, then configures, builds and runs the downstream project against it.
-# Needs BUILD, SOURCE (this folder), WORK (scratch), GENERATOR, COMPILER and BUILD_TYPE.
+# Needs BUILD, SOURCE (this folder), WORK (scratch), GENERATOR, COMPILER, BUILD_TYPE and, where there is one, LAUNCHER, a compiler cache.
 file(REMOVE_RECURSE ${WORK})
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -35,7 +35,7 @@ foreach(product "algorithm shortened_average" "codec upper_bits")
   separate_arguments(product)
   run(${CMAKE_COMMAND} -E chdir ${WORK}/products ${WORK}/prefix/bin/trigram new ${product})
 endforeach()
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
     -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_PREFIX_PATH=${WORK}/prefix
     -DPRODUCTS=${WORK}/products -DHAS_GPU=${HAS_GPU})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
