@@ -1,5 +1,5 @@
-// Alone in its file, since it is another with each commit, which would compile all beside it anew. The build defines the
-// macro; without it the revision is "unknown".
+// Alone in its file, since it is another with each commit, which would compile all beside it anew. The build defines
+// the macro; without it the revision is "unknown".
 #include "experiments/settings/build_facts.hpp"
 
 #ifndef TRIGRAM_REVISION
