@@ -5,8 +5,8 @@
 Places are found in the PTX that the suites read, and each mutated kernel is run by the cases that launch it, the shortest first, until one
 fails. Each barrier is tried; of the rest first one place for each line of the source, then others in the seed's order, until the time is up.
 
-mutations.csv beside this file has a row for each mutation of a line of the source, with what was found and, where a mutant survives, why it
-may. A survivor without a reason there fails. --write brings the table up to date; reasons stay."""
+mutations.csv beside this file has a row for each mutation of a line of the source that was tried, with what was found and, where a mutant
+survives, why it may. A survivor without a reason there fails. --write brings the table up to date; reasons stay."""
 
 import argparse
 import collections
@@ -128,13 +128,15 @@ def try_all(executable, launching, places, arguments):
 
 
 def rows_of(places, found, reasons):
-    """The table's rows."""
+    """The table's rows: lines of which a place was tried, or may survive."""
     lines = collections.defaultdict(list)
     for place in places:
         lines[(place.mutation, place.file, place.line)].append(place)
     rows = []
     for key, here in sorted(lines.items()):
         tried = [place for place in here if place in found]
+        if not tried and key not in reasons:
+            continue
         by = sorted({found[place] for place in tried if found[place]})
         rows.append([*key, len(here), len(tried), sum(not found[place] for place in tried), by[0] if by else "",
                      reasons.get(key, "")])
