@@ -13,10 +13,12 @@ constexpr std::size_t piece = std::size_t{64} << 20U;
 
 std::size_t rounded_up(std::size_t bytes) { return (bytes + piece - 1) / piece * piece; }
 
-/// Maps pieces of a file that has three: its first, then its second up to the end, where its third is.
+/// Maps pieces of a file that has four: its first, then its second again and again, and at the end its third and
+/// fourth, since a last piece may have few bytes.
 bool map_pieces(char* begin, std::size_t bytes, int file) {
   for (std::size_t at = 0; at < bytes; at += piece) {
-    const std::size_t of_file = at == 0 ? 0 : at + piece < bytes ? piece : 2 * piece;
+    const std::size_t left = (bytes - at) / piece;
+    const std::size_t of_file = at == 0 ? 0 : left > 2 ? piece : (4 - left) * piece;
     if (mmap(begin + at, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(of_file)) ==
         MAP_FAILED)
       return false;
@@ -31,7 +33,7 @@ void* map_repeated(std::size_t bytes) {
   const int file = memfd_create("repeated", MFD_CLOEXEC);
   if (file < 0) return nullptr;
   void* const begin = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  const bool mapped = begin != MAP_FAILED && ftruncate(file, static_cast<off_t>(3 * piece)) == 0 &&
+  const bool mapped = begin != MAP_FAILED && ftruncate(file, static_cast<off_t>(4 * piece)) == 0 &&
                       map_pieces(static_cast<char*>(begin), room, file);
   close(file);
   if (mapped) return begin;
