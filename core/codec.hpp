@@ -51,7 +51,7 @@ struct CodecPart {
 };
 
 /// Encodes f32 vectors into frames of u8. Products are registered once per kind of device
-/// ("cpu/minmax_uint8") and must give the same bits on every kind.
+/// ("cpu/minmax_uint8") and must give the same bits on every kind: a frame depends on no NaN's sign and payload.
 class Codec {
  public:
   static constexpr const char* registry_kind = "codec";

@@ -38,7 +38,18 @@ TRIGRAM_RULE float from_bits(std::uint32_t bits) { return std::bit_cast<float>(b
 /// |x| as an integer: magnitudes compare as integers do, infinity and NaN above all numbers.
 TRIGRAM_RULE std::uint32_t magnitude(float x) { return bits_of(x) & magnitude_mask; }
 
-/// To binary16, nearest even. Overflow gives infinity, a NaN stays one with the upper bits of its payload.
+/// The NaN of frames, which is the one that a GPU's arithmetic makes; another processor's keeps signs and payloads.
+TRIGRAM_RULE float nan() { return from_bits(magnitude_mask); }
+/// x, where every NaN is that one.
+TRIGRAM_RULE float with_one_nan(float x) { return magnitude(x) > infinity_bits ? nan() : x; }
+/// magnitude(x), where all NaN are alike.
+TRIGRAM_RULE std::uint32_t ordered_magnitude(float x) {
+  constexpr std::uint32_t any_nan = infinity_bits + 1U;
+  const std::uint32_t size = magnitude(x);
+  return size < any_nan ? size : any_nan;
+}
+
+/// To binary16, nearest even. Overflow gives infinity; every NaN becomes the same one.
 TRIGRAM_RULE F16 to_f16(float x) {
   const std::uint32_t sign = (bits_of(x) & sign_mask) >> 16U;
   const std::uint32_t size = magnitude(x);
@@ -46,11 +57,9 @@ TRIGRAM_RULE F16 to_f16(float x) {
   const std::uint32_t small = bits_of(from_bits(size) + 0.5F) - bits_of(0.5F);
   // Exponent biases differ by 112; half a unit of the kept bits is added, or just under it when they are even.
   const std::uint32_t normal = (size + 0xfffU + ((size >> 13U) & 1U) - (112U << 23U)) >> 13U;
-  const std::uint32_t nan = 0x7e00U | ((size >> 13U) & 0x3ffU);
   std::uint32_t half = size < 0x38800000U ? small : normal;
-  half = size >= 0x47800000U ? 0x7c00U : half;
-  half = size > infinity_bits ? nan : half;
-  return {static_cast<std::uint16_t>(sign | half)};
+  half = (size >= 0x47800000U ? 0x7c00U : half) | sign;
+  return {static_cast<std::uint16_t>(size > infinity_bits ? 0x7fffU : half)};
 }
 
 TRIGRAM_RULE float to_f32(F16 x) {
@@ -63,11 +72,11 @@ TRIGRAM_RULE float to_f32(F16 x) {
   return from_bits(sign | wide);
 }
 
-/// To bfloat16, nearest even. A NaN stays one.
+/// To bfloat16, nearest even. Every NaN becomes the same one.
 TRIGRAM_RULE BF16 to_bf16(float x) {
   const std::uint32_t bits = bits_of(x);
   const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U;
-  return {static_cast<std::uint16_t>(magnitude(x) > infinity_bits ? (bits >> 16U) | 0x40U : rounded)};
+  return {static_cast<std::uint16_t>(magnitude(x) > infinity_bits ? 0x7fffU : rounded)};
 }
 
 TRIGRAM_RULE float to_f32(BF16 x) { return from_bits(static_cast<std::uint32_t>(x.bits) << 16U); }

@@ -1,6 +1,7 @@
 #include "core/conformance/codec_check.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "core/codec.hpp"
@@ -54,6 +55,7 @@ class CodecCheck {
 
   TriedCodec run() {
     frames();
+    frames_of_nan();
     decoding();
     errors();
     return tried_;
@@ -81,6 +83,24 @@ class CodecCheck {
     if (tried_.count == 0 && tried_.bytes != 0) report("frames", std::to_string(tried_.bytes) + " bytes for nothing");
     if (on_host<std::uint8_t>(device_, encoded(key(0))) == on_host<std::uint8_t>(device_, encoded(key(0)))) return;
     report("frames", "the same vector under the same key gives another frame");
+  }
+
+  /// On another processor the same arithmetic makes a NaN of other bits.
+  void frames_of_nan() {
+    if (tried_.count == 0) return;
+    const auto frame_with = [&](std::uint32_t bits) {
+      std::vector<float> x = x_;
+      for (std::size_t i = x.size() / 2; i < x.size(); i += 7) x[i] = std::bit_cast<float>(bits);
+      device_.upload(std::as_bytes(std::span(x)), in_);
+      return on_host<std::uint8_t>(device_, encoded(key(0)));
+    };
+    const std::vector<std::uint8_t> expected = frame_with(0x7fc00000U);
+    for (const std::uint32_t bits : {0xffc00000U, 0x7fffffffU, 0xff812345U}) {
+      if (frame_with(bits) == expected) continue;
+      report("frames", "a NaN of another sign or payload gives another frame");
+      break;
+    }
+    device_.upload(std::as_bytes(std::span(x_)), in_);
   }
 
   void decoding() {

@@ -1,5 +1,5 @@
 // Holds a codec to what it declares, on the device of any backend.
-//   frames    the same vector under the same key gives the same frame, of the declared size
+//   frames    the same vector under the same key gives the same frame, of the declared size, whatever bits a NaN has
 //   decoding  decode_add adds what decode gives
 //   bound     the mean error of many keys is within the declared bound, of the worst vector that is found: one of
 //             those that hurt (core/conformance/hard_vectors.hpp), or where an ascent from it ends

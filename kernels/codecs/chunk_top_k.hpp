@@ -1,5 +1,5 @@
 // The k elements of largest magnitude of each chunk of c, so that no part of a vector is left out; the lower place
-// first where magnitudes are equal, NaN above all. A short last chunk keeps all that it has up to k.
+// first where magnitudes are equal, all NaN alike and above. A short last chunk keeps all that it has up to k.
 //   ‖x − x̂‖² = the sum of the smallest squares of each chunk ≤ (1 − k/c)‖x‖²
 // Frame: chunk by chunk, in rising order of places, the values as f32; then their places in their chunks, in a byte for
 // c ≤ 256, else in two: 5 or 6 bytes an element that is kept, of an empty vector none. With marks=on the same frame

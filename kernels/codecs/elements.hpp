@@ -1,10 +1,22 @@
-// Frames that hold every element by itself, in order: f16, bf16, or f32 as it is.
+// Frames that hold every element by itself, in order: f16, bf16, or f32 as it is. Every NaN becomes the same one.
 #pragma once
 
 #include "core/codec.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {
+
+/// The nearest T.
+template <class T>
+TRIGRAM_RULE T nearest_element(float x) {
+  T nearest;
+  scalar::store(x, nearest);
+  return nearest;
+}
+template <>
+TRIGRAM_RULE float nearest_element<float>(float x) {
+  return scalar::with_one_nan(x);
+}
 
 /// Sizes of a frame of elements of type T: scalar::F16, scalar::BF16 or float.
 template <class T>

@@ -23,9 +23,8 @@ struct ValueRange {
 /// The header for values between `smallest` and `largest`, where `finite` says that all are. A zero is written as +0,
 /// so that the order in which zeros of either sign were seen does not show.
 TRIGRAM_RULE ValueRange minmax_header(float smallest, float largest, bool finite) {
-  const float nan = scalar::from_bits(0x7fc00000U);
   const bool fits = finite && scalar::magnitude(largest - smallest) < scalar::infinity_bits;
-  return {fits ? smallest + 0.0F : nan, fits ? largest + 0.0F : nan};
+  return {fits ? smallest + 0.0F : scalar::nan(), fits ? largest + 0.0F : scalar::nan()};
 }
 
 /// Sizes of the frame.

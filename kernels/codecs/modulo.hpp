@@ -32,7 +32,7 @@ struct ModuloGrid {
   }
   TRIGRAM_RULE float value(std::int8_t residue) const {
     const float number = static_cast<float>(residue) * step;
-    return residue == no_number ? scalar::from_bits(scalar::infinity_bits | 0x400000U) : number;
+    return residue == no_number ? scalar::nan() : number;
   }
 };
 

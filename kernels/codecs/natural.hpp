@@ -2,7 +2,7 @@
 // one.
 //   |x| between 2^e and 2^(e+1) becomes 2^(e+1) with probability |x|/2^e − 1, else 2^e: unbiased, E‖x − x̂‖² ≤ ‖x‖²/8
 // Under 2^-126 it is 0 or 2^-126, unbiased with an error of at most 2^-126. From 2^127 on it is 2^127. Infinities and
-// NaN become NaN. A power of two stays, and so does 0.
+// NaN become NaN, whose sign is written as 0. A power of two stays, and so does 0.
 // Frame: one exponent of a byte an element, then one sign of a bit, lowest bit first: d + ⌈d/8⌉ bytes.
 #pragma once
 
@@ -20,8 +20,13 @@ TRIGRAM_RULE std::uint32_t natural_exponent(float value, std::uint32_t word) {
   return grown > largest ? largest : grown;
 }
 
+/// The sign that a frame has of it.
+TRIGRAM_RULE std::uint32_t natural_sign(float value) {
+  return scalar::magnitude(value) < scalar::infinity_bits ? scalar::bits_of(value) >> 31U : 0U;
+}
+
 TRIGRAM_RULE float natural_value(std::uint32_t exponent, std::uint32_t negative) {
-  return exponent == 255 ? scalar::from_bits(0x7fc00000U) : scalar::from_bits(negative << 31U | exponent << 23U);
+  return exponent == 255 ? scalar::nan() : scalar::from_bits(negative << 31U | exponent << 23U);
 }
 
 /// Sizes of the frame.

@@ -13,7 +13,7 @@ namespace trigram {
 /// ‖x‖₁/d of a sum of magnitudes by the fixed tree, NaN where that is not finite.
 TRIGRAM_RULE float one_bit_scale(double sum, std::int64_t count) {
   const auto mean = static_cast<float>(sum / static_cast<double>(count));
-  return scalar::magnitude(mean) < scalar::infinity_bits ? mean : scalar::from_bits(0x7fc00000U);
+  return scalar::magnitude(mean) < scalar::infinity_bits ? mean : scalar::nan();
 }
 
 /// The value of bit `place` of `word` with the scale's bits.

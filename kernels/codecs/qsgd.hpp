@@ -6,7 +6,7 @@
 //   min(b/(4s²), √b/s) with the max-norm. Rounded to nearest instead: biased, ‖x − x̂‖² ≤ b/(4s²)‖x‖².
 // Frame: one f32 norm a bucket, then a code an element, sign in the lowest bit and level above it, of
 // w = 1 + ⌈log₂(s+1)⌉ bits without gaps: 4⌈d/b⌉ + ⌈d·w/8⌉ bytes. A bucket with a NaN, an infinity or a norm that f32
-// cannot hold decodes to NaN.
+// cannot hold has the norm NaN and codes of 0, and decodes to NaN.
 #pragma once
 
 #include <algorithm>
@@ -22,15 +22,17 @@
 namespace trigram {
 
 TRIGRAM_RULE float qsgd_finite_or_nan(float norm) {
-  return scalar::magnitude(norm) < scalar::infinity_bits ? norm : scalar::from_bits(0x7fc00000U);
+  return scalar::magnitude(norm) < scalar::infinity_bits ? norm : scalar::nan();
 }
 
 /// The 2-norm of a bucket, from its sum of squares by the fixed tree.
 TRIGRAM_RULE float qsgd_two_norm(double squares) { return qsgd_finite_or_nan(static_cast<float>(std::sqrt(squares))); }
 
-/// The code of a value rounded by `draw`, which is uniform on [0, 1), or ½ to round to nearest.
+/// The code of a value rounded by `draw`, which is uniform on [0, 1), or ½ to round to nearest; 0 where the norm is
+/// NaN.
 TRIGRAM_RULE std::uint32_t qsgd_code(float value, float norm, float levels, float draw) {
-  return scalar::qsgd_level(value, norm, levels, draw) << 1U | scalar::bits_of(value) >> 31U;
+  const std::uint32_t code = scalar::qsgd_level(value, norm, levels, draw) << 1U | scalar::bits_of(value) >> 31U;
+  return norm == norm ? code : 0U;
 }
 
 /// The draw of a random word: its upper 24 bits.

@@ -1,4 +1,4 @@
-// The k elements of largest magnitude; the lower index first where magnitudes are equal, NaN above all.
+// The k elements of largest magnitude; the lower index first where magnitudes are equal, all NaN alike and above.
 //   ‖x − x̂‖² = the sum of the d − k smallest squares ≤ (1 − k/d)‖x‖²
 // Frame: k indices as i32 in rising order, then k values as f32: 8k bytes. (Stich et al., NeurIPS 2018,
 // arXiv:1809.07599.)

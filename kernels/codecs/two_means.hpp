@@ -16,7 +16,7 @@ TRIGRAM_RULE double two_means_term(float x, bool below) { return (x < 0.0F) == b
 /// The mean of a side that has so many elements; every NaN is the same one.
 TRIGRAM_RULE float two_means_mean(double sum, std::int64_t count) {
   const auto mean = static_cast<float>(sum / static_cast<double>(count));
-  return count == 0 ? 0.0F : mean == mean ? mean : scalar::from_bits(0x7fc00000U);
+  return count == 0 ? 0.0F : scalar::with_one_nan(mean);
 }
 
 /// Sizes of the frame.

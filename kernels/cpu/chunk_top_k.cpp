@@ -11,7 +11,7 @@ namespace {
 
 /// A number that is larger for what is kept sooner: of larger magnitude, or as large and at a lower place.
 TRIGRAM_RULE std::uint64_t claim(float value, std::int64_t place) {
-  return std::uint64_t{scalar::magnitude(value)} << 32U | (0xffffffffU - static_cast<std::uint32_t>(place));
+  return std::uint64_t{scalar::ordered_magnitude(value)} << 32U | (0xffffffffU - static_cast<std::uint32_t>(place));
 }
 TRIGRAM_RULE std::uint32_t claimed_place(std::uint64_t claim) {
   return 0xffffffffU - static_cast<std::uint32_t>(claim);
@@ -30,7 +30,7 @@ class ChunkTopK final : public CpuCodec<ChunkTopK, ChunkTopKModel> {
       std::int64_t next = chunk * layout().k;
       for (const std::uint64_t one : claims) {
         const std::uint32_t place = claimed_place(one);
-        put(frame + 4 * next, own[place]);
+        put(frame + 4 * next, scalar::with_one_nan(own[place]));
         put_place(places, next++, place);
       }
     }

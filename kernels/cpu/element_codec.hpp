@@ -15,11 +15,7 @@ class ElementCodec final : public CpuCodec<ElementCodec<T>, ElementsModel<T>> {
   void encode_values(Instructions instructions, const float* values, std::uint8_t* frame, std::int64_t count,
                      const Key&) const {
     vectorised(instructions, [=]() TRIGRAM_INLINE {
-      for (std::int64_t i = 0; i < count; ++i) {
-        T element;
-        scalar::store(values[i], element);
-        put(frame + size * i, element);
-      }
+      for (std::int64_t i = 0; i < count; ++i) put(frame + size * i, nearest_element<T>(values[i]));
     });
   }
 

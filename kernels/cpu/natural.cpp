@@ -24,7 +24,7 @@ class Natural final : public CpuCodec<Natural, NaturalModel> {
       philox_words(instructions, stream, static_cast<std::uint64_t>(begin / 4), (end - begin + 3) / 4, words);
       for (std::int64_t i = begin; i < end; ++i) {
         frame[i] = static_cast<std::uint8_t>(natural_exponent(values[i], words[i - begin]));
-        const std::uint32_t sign = scalar::bits_of(values[i]) >> 31U << static_cast<std::uint32_t>(i % 8);
+        const std::uint32_t sign = natural_sign(values[i]) << static_cast<std::uint32_t>(i % 8);
         frame[count + i / 8] = static_cast<std::uint8_t>(frame[count + i / 8] | sign);
       }
     }

@@ -16,7 +16,7 @@ class RandomK final : public CpuCodec<RandomK, RandomKModel> {
     const std::int64_t k = kept(count);
     const RandomSelection selection(key, count, k);
     const float scale = factor(count);
-    for (std::int64_t j = 0; j < k; ++j) put(frame + 4 * j, scale * values[selection(j)]);
+    for (std::int64_t j = 0; j < k; ++j) put(frame + 4 * j, scalar::with_one_nan(scale * values[selection(j)]));
   }
 
   template <class Sink>

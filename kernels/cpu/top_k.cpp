@@ -34,7 +34,7 @@ Threshold select(std::span<const float> values, std::int64_t k) {
   for (const int shift : shifts) {
     std::array<std::int64_t, 2048> histogram{};
     for (const float value : values) {
-      const std::uint32_t size = scalar::magnitude(value);
+      const std::uint32_t size = scalar::ordered_magnitude(value);
       if ((size & decided) == found.magnitude) ++histogram[(size & ~decided) >> shift];
     }
     std::uint32_t digit = histogram.size() - 1;
@@ -89,7 +89,7 @@ std::optional<std::uint32_t> likely_floor(std::span<const float> values, std::in
   constexpr std::size_t sampled = 8192;
   const std::size_t stride = values.size() / sampled;
   std::vector<std::uint32_t> sample(sampled);
-  for (std::size_t i = 0; i < sampled; ++i) sample[i] = scalar::magnitude(values[i * stride]);
+  for (std::size_t i = 0; i < sampled; ++i) sample[i] = scalar::ordered_magnitude(values[i * stride]);
   const double expected = static_cast<double>(k) / static_cast<double>(stride);
   const auto rank = static_cast<std::ptrdiff_t>(expected + 4 * std::sqrt(expected) + 8);
   const auto floor = sample.begin() + rank;
@@ -136,9 +136,9 @@ void write_largest(Instructions instructions, std::span<const float> values, std
   std::int64_t taken = 0;
   scan(instructions, values, threshold.magnitude, [&](std::int64_t i) {
     const float value = values[static_cast<std::size_t>(i)];
-    if (scalar::magnitude(value) == threshold.magnitude && threshold.ties-- <= 0) return true;
+    if (scalar::ordered_magnitude(value) == threshold.magnitude && threshold.ties-- <= 0) return true;
     put(frame + 4 * taken, place(i));
-    put(frame + 4 * (k + taken), value);
+    put(frame + 4 * (k + taken), scalar::with_one_nan(value));
     return ++taken < k;
   });
 }

@@ -21,7 +21,7 @@ using ChunkedTable = PartTable<Chunked>;
 __device__ __forceinline__ std::int64_t reaching(const float* values, std::int64_t size, std::uint32_t least) {
   std::int64_t found = 0;
   for (std::int64_t i = threadIdx.x % warp_lanes; i < size; i += warp_lanes)
-    found += scalar::magnitude(values[i]) >= least ? 1 : 0;
+    found += scalar::ordered_magnitude(values[i]) >= least ? 1 : 0;
   return over_lanes(found, [](std::int64_t a, std::int64_t b) { return a + b; });
 }
 
@@ -58,14 +58,14 @@ __device__ __forceinline__ void write_chunk(const Chunked& all, std::int64_t chu
   for (std::int64_t begin = 0; begin < size; begin += warp_lanes) {
     const bool there = begin + lane < size;
     const float value = there ? own[begin + lane] : 0.0F;
-    const std::uint32_t magnitude = scalar::magnitude(value);
+    const std::uint32_t magnitude = scalar::ordered_magnitude(value);
     const std::uint32_t equal = __ballot_sync(all_lanes, there && magnitude == threshold ? 1 : 0);
     const bool first = magnitude == threshold && __popc(equal & earlier) < ties;
     const bool keeps = there && (magnitude > threshold || first);
     const std::uint32_t kept = __ballot_sync(all_lanes, keeps ? 1 : 0);
     if (keeps) {
       const std::int64_t at = next + __popc(kept & earlier);
-      put(all.frame + 4 * at, value);
+      put(all.frame + 4 * at, scalar::with_one_nan(value));
       put_place(places, all.layout.width(), at, begin + lane);
     }
     next += __popc(kept);

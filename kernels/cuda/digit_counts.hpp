@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(counting_threads)
       for (int j = 0; j < counted_at_once; ++j) {
         const std::int64_t i = first + j * static_cast<std::int64_t>(counting_threads);
         // A sign bit is in no magnitude: it matches nothing.
-        sizes[j] = i < share.end ? scalar::magnitude(values[i]) : scalar::sign_mask;
+        sizes[j] = i < share.end ? scalar::ordered_magnitude(values[i]) : scalar::sign_mask;
       }
 #pragma unroll
       for (int j = 0; j < counted_at_once; ++j) {

@@ -10,11 +10,7 @@ namespace trigram::cuda {
 template <class T>
 struct Nearest {
   using Element = T;
-  __device__ __forceinline__ T element(float value) const {
-    T nearest;
-    scalar::store(value, nearest);
-    return nearest;
-  }
+  __device__ __forceinline__ T element(float value) const { return nearest_element<T>(value); }
   __device__ __forceinline__ float value(T element) const { return scalar::to_f32(element); }
 };
 
@@ -112,18 +108,17 @@ __device__ __forceinline__ float term_of(T x) {
 #endif
   return scalar::to_f32(x);
 }
-/// As store, of what an operation gave: the NaN of a GPU's operations becomes the same by the processor's conversion.
+/// As nearest_element, by the processor's conversion, whose NaN is the same.
 template <class T>
 __device__ __forceinline__ T rounded(float x) {
-  T element;
 #ifdef __CUDA_ARCH__
   if constexpr (std::is_same_v<T, scalar::F16>) {
+    T element;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(element.bits) : "f"(x));
     return element;
   }
 #endif
-  scalar::store(x, element);
-  return element;
+  return nearest_element<T>(x);
 }
 
 /// The frame of scale·Σ frames.

@@ -23,6 +23,10 @@ struct WriteExponents : ReadValues {
   }
 };
 
+struct Negative {
+  __device__ __forceinline__ bool operator()(float x) const { return natural_sign(x) != 0; }
+};
+
 struct NaturalFrame {
   const std::uint8_t* frame;
   std::int64_t count;
@@ -50,7 +54,7 @@ class Natural final : public CudaCodec<Natural, NaturalModel> {
     run_over_parts("encode", kernels, all, wide_values(all) && aligned_frames(all, 4), [](const VectorFrame& one) {
       return WriteExponents{{one.values}, one.frame, PhiloxStream{Philox(one.key)}};
     });
-    write_sign_bits<SignBit>(kernels, all, [](const VectorFrame& one) { return one.frame + one.count; });
+    write_sign_bits<Negative>(kernels, all, [](const VectorFrame& one) { return one.frame + one.count; });
   }
 
   template <class Sink>

@@ -18,7 +18,9 @@ struct Gather {
     float value;
   };
   __device__ void load(std::int64_t j, Held<1>& held) const { held.value = values[selection(j)]; }
-  __device__ void finish(std::int64_t j, Held<1>& held) const { put(frame + 4 * j, factor * held.value); }
+  __device__ void finish(std::int64_t j, Held<1>& held) const {
+    put(frame + 4 * j, scalar::with_one_nan(factor * held.value));
+  }
 };
 
 template <class Sink>

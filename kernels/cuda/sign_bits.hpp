@@ -9,9 +9,6 @@ namespace trigram::cuda {
 struct BelowZero {
   __device__ __forceinline__ bool operator()(float x) const { return x < 0.0F; }
 };
-struct SignBit {
-  __device__ __forceinline__ bool operator()(float x) const { return scalar::bits_of(x) >> 31U != 0; }
-};
 
 /// A byte for eight elements; bits after the last are 0.
 template <class Negative>

@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(counting_threads)
     for (int j = 0; j < counted_at_once; ++j) {
       const std::int64_t i = begin + j * static_cast<std::int64_t>(counting_threads) + threadIdx.x;
       x[j] = i < share.end ? values[i] : 0.0F;
-      const std::uint32_t size = scalar::magnitude(x[j]);
+      const std::uint32_t size = scalar::ordered_magnitude(x[j]);
       above[j] = __ballot_sync(all_lanes, i < share.end && size > limit.magnitude ? 1 : 0);
       equal[j] = __ballot_sync(all_lanes, i < share.end && size == limit.magnitude ? 1 : 0);
       above_of[j][warp] = above[j];
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(counting_threads)
           if (is_above || ties < limit.wanted) {
             const std::int64_t i = begin + j * static_cast<std::int64_t>(counting_threads) + threadIdx.x;
             put(frame + 4 * place, static_cast<std::int32_t>(i));
-            put(frame + 4 * (k + place), x[j]);
+            put(frame + 4 * (k + place), scalar::with_one_nan(x[j]));
           }
         }
         running.above += __popc(above_of[j][w]);

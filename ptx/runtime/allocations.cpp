@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "ptx/runtime/control.hpp"
+#include "ptx/runtime/repeated_memory.hpp"
 #include "ptx/runtime/state.hpp"
 
 namespace cuda_on_host {
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int fresh = 0xCD, freed = 0xDD;
 constexpr std::size_t alignment = 256;
+constexpr std::size_t large = std::size_t{1} << 30U;
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t keep = 0;  // the sanitizer sees who touches it
 #else
@@ -29,6 +31,7 @@ constexpr std::size_t keep = std::size_t{8} << 20U;
 struct Block {
   std::size_t bytes;
   int device;
+  bool repeated = false;
 };
 using Blocks = std::map<const void*, Block>;
 
@@ -107,11 +110,19 @@ constexpr const char* written = "device memory was written to after it had been 
 
 }  // namespace
 
+void repeat_large_memory() { state().large_is_repeated = true; }
+
 void* allocate_memory(std::size_t bytes, int device) {
+  const bool repeated = state().large_is_repeated && bytes >= large;
   void* address = nullptr;
-  if (posix_memalign(&address, alignment, bytes) != 0) return nullptr;
+  if (repeated) {
+    address = map_repeated(bytes);
+  } else if (posix_memalign(&address, alignment, bytes) != 0) {
+    return nullptr;
+  }
+  if (address == nullptr) return nullptr;
   const std::lock_guard lock(memory().mutex);
-  memory().live[address] = {bytes, device};
+  memory().live[address] = {bytes, device, repeated};
   memory().live_bytes += bytes;
   ++memory().changes;
   return address;
@@ -129,7 +140,11 @@ bool free_memory(void* address) {
     memory().live_bytes -= block.bytes;
     memory().live.erase(found);
     ++memory().changes;
-    untouched = bury(memory(), address, block);
+    if (block.repeated) {
+      unmap_repeated(address, block.bytes);
+    } else {
+      untouched = bury(memory(), address, block);
+    }
   }
   if (!untouched) misuse(written);
   return true;
@@ -207,6 +222,14 @@ std::span<std::byte> piece_at(std::uint64_t number, int device) {
   if (found != memory().live.end()) return found->second.device == device ? piece(*found) : std::span<std::byte>();
   const auto pinned = holder(memory().pinned, address);
   return pinned == memory().pinned.end() ? std::span<std::byte>() : piece(*pinned);
+}
+
+bool is_memory_of_the_host(std::uint64_t number) {
+  if (!state().host_memory_too) return false;
+  const auto* const address = reinterpret_cast<const std::byte*>(number);
+  const std::lock_guard lock(memory().mutex);
+  return holder(memory().live, address) == memory().live.end() &&
+         holder(memory().buried, address) == memory().buried.end();
 }
 
 std::string what_lies_at(std::uint64_t number, int device) {

@@ -31,6 +31,9 @@ void require_untouched();
 
 /// All of the live memory of a device, or pinned memory, that holds this address; empty where no such memory does.
 std::span<std::byte> piece_at(std::uint64_t address, int device);
+/// Whether this address is the host's own memory, of which nothing is known but that it was never a device's, and may
+/// be used all the same (see take_host_memory_for_device_memory).
+bool is_memory_of_the_host(std::uint64_t address);
 /// What lies at an address that a device may not use, as "8 bytes behind the 400 bytes at 0x7f0000001000 of device 0".
 std::string what_lies_at(std::uint64_t address, int device);
 /// A number that grows whenever memory is allocated or freed, so that what was found may be kept until then.

@@ -18,6 +18,10 @@ void run_streams_later();
 /// From now on the host's own memory is device memory too, for those who have no other.
 void take_host_memory_for_device_memory();
 
+/// From now on the device has 64 GiB, of which pieces from 1 GiB on hold something of their own at their ends alone:
+/// between them one piece of 64 MiB lies again and again.
+void repeat_large_memory();
+
 /// From now on every call that touches a device answers `error`, as after a fault on a GPU; cudaSuccess ends it.
 void break_with(cudaError_t error);
 

@@ -137,7 +137,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {};
   std::snprintf(properties->name, sizeof properties->name, "host double %d", device);
   std::memset(properties->uuid.bytes, device, sizeof properties->uuid.bytes);
-  properties->totalGlobalMem = std::size_t{2} << 30U;
+  properties->totalGlobalMem = std::size_t{cuda_on_host::state().large_is_repeated ? 64U : 2U} << 30U;
   properties->major = 9;
   properties->multiProcessorCount = 2;
   properties->l2CacheSize = 1 << 20;

@@ -26,10 +26,10 @@ const Key key{.seed = 77, .step = 3, .rank = 1, .bucket = 2};
 /// Numbers of any exponent, both zeros, equal magnitudes of either sign; NaN and infinities where `all` is true.
 Floats any_numbers(std::int64_t count, bool all) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const float special[] = {0.0F,      -0.0F,    1e-45F,    -1e-45F,       1e-39F,        -1e-39F, 0.5F,
-                           -0.5F,     0.25F,    -0.25F,    0x1p-126F,     1e30F,         -1e30F,  65520.0F,
-                           -65520.0F, infinity, -infinity, std::nanf(""), -std::nanf("")};
-  const std::size_t taken = std::size(special) - (all ? 0 : 4);
+  const float special[] = {0.0F,      -0.0F,    1e-45F,    -1e-45F,       1e-39F,         -1e-39F,       0.5F,
+                           -0.5F,     0.25F,    -0.25F,    0x1p-126F,     1e30F,          -1e30F,        65520.0F,
+                           -65520.0F, infinity, -infinity, std::nanf(""), std::nanf("9"), -std::nanf("")};
+  const std::size_t taken = std::size(special) - (all ? 0 : 5);
   Floats x = random_vector(count, 31);
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (i % 3 == 1) x[i] = special[i / 3 % taken];
@@ -143,7 +143,7 @@ TEST_F(CodecRules, QsgdByTheLargestMagnitude) {
       float largest = 0;
       for (std::size_t i = 0; i < count; ++i)
         largest = std::isfinite(values[i]) && largest >= 0 ? std::max(largest, std::abs(values[i])) : -1;
-      return largest >= 0 ? largest : std::numeric_limits<float>::quiet_NaN();
+      return largest >= 0 ? largest : scalar::nan();
     });
   });
 }
@@ -162,14 +162,18 @@ TEST_F(CodecRules, QsgdByTheTwoNorm) {
 Bytes top_k(const Floats& x, std::size_t k) {
   std::vector<std::int32_t> order(x.size());
   std::iota(order.begin(), order.end(), 0);
+  const auto value = [&](std::int32_t place) {
+    const float given = x[static_cast<std::size_t>(place)];
+    return std::isnan(given) ? scalar::nan() : given;
+  };
   std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    return scalar::magnitude(x[static_cast<std::size_t>(a)]) > scalar::magnitude(x[static_cast<std::size_t>(b)]);
+    return scalar::magnitude(value(a)) > scalar::magnitude(value(b));
   });
   order.resize(k);
   std::sort(order.begin(), order.end());
   Bytes frame;
   for (const std::int32_t place : order) append(frame, place);
-  for (const std::int32_t place : order) append(frame, x[static_cast<std::size_t>(place)]);
+  for (const std::int32_t place : order) append(frame, value(place));
   return frame;
 }
 
@@ -211,6 +215,19 @@ TEST_F(CodecRules, MarksSayWhatWasKept) {
   const OwnedBuffer added = device_.hold({1, 0, 0, 0, 1, 5, 5});
   codec->decode_add(device_, device_.hold(frame, DType::u8), 1.0F, added, {});
   EXPECT_EQ(device_.values(added), (Floats{2, 1, 0, 0, 2, 5, 6}));
+}
+
+TEST_F(CodecRules, FramesHaveOneNaN) {
+  const float payload = std::nanf("9"), infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(encode("identity", {-payload}), (Bytes{0xff, 0xff, 0xff, 0x7f}));
+  EXPECT_EQ(encode("fp16", {-payload, -infinity}), (Bytes{0xff, 0x7f, 0x00, 0xfc}));
+  EXPECT_EQ(encode("bf16", {payload, -infinity}), (Bytes{0xff, 0x7f, 0x80, 0xff}));
+  EXPECT_EQ(encode("qsgd", {-1, -payload, -0.0F}), (Bytes{0xff, 0xff, 0xff, 0x7f, 0, 0, 0}));
+  EXPECT_EQ(encode("qsgd", {-1, -infinity, -0.0F}), (Bytes{0xff, 0xff, 0xff, 0x7f, 0, 0, 0}));
+  EXPECT_EQ(encode("natural", {-payload, -infinity, -1}), (Bytes{0xff, 0xff, 0x7f, 0x04}));
+  EXPECT_EQ(encode("one_bit", {-1, -payload}), (Bytes{0xff, 0xff, 0xff, 0x7f, 0x01}));
+  EXPECT_EQ(encode("two_means", {-1, -payload}), (Bytes{0xff, 0xff, 0xff, 0x7f, 0, 0, 0x80, 0xbf, 0x01}));
+  EXPECT_EQ(encode("top_k:k=1", {std::nanf(""), -payload}), (Bytes{0, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f}));
 }
 
 /// Vectors that are long enough for a device to guess from some elements how large the k largest are.

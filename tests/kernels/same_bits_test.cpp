@@ -176,7 +176,7 @@ TEST_F(SameBits, OrthonormalColumns) {
     Side side(device, 1);
     std::vector<TallMatrix> matrices;
     for (std::int64_t m = 0; m < 170; ++m) {
-      const std::int64_t columns = 1 + m % 5, rows = m == 100 ? 40001 : m == 101 ? 4097 : columns + m % 37;
+      const std::int64_t columns = 1 + m % 5, rows = m >= 102 && m < 105 ? 40001 : m == 101 ? 4097 : columns + m % 37;
       Floats x = random_vector(rows * columns, static_cast<std::uint64_t>(m));
       if (m % 3 == 0)
         for (std::int64_t row = 0; row < rows; ++row)
@@ -314,8 +314,8 @@ TEST_F(SameBits, RowsAndColumns) {
 
 // exp is the one function whose last bit differs between libraries.
 TEST_F(SameBits, ClassificationWithinOneExponential) {
-  const std::int64_t rows = 83;
   for (const std::int64_t classes : {1, 2, 10, 33, 130}) {
+    const std::int64_t rows = classes == 2 ? 33000 : 83;  // more than a warp adds, and a block
     std::vector<std::int64_t> labels(static_cast<std::size_t>(rows));
     for (std::size_t i = 0; i < labels.size(); ++i)
       labels[i] = static_cast<std::int64_t>(i * 7 % static_cast<std::size_t>(classes));

@@ -2,6 +2,7 @@
 // decode-reduce-encode against its parts.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -69,7 +70,10 @@ std::vector<Vector> hard_vectors(std::int64_t count) {
     all[7].values[i] *= 1.5e38F;
     all[10].values[i] += 1e6F;
   }
-  all[8].values[size / 2] = std::nanf("");
+  for (std::size_t i = size / 2; i < size; i += 100) {
+    constexpr std::uint32_t signs_and_payloads[] = {0x7fc00000U, 0xffc00000U, 0x7fffffffU, 0xff812345U};
+    all[8].values[i] = std::bit_cast<float>(signs_and_payloads[i / 100 % 4]);
+  }
   all[9].values[size - 1] = -infinity;
   return all;
 }

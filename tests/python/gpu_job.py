@@ -19,7 +19,10 @@ from trigram import algorithm, comm, device, library, nn
 
 GPU = "gpu:timeout=60s"
 METHODS = ["all_reduce", "bytegrad:error_feedback=on", "local_sgd:every=2", "decentralized:topology=ring", "qsgd"]
-MEMSET, COPY = "_Z15cudaMemsetAsyncPvimP11CUstream_st", "_Z15cudaMemcpyAsyncPvPKvm14cudaMemcpyKindP11CUstream_st"
+# The double of kernels as plain C++ has CUDA's names as C++ makes them; that of kernels as PTX has them as they are.
+IN_CPLUSPLUS = {"cudaMemsetAsync": "_Z15cudaMemsetAsyncPvimP11CUstream_st", "cudaStreamCreate": "_Z16cudaStreamCreatePP11CUstream_st",
+                "cudaMemcpyAsync": "_Z15cudaMemcpyAsyncPvPKvm14cudaMemcpyKindP11CUstream_st",
+                "cudaStreamSynchronize": "_Z21cudaStreamSynchronizeP11CUstream_st"}
 WITHIN_THE_DEVICE = 3
 
 
@@ -33,7 +36,7 @@ class Double(device.Place):
     def __init__(self):
         self.streams = [ctypes.c_void_p() for _ in range(2)]
         for one in self.streams:
-            self.ask("_Z16cudaStreamCreatePP11CUstream_st", ctypes.byref(one))
+            self.ask("cudaStreamCreate", ctypes.byref(one))
         self.chosen = self.guards = 0
 
     def __str__(self):
@@ -48,16 +51,18 @@ class Double(device.Place):
         return self.streams[self.chosen].value
 
     def synchronize(self):
-        self.ask("_Z21cudaStreamSynchronizeP11CUstream_st", self.streams[self.chosen])
+        self.ask("cudaStreamSynchronize", self.streams[self.chosen])
 
     def ask(self, function, *arguments):
-        assert library.library()[function](*arguments) == 0, function
+        loaded = library.library()
+        call = getattr(loaded, function, None) or loaded[IN_CPLUSPLUS[function]]
+        assert call(*arguments) == 0, function
 
     def fill(self, x, byte):
-        self.ask(MEMSET, ctypes.c_void_p(x.data_ptr()), byte, ctypes.c_size_t(x.numel() * x.element_size()), self.streams[self.chosen])
+        self.ask("cudaMemsetAsync", ctypes.c_void_p(x.data_ptr()), byte, ctypes.c_size_t(x.numel() * x.element_size()), self.streams[self.chosen])
 
     def copy(self, to, x):
-        self.ask(COPY, ctypes.c_void_p(to.data_ptr()), ctypes.c_void_p(x.data_ptr()), ctypes.c_size_t(x.numel() * x.element_size()),
+        self.ask("cudaMemcpyAsync", ctypes.c_void_p(to.data_ptr()), ctypes.c_void_p(x.data_ptr()), ctypes.c_size_t(x.numel() * x.element_size()),
                  WITHIN_THE_DEVICE, self.streams[self.chosen])
 
 

@@ -4,6 +4,7 @@ names the library on them; a torch for CUDA has an NCCL of its own. Ends with 77
 import importlib.util
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ def tensor_on(place, layout=None):
     return types.SimpleNamespace(device=torch.device(place), layout=layout or torch.strided)
 
 
-@unittest.skipUnless("on_host" in os.environ.get("TRIGRAM_SESSION", ""), "TRIGRAM_SESSION names no library on doubles")
+@unittest.skipUnless(re.search("on_(host|ptx)", os.environ.get("TRIGRAM_SESSION", "")), "TRIGRAM_SESSION names no library on doubles")
 class OnDoubles(unittest.TestCase):
     def hold(self, ranks):
         with tempfile.TemporaryDirectory() as folder:

@@ -21,6 +21,7 @@ std::byte* DeviceMemory::at(std::uint64_t address, std::size_t bytes, trigram::p
     if (holds(piece, address, bytes)) return reinterpret_cast<std::byte*>(address);
   }
   const auto piece = piece_at(address, device_);
+  if (piece.empty() && is_memory_of_the_host(address)) return reinterpret_cast<std::byte*>(address);
   if (!holds(piece, address, bytes)) {
     const std::uint64_t wrong = piece.empty() ? address : reinterpret_cast<std::uint64_t>(piece.data() + piece.size());
     throw trigram::ptx::InvalidAddress(what_lies_at(wrong, device_));

@@ -36,11 +36,12 @@ T read(const std::byte* from) {
 
 }  // namespace
 
-std::string ptx_of(const void* fat_binary) {
+std::string ptx_of(const void* fat_binary, int capability) {
   const auto wrapper = read<Wrapper>(static_cast<const std::byte*>(fat_binary));
   const auto header = read<Header>(wrapper.binary);
   trigram::require(wrapper.magic == wrapper_magic && header.magic == header_magic,
                    "an object registers code for GPUs in a form that nvcc 12 and 13 do not write");
+  const std::string target = ".target sm_" + std::to_string(capability) + "\n";
   const std::byte* at = wrapper.binary + header.header_bytes;
   for (const std::byte* const end = at + header.bytes; at < end;) {
     const auto entry = read<Entry>(at);
@@ -50,9 +51,11 @@ std::string ptx_of(const void* fat_binary) {
     const std::string text(reinterpret_cast<const char*>(content), entry.bytes);
     trigram::require(text.find(".version") != std::string::npos,
                      "the PTX of an object is compressed: compile it with nvcc's --no-compress");
-    return text.substr(0, text.find('\0'));
+    if (capability == 0 || text.find(target) != std::string::npos) return text.substr(0, text.find('\0'));
   }
-  throw trigram::UsageError("an object has no PTX: compile it with nvcc's -gencode arch=compute_75,code=compute_75");
+  const std::string wanted = "compute_" + std::to_string(capability == 0 ? 75 : capability);
+  throw trigram::UsageError("an object has no PTX for " + wanted + ": compile it with nvcc's -gencode arch=" + wanted +
+                            ",code=" + wanted);
 }
 
 }  // namespace cuda_on_host

@@ -15,9 +15,9 @@ class Object {
 
   explicit Object(const void* fat_binary) : fat_binary_(fat_binary) {}
 
-  const trigram::ptx::Kernel& kernel(const std::string& name, const Rewrite& rewrite) {
+  const trigram::ptx::Kernel& kernel(const std::string& name, int capability, const Rewrite& rewrite) {
     if (!module_) {
-      const std::string text = ptx_of(fat_binary_);
+      const std::string text = ptx_of(fat_binary_, capability);
       module_ = trigram::ptx::Module::read(rewrite ? rewrite(text) : text, "the PTX of " + name);
     }
     return module_->kernel(name);
@@ -41,11 +41,17 @@ struct Kernels {
   std::mutex mutex;  ///< guards what follows
   std::map<const void*, Registered> registered;
   trigram::ptx::Schedule schedule;
+  int capability = 0;
   Object::Rewrite rewrite;
 };
 Kernels& kernels() {
   static auto* const the = new Kernels;  // objects register before main, and leave after it
   return *the;
+}
+
+/// Reads its object's code where nobody has yet. The lock is held.
+void read(Registered& one) {
+  if (one.kernel == nullptr) one.kernel = &one.object->kernel(one.name, kernels().capability, kernels().rewrite);
 }
 
 }  // namespace
@@ -64,8 +70,18 @@ const trigram::ptx::Kernel& launched_kernel(const void* function) {
                    "a function is launched as a kernel, and no object registers it");
   Registered& one = found->second;
   ++one.launches;
-  if (one.kernel == nullptr) one.kernel = &one.object->kernel(one.name, kernels().rewrite);
+  read(one);
   return *one.kernel;
+}
+
+void read_ptx_for(int capability) {
+  const std::lock_guard lock(kernels().mutex);
+  kernels().capability = capability;
+}
+
+void read_all_kernels() {
+  const std::lock_guard lock(kernels().mutex);
+  for (auto& [function, one] : kernels().registered) read(one);
 }
 
 std::map<std::string, std::int64_t> launches_by_kernel() {

@@ -22,6 +22,11 @@ void add_kernel(Object* object, const void* function, const std::string& name);
 /// where the interpreter does not know what is in its object.
 const trigram::ptx::Kernel& launched_kernel(const void* function);
 
+/// Which PTX is read of an object that has it for several compute capabilities, as 90; the first for 0, as at first.
+void read_ptx_for(int capability);
+/// Reads the code of all objects, launched or not. Throws UsageError for what the interpreter does not know.
+void read_all_kernels();
+
 /// How often each kernel was launched, by its name in PTX; those that never were, too.
 std::map<std::string, std::int64_t> launches_by_kernel();
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/codec.hpp"
 #include "core/topology.hpp"
@@ -44,7 +45,8 @@ class WrongRing final : public Topology {
 /// f32 as they are, with one thing wrong.
 class WrongCodec final : public Codec {
  public:
-  explicit WrongCodec(Params& params) : wrong_(params.get("wrong", "nothing", "frames, decoding, bound or unbiased")) {}
+  explicit WrongCodec(Params& params)
+      : wrong_(params.get("wrong", "nothing", "frames, nan, decoding, bound or unbiased")) {}
   std::int64_t encoded_bytes(std::int64_t count) const override { return 4 * count; }
   CodecProperties properties(std::int64_t) const override {
     if (wrong_ == "unbiased") return {.unbiased = true, .bound = 1};
@@ -58,6 +60,7 @@ class WrongCodec final : public Codec {
     for (std::int64_t i = 0; i < in.count(); ++i) {
       float value = halves ? in.data<float>()[i] / 2 : in.data<float>()[i];
       if (wrong_ == "frames") value += static_cast<float>(++calls_);
+      if (wrong_ != "nan" && std::isnan(value)) value = std::numeric_limits<float>::quiet_NaN();
       std::memcpy(out.data<std::uint8_t>() + 4 * i, &value, sizeof value);
     }
   }

@@ -2,15 +2,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace trigram::on_ptx {
 
 /// What is made wrong, and where; all places where none is named.
 struct Mutation {
-  /// "no_barriers", "turned_comparisons" (> is ≥), "swapped_shuffles" (to the lane whose bit differs is down), or
-  /// "contracted" (a product that is added is not rounded).
+  /// "no_barriers", "turned_comparisons" (> is ≥), "swapped_shuffles" (to the lane whose bit differs is down),
+  /// "shifted_lanes" (a shuffle's lane is one further), or "contracted" (a product that is added is not rounded).
   std::string name{};
-  /// Part of a kernel's name in PTX.
+  /// Part of a kernel's heading in PTX, as its name.
   std::string kernel{};
   /// Of such places in the kernel, from 0; all where it is negative.
   int place = -1;
@@ -21,5 +22,15 @@ Mutation mutation_of(const std::string& text);
 
 /// The PTX of one object with that made wrong.
 std::string mutated(const std::string& ptx, const Mutation& mutation);
+
+/// A mutation of one place, and the line of the project's source that it comes from; "" and 0 where nvcc says none.
+struct Place {
+  Mutation mutation;
+  std::string file;
+  int line = 0;
+};
+
+/// All places of all mutations in the PTX of one object.
+std::vector<Place> places_in(const std::string& ptx);
 
 }  // namespace trigram::on_ptx

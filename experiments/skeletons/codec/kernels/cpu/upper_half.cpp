@@ -1,6 +1,6 @@
 // Upper half: sign, exponent and seven bits of the fraction of each f32; the rest is cut off.
 //   |x − x̂| < 2^-7 |x| from 2^-126 on: a contraction, E‖x − x̂‖² ≤ 2^-14 ‖x‖².
-// NaN stays NaN and infinities stay; what is under 2^-126 can vanish; an empty vector has an empty frame.
+// Every NaN becomes the same one, infinities stay; what is under 2^-126 can vanish; an empty vector has an empty frame.
 // Frame: 2 bytes an element, in order.
 // Change: what is kept, its bound and paper, what happens to NaN, infinities, constants and an empty vector, the frame.
 #include "kernels/cpu/codec.hpp"
@@ -48,10 +48,9 @@ class UpperHalf final : public CpuCodec<UpperHalf, UpperHalfModel> {
   }
 
  private:
-  /// A NaN may have all that makes it one in the half that is cut off.
+  /// Signs and payloads of NaN differ between processors, and frames may not.
   TRIGRAM_RULE static std::uint16_t upper(float x) {
-    const std::uint32_t quiet = scalar::magnitude(x) > scalar::infinity_bits ? 0x400000U : 0U;
-    return static_cast<std::uint16_t>((scalar::bits_of(x) | quiet) >> 16U);
+    return static_cast<std::uint16_t>(scalar::bits_of(scalar::with_one_nan(x)) >> 16U);
   }
 };
 

@@ -6,15 +6,14 @@
 namespace trigram::cuda {
 namespace {
 
-/// How an element is kept: a NaN may have all that makes it one in the half that is cut off.
+/// How an element is kept.
 // Change: what becomes of one value, and back. Where values depend on each other, kernels/cuda/minmax_uint8.cu is an
 // example.
 struct UpperHalfRule {
   using Element = std::uint16_t;
 
   __device__ __forceinline__ Element element(float x) const {
-    const std::uint32_t quiet = scalar::magnitude(x) > scalar::infinity_bits ? 0x400000U : 0U;
-    return static_cast<Element>((scalar::bits_of(x) | quiet) >> 16U);
+    return static_cast<Element>(scalar::bits_of(scalar::with_one_nan(x)) >> 16U);
   }
   __device__ __forceinline__ float value(Element kept) const { return scalar::from_bits(std::uint32_t{kept} << 16U); }
 };

@@ -1,0 +1,189 @@
+"""Makes kernels wrong in one place each, and sees whether a case of the suites notices.
+
+    mutations.py build/cuda/tests/test_kernels_on_ptx [--seconds 1800] [--seed 1] [--jobs 2] [--write]
+
+Places are found in the PTX that the suites read, and each mutated kernel is run by the cases that launch it, the shortest first, until one
+fails. Each barrier is tried; of the rest first one place for each line of the source, then others in the seed's order, until the time is up.
+
+mutations.csv beside this file has a row for each mutation of a line of the source that was tried, with what was found and, where a mutant
+survives, why it may. A survivor without a reason there fails. --write brings the table up to date; reasons stay."""
+
+import argparse
+import collections
+import concurrent.futures
+import csv
+import functools
+import os
+import pathlib
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+TABLE = pathlib.Path(__file__).with_name("mutations.csv")
+COLUMNS = ["mutation", "file", "line", "places", "tried", "survived", "found_by", "why"]
+SHORT_CASES_MS = 2000
+# A barrier that is missing shows only where warps run in an order that needs it.
+SCHEDULES = {"no_barriers": ["shuffled early 1", "first_ahead", "last_ahead"]}
+ALWAYS = "no_barriers"
+
+Place = collections.namedtuple("Place", "mutation kernel number file line")
+
+
+@functools.cache
+def source_of(file, row):
+    """Where a place comes from, by words that stay when lines above it change; of a line that stands there twice, with the one before."""
+    path = pathlib.Path(os.path.normpath(file))
+    if not path.is_relative_to(ROOT):
+        return path.name, ""
+    lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    words = lines[row - 1]
+    if lines.count(words) > 1:
+        words = f"{lines[row - 2]} | {words}"
+    return str(path.relative_to(ROOT)), words
+
+
+def record(executable, folder):
+    """The cases that launch each kernel, with their milliseconds, and all places; by one run of the suites as they are."""
+    cases, places = folder / "cases", folder / "places"
+    environment = dict(os.environ, KERNELS_ON_PTX_CASES=str(cases), KERNELS_ON_PTX_PLACES=str(places))
+    run = subprocess.run([executable, "--gtest_brief=1"], env=environment, capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit(f"the suites fail as they are:\n{run.stdout[-4000:]}")
+    launching = collections.defaultdict(list)
+    for row in cases.read_text("utf-8").splitlines():
+        milliseconds, case, kernel = row.split(" ")
+        launching[kernel].append((int(milliseconds), case))
+    found = []
+    for row in places.read_text("utf-8").splitlines():
+        mutation, kernel, number, line, file = row.split(" ", 4)
+        if launching[kernel.rstrip("(")]:
+            found.append(Place(mutation, kernel, int(number), *(source_of(file, int(line)) if file else ("", ""))))
+    return launching, found
+
+
+def run_cases(executable, place, schedule, cases):
+    """What noticed: a case, or "no end", or "" for nothing."""
+    seconds = 20 + 4 * sum(milliseconds for milliseconds, _ in cases) // 1000
+    environment = dict(os.environ, GTEST_FAIL_FAST="1", KERNELS_ON_PTX_SCHEDULE=schedule,
+                       KERNELS_ON_PTX_MUTATION=f"{place.mutation} {place.kernel} {place.number}")
+    command = [executable, "--gtest_brief=1", "--gtest_filter=" + ":".join(case for _, case in cases)]
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                         errors="replace", preexec_fn=limit)
+    if run.returncode == 0:
+        return ""
+    failed = re.search(r"\[  FAILED  \] (\S+?),? ", run.stdout)
+    return failed.group(1) if failed else "no end" if run.returncode < 0 else "a fault"
+
+
+def noticed_by(executable, place, launching):
+    """What first notices the mutant, or ""."""
+    cases = sorted(launching[place.kernel.rstrip("(")])
+    short, sum_ms = 1, cases[0][0]
+    while short < len(cases) and sum_ms + cases[short][0] <= SHORT_CASES_MS:
+        sum_ms += cases[short][0]
+        short += 1
+    for part in (cases[:short], cases[short:]):
+        for schedule in SCHEDULES.get(place.mutation, ["shuffled"]) if part else []:
+            found = run_cases(executable, place, schedule, part)
+            if found:
+                return found
+    return ""
+
+
+def in_order(places, seed):
+    """All that must be tried, then a place of each line of the source, then the rest, both in the seed's order."""
+    shuffled = list(places)
+    random.Random(seed).shuffle(shuffled)
+    seen, first, rest = set(), [], []
+    for place in shuffled:
+        line = (place.mutation, place.file, place.line)
+        (rest if line in seen else first).append(place)
+        seen.add(line)
+    always = [place for place in first + rest if place.mutation == ALWAYS]
+    return always, [place for place in first + rest if place.mutation != ALWAYS]
+
+
+def try_all(executable, launching, places, arguments):
+    """What noticed each place that was tried."""
+    end = time.monotonic() + arguments.seconds
+    always, others = in_order(places, arguments.seed)
+    found = {}
+
+    def one(place, must):
+        if must or time.monotonic() < end:
+            found[place] = noticed_by(executable, place, launching)
+            if not found[place]:
+                print(f"survives: {place.mutation} {place.kernel} {place.number} of {place.file}: {place.line}", flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        list(pool.map(lambda place: one(place, True), always))
+        list(pool.map(lambda place: one(place, False), others))
+    return found
+
+
+def rows_of(places, found, reasons):
+    """The table's rows: lines of which a place was tried, or may survive."""
+    lines = collections.defaultdict(list)
+    for place in places:
+        lines[(place.mutation, place.file, place.line)].append(place)
+    rows = []
+    for key, here in sorted(lines.items()):
+        tried = [place for place in here if place in found]
+        if not tried and key not in reasons:
+            continue
+        by = sorted({found[place] for place in tried if found[place]})
+        rows.append([*key, len(here), len(tried), sum(not found[place] for place in tried), by[0] if by else "",
+                     reasons.get(key, "")])
+    return rows
+
+
+def read_table():
+    """Why mutants of a line may survive."""
+    if not TABLE.exists():
+        return {}
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return {(row["mutation"], row["file"], row["line"]): row["why"] for row in csv.DictReader(file) if row["why"]}
+
+
+def print_sums(rows):
+    """A line for each mutation."""
+    for mutation in sorted({row[0] for row in rows}):
+        own = [row for row in rows if row[0] == mutation]
+        places, tried, survived = (sum(row[column] for row in own) for column in (3, 4, 5))
+        print(f"{mutation}: {places} places on {len(own)} lines; {tried} tried, {survived} survived on "
+              f"{sum(row[5] > 0 for row in own)} lines")
+
+
+def main():
+    """Exit status 1 where a mutant survives that the table does not explain."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("executable")
+    parser.add_argument("--seconds", type=float, default=1800)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="part of the kernels' names")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        launching, places = record(arguments.executable, pathlib.Path(folder))
+    places = [place for place in places if arguments.only in place.kernel]
+    found = try_all(arguments.executable, launching, places, arguments)
+    rows = rows_of(places, found, read_table())
+    print_sums(rows)
+    if arguments.write:
+        with TABLE.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+    unexplained = [row for row in rows if row[5] > 0 and not row[7]]
+    for row in unexplained:
+        print(f"nothing notices {row[0]} of {row[1]}: {row[2]}")
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
