@@ -1,6 +1,7 @@
 #include "ptx/block.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "ptx/observer.hpp"
 
@@ -23,7 +24,7 @@ Block::Block(const Kernel& kernel, const Launch& launch, Memory& memory, Schedul
              .observer = observer} {
   state_.shared.resize(std::size_t{kernel.shared_bytes} + launch.dynamic_shared_bytes);
   const std::uint64_t warps = (count(launch.block) + lanes_of_warp - 1) / lanes_of_warp;
-  for (std::uint32_t number = 0; number < warps; ++number) warps_.emplace_back(state_, number, schedule.reconvergence);
+  for (std::uint32_t number = 0; number < warps; ++number) warps_.emplace_back(state_, number, schedule);
 }
 
 void Block::run(Dimensions index, std::mt19937_64& random) {
@@ -35,7 +36,13 @@ void Block::run(Dimensions index, std::mt19937_64& random) {
     while (Warp* warp = next_warp(random))
       warp->run(order_ == Order::shuffled ? random() % longest_turn + 1 : Warp::without_end);
   } while (release_barrier());
+  for (Warp& warp : warps_) warp.end(unseen_);
   if (state_.observer != nullptr) state_.observer->block_ends(state_);
+}
+
+/// Of two blocks that store to one place, the one that ran first is seen last.
+void Block::end() {
+  for (const auto& [place, word] : std::views::reverse(unseen_)) word.put(place);
 }
 
 /// Nothing where all warps wait or have ended.

@@ -47,6 +47,7 @@ void launch(const Kernel& kernel, const Launch& launch, Memory& memory, Schedule
     const Dimensions grid = launch.grid;
     block.run({number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y}, random);
   }
+  block.end();
   if (observer != nullptr) observer->kernel_ends();
 }
 

@@ -60,6 +60,7 @@ bool Warp::join_lanes(const Instruction& instruction) {
     over(lanes_.active, [&](std::uint32_t lane) { released |= named_by(instruction, lane) & elsewhere; });
     over(released, [&](std::uint32_t lane) { ++counters_[lane]; });
     waiting_ &= ~released;
+    if (stores_ != nullptr) stores_->drain(lanes_.active | released);
   }
   if (block_.observer != nullptr) tell_who_met(instruction);
   const std::uint32_t left = active & ~lanes_.active;

@@ -1,10 +1,10 @@
 #include "ptx/instructions/located.hpp"
 
-#include <charconv>
 #include <string>
 
 #include "core/error.hpp"
 #include "ptx/observer.hpp"
+#include "ptx/store_buffer.hpp"
 
 namespace trigram::ptx {
 
@@ -17,16 +17,6 @@ struct Request {
   const Accessed& accessed;
 };
 
-std::string hexadecimal(std::uint64_t number) {
-  char text[16];
-  return "0x" + std::string(text, std::to_chars(text, text + sizeof text, number, 16).ptr);
-}
-
-const char* name_of(Space space) {
-  constexpr std::array<const char*, 5> names = {"generic", "global", "shared", "local", "parameter"};
-  return names[static_cast<std::size_t>(space)];
-}
-
 [[noreturn]] void refuse(const Request& request, std::uint32_t lane, std::uint64_t address, Space space,
                          const std::string& why) {
   const Accessed& a = request.accessed;
@@ -34,6 +24,12 @@ const char* name_of(Space space) {
                       std::string("invalid ") + name_of(space) +
                           (a.access == Access::read ? " read of " : " write of ") + number_text(a.bytes) +
                           " bytes at address " + hexadecimal(address) + ", " + why);
+}
+
+[[noreturn]] void refuse_misaligned(const Request& request, std::uint32_t lane, std::uint64_t address) {
+  const Space named = request.accessed.space, space = named == Space::generic ? space_of(address) : named;
+  const std::string lies = space == Space::global ? request.lanes.block->memory.what_lies_at(address) : "";
+  refuse(request, lane, address, named, "which is misaligned" + (lies.empty() ? lies : " (" + lies + ")"));
 }
 
 /// An address in a register of 32 bits wraps there.
@@ -56,7 +52,7 @@ Addresses addresses_of(const Request& request) {
 void require_aligned(const Request& request, const Addresses& addresses) {
   over(request.lanes.active, [&](std::uint32_t lane) {
     if (addresses[lane] % request.accessed.bytes != 0) [[unlikely]]
-      refuse(request, lane, addresses[lane], request.accessed.space, "which is misaligned");
+      refuse_misaligned(request, lane, addresses[lane]);
   });
 }
 
@@ -162,9 +158,12 @@ Located locate(Lanes& lanes, const Instruction& instruction, const Accessed& acc
   const Request request{lanes, instruction, accessed};
   const Addresses addresses = addresses_of(request);
   require_aligned(request, addresses);
-  const Located located = locate_all(request, addresses);
+  Located located = locate_all(request, addresses);
   if (lanes.block->observer != nullptr) [[unlikely]]
     tell(request, addresses);
+  if (lanes.stores != nullptr) [[unlikely]]
+    located = accessed.access == Access::read ? lanes.stores->seen(lanes.active, located, accessed.bytes)
+                                              : lanes.stores->begin(lanes.active, located, accessed.bytes);
   return located;
 }
 

@@ -15,6 +15,10 @@ namespace trigram::ptx {
 /// File 1 of its places is tried.cu.
 std::string small_module(const std::string& body);
 
+/// A body with the first of these parts, which it has, in another way; and one without the last of them.
+std::string with(std::string body, const std::string& part, const std::string& other);
+std::string without(std::string body, const std::string& part);
+
 /// What lies on the host from an address on, of which kernels may use just so many bytes.
 class BoundedMemory : public Memory {
  public:
@@ -24,6 +28,10 @@ class BoundedMemory : public Memory {
  private:
   std::vector<std::uint32_t>& words_;
 };
+
+/// Runs the body over these words.
+void run_over(std::vector<std::uint32_t>& words, const std::string& body, Dimensions block, Schedule schedule = {},
+              Dimensions grid = {}, Observer* observer = nullptr);
 
 /// Runs the body over so many words that are 0 before, and returns them.
 std::vector<std::uint32_t> words_after(const std::string& body, Dimensions block, std::size_t words,
