@@ -124,8 +124,6 @@ void Racecheck::compare(const Now& now, std::uint32_t past, std::uint32_t past_l
                         std::uint64_t address, bool past_writes) {
   const PastAccess& access = history_.access(past);
   if (access.instruction->is_strong && now.access.instruction.is_strong) return;
-  const Time current = order_.now(now.warp_number());
-  if (access.time.block == current.block && access.time.epoch != current.epoch) return;
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
     const std::uint32_t lane = first_lane(left);
     for (std::uint32_t others = past_lanes; others != 0; others &= others - 1) {

@@ -27,7 +27,7 @@ std::vector<std::string> findings_of(const std::string& body, std::size_t writte
   global.allocated(begin, words.size() * 4);
   global.written(begin, written_words * 4);
   Initcheck initcheck(findings, global);
-  run_over(words, body, {32}, {}, grid, &initcheck);
+  run_over(words, body, {32}, {.order = Order::first_ahead}, grid, &initcheck);
   return findings.take();
 }
 
@@ -89,6 +89,19 @@ TEST(PtxInitcheck, FindsLocalMemoryOfTheThreadThatDidNotWriteIts) {
   ld.local.u32 %r2, [l+8];)";
   EXPECT_THAT(findings_of(local), ElementsAre(AllOf(HasSubstr("uninitialized local read of 4 bytes at address 0x8,"),
                                                     HasSubstr("thread (7,0,0)"))));
+}
+
+/// Threads' addresses follow one another, and are still of different memory.
+TEST(PtxInitcheck, EachThreadHasItsOwnLocalMemory) {
+  constexpr const char* own = R"(
+  .local .align 8 .b8 l[128];
+  mov.u64 %rd3, l;
+  mad.wide.u32 %rd4, %r1, 4, %rd3;
+  st.local.u32 [%rd4], %r1;
+  and.b32 %r2, %r1, 1;
+  setp.eq.u32 %p1, %r2, 1;
+  @%p1 ld.local.u32 %r3, [%rd4];)";
+  EXPECT_THAT(findings_of(own), IsEmpty());
 }
 
 TEST(PtxInitcheck, ACopyOfUnwrittenBytesIsUnwritten) {

@@ -89,6 +89,25 @@ TEST(PtxRacecheck, BarriersOfSomeLanesOrderThose) {
   EXPECT_THAT(races_of(eight + body), Not(IsEmpty()));
 }
 
+/// Lane 20 reads what lane 4 wrote, and meets lanes that met it.
+TEST(PtxRacecheck, WhoMeetsIsBehindWhatOthersHaveMet) {
+  constexpr const char* chain = R"(
+  .shared .align 4 .b8 row[128];
+  mov.u32 %r3, row;
+  mad.lo.u32 %r4, %r1, 4, %r3;
+  st.shared.u32 [%r4], %r1;
+  setp.lt.u32 %p1, %r1, 16;
+  @%p1 bar.warp.sync 0xFFFF;
+  setp.ge.u32 %p2, %r1, 8;
+  setp.lt.and.u32 %p3, %r1, 24, %p2;
+  @%p3 bar.warp.sync 0xFFFF00;
+  setp.ne.u32 %p4, %r1, 20;
+  @%p4 ret;
+  ld.shared.u32 %r5, [row+16];)";
+  EXPECT_THAT(races_of(chain, {32}), IsEmpty());
+  EXPECT_THAT(races_of(with(chain, "@%p1 bar.warp.sync 0xFFFF;", ""), {32}), Not(IsEmpty()));
+}
+
 TEST(PtxRacecheck, BarriersOfAWarpOrderNoOtherWarps) {
   EXPECT_THAT(races_of(with(pass_on_in_warp, ", 32;", ", 128;")), Not(IsEmpty()));
 }
@@ -137,6 +156,60 @@ TEST(PtxRacecheck, RemembersAllReaders) {
   EXPECT_THAT(races_of(without(one_writes, "ld.global.u32 %r3, [%rd1];"), {32}), IsEmpty());
   EXPECT_THAT(races_of(without(one_writes, "ld.global.u32 %r3, [%rd1];"), {64}), Not(IsEmpty()))
       << "the other warp reads, too";
+}
+
+/// Of two warps, and of two blocks, each first thread reads a word that the second of them writes.
+TEST(PtxRacecheck, RemembersReadersOfOtherWarpsAndBlocks) {
+  constexpr const char* second_writes = R"(
+  mov.u32 %r2, %ctaid.x;
+  shl.b32 %r3, %r1, 4;
+  or.b32 %r2, %r2, %r3;
+  and.b32 %r3, %r1, 31;
+  setp.ne.u32 %p1, %r3, 0;
+  @%p1 ret;
+  ld.global.u32 %r4, [%rd1];
+  setp.eq.u32 %p2, %r2, 0;
+  @%p2 ret;
+  st.global.u32 [%rd1], %r2;)";
+  EXPECT_THAT(races_of(second_writes, {64}), ElementsAre(HasSubstr("write after read")));
+  EXPECT_THAT(races_of(second_writes, {32}, {2}), ElementsAre(HasSubstr("write after read")));
+  EXPECT_THAT(races_of(second_writes, {32}), IsEmpty());
+}
+
+/// Lane 2 meets one of two readers, and then reads and writes what both have read.
+TEST(PtxRacecheck, RemembersReadersThatALaterOneHasNotMet) {
+  constexpr const char* one_is_met = R"(
+  setp.lt.u32 %p1, %r1, 2;
+  @%p1 ld.global.u32 %r2, [%rd1];
+  sub.u32 %r3, %r1, 1;
+  setp.lt.u32 %p2, %r3, 2;
+  @%p2 bar.warp.sync 6;
+  setp.ne.u32 %p3, %r1, 2;
+  @%p3 ret;
+  ld.global.u32 %r2, [%rd1];
+  st.global.u32 [%rd1], %r1;)";
+  EXPECT_THAT(races_of(one_is_met, {32}),
+              ElementsAre(AllOf(HasSubstr("write after read"), HasSubstr("thread (0,0,0)"))));
+  EXPECT_THAT(races_of(with(one_is_met, "%r1, 2;\n  @%p1", "%r3, 0;\n  @%p1"), {32}), IsEmpty()) << "none has read";
+}
+
+TEST(PtxRacecheck, EachBlockHasItsOwnSharedMemory) { EXPECT_THAT(races_of(pass_on, {64}, {3}), IsEmpty()); }
+
+TEST(PtxRacecheck, AStrongWriteRacesWithAWeakOne) {
+  constexpr const char* both = R"(
+  setp.ge.u32 %p1, %r1, 32;
+  @!%p1 st.global.u32 [%rd1], 1;
+  @%p1 st.volatile.global.u32 [%rd1], 2;)";
+  EXPECT_THAT(races_of(both), ElementsAre(HasSubstr("write after write")));
+}
+
+TEST(PtxRacecheck, LooksAtEachByteOfAWord) {
+  constexpr const char* third_byte = R"(
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 st.global.u8 [%rd1+2], 1;
+  setp.eq.u32 %p2, %r1, 40;
+  @%p2 ld.global.u32 %r2, [%rd1];)";
+  EXPECT_THAT(races_of(third_byte), SizeIs(1));
 }
 
 TEST(PtxRacecheck, BytesBesideEachOtherDoNotRace) {

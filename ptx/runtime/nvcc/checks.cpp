@@ -8,9 +8,11 @@
 #include "ptx/checks/findings.hpp"
 #include "ptx/checks/initcheck.hpp"
 #include "ptx/checks/racecheck.hpp"
+#include "ptx/runtime/allocations.hpp"
 #include "ptx/runtime/memory_watch.hpp"
 #include "ptx/runtime/nvcc/observers.hpp"
 #include "ptx/runtime/nvcc/stream_check.hpp"
+#include "ptx/runtime/state.hpp"
 #include "ptx/runtime/stream_order.hpp"
 
 namespace cuda_on_host {
@@ -26,13 +28,22 @@ ptx::Findings& findings() {
 
 std::uint64_t number(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
-/// What the host's calls write.
+/// What the host's calls write, and what they read back.
 class WrittenByCalls : public MemoryWatch {
  public:
   explicit WrittenByCalls(std::shared_ptr<ptx::UnwrittenMemory> memory) : memory_(std::move(memory)) {}
 
   void allocated(const void* address, std::size_t bytes) override { memory_->allocated(number(address), bytes); }
   void freed(const void* address, std::size_t bytes) override { memory_->written(number(address), bytes); }
+  void reads(const void* from, std::size_t bytes, const char* call) override {
+    const auto unwritten = memory_->first_in(number(from), bytes);
+    if (!unwritten) return;
+    const std::string lies = what_lies_at(*unwritten, current_device());
+    findings().add({"initcheck " + lies, 0, 0}, [&] {
+      return "initcheck: " + std::string(call) + " copies " + std::to_string(bytes) +
+             " bytes to the host, and nobody has written " + lies;
+    });
+  }
   void writes(const void* to, std::size_t bytes, const char*) override { memory_->written(number(to), bytes); }
   void copies(const void* to, const void* from, std::size_t bytes, const char*) override {
     memory_->copied(number(to), number(from), bytes);

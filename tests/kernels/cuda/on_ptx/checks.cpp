@@ -45,7 +45,9 @@ class Checks {
     if (!leaks_) return;
     const auto leaks = cuda_on_host::leaks();
     for (const std::string& leak : leaks) std::fprintf(stderr, "%s\n", leak.c_str());
-    if (!leaks.empty()) _exit(EXIT_FAILURE);
+    if (leaks.empty()) return;
+    std::fflush(nullptr);
+    _exit(EXIT_FAILURE);
   }
   Checks(const Checks&) = delete;
   Checks& operator=(const Checks&) = delete;

@@ -116,6 +116,19 @@ TEST_F(ChecksOnPtx, InitcheckFollowsCopies) {
   EXPECT_THAT(cuda_on_host::take_findings(), ElementsAre(HasSubstr("byte 200 of 400 bytes")));
 }
 
+TEST_F(ChecksOnPtx, InitcheckFindsWhatTheHostReadsBack) {
+  cuda_on_host::check_kernels({"initcheck"});
+  const Memory memory(400);
+  std::vector<char> host(400);
+  ASSERT_EQ(cudaMemset(memory.address, 0, 396), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(host.data(), memory.address, 396, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_THAT(cuda_on_host::take_findings(), IsEmpty());
+  ASSERT_EQ(cudaMemcpy(host.data(), memory.address, 400, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_THAT(
+      cuda_on_host::take_findings(),
+      ElementsAre(HasSubstr("copies 400 bytes to the host, and nobody has written byte 396 of 400 bytes at 0x")));
+}
+
 TEST_F(ChecksOnPtx, InitcheckTakesMemoryThatIsAllocatedAnewAsUnwritten) {
   cuda_on_host::check_kernels({"initcheck"});
   for (int round = 0; round < 2; ++round) {
