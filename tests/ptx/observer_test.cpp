@@ -40,7 +40,7 @@ class Diary : public Observer {
     const std::uint32_t lane = first_lane(access.lanes);
     note(access.access == Access::read ? "reads " : "writes ", std::popcount(access.lanes), " times ", access.bytes,
          " of space ", int(access.space), ", thread ", warp.first_thread + lane, " at ",
-         access.addresses[lane] % 65536);
+         access.space == Space::global ? 0 : access.addresses[lane]);
   }
   void block_synchronizes(const BlockState& block) override { note("block ", block.index.x, " synchronizes"); }
   void warp_synchronizes(const Lanes& warp, const Instruction&, std::uint32_t lanes) override {
