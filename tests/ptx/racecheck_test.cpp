@@ -196,18 +196,19 @@ TEST(PtxRacecheck, RemembersReadersThatALaterOneHasNotMet) {
 TEST(PtxRacecheck, EachBlockHasItsOwnSharedMemory) { EXPECT_THAT(races_of(pass_on, {64}, {3}), IsEmpty()); }
 
 TEST(PtxRacecheck, AStrongWriteRacesWithAWeakOne) {
-  constexpr const char* both = R"(
-  setp.ge.u32 %p1, %r1, 32;
-  @!%p1 st.global.u32 [%rd1], 1;
-  @%p1 st.volatile.global.u32 [%rd1], 2;)";
-  EXPECT_THAT(races_of(both), ElementsAre(HasSubstr("write after write")));
+  const std::string of_thread_0 = "setp.eq.u32 %p1, %r1, 0;\n @%p1 st",
+                    of_thread_1 = "setp.eq.u32 %p1, %r1, 1;\n @%p1 st";
+  constexpr const char *weak = ".global.u32 [%rd1], 1;\n", *strong = ".volatile.global.u32 [%rd1], 2;\n";
+  EXPECT_THAT(races_of(of_thread_0 + weak + of_thread_1 + strong), ElementsAre(HasSubstr("write after write")));
+  EXPECT_THAT(races_of(of_thread_0 + strong + of_thread_1 + weak), ElementsAre(HasSubstr("write after write")));
+  EXPECT_THAT(races_of(of_thread_0 + strong + of_thread_1 + strong), IsEmpty());
 }
 
 TEST(PtxRacecheck, LooksAtEachByteOfAWord) {
   constexpr const char* third_byte = R"(
   setp.eq.u32 %p1, %r1, 0;
   @%p1 st.global.u8 [%rd1+2], 1;
-  setp.eq.u32 %p2, %r1, 40;
+  setp.eq.u32 %p2, %r1, 5;
   @%p2 ld.global.u32 %r2, [%rd1];)";
   EXPECT_THAT(races_of(third_byte), SizeIs(1));
 }

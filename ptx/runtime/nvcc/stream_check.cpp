@@ -42,7 +42,6 @@ std::unique_ptr<ptx::Observer> StreamCheck::observer() {
 }
 
 void StreamCheck::allocated(const void* address, std::size_t bytes) {
-  forget(address, bytes);
   use("cudaMallocAsync", nullptr, 0, address, bytes);
 }
 

@@ -161,6 +161,16 @@ TEST_F(ChecksOnPtx, StreamcheckFindsACopyThatDoesNotWait) {
               ElementsAre(AllOf(HasSubstr("read after write"), HasSubstr("cudaMemcpyAsync on stream"))));
 }
 
+TEST_F(ChecksOnPtx, StreamcheckFindsAKernelThatDoesNotWaitForACopy) {
+  cuda_on_host::check_kernels({"streamcheck"});
+  const Memory memory(400), elsewhere(400);
+  const Stream one, other;
+  ASSERT_EQ(cudaMemcpyAsync(elsewhere.address, memory.address, 400, cudaMemcpyDeviceToDevice, one.stream), cudaSuccess);
+  ASSERT_EQ(incrementing().launch(memory.address, 8, other.stream), cudaSuccess);
+  EXPECT_THAT(cuda_on_host::take_findings(),
+              ElementsAre(AllOf(HasSubstr("write after read"), HasSubstr("kernel increment on stream"))));
+}
+
 TEST_F(ChecksOnPtx, StreamcheckTakesEventsAndWaits) {
   cuda_on_host::check_kernels({"streamcheck"});
   const Memory memory(400);
