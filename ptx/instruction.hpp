@@ -69,6 +69,8 @@ struct Instruction {
   Handler handler = nullptr;
   Flow flow = Flow::next;
   bool guarded = false;
+  /// Of a load or store: whether PTX's memory model calls it strong, as volatile and relaxed ones.
+  bool is_strong = false;
   /// How many of the operands there are.
   std::uint8_t operand_count = 0;
   Operand guard;

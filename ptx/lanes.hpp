@@ -17,8 +17,12 @@
 #include "ptx/kernel.hpp"
 #include "ptx/memory.hpp"
 #include "ptx/schedule.hpp"
+#include "ptx/where.hpp"
 
 namespace trigram::ptx {
+
+class Observer;
+class StoreBuffer;
 
 constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
 
@@ -30,6 +34,8 @@ struct BlockState {
   const Launch& launch;
   Memory& memory;
   Approximation approximation;
+  /// Null where nobody is told.
+  Observer* observer = nullptr;
   Dimensions index = {};
   std::vector<std::byte> shared = {};
 };
@@ -44,6 +50,8 @@ struct Lanes {
   /// Of all lanes, one after another.
   std::byte* local = nullptr;
   BlockState* block = nullptr;
+  /// Null where all threads see each store at once.
+  StoreBuffer* stores = nullptr;
 
   std::byte* at(const Operand& operand) const { return banks[static_cast<std::size_t>(operand.bank)] + operand.offset; }
 
@@ -64,6 +72,9 @@ struct Lanes {
     std::uint32_t& kept = *values<std::uint32_t>(operand);
     kept = (kept & ~active) | (lanes & active);
   }
+
+  /// One of its lanes at an instruction, for messages.
+  Where where(const Instruction& instruction, std::uint32_t lane) const;
 
   /// Throws a Fault: `check` is the tool of compute-sanitizer that would find it, `what` a clause that says what is
   /// wrong.

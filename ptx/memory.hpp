@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 
 namespace trigram::ptx {
 
@@ -26,6 +27,9 @@ class Memory {
   /// them may be accessed so. It is called for each access of a lane, and once for those of a whole warp where they
   /// follow one another.
   virtual std::byte* at(std::uint64_t address, std::size_t bytes, Access access) = 0;
+
+  /// What lies at an address, as "byte 8 of 400 bytes at 0x7f0000001000"; empty where nothing is known of it.
+  virtual std::string what_lies_at(std::uint64_t) { return {}; }
 };
 
 /// The memory of this process: addresses are taken as they are, and a wrong one ends the process.

@@ -23,6 +23,15 @@ enum class Reconvergence {
   late,
 };
 
+/// When other threads see what a thread stores in global or shared memory.
+enum class Stores {
+  at_once,
+  /// Each after a while that is drawn from the seed, or when a barrier or a fence orders it.
+  shuffled,
+  /// As late as barriers and fences allow: for other blocks, when the kernel ends.
+  late,
+};
+
 /// On which side of the exact value an approximate instruction errs, by as much as PTX allows.
 enum class Approximation { lower, upper };
 
@@ -32,6 +41,7 @@ struct Schedule {
   Order order = Order::shuffled;
   Reconvergence reconvergence = Reconvergence::early;
   Approximation approximation = Approximation::lower;
+  Stores stores = Stores::at_once;
 };
 
 }  // namespace trigram::ptx

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/error.hpp"
+#include "ptx/observer.hpp"
 #include "ptx/special_registers.hpp"
 
 namespace trigram::ptx {
@@ -27,10 +28,10 @@ std::uint32_t threads_of_warp(const BlockState& block, std::uint32_t number) {
 
 }  // namespace
 
-Warp::Warp(BlockState& block, std::uint32_t number, Reconvergence reconvergence)
+Warp::Warp(BlockState& block, std::uint32_t number, const Schedule& schedule)
     : block_(block),
       kernel_(block.kernel),
-      reconvergence_(reconvergence),
+      reconvergence_(schedule.reconvergence),
       threads_(threads_of_warp(block, number)),
       registers_(kernel_.register_bytes + row_bytes, unwritten),
       local_(std::size_t{kernel_.local_bytes} * lanes_of_warp, unwritten) {
@@ -40,6 +41,10 @@ Warp::Warp(BlockState& block, std::uint32_t number, Reconvergence reconvergence)
             .first_thread = number * lanes_of_warp,
             .local = local_.data(),
             .block = &block};
+  if (schedule.stores == Stores::at_once) return;
+  constexpr std::uint64_t apart = 0x9E3779B97F4A7C15;
+  stores_ = std::make_unique<StoreBuffer>(schedule.stores, (schedule.seed + number + 1) * apart);
+  lanes_.stores = stores_.get();
 }
 
 void Warp::begin() {
@@ -48,6 +53,15 @@ void Warp::begin() {
   waiting_ = group_ = 0;
   at_barrier_ = false;
   set_special_registers(kernel_, lanes_);
+}
+
+void Warp::pass_barrier() {
+  at_barrier_ = false;
+  if (stores_ != nullptr) stores_->drain(all_lanes);
+}
+
+void Warp::end(StoreBuffer::Unseen& unseen) {
+  if (stores_ != nullptr) stores_->end_block(block_.shared, unseen);
 }
 
 void Warp::run(std::uint64_t instructions) {
@@ -87,6 +101,8 @@ void Warp::advance(std::uint64_t& instructions) {
   for (; instructions > 0; --instructions) {
     const Instruction& instruction = code[counter_];
     lanes_.active = instruction.guarded ? group_ & lanes_.predicate(instruction.guard) : group_;
+    if (block_.observer != nullptr) [[unlikely]]
+      block_.observer->issues(lanes_, instruction, {.together = group_, .live = live_});
     if (instruction.flow == Flow::next) [[likely]] {
       if (lanes_.active != 0) instruction.handler(lanes_, instruction);
       ++counter_;

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ptx/lanes.hpp"
 #include "ptx/schedule.hpp"
+#include "ptx/store_buffer.hpp"
 
 namespace trigram::ptx {
 
@@ -19,7 +21,7 @@ class Warp {
   static constexpr std::uint64_t without_end = std::numeric_limits<std::uint64_t>::max();
 
   /// Takes memory for the warp with this number; the kernel and the block outlive it.
-  Warp(BlockState& block, std::uint32_t number, Reconvergence reconvergence);
+  Warp(BlockState& block, std::uint32_t number, const Schedule& schedule);
 
   /// Makes all its threads begin, in the block that its state now tells of.
   void begin();
@@ -34,7 +36,9 @@ class Warp {
   /// Throws Fault unless all threads of another warp of the block wait where those of this one wait.
   void require_all_at_barrier(const Warp& other) const;
   /// Lets them go on.
-  void pass_barrier() { at_barrier_ = false; }
+  void pass_barrier();
+  /// Leaves what its threads have stored and nothing has ordered.
+  void end(StoreBuffer::Unseen& unseen);
 
  private:
   [[noreturn]] void fault(const Instruction& instruction, std::uint32_t lane, const char* check,
@@ -49,6 +53,7 @@ class Warp {
   bool end_lanes();
   bool arrive_at_barrier(const Instruction& instruction);
   bool join_lanes(const Instruction& instruction);
+  void tell_who_met(const Instruction& instruction) const;
   void gather_waiting(const Instruction& instruction);
   std::uint32_t waiting_at_warp_barriers() const;
   std::uint32_t named_by(const Instruction& instruction, std::uint32_t lane) const;
@@ -64,6 +69,7 @@ class Warp {
   Reconvergence reconvergence_;
   std::uint32_t threads_;
   std::vector<std::byte> registers_, local_;
+  std::unique_ptr<StoreBuffer> stores_;
   Lanes lanes_;
   /// Of each lane, but for the group that runs, whose counter is counter_.
   std::array<std::uint32_t, lanes_of_warp> counters_{};

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "ptx/instructions/located.hpp"
+#include "ptx/store_buffer.hpp"
 
 namespace trigram::ptx {
 
@@ -38,6 +39,8 @@ void store(Lanes& lanes, const Instruction& i) {
       std::memcpy(located[lane] + e * sizeof(T), &value, sizeof value);
     });
   }
+  if (lanes.stores != nullptr) [[unlikely]]
+    lanes.stores->keep();
 }
 
 template <class T, class Register, Space space>
@@ -93,10 +96,10 @@ Handler handler_of(Type type, std::uint8_t register_bytes, Space space) {
   }
 }
 
-/// Takes what says how an access is ordered or cached: one warp runs at a time, and every access is seen by all at
-/// once.
+/// Takes what says how an access is ordered or cached. The interpreter gives it no more order than others have.
 void take_ordering(Decoding& d) {
-  d.take_any({"weak", "volatile", "relaxed", "acquire", "release"});
+  d.instruction().is_strong = d.take_any({"volatile", "relaxed", "acquire", "release"}).has_value();
+  d.take("weak");
   d.take_any({"cta", "cluster", "gpu", "sys"});
   d.take_any({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
   d.take_any({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});

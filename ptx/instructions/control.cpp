@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "ptx/lanes.hpp"
 #include "ptx/reader/texts.hpp"
+#include "ptx/store_buffer.hpp"
 
 namespace trigram::ptx {
 
@@ -11,6 +12,10 @@ namespace {
 constexpr std::uint64_t barriers_of_block = 16;
 
 void do_nothing(Lanes&, const Instruction&) {}
+
+void fence(Lanes& lanes, const Instruction&) {
+  if (lanes.stores != nullptr) lanes.stores->drain(lanes.active);
+}
 
 }  // namespace
 
@@ -47,7 +52,7 @@ void decode_barrier(Decoding& d) {
 void decode_fence(Decoding& d) {
   d.take_any({"sc", "acq_rel", "acquire", "release"});
   d.take_any({"cta", "cluster", "gpu", "sys", "gl"});
-  d.instruction().handler = do_nothing;
+  d.instruction().handler = fence;
 }
 
 }  // namespace trigram::ptx

@@ -11,7 +11,7 @@ void decode_branch(Decoding& decoding);
 void decode_exit(Decoding& decoding);
 /// bar.sync and barrier.sync.aligned of all threads of a block, and bar.warp.sync of some lanes.
 void decode_barrier(Decoding& decoding);
-/// membar and fence, which have nothing to do where every access is seen by all at once.
+/// membar and fence, behind which all threads see what a lane stored before.
 void decode_fence(Decoding& decoding);
 
 }  // namespace trigram::ptx

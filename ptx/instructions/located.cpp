@@ -1,15 +1,14 @@
 #include "ptx/instructions/located.hpp"
 
-#include <charconv>
 #include <string>
 
 #include "core/error.hpp"
+#include "ptx/observer.hpp"
+#include "ptx/store_buffer.hpp"
 
 namespace trigram::ptx {
 
 namespace {
-
-using Addresses = std::array<std::uint64_t, lanes_of_warp>;
 
 /// One access of one instruction by one warp.
 struct Request {
@@ -18,16 +17,6 @@ struct Request {
   const Accessed& accessed;
 };
 
-std::string hexadecimal(std::uint64_t number) {
-  char text[16];
-  return "0x" + std::string(text, std::to_chars(text, text + sizeof text, number, 16).ptr);
-}
-
-const char* name_of(Space space) {
-  constexpr std::array<const char*, 5> names = {"generic", "global", "shared", "local", "parameter"};
-  return names[static_cast<std::size_t>(space)];
-}
-
 [[noreturn]] void refuse(const Request& request, std::uint32_t lane, std::uint64_t address, Space space,
                          const std::string& why) {
   const Accessed& a = request.accessed;
@@ -35,6 +24,12 @@ const char* name_of(Space space) {
                       std::string("invalid ") + name_of(space) +
                           (a.access == Access::read ? " read of " : " write of ") + number_text(a.bytes) +
                           " bytes at address " + hexadecimal(address) + ", " + why);
+}
+
+[[noreturn]] void refuse_misaligned(const Request& request, std::uint32_t lane, std::uint64_t address) {
+  const Space named = request.accessed.space, space = named == Space::generic ? space_of(address) : named;
+  const std::string lies = space == Space::global ? request.lanes.block->memory.what_lies_at(address) : "";
+  refuse(request, lane, address, named, "which is misaligned" + (lies.empty() ? lies : " (" + lies + ")"));
 }
 
 /// An address in a register of 32 bits wraps there.
@@ -57,7 +52,7 @@ Addresses addresses_of(const Request& request) {
 void require_aligned(const Request& request, const Addresses& addresses) {
   over(request.lanes.active, [&](std::uint32_t lane) {
     if (addresses[lane] % request.accessed.bytes != 0) [[unlikely]]
-      refuse(request, lane, addresses[lane], request.accessed.space, "which is misaligned");
+      refuse_misaligned(request, lane, addresses[lane]);
   });
 }
 
@@ -126,18 +121,49 @@ bool locate_row(const Request& request, const Addresses& addresses, Located& loc
   }
 }
 
+/// Tells of the lanes that access one space after another.
+void tell(const Request& request, const Addresses& addresses) {
+  const Accessed& a = request.accessed;
+  Observer& observer = *request.lanes.block->observer;
+  const auto tell_of = [&](Space space, std::uint32_t lanes, const Addresses& in_space) {
+    if (lanes != 0) observer.accesses(request.lanes, {request.instruction, space, a.access, lanes, a.bytes, in_space});
+  };
+  if (a.space != Space::generic) return tell_of(a.space, request.lanes.active, addresses);
+  for (const Space space : {Space::global, Space::shared, Space::local, Space::parameters}) {
+    std::uint32_t lanes = 0;
+    Addresses within = addresses;
+    over(request.lanes.active, [&](std::uint32_t lane) {
+      lanes |= std::uint32_t{space_of(addresses[lane]) == space} << lane;
+      within[lane] -= window_of(space);
+    });
+    tell_of(space, lanes, within);
+  }
+}
+
+/// Finds each lane's bytes on the host.
+Located locate_all(const Request& request, const Addresses& addresses) {
+  const Space space = request.accessed.space;
+  Located located;
+  const bool may_be_global = space == Space::global || space == Space::generic;
+  if (may_be_global && space_of(addresses[0]) == Space::global && locate_row(request, addresses, located))
+    return located;
+  over(request.lanes.active,
+       [&](std::uint32_t lane) { located[lane] = in_space(request, lane, addresses[lane], space); });
+  return located;
+}
+
 }  // namespace
 
 Located locate(Lanes& lanes, const Instruction& instruction, const Accessed& accessed) {
   const Request request{lanes, instruction, accessed};
   const Addresses addresses = addresses_of(request);
   require_aligned(request, addresses);
-  Located located;
-  const bool may_be_global = accessed.space == Space::global || accessed.space == Space::generic;
-  if (may_be_global && space_of(addresses[0]) == Space::global && locate_row(request, addresses, located))
-    return located;
-  over(lanes.active,
-       [&](std::uint32_t lane) { located[lane] = in_space(request, lane, addresses[lane], accessed.space); });
+  Located located = locate_all(request, addresses);
+  if (lanes.block->observer != nullptr) [[unlikely]]
+    tell(request, addresses);
+  if (lanes.stores != nullptr) [[unlikely]]
+    located = accessed.access == Access::read ? lanes.stores->seen(lanes.active, located, accessed.bytes)
+                                              : lanes.stores->begin(lanes.active, located, accessed.bytes);
   return located;
 }
 

@@ -10,7 +10,8 @@
 
 namespace trigram::ptx {
 
-/// Where each active lane's bytes lie on the host.
+/// Where each active lane's bytes lie on the host; what a lane writes there is stored once Lanes::stores, if any, has
+/// kept it.
 using Located = std::array<std::byte*, lanes_of_warp>;
 
 /// What an instruction accesses: in each lane so many bytes, which have to be aligned to as many.

@@ -11,8 +11,10 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ptx/runtime/control.hpp"
+#include "ptx/runtime/memory_watch.hpp"
 #include "ptx/runtime/repeated_memory.hpp"
 #include "ptx/runtime/state.hpp"
 
@@ -31,6 +33,8 @@ constexpr std::size_t keep = std::size_t{8} << 20U;
 struct Block {
   std::size_t bytes;
   int device;
+  /// 1 for the first of its kind that the process made, and how many kernels had been launched then.
+  std::int64_t ordinal, launches;
   bool repeated = false;
 };
 using Blocks = std::map<const void*, Block>;
@@ -57,6 +61,7 @@ struct Memory {
   Blocks live, buried, pinned;
   std::deque<void*> oldest_first;  ///< of the buried
   std::size_t live_bytes = 0, buried_bytes = 0;
+  std::int64_t allocated = 0, pinned_so_far = 0;
   std::atomic<std::uint64_t> changes{0};
 };
 Memory& memory() {
@@ -103,7 +108,8 @@ std::string in_words(const Blocks::value_type& block) {
 }
 
 std::string with_device(const Blocks::value_type& block) {
-  return in_words(block) + " of device " + std::to_string(block.second.device);
+  return in_words(block) + " of device " + std::to_string(block.second.device) + ", allocation " +
+         std::to_string(block.second.ordinal);
 }
 
 constexpr const char* written = "device memory was written to after it had been freed";
@@ -122,7 +128,7 @@ void* allocate_memory(std::size_t bytes, int device) {
   }
   if (address == nullptr) return nullptr;
   const std::lock_guard lock(memory().mutex);
-  memory().live[address] = {bytes, device, repeated};
+  memory().live[address] = {bytes, device, ++memory().allocated, launches(), repeated};
   memory().live_bytes += bytes;
   ++memory().changes;
   return address;
@@ -130,8 +136,20 @@ void* allocate_memory(std::size_t bytes, int device) {
 
 void fill_fresh(void* address, std::size_t bytes) { std::memset(address, fresh, bytes); }
 
+namespace {
+
+/// Of the allocation that begins there; 0 where none does.
+std::size_t bytes_of(const void* address) {
+  const std::lock_guard lock(memory().mutex);
+  const auto found = memory().live.find(address);
+  return found == memory().live.end() ? 0 : found->second.bytes;
+}
+
+}  // namespace
+
 bool free_memory(void* address) {
   bool untouched = true;
+  memory_watches().freed(address, bytes_of(address));
   {
     const std::lock_guard lock(memory().mutex);
     const auto found = memory().live.find(address);
@@ -155,7 +173,7 @@ void* allocate_pinned(std::size_t bytes) {
   if (posix_memalign(&address, alignment, bytes) != 0) return nullptr;
   fill_fresh(address, bytes);
   const std::lock_guard lock(memory().mutex);
-  memory().pinned[address] = {bytes, 0};
+  memory().pinned[address] = {bytes, 0, ++memory().pinned_so_far, launches()};
   ++memory().changes;
   return address;
 }
@@ -241,11 +259,26 @@ std::string what_lies_at(std::uint64_t number, int device) {
   };
   if (const auto found = holder(memory().buried, address); found != memory().buried.end())
     return inside(*found) + with_device(*found) + ", which were freed";
+  if (const auto found = holder(memory().pinned, address); found != memory().pinned.end())
+    return inside(*found) + in_words(*found) + " of pinned memory of the host";
   constexpr std::ptrdiff_t near = 1 << 20;
   const auto before = last_before(live, address);
   if (before == live.end() || address - end_of(*before) > near) return "no memory of device " + std::to_string(device);
   if (address < end_of(*before)) return inside(*before) + with_device(*before);
   return std::to_string(address - end_of(*before)) + " bytes behind the " + with_device(*before);
+}
+
+std::vector<std::string> leaked_memory() {
+  const std::lock_guard lock(memory().mutex);
+  std::vector<std::string> leaks;
+  const auto add = [&leaks](const Blocks::value_type& block, const std::string& what) {
+    leaks.push_back("memcheck: leaked " + what + ", made when " + std::to_string(block.second.launches) +
+                    " kernels had been launched");
+  };
+  for (const auto& block : memory().live) add(block, with_device(block));
+  for (const auto& block : memory().pinned)
+    add(block, in_words(block) + " of pinned memory, its allocation " + std::to_string(block.second.ordinal));
+  return leaks;
 }
 
 std::uint64_t changes_of_memory() { return memory().changes; }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace cuda_on_host {
 
@@ -15,6 +16,8 @@ void fill_fresh(void* address, std::size_t bytes);
 /// False for what was not allocated, or freed before. What is freed is filled and kept for a while, so that those who
 /// still read it read that, and those who write it are found.
 bool free_memory(void* address);
+/// What is live, device memory and pinned, in a sentence each.
+std::vector<std::string> leaked_memory();
 /// Bytes of what is live.
 std::int64_t live_bytes();
 

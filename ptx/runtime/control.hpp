@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace cuda_on_host {
 
@@ -50,6 +51,10 @@ struct Live {
   std::int64_t pinned = 0, streams = 0, events = 0;
 };
 Live live();
+
+/// What is live now, device memory, pinned memory, streams and events: a sentence each, which says of what size it is
+/// and which of its kind the process made. At a test's end nothing should be.
+std::vector<std::string> leaks();
 
 /// cuBLAS was looked for; how often so far.
 void note_cublas();

@@ -2,8 +2,11 @@
 #include <cuda_runtime_api.h>
 
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "ptx/runtime/allocations.hpp"
+#include "ptx/runtime/memory_watch.hpp"
 #include "ptx/runtime/order.hpp"
 #include "ptx/runtime/state.hpp"
 #include "ptx/runtime/worker.hpp"
@@ -15,7 +18,22 @@ using cuda_on_host::wait_for_the_device;
 
 namespace cuda_on_host {
 
-Live live() { return {live_bytes(), state().pinned, state().streams, state().events}; }
+Live live() {
+  const std::lock_guard lock(state().mutex);
+  return {live_bytes(), state().pinned, static_cast<std::int64_t>(state().all_streams.size()),
+          static_cast<std::int64_t>(state().all_events.size())};
+}
+
+std::vector<std::string> leaks() {
+  std::vector<std::string> leaks = leaked_memory();
+  const std::lock_guard lock(state().mutex);
+  const auto add = [&leaks](const char* kind, std::int64_t ordinal) {
+    leaks.push_back(std::string("memcheck: leaked ") + kind + " " + std::to_string(ordinal) + " of the process");
+  };
+  for (const CUstream_st* stream : state().all_streams) add("stream", stream->ordinal);
+  for (const CUevent_st* event : state().all_events) add("event", event->ordinal);
+  return leaks;
+}
 
 namespace {
 
@@ -44,6 +62,18 @@ std::uint64_t digest(const void* address, std::size_t bytes) {
   return sum;
 }
 
+void tell_of_copy(const void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  constexpr const char* call = "cudaMemcpyAsync";
+  if (kind == cudaMemcpyHostToDevice) return memory_watches().writes(to, bytes, call);
+  if (kind == cudaMemcpyDeviceToHost) return memory_watches().reads(from, bytes, call);
+  memory_watches().copies(to, from, bytes, call);
+}
+
+void begin_life(void* address, std::size_t bytes) {
+  fill_fresh(address, bytes);
+  memory_watches().allocated(address, bytes);
+}
+
 void require_device_ends(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   if (kind != cudaMemcpyDeviceToHost) require_live(to, bytes, "a copy to the device");
   if (kind != cudaMemcpyHostToDevice) require_live(from, bytes, "a copy from the device");
@@ -55,7 +85,7 @@ void require_device_ends(void* to, const void* from, std::size_t bytes, cudaMemc
 cudaError_t cudaMalloc(void** address, std::size_t bytes) {
   wait_for_the_device("cudaMalloc");
   const cudaError_t status = cuda_on_host::allocate(address, bytes);
-  if (status == cudaSuccess && bytes > 0) cuda_on_host::fill_fresh(*address, bytes);
+  if (status == cudaSuccess && bytes > 0) cuda_on_host::begin_life(*address, bytes);
   return status;
 }
 cudaError_t cudaFree(void* address) {
@@ -68,7 +98,7 @@ cudaError_t cudaMallocAsync(void** address, std::size_t bytes, cudaStream_t stre
   if (status != cudaSuccess || bytes == 0) return status;
   cuda_on_host::order(stream, [begin = *address, bytes] {
     cuda_on_host::require_live(begin, bytes, "cudaMallocAsync");
-    if (usable() == cudaSuccess) cuda_on_host::fill_fresh(begin, bytes);
+    if (usable() == cudaSuccess) cuda_on_host::begin_life(begin, bytes);
   });
   return cudaSuccess;
 }
@@ -142,7 +172,9 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     cuda_on_host::require_device_ends(to, from, bytes, kind);
     if (from_host && cuda_on_host::digest(from, bytes) != ordered)
       cuda_on_host::misuse("host memory had ended or changed before the copy from it ran");
-    if (usable() == cudaSuccess) std::memcpy(to, from, bytes);
+    if (usable() != cudaSuccess) return;
+    cuda_on_host::tell_of_copy(to, from, bytes, kind);
+    std::memcpy(to, from, bytes);
   });
   return pageable && to_host ? cudaStreamSynchronize(stream) : cudaSuccess;
 }
@@ -156,7 +188,9 @@ cudaError_t cudaMemsetAsync(void* address, int value, std::size_t bytes, cudaStr
   if (bytes == 0) return cudaSuccess;
   cuda_on_host::order(stream, [=] {
     cuda_on_host::require_live(address, bytes, "cudaMemsetAsync");
-    if (usable() == cudaSuccess) std::memset(address, value, bytes);
+    if (usable() != cudaSuccess) return;
+    cuda_on_host::memory_watches().writes(address, bytes, "cudaMemsetAsync");
+    std::memset(address, value, bytes);
   });
   return cudaSuccess;
 }

@@ -16,10 +16,12 @@ class Moment;
 
 struct CUstream_st {
   int priority = 0;
+  std::int64_t ordinal = 0;                      ///< 1 for the first that the process made
   std::shared_ptr<cuda_on_host::Worker> worker;  ///< null where streams execute at once
 };
 struct CUevent_st {
   bool timed = true;
+  std::int64_t ordinal = 0;                      ///< 1 for the first that the process made
   std::shared_ptr<cuda_on_host::Moment> moment;  ///< of the last record
 };
 struct CUmemPoolHandle_st {
@@ -31,7 +33,7 @@ namespace cuda_on_host {
 struct State {
   std::atomic<int> devices{1};
   std::atomic<cudaError_t> broken{cudaSuccess};
-  std::atomic<std::int64_t> launches{0}, cublas_openings{0}, pinned{0}, streams{0}, events{0};
+  std::atomic<std::int64_t> launches{0}, cublas_openings{0}, pinned{0};
   std::atomic<bool> later{false};              ///< streams that are made from now on have threads
   std::atomic<bool> host_memory_too{false};    ///< may be used as device memory
   std::atomic<bool> large_is_repeated{false};  ///< see repeat_large_memory
@@ -40,6 +42,8 @@ struct State {
   std::string misuse;                          ///< the first
   std::mutex mutex;                            ///< guards what follows
   std::set<CUstream_st*> all_streams;
+  std::set<CUevent_st*> all_events;
+  std::int64_t streams_made = 0, events_made = 0;
   CUmemPoolHandle_st pool;
 };
 State& state();

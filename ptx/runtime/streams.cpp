@@ -5,6 +5,7 @@
 
 #include "ptx/runtime/order.hpp"
 #include "ptx/runtime/state.hpp"
+#include "ptx/runtime/stream_order.hpp"
 #include "ptx/runtime/worker.hpp"
 
 using cuda_on_host::noted;
@@ -16,6 +17,7 @@ namespace cuda_on_host {
 bool runs_later(cudaStream_t stream) { return stream != nullptr && stream->worker != nullptr; }
 
 void order(cudaStream_t stream, std::function<void()> work) {
+  work = followed(stream, std::move(work));
   if (runs_later(stream)) {
     stream->worker->order(std::move(work));
   } else {
@@ -33,6 +35,7 @@ cudaError_t wait_for_the_device(const char* call) {
     }
   }
   for (const auto& worker : workers) worker->drain();
+  note_host_wait_for_all();
   return usable();
 }
 
@@ -40,9 +43,9 @@ cudaError_t wait_for_the_device(const char* call) {
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int priority) {
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  *stream = new CUstream_st{priority, state().later ? std::make_shared<cuda_on_host::Worker>() : nullptr};
-  ++state().streams;
   const std::lock_guard lock(state().mutex);
+  *stream = new CUstream_st{priority, ++state().streams_made,
+                            state().later ? std::make_shared<cuda_on_host::Worker>() : nullptr};
   state().all_streams.insert(*stream);
   return cudaSuccess;
 }
@@ -60,21 +63,26 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     const std::lock_guard lock(state().mutex);
     state().all_streams.erase(stream);
   }
+  cuda_on_host::note_end_of(stream);
   delete stream;
-  --state().streams;
   return usable();
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (cuda_on_host::runs_later(stream)) stream->worker->drain();
+  cuda_on_host::note_host_wait_for(stream);
   return usable();
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (cuda_on_host::runs_later(stream) && !stream->worker->idle()) return cudaErrorNotReady;
+  cuda_on_host::note_host_wait_for(stream);
   return usable();
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  if (const auto moment = event->moment) cuda_on_host::order(stream, [moment] { moment->wait(); });
+  if (const auto moment = event->moment) {
+    cuda_on_host::note_wait(stream, moment->clock);
+    cuda_on_host::order(stream, [moment] { moment->wait(); });
+  }
   return usable();
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned) {
@@ -90,21 +98,25 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0, nullptr};
-  ++state().events;
+  const std::lock_guard lock(state().mutex);
+  *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0, ++state().events_made, nullptr};
+  state().all_events.insert(*event);
   return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
+  {
+    const std::lock_guard lock(state().mutex);
+    state().all_events.erase(event);
+  }
   delete event;
-  --state().events;
   return usable();
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  const auto moment = std::make_shared<cuda_on_host::Moment>();
+  const auto moment = std::make_shared<cuda_on_host::Moment>(cuda_on_host::clock_of(stream));
   event->moment = moment;
   cuda_on_host::order(stream, [moment] { moment->pass(); });
   return cudaSuccess;
@@ -112,11 +124,16 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  return event->moment == nullptr || event->moment->passed() ? cudaSuccess : cudaErrorNotReady;
+  if (event->moment == nullptr) return cudaSuccess;
+  if (!event->moment->passed()) return cudaErrorNotReady;
+  cuda_on_host::note_host_wait(event->moment->clock);
+  return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  if (event->moment != nullptr) event->moment->wait();
+  if (event->moment == nullptr) return usable();
+  event->moment->wait();
+  cuda_on_host::note_host_wait(event->moment->clock);
   return usable();
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {

@@ -9,6 +9,9 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
+
+#include "ptx/runtime/stream_order.hpp"
 
 namespace cuda_on_host {
 
@@ -39,6 +42,11 @@ class Worker {
 /// One record of an event.
 class Moment {
  public:
+  explicit Moment(StreamClock at) : clock(std::move(at)) {}
+
+  /// What has been done when it passes.
+  const StreamClock clock;
+
   void pass();
   bool passed();
   void wait();

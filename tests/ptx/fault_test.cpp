@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "tests/ptx/small_kernels.hpp"
 
 namespace trigram::ptx {
@@ -20,6 +22,23 @@ TEST(PtxMemcheck, SaysAllOfAnAccessOutOfBounds) {
                    "in block \\(0,0,0\\), thread \\(7,0,0\\)"));
 }
 
+TEST(PtxMemcheck, NamesKernelsAsTheirSourceDoes) {
+  std::string mangled = small_module("st.global.u32 [%rd2+128], 1;");
+  mangled = with(mangled, ".entry tried(", ".entry _ZN4some5triedEPj(");
+  std::vector<std::uint32_t> words(32);
+  BoundedMemory memory(words);
+  const std::uint32_t* address = words.data();
+  std::byte parameters[sizeof address];
+  std::memcpy(parameters, &address, sizeof address);
+  const Module module = Module::read(mangled, "small.ptx");
+  try {
+    launch(module.kernel("_ZN4some5triedEPj"), {.block = {32}, .parameters = parameters}, memory, {});
+    FAIL() << "nothing was found";
+  } catch (const Fault& fault) {
+    EXPECT_THAT(fault.what(), HasSubstr("of kernel some::tried(unsigned int*), line"));
+  }
+}
+
 TEST(PtxMemcheck, FindsTheLaneWhereAWholeWarpAccessesARow) {
   const std::string fault = fault_of("ld.global.u32 %r2, [%rd2+8];");
   EXPECT_THAT(fault, AllOf(StartsWith("memcheck: invalid global read of 4 bytes"), HasSubstr("thread (30,0,0)")));
@@ -30,6 +49,10 @@ TEST(PtxMemcheck, FindsMisalignedAccesses) {
               HasSubstr("which is misaligned at 'ld.global.u32 %r2, [%rd1+2]'"));
   EXPECT_THAT(fault_of(".shared .align 16 .b8 s[32];\n st.shared.v4.u32 [s+8], {%r1, %r1, %r1, %r1};"),
               HasSubstr("invalid shared write of 16 bytes at address 0x8, which is misaligned"));
+  EXPECT_THAT(fault_of(".local .align 8 .b8 l[16];\n mov.u64 %rd3, l;\n ld.local.u64 %rd4, [%rd3+4];"),
+              HasSubstr("invalid local read of 8 bytes at address 0x4, which is misaligned"));
+  EXPECT_THAT(fault_of("ld.param.u32 %r2, [words+2];"),
+              HasSubstr("invalid parameter read of 4 bytes at address 0x2, which is misaligned"));
 }
 
 TEST(PtxMemcheck, FindsAccessesOutOfBoundsOfEachSpace) {

@@ -106,12 +106,6 @@ bool agrees(std::uint64_t bits, const Bits& expected, const std::string& body, i
   return bits == (expected.value & mask);
 }
 
-std::string hexadecimal(std::uint64_t bits) {
-  std::ostringstream words;
-  words << "0x" << std::hex << bits;
-  return words.str();
-}
-
 void expect_rows(std::initializer_list<Row> rows) {
   for (const Row& row : rows) {
     try {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ptx/schedule.hpp"
+#include "ptx/where.hpp"
 
 namespace trigram::ptx {
 
@@ -68,8 +69,5 @@ void expect_rows(std::initializer_list<Row> rows);
 
 /// Whether a register's bits are as expected, in the register's width.
 bool agrees(std::uint64_t bits, const Bits& expected, const std::string& body, int number);
-
-/// Says bits in hexadecimal digits.
-std::string hexadecimal(std::uint64_t bits);
 
 }  // namespace trigram::ptx

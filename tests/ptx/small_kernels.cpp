@@ -22,6 +22,12 @@ std::string small_module(const std::string& body) {
          "\n  ret;\n}\n.file 1 \"tried.cu\"\n";
 }
 
+std::string with(std::string body, const std::string& part, const std::string& other) {
+  return body.replace(body.find(part), part.size(), other);
+}
+
+std::string without(std::string body, const std::string& part) { return body.erase(body.rfind(part), part.size()); }
+
 std::byte* BoundedMemory::at(std::uint64_t address, std::size_t bytes, Access) {
   const auto begin = reinterpret_cast<std::uint64_t>(words_.data());
   const std::size_t size = words_.size() * sizeof(std::uint32_t);
@@ -30,15 +36,20 @@ std::byte* BoundedMemory::at(std::uint64_t address, std::size_t bytes, Access) {
   return reinterpret_cast<std::byte*>(address);
 }
 
-std::vector<std::uint32_t> words_after(const std::string& body, Dimensions block, std::size_t words, Schedule schedule,
-                                       Dimensions grid) {
-  std::vector<std::uint32_t> memory_words(words);
-  BoundedMemory memory(memory_words);
-  const std::uint32_t* address = memory_words.data();
+void run_over(std::vector<std::uint32_t>& words, const std::string& body, Dimensions block, Schedule schedule,
+              Dimensions grid, Observer* observer) {
+  BoundedMemory memory(words);
+  const std::uint32_t* address = words.data();
   std::byte parameters[sizeof address];
   std::memcpy(parameters, &address, sizeof address);
   const Module module = Module::read(small_module(body), "small.ptx");
-  launch(module.kernel("tried"), {.grid = grid, .block = block, .parameters = parameters}, memory, schedule);
+  launch(module.kernel("tried"), {.grid = grid, .block = block, .parameters = parameters}, memory, schedule, observer);
+}
+
+std::vector<std::uint32_t> words_after(const std::string& body, Dimensions block, std::size_t words, Schedule schedule,
+                                       Dimensions grid, Observer* observer) {
+  std::vector<std::uint32_t> memory_words(words);
+  run_over(memory_words, body, block, schedule, grid, observer);
   return memory_words;
 }
 

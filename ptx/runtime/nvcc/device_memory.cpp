@@ -24,11 +24,13 @@ std::byte* DeviceMemory::at(std::uint64_t address, std::size_t bytes, trigram::p
   if (piece.empty() && is_memory_of_the_host(address)) return reinterpret_cast<std::byte*>(address);
   if (!holds(piece, address, bytes)) {
     const std::uint64_t wrong = piece.empty() ? address : reinterpret_cast<std::uint64_t>(piece.data() + piece.size());
-    throw trigram::ptx::InvalidAddress(what_lies_at(wrong, device_));
+    throw trigram::ptx::InvalidAddress(what_lies_at(wrong));
   }
   recent_[oldest_] = piece;
   oldest_ = (oldest_ + 1) % recent_.size();
   return reinterpret_cast<std::byte*>(address);
 }
+
+std::string DeviceMemory::what_lies_at(std::uint64_t address) { return cuda_on_host::what_lies_at(address, device_); }
 
 }  // namespace cuda_on_host

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <span>
+#include <string>
 
 #include "ptx/memory.hpp"
 
@@ -14,6 +15,7 @@ class DeviceMemory : public trigram::ptx::Memory {
   explicit DeviceMemory(int device) : device_(device) {}
 
   std::byte* at(std::uint64_t address, std::size_t bytes, trigram::ptx::Access access) override;
+  std::string what_lies_at(std::uint64_t address) override;
 
  private:
   /// Found last, so that few accesses wait for the lock of all allocations.

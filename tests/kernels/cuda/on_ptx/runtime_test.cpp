@@ -3,21 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
-#include <vector>
 
 #include "ptx/runtime/control.hpp"
-
-extern "C" {
-void** __cudaRegisterFatBinary(void* fat_binary);
-void __cudaRegisterFunction(void** object, const char* function, char*, const char* name, int, uint3*, uint3*, dim3*,
-                            dim3*, int*);
-}
+#include "tests/kernels/cuda/on_ptx/registered.hpp"
 
 namespace {
 
 using testing::HasSubstr;
+using trigram::on_ptx::Registered;
 
 /// Each thread writes its number behind an address.
 constexpr char number_threads[] = R"(.version 8.0
@@ -36,49 +30,6 @@ constexpr char number_threads[] = R"(.version 8.0
   ret;
 }
 )";
-
-/// As nvcc's: a header of all, then an entry with its own header.
-std::vector<char> fat_binary_of(const std::string& ptx) {
-  struct Header {
-    std::uint32_t magic = 0xba55ed50;
-    std::uint16_t version = 1, header_bytes = 16;
-    std::uint64_t bytes = 0;
-  } header;
-  struct Entry {
-    std::uint16_t kind = 1, version = 257;
-    std::uint32_t header_bytes = 16;
-    std::uint64_t bytes = 0;
-  } entry;
-  entry.bytes = ptx.size() + 1;
-  header.bytes = sizeof entry + entry.bytes;
-  std::vector<char> binary(sizeof header + header.bytes);
-  std::memcpy(binary.data(), &header, sizeof header);
-  std::memcpy(binary.data() + sizeof header, &entry, sizeof entry);
-  std::memcpy(binary.data() + sizeof header + sizeof entry, ptx.c_str(), entry.bytes);
-  return binary;
-}
-
-/// Registers an object with one kernel as nvcc's objects do before main, and stands for that kernel.
-class Registered {
- public:
-  Registered(const std::string& ptx, const char* name) : binary_(fat_binary_of(ptx)) {
-    wrapper_.binary = binary_.data();
-    void** const object = __cudaRegisterFatBinary(&wrapper_);
-    __cudaRegisterFunction(object, binary_.data(), nullptr, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);
-  }
-  cudaError_t launch(void* address, unsigned threads) const {
-    void* arguments[] = {&address};
-    return cudaLaunchKernel(binary_.data(), dim3(1), dim3(threads), arguments, 0, nullptr);
-  }
-
- private:
-  std::vector<char> binary_;
-  struct Wrapper {
-    std::uint32_t magic = 0x466243b1, version = 1;
-    const char* binary = nullptr;
-    void* file = nullptr;
-  } wrapper_;
-};
 
 class RuntimeOnPtx : public testing::Test {
  protected:
