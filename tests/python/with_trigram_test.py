@@ -142,10 +142,10 @@ class Jobs(unittest.TestCase):
         self.assertNotIn("stepped", ended.stdout)
         self.assertIn("trigram: rank 1 fails: sys.exit('no more samples') came before job.finish()", ended.stdout)
 
-    def test_an_end_within_a_step_is_a_failure(self):
+    def test_an_end_within_a_step_is_one(self):
+        """As DDP's scripts end, after a forward pass that nothing followed."""
         ended = self.script(2, ENDS.format(models=2, spoil="model(torch.ones(1, 2)); sys.exit()"))
-        self.assertNotEqual(ended.returncode, 0)
-        self.assertIn("fails: job.finish() came within a step", ended.stdout)
+        self.assertEqual(ended.returncode, 0, ended.stdout)
 
 
 if __name__ == "__main__":
