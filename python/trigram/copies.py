@@ -5,8 +5,6 @@ from typing import Any
 
 import torch
 
-OWN = ("trigram", "__getstate__")
-"""Attributes of a model that its job has put there."""
 HOOKS = "_forward_pre_hooks"
 
 
@@ -23,11 +21,12 @@ def state_of_a_copy(model: torch.nn.Module) -> Any:
     state = of_class(model)
     if not isinstance(state, dict):
         return state
-    plain = {name: value for name, value in state.items() if name not in OWN}
+    plain = {name: value for name, value in state.items() if name != "__getstate__" and not is_of_a_job(value)}
     if HOOKS in plain:
         plain[HOOKS] = type(plain[HOOKS])((key, hook) for key, hook in plain[HOOKS].items() if not is_of_a_job(hook))
     return plain
 
 
-def is_of_a_job(hook: Any) -> bool:
-    return hasattr(getattr(hook, "__self__", None), "of_this_process_alone")
+def is_of_a_job(value: Any) -> bool:
+    """Itself, or a method of it."""
+    return any(hasattr(one, "of_this_process_alone") for one in (value, getattr(value, "__self__", None)))

@@ -70,6 +70,8 @@ class Job(Rank):
         self._steps.share(self._steps.buffers())
         self._steps.listen()
         leave_out_job(model)
+        if not hasattr(model, "no_sync"):  # as frameworks look for it in DistributedDataParallel
+            model.no_sync = self.no_sync
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -103,9 +105,12 @@ class Job(Rank):
             with job.mean_model():
                 if job.rank == 0: torch.save(model.state_dict(), "model.pt")
         """
-        self._steps.come_between("job.mean_model()")
-        with self._steps.weights_of_all():
+        with self._steps.weights_of_all("job.mean_model()"):
             yield self._model
+
+    def begin_step(self) -> None:
+        """As a forward pass of the whole model in training mode does, for loops that call parts of it alone. Within a step nothing."""
+        self._steps.before_forward(self._model, ())
 
     def step(self) -> None:
         """Where the algorithm steps the weights by itself, in place of optimizers' `step()`, with `learning_rate`."""
@@ -182,14 +187,20 @@ class Job(Rank):
         if self._algorithm is not None:
             self._algorithm.load_state_dict(state["algorithm"])
 
-    def finish(self) -> None:
-        """After the last step, on all ranks: weights are final, this rank's own, and parameters have memory of their own again. A step
-        that was begun and not taken is left out. The end of a script does it too, but after an error or sys.exit() with a code the job
-        fails."""
+    def finish(self, *, mean: bool = False) -> None:
+        """After the last step, on all ranks: weights are final, this rank's own or, with `mean`, those of `mean_model()` on all ranks, and
+        parameters have memory of their own again. A step that was begun and not taken is left out. The end of a script does it too, but
+        after an error or sys.exit() with a code the job fails."""
         if self._finished:
             return
         self._steps.come_between(FINISH)
+        whole: list[torch.Tensor] = []
+        if mean and not self._steps.gradients_alone:
+            with self.mean_model():
+                whole = [one.clone() for one in self._memory.weights]
         self._session.finish()
+        for mine, of_all in zip(self._memory.weights, whole):
+            mine.copy_(of_all)
         self._memory.give_back()
         self._recording.keep_spans()
         self._leave()

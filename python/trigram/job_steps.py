@@ -176,18 +176,14 @@ class JobSteps:
                                "steps came after it, as job.state_dict()")
 
     @contextlib.contextmanager
-    def weights_of_all(self) -> Iterator[None]:
+    def weights_of_all(self, came: str) -> Iterator[None]:
         """Within it the model has the weights that the method trains, the same on all ranks, and no step begins. Collective, also at
-        its end."""
-        if self.gradients_alone:
-            self.moment = ELSEWHERE
-            try:
-                yield
-            finally:
-                self.moment = BETWEEN
-            return
-        own = [one.clone() for one in self._memory.weights]
-        self._session.global_weights()
+        its end; but where an algorithm works on gradients alone, all ranks have them already, also amid a step."""
+        if not self.gradients_alone or self.moment == ELSEWHERE:
+            self.come_between(came)
+        moment, own = self.moment, [one.clone() for one in self._memory.weights if not self.gradients_alone]
+        if own:
+            self._session.global_weights()
         self.moment = ELSEWHERE
         try:
             yield
@@ -195,8 +191,9 @@ class JobSteps:
             with torch.no_grad():
                 for mine, whole in zip(self._memory.weights, own):
                     mine.copy_(whole)
-            self.moment = BETWEEN
-        self._session.meet()  # who goes on first may ask others for theirs
+            self.moment = moment
+        if own:
+            self._session.meet()  # who goes on first may ask others for theirs
 
     def _hold_frozen(self) -> None:
         """A parameter that is frozen by now becomes the mean over ranks, and stays that, whatever an algorithm of weights makes of it, as

@@ -24,6 +24,8 @@ class Rank:
     ranks: int
     """How many there are."""
     _session: Session
+    of_this_process_alone = True
+    """What copies of a model leave out, by `copies`."""
 
     def __init__(self) -> None:
         self._finished = False
