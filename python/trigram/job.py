@@ -199,6 +199,7 @@ class Job(Rank):
             with self.mean_model():
                 whole = [one.clone() for one in self._memory.weights]
         self._session.finish()
+        self._steps.put_frozen_back()
         for mine, of_all in zip(self._memory.weights, whole):
             mine.copy_(of_all)
         self._memory.give_back()

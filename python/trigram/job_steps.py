@@ -135,9 +135,7 @@ class JobSteps:
         """Weights are whole when it returns."""
         self._memory.bring_home()
         self._session.end()
-        with torch.no_grad():
-            for index, held in self._held.items():
-                self._memory.parameters[index].copy_(held)
+        self.put_frozen_back()
         if self.overflow is not None:
             self.overflow.end()
         self._told.clear()
@@ -194,6 +192,12 @@ class JobSteps:
             self.moment = moment
         if own:
             self._session.meet()  # who goes on first may ask others for theirs
+
+    def put_frozen_back(self) -> None:
+        """Where an algorithm that works on weights has moved them, as at the end of a session too."""
+        with torch.no_grad():
+            for index, held in self._held.items():
+                self._memory.parameters[index].copy_(held)
 
     def _hold_frozen(self) -> None:
         """A parameter that is frozen by now becomes the mean over ranks, and stays that, whatever an algorithm of weights makes of it, as
