@@ -1,6 +1,5 @@
 #include "core/primitives/gossip.hpp"
 
-#include <cstddef>
 #include <map>
 #include <span>
 
@@ -19,12 +18,14 @@ std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alig
 Received places(Communicator& group, const std::vector<int>& peers, std::span<const Buffer> values) {
   std::int64_t bytes = 0;
   for (const Buffer& value : values) bytes += aligned(value.bytes()) * static_cast<std::int64_t>(peers.size());
-  auto* place = bytes == 0 ? nullptr : static_cast<std::byte*>(group.scratch(Shape::of(bytes, DType::u8)).raw());
+  const Buffer memory = group.scratch(Shape::of(bytes, DType::u8));
   Received all;
+  std::int64_t offset = 0;
   for (const int peer : peers) {
     for (const Buffer& value : values) {
-      all[peer].emplace_back(value.is_phantom() ? nullptr : place, value.shape());
-      if (place != nullptr) place += aligned(value.bytes());
+      const Buffer place = memory.slice(offset, value.bytes(), value.modelled_bytes()).as(value.dtype());
+      all[peer].push_back(value.is_phantom() ? Buffer(nullptr, value.shape()) : place);
+      offset += aligned(value.bytes());
     }
   }
   return all;
