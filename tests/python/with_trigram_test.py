@@ -94,7 +94,7 @@ class Jobs(unittest.TestCase):
         self.hold(4, "ddp_plain", "ddp_momentum", "ddp_accumulation", "ddp_branch_of_no_rank", "ddp_batch_norm",
                   "ddp_scaled_losses", "an_overflow_leaves_no_trace", "rank_0_begins",
                   "local_sgd", "decentralized", "resumed_is_never_stopped", "every_other_algorithm_trains", "ranks_that_ask_keep_their_mean",
-                  "bytes_are_those_of_the_ring",
+                  "bytes_are_those_of_the_ring", "mean_model", "mean_model_of_diloco", "frozen_weights_stay", "ddp_uneven_batches",
                   "collectives", "begun_collectives_run_beside", "groups", "gradients_of_collectives", "batch_norm_of_unequal_batches",
                   "batch_norm_trains_as_one_process", "experts_equal_dense_ones", "experts_stay_on_their_rank", "fused_optimizers_step_buckets")
 
