@@ -43,6 +43,9 @@ class DiLoCo final : public WeightMethod {
     }
   }
 
+  void global_weights(Worker& worker, Bucket& bucket) override {
+    worker.device.copy(begin_[static_cast<std::size_t>(bucket.index)], bucket.weights);
+  }
   void list_state(State& state) override { state.of("outer", *outer_).buffers("begin", begin_); }
 
  private:

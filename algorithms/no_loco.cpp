@@ -46,6 +46,11 @@ class NoLoCo final : public WeightMethod {
       moves_.push_back(worker.device.allocate(bucket.weights.shape()));
     }
   }
+  /// The mean of slow weights.
+  void global_weights(Worker& worker, Bucket& bucket) override {
+    worker.device.copy(slow_[static_cast<std::size_t>(bucket.index)], bucket.weights);
+    Algorithm::global_weights(worker, bucket);
+  }
   void list_state(State& state) override { state.buffers("slow", slow_).buffers("move", moves_); }
 
  private:

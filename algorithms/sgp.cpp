@@ -81,6 +81,11 @@ class StochasticGradientPush final : public Algorithm {
   }
   void after_step(Worker&) override { pending_.wait(); }
 
+  /// The mean of x, whose push-sum weights add up to the number of ranks.
+  void global_weights(Worker& worker, Bucket& bucket) override {
+    worker.device.copy(pushed_[static_cast<std::size_t>(bucket.index)], bucket.weights);
+    Algorithm::global_weights(worker, bucket);
+  }
   void list_state(State& state) override { state.buffers("pushed", pushed_).buffers("push sum", push_sum_); }
 
  private:

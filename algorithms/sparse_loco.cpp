@@ -50,6 +50,9 @@ class SparseLoCo final : public WeightMethod {
       errors_.push_back(sends ? worker.device.allocate(group.part.shape()) : OwnedBuffer());
     }
   }
+  void global_weights(Worker& worker, Bucket& bucket) override {
+    worker.device.copy(begin_[static_cast<std::size_t>(bucket.index)], bucket.weights);
+  }
   void list_state(State& state) override { state.buffers("begin", begin_).buffers("error", errors_); }
 
  private:

@@ -63,6 +63,9 @@ class StreamingDiLoCo final : public Algorithm {
     if (!is_turn_of(bucket.index, worker.step)) return;
     worker.device.axpby(1.0F - keep_, begin_[static_cast<std::size_t>(bucket.index)], keep_, bucket.weights);
   }
+  void global_weights(Worker& worker, Bucket& bucket) override {
+    worker.device.copy(begin_[static_cast<std::size_t>(bucket.index)], bucket.weights);
+  }
   void list_state(State& state) override { state.of("outer", *outer_).buffers("begin", begin_); }
 
  private:

@@ -35,6 +35,11 @@ Invariants Algorithm::invariants(const CostQuery&) const {
   return promised;
 }
 
+void Algorithm::global_weights(Worker& worker, Bucket& bucket) {
+  worker.comm.all_reduce(bucket.weights, ReduceOp::sum);
+  worker.device.scale(bucket.weights, 1.0F / static_cast<float>(worker.comm.size()));
+}
+
 const char* name_of(Option option) {
   switch (option) {
     case Option::overlap:

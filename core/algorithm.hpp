@@ -128,6 +128,10 @@ class Algorithm {
   /// At a checkpoint, between two steps, the same on all ranks: ends what runs in the background, so that nothing is
   /// under way that `list_state` cannot name. The next step follows. No rank goes on before all have returned.
   virtual void quiesce(Worker&) {}
+  /// Between two steps, after `quiesce`, on a bucket whose own weights are put back afterwards: turns its weights into
+  /// those of the model that the method trains, the same on all ranks. That is the mean over ranks unless the method
+  /// keeps such a model itself, as DiLoCo its outer weights. Collective.
+  virtual void global_weights(Worker& worker, Bucket& bucket);
   /// Names what members keep from one step to the next and `setup` does not bring back. Weights are the trainer's.
   /// (`trigram check` trains to a checkpoint and on from it, and finds other weights where something is missing.)
   virtual void list_state(State&) {}

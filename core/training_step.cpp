@@ -62,7 +62,9 @@ void TrainingStep::require_whole(const Bucket& bucket) const {
   const std::optional<Bucket>& stepped = stepped_.back();
   require(stepped && same_view(stepped->weights, bucket.weights) && same_view(stepped->gradients, bucket.gradients),
           "the algorithm wants an optimizer that steps only a part of bucket ", bucket.index,
-          ", or along another direction than its gradients, which the loop's cannot do; give it one of Trigram's");
+          ", or along another direction than its gradients, which the loop's own cannot do; train it where Trigram's "
+          "optimizers step the weights, as `trigram run` has it, or "
+          "trigram.simulate(…, optimizer=\"sgd\") for a model of PyTorch");
 }
 
 void TrainingStep::begin(std::int64_t step, double learning_rate) {
@@ -161,6 +163,13 @@ void TrainingStep::quiesce() {
   order_.require_between_steps("'quiesce'");
   algorithm_->quiesce(worker_);
   worker_.runtime().meet();
+  worker_.runtime().give_turn();
+}
+
+void TrainingStep::global_weights() {
+  worker_.runtime().take_turn();
+  order_.require_between_steps("'global_weights'");
+  for (Bucket& bucket : buckets_) algorithm_->global_weights(worker_, bucket);
   worker_.runtime().give_turn();
 }
 

@@ -60,6 +60,9 @@ class TrainingStep {
   void finish();
   /// Between two steps, where a checkpoint is taken: nothing is under way on any rank when it returns. Collective.
   void quiesce();
+  /// Between two steps, after `quiesce`: weights become those of the model that the method trains, for as long as the
+  /// loop looks at it; it puts its own back before the next step. Collective.
+  void global_weights();
   /// What the algorithm and the optimizer keep from one step to the next. Weights are the loop's. To be read back after
   /// `setup`, and then ranks meet (RankRuntime::meet) before one goes on.
   void list_state(State& state);

@@ -7,20 +7,38 @@ namespace trigram {
 namespace {
 
 /// What each peer sends, in the order of values.
-using Received = std::map<int, std::vector<OwnedBuffer>>;
+using Received = std::map<int, std::vector<Buffer>>;
 
-Received receive(Worker& lane, Communicator& group, const Topology& topology, std::int64_t round,
-                 std::span<const Buffer> values) {
-  Received received;
+constexpr std::int64_t alignment = 256;
+
+std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/// Places for the values of each peer in the group's scratch memory, which the next bucket has again: memory that is
+/// given back for each stays with the process, in pieces that nothing fits into.
+Received places(Communicator& group, const std::vector<int>& peers, std::span<const Buffer> values) {
+  std::int64_t bytes = 0;
+  for (const Buffer& value : values) bytes += aligned(value.bytes()) * static_cast<std::int64_t>(peers.size());
+  const Buffer memory = group.scratch(Shape::of(bytes, DType::u8));
+  Received all;
+  std::int64_t offset = 0;
+  for (const int peer : peers) {
+    for (const Buffer& value : values) {
+      const Buffer place = memory.slice(offset, value.bytes(), value.modelled_bytes()).as(value.dtype());
+      all[peer].push_back(value.is_phantom() ? Buffer(nullptr, value.shape()) : place);
+      offset += aligned(value.bytes());
+    }
+  }
+  return all;
+}
+
+Received receive(Communicator& group, const Topology& topology, std::int64_t round, std::span<const Buffer> values) {
+  Received received = places(group, topology.receives_from(group.rank(), round), values);
   std::vector<Transfer> transfers;
   for (const int peer : topology.sends_to(group.rank(), round)) {
     for (const Buffer& value : values) transfers.push_back(Transfer::send_to(peer, value));
   }
   for (const int peer : topology.receives_from(group.rank(), round)) {
-    for (const Buffer& value : values) {
-      const OwnedBuffer& from_peer = received[peer].emplace_back(lane.device.allocate_unfilled(value.shape()));
-      transfers.push_back(Transfer::receive_from(peer, from_peer));
-    }
+    for (const Buffer& value : received.at(peer)) transfers.push_back(Transfer::receive_from(peer, value));
   }
   if (!transfers.empty()) group.exchange(transfers);
   return received;
@@ -29,13 +47,13 @@ Received receive(Worker& lane, Communicator& group, const Topology& topology, st
 void mix(Worker& lane, Communicator& group, const Topology& topology, std::int64_t round,
          std::span<const Buffer> values) {
   const Topology::Row row = topology.row(group.rank(), round);
-  const Received received = receive(lane, group, topology, round, values);
+  const Received received = receive(group, topology, round, values);
   if (row.size() == 1 && static_cast<float>(row.begin()->second) == 1.0F) return;
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::vector<Buffer> terms;
     std::vector<float> weights;
     for (const auto& [vertex, weight] : row) {
-      terms.push_back(vertex == group.rank() ? values[i] : received.at(vertex)[i].view());
+      terms.push_back(vertex == group.rank() ? values[i] : received.at(vertex)[i]);
       weights.push_back(static_cast<float>(weight));
     }
     lane.device.weighted_sum(terms, weights, values[i]);

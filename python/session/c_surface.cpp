@@ -92,9 +92,9 @@ int trigram_adopt(Session* session, const std::uint64_t* weights, const std::uin
   });
 }
 
-int trigram_share(Session* session, std::uint64_t bytes, std::int64_t count) {
+int trigram_share(Session* session, std::uint64_t bytes, std::int64_t count, int root) {
   return trigram::answer([&] {
-    session->share({trigram::address(bytes), trigram::Shape::of(count, trigram::DType::u8)});
+    session->share({trigram::address(bytes), trigram::Shape::of(count, trigram::DType::u8)}, root);
   });
 }
 
@@ -102,6 +102,14 @@ int trigram_sum(Session* session, std::uint64_t numbers, std::int64_t count) {
   return trigram::answer([&] {
     session->sum({trigram::address(numbers), trigram::Shape::of(count, trigram::DType::f32)});
   });
+}
+
+int trigram_global_weights(Session* session) {
+  return trigram::answer([&] { session->global_weights(); });
+}
+
+int trigram_meet(Session* session) {
+  return trigram::answer([&] { session->meet(); });
 }
 
 int trigram_state(Session* session, const char** bytes, std::int64_t* count) {

@@ -36,10 +36,16 @@ TrainingOptions read_options(Params& flags) {
   return options;
 }
 
-/// What all ranks must have alike: flags, and the model's names and sizes.
+std::string text_of(const Dimensions& dimensions) {
+  std::string text;
+  for (const std::int64_t length : dimensions) text += (text.empty() ? "" : " x ") + std::to_string(length);
+  return text.empty() ? "one element" : text;
+}
+
+/// What all ranks must have alike: flags, and the model's names and shapes as they lie in memory.
 Configuration configuration_of(const Params& flags, const std::vector<Parameter>& parameters) {
   Configuration same = flags.values();
-  for (const Parameter& parameter : parameters) same["elements of " + parameter.name] = std::to_string(parameter.count);
+  for (const Parameter& parameter : parameters) same["shape of " + parameter.name] = text_of(parameter.dimensions);
   return same;
 }
 
@@ -150,12 +156,23 @@ void Session::adopt(std::vector<ParameterView> memory) {
   });
 }
 
-void Session::share(const Buffer& bytes) {
-  moment_in_turn([&] { worker_->comm.broadcast(bytes, 0); });
+void Session::share(const Buffer& bytes, int root) {
+  moment_in_turn([&] { worker_->comm.broadcast(bytes, root); });
 }
 
 void Session::sum(const Buffer& numbers) {
   moment_in_turn([&] { worker_->comm.all_reduce(numbers, ReduceOp::sum); });
+}
+
+void Session::global_weights() {
+  moment([&] {
+    step().quiesce();
+    if (!gradients_alone_) step().global_weights();  // replicas of others are equal already
+  });
+}
+
+void Session::meet() {
+  moment([&] { worker_->runtime().meet(); });
 }
 
 void Session::list_state(State& state) {

@@ -43,8 +43,8 @@ class Session {
   void follow(void* stream);
   /// The model's memory, by parameter, which outlives the session; rank 0's weights go to everybody. Collective, once.
   void adopt(std::vector<ParameterView> memory);
-  /// Rank 0's bytes on every rank, outside of steps or between `begin` and the first gradient. Collective.
-  void share(const Buffer& bytes);
+  /// The bytes of rank `root` on every rank, outside of steps or between `begin` and the first gradient. Collective.
+  void share(const Buffer& bytes, int root);
   /// The sum over ranks on every rank, of f32, on the main lane at any moment that all ranks have alike. Collective.
   void sum(const Buffer& numbers);
 
@@ -68,6 +68,10 @@ class Session {
   /// Between two steps: whether what the algorithm keeps has neither infinity nor NaN. Of one that sees more than
   /// gradients, in the midst of whose exchanges this may be, nobody looks.
   bool state_is_finite();
+  /// Between two steps: weights become those of the model that the method trains, the same on all ranks, and their own
+  /// are gone; the loop has kept them, puts them back, and then all call `meet` before one goes on. Collective.
+  void global_weights();
+  void meet();
   /// Between two steps: what this rank keeps beside weights and the loop's optimizers. Collective.
   std::vector<std::byte> state();
   /// Training goes on from there, before the first step. Collective. Throws UsageError for a state of something else.

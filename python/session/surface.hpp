@@ -23,15 +23,18 @@ using Told = int (*)(LaneOfCaller*, const char* told);
 TRIGRAM_SURFACE const char* trigram_reply();
 
 /// A session (python/session/session.hpp). `settings`: {"flags": {"algorithm": "bytegrad", …}, "parameters": [{"name",
-/// "count", "dimensions"}], "loop_updates", "device": the CUDA device of the model's memory, absent where it is the
-/// host's}; answers {"rank", "ranks", "order": the parameters of each bucket}.
+/// "count", "dimensions": as they lie in memory, the longest stride first}], "loop_updates", "device": the CUDA device
+/// of the model's memory, absent where it is the host's}; answers {"rank", "ranks", "order": the parameters of each
+/// bucket}.
 TRIGRAM_SURFACE int trigram_open(const char* settings, trigram::Session** session);
 /// From now on moments follow what was ordered on `stream`, a cudaStream_t as a number, and what comes there next them.
 TRIGRAM_SURFACE int trigram_follow(trigram::Session* session, std::uint64_t stream);
 /// Addresses of f32 elements, and how many, by parameter.
 TRIGRAM_SURFACE int trigram_adopt(trigram::Session* session, const std::uint64_t* weights,
                                   const std::uint64_t* gradients, const std::int64_t* counts, int parameters);
-TRIGRAM_SURFACE int trigram_share(trigram::Session* session, std::uint64_t bytes, std::int64_t count);
+TRIGRAM_SURFACE int trigram_share(trigram::Session* session, std::uint64_t bytes, std::int64_t count, int root);
+TRIGRAM_SURFACE int trigram_global_weights(trigram::Session* session);
+TRIGRAM_SURFACE int trigram_meet(trigram::Session* session);
 /// `count` f32 numbers.
 TRIGRAM_SURFACE int trigram_sum(trigram::Session* session, std::uint64_t numbers, std::int64_t count);
 /// Bytes that are there until the next call on this thread.

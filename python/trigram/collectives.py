@@ -145,9 +145,12 @@ class Collectives:
         return x
 
     def exchange(self, sent: "Sequence[tuple[int, torch.Tensor]]", received: "Sequence[tuple[int, torch.Tensor]]") -> None:
-        """Messages that progress together: each tensor of `sent` to the rank before it, and into each of `received` what the rank
-        before it sends. Messages of two ranks match in their order, with the same sizes and types."""
+        """Messages that progress together: each of `sent` is (rank, tensor), the tensor for that rank, and each of `received`
+        (rank, tensor), which gets what that rank sends. Messages of two ranks match in their order, with the same sizes and types."""
         both = [*sent, *received]
+        for first, second in both:
+            if isinstance(first, torch.Tensor) or not isinstance(second, torch.Tensor):
+                raise ValueError(f"exchange is given ({type(first).__name__}, {type(second).__name__}); a message is (rank, tensor)")
         if both:
             self._call("exchange", [one for _, one in both], peers=[peer for peer, _ in both], sent=len(sent))
 

@@ -1,9 +1,7 @@
 """A PyTorch model as one rank of a job: its parameters lie in buckets, its backward pass tells when they are ready."""
 
 import contextlib
-import functools
 import pathlib
-import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -11,16 +9,19 @@ import torch
 
 from . import algorithm as algorithms
 from . import overflow, record, results, tables
+from .bucket_memory import BucketMemory, memory_order
+from .copies import leave_out_job
 from .device import require_cpu
 from .job_moments import JobMoments
+from .job_steps import BEGUN, FINISH, JobSteps
+from .join import Join
+from .library import works_on_gradients_alone
 from .model import check_model, check_optimizers, only_on_this_rank
 from .rank import Rank
 from .recording import facts_of
 
 if TYPE_CHECKING:
     import pandas
-
-BETWEEN, BEGUN, READY = "between two steps", "waiting for gradients", "waiting for the optimizers"
 
 
 class Job(Rank):
@@ -37,82 +38,108 @@ class Job(Rank):
         trained = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
         named = [(name, one) for name, one in trained if id(one) not in apart]
         own = [(name, one) for name, one in trained if id(one) in apart]
-        self._model = model
-        self._own = [one for _, one in own]
+        self._model, self._optimizers = model, list(optimizers)
         self._algorithm = None if isinstance(algorithm, str) else algorithms.made(algorithm)
         self._moments = None if self._algorithm is None else JobMoments(self._algorithm)
         self._place = check_model(model, named)
         if self._algorithm is not None:
             require_cpu(self._place, "algorithms in Python run on the CPU, by backends mpi and torch, whose lanes are threads")
         self._flags = self.settings(algorithms.spec_of(self._algorithm) if self._algorithm else str(algorithm), flags, self._place)
-        self._steps = 0  # that have begun
-        self._parameters = [one for _, one in named]
-        self._names = [name for name, _ in named]
-        self._optimizers = list(optimizers)
         check_optimizers(named, own, self._optimizers, learning_rate)
         scaler = overflow.in_use(grad_scaler)
         if scaler is not None:
             overflow.check_algorithm(self._flags["algorithm"], self._algorithm)
-        self._open_session(self._flags,
-                           [{"name": name, "count": one.numel(), "dimensions": list(one.shape)} for name, one in named],
+        self._open_session(self._flags, [{"name": name, "count": one.numel(), "dimensions": [one.shape[i] for i in memory_order(one)]}
+                                         for name, one in named],
                            loop_updates=bool(self._optimizers), place=self._place, moments=self._moments)
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
-        self._overflow = None if scaler is None else overflow.Overflow(self._session, scaler, self._place, self._algorithm, self._own)
-        self._broadcasts_buffers = broadcast_buffers
-        self._used = [0.0] * len(named) if find_unused_parameters else None
-        self._moment = BETWEEN
-        self._synchronizes = True
-        self._told: set[int] = set()
-        self._stepped: set[int] = set()
-        self._lay_out()
+        self._memory = BucketMemory(named, self._session.order, self._place)
         if self._moments is not None:
-            self._moments.adopt(self._weights, self._sums)
-        self._session.adopt(self._places, [one.data_ptr() for one in self._gradients], [one.numel() for one in self._parameters])
-        self._share([one for one in model.parameters() if not one.requires_grad and id(one) not in apart])
-        self._share(self._buffers())
-        self._hooks = [model.register_forward_pre_hook(self._before_forward)]
-        for index, parameter in enumerate(self._parameters):
-            self._listen(index, parameter)
-        for optimizer in self._optimizers:
-            self._watch(optimizer)
+            self._moments.adopt(self._memory.weights, self._memory.sums)
+        self._steps = JobSteps(self._session, self._place, model, self._memory, [one for _, one in own], self._optimizers)
+        self._steps.algorithm = self._flags["algorithm"]
+        self._steps.gradients_alone = self._works_on_gradients_alone()
+        self._steps.broadcasts_buffers = broadcast_buffers
+        self._steps.learning_rate = self._present_learning_rate
+        if find_unused_parameters:
+            self._steps.used = [0.0] * len(named)
+        if scaler is not None:
+            self._steps.overflow = overflow.Overflow(self._session, scaler, self._place, self._algorithm, [one for _, one in own])
+        self._session.adopt(self._memory.places, [one.data_ptr() for one in self._memory.gradients], [one.numel() for _, one in named])
+        self._steps.share([one for one in model.parameters() if not one.requires_grad and id(one) not in apart])
+        self._steps.share(self._steps.buffers())
+        self._steps.listen()
+        leave_out_job(model)
+        if not hasattr(model, "no_sync"):  # as frameworks look for it in DistributedDataParallel
+            model.no_sync = self.no_sync
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
         """Backward passes within only add up gradients, as those of all micro-batches of a step but the last."""
-        self._synchronizes = False
+        self._steps.synchronizes = False
         try:
             yield
         finally:
-            self._synchronizes = True
+            self._steps.synchronizes = True
+
+    @contextlib.contextmanager
+    def join(self) -> Iterator[None]:
+        """A loop within may have batches of another number on each rank: who has no more takes part in the others' steps, with gradients
+        of 0, until the last one has ended, and the mean is still over all ranks. Where an algorithm works on gradients alone, all ranks
+        then have the weights, buffers and optimizers of one that was trained to the end. Collective, also at its end; costs a
+        small exchange a step. Layers whose forward pass meets other ranks wait for them for ever.
+
+            with job.join():
+                for x, y in loader: …
+        """
+        with Join(self._session, self._place, self._memory, self._steps, self._optimizers).lasting():
+            yield
+
+    @contextlib.contextmanager
+    def mean_model(self) -> Iterator[torch.nn.Module]:
+        """Within it the model, which it also gives, has the weights that the algorithm trains, the same on all ranks: to evaluate, and to
+        save, on one rank or on all. They are the mean over ranks, or what the algorithm keeps as such, as DiLoCo its outer weights;
+        afterwards this rank's own are back. Buffers are this rank's, and no step may begin. Collective, between two steps, and again at
+        its end, where ranks wait for each other as long as in an exchange.
+
+            with job.mean_model():
+                if job.rank == 0: torch.save(model.state_dict(), "model.pt")
+        """
+        with self._steps.weights_of_all("job.mean_model()"):
+            yield self._model
+
+    def begin_step(self) -> None:
+        """As a forward pass of the whole model in training mode does, for loops that call parts of it alone. Within a step nothing."""
+        self._steps.before_forward(self._model, ())
 
     def step(self) -> None:
         """Where the algorithm steps the weights by itself, in place of optimizers' `step()`, with `learning_rate`."""
-        self._require_gradients("job.step()")
+        self._steps.require_gradients("job.step()")
         if self._optimizers:
             raise RuntimeError("job.step() came, but the optimizers step the weights: call theirs, or job.skip_step()")
-        self._end_step()
+        self._steps.end_step()
 
     def skip_step(self) -> None:
         """The step ends without the optimizers', as where gradients overflowed, or after a forward pass that no backward
         followed; on all ranks alike."""
-        if self._moment == BEGUN:
-            self._end_backward()
-        self._require_gradients("job.skip_step()")
-        self._leave_out()
+        if self._steps.moment == BEGUN:
+            self._steps.end_backward()
+        self._steps.require_gradients("job.skip_step()")
+        self._steps.leave_out()
 
     def record_loss(self, loss: "float | torch.Tensor") -> None:
         """Of this step's batch, for its row in `steps()`: in the step, or after it and before the next."""
-        if self._steps == 0:
+        if self._steps.count == 0:
             raise RuntimeError("job.record_loss() came before the first step; call it in a step, or after it")
-        self._recording.loss(self._steps - 1, loss)
+        self._recording.loss(self._steps.count - 1, loss)
 
     def evaluate(self, score: Callable[[torch.nn.Module], Any]) -> None:
         """Adds a row to `evals()`. `score(model)`: the loss, or (loss, accuracy in [0, 1]), asked of the mean of all ranks'
         models with this rank's buffers, and of each rank's own where they differ; in evaluation mode, without gradients. It
         counts as no time. Collective, between two steps."""
-        self._require_between("job.evaluate()")
+        self._steps.come_between("job.evaluate()")
         with torch.no_grad():
-            self._recording.evaluate(self._model, self._weights, score)
+            self._recording.evaluate(self._model, self._memory.weights, score)
 
     def evals(self) -> "pandas.DataFrame":
         """A row for each `evaluate`, in the columns of evals.csv: step, seconds, loss and accuracy of the mean model, the
@@ -133,220 +160,62 @@ class Job(Rank):
         return self._recording.save(folder, facts_of(self._model, self._flags, self.ranks, samples))
 
     def state_dict(self) -> dict[str, Any]:
-        """What this rank keeps beside model and optimizers, as residuals of codecs, for torch.save; each rank has its own.
-        Collective, between two steps: asynchronous methods come to rest."""
-        self._require_between("job.state_dict()")
+        """What this rank keeps beside a common model, and optimizers, for torch.save; each rank has its own: residuals of codecs, and
+        this rank's weights where the algorithm works on more than gradients, so that ranks' differ. Collective, between two steps:
+        asynchronous methods come to rest."""
+        self._steps.come_between("job.state_dict()")
         state = {"ranks": self.ranks, "rank": self.rank, "state": self._session.state()}
-        if self._overflow is not None:
-            state["scale"] = self._overflow.scale
+        if not self._steps.gradients_alone:
+            state["weights"] = [one.clone() for one in self._memory.weights]
+        if self._steps.overflow is not None:
+            state["scale"] = self._steps.overflow.scale
         return state if self._algorithm is None else state | {"algorithm": self._algorithm.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on from `state_dict()` of the same rank, beside those of model and optimizers, as if it had never stopped.
-        Collective, before the first step. Raises ValueError for the state of another rank or algorithm."""
-        self._require_between("job.load_state_dict()")
+        """Goes on from `state_dict()` of the same rank, as if it had never stopped. The last to be loaded, since it has this rank's
+        weights where others have others: model and optimizers, each rank's own, come before, also before with_trigram. Collective, before
+        the first step. Raises ValueError for the state of another rank or algorithm."""
+        self._steps.come_between("job.load_state_dict()")
         if (state["rank"], state["ranks"]) != (self.rank, self.ranks):
             raise ValueError(f"the state is that of rank {state['rank']} of {state['ranks']}, and this is rank {self.rank} of "
                              f"{self.ranks}; give each rank its own")
         self._session.go_on_from(state["state"])
-        if self._overflow is not None:
-            self._overflow.scale = state.get("scale", 0.0)
+        for mine, kept in zip(self._memory.weights, state.get("weights", [])):
+            mine.copy_(kept)
+        if self._steps.overflow is not None:
+            self._steps.overflow.scale = state.get("scale", 0.0)
         if self._algorithm is not None:
             self._algorithm.load_state_dict(state["algorithm"])
 
-    def finish(self) -> None:
-        """After the last step, on all ranks: weights are final. Raises RuntimeError within a step. The end of a script does
-        it too, but after an error, sys.exit() with a code, or within a step the job fails."""
+    def finish(self, *, mean: bool = False) -> None:
+        """After the last step, on all ranks: weights are final, this rank's own or, with `mean`, those of `mean_model()` on all ranks, and
+        parameters have memory of their own again. A step that was begun and not taken is left out. The end of a script does it too, but
+        after an error or sys.exit() with a code the job fails."""
         if self._finished:
             return
-        self._require_between("job.finish()")
+        self._steps.come_between(FINISH)
+        whole: list[torch.Tensor] = []
+        if mean and not self._steps.gradients_alone:
+            with self.mean_model():
+                whole = [one.clone() for one in self._memory.weights]
         self._session.finish()
+        self._steps.put_frozen_back()
+        for mine, of_all in zip(self._memory.weights, whole):
+            mine.copy_(of_all)
+        self._memory.give_back()
         self._recording.keep_spans()
         self._leave()
 
-    def _lay_out(self) -> None:
-        """Moves weights and gradients to where the buckets are; parameters become views."""
-        self._weights, self._sums = [], []
-        views: dict[int, torch.Tensor] = {}
-        with torch.no_grad():
-            for order in self._session.order:
-                total = sum(self._parameters[index].numel() for index in order)
-                weights, gradients = (make(total, device=self._place.device) for make in (torch.empty, torch.zeros))
-                begin = 0
-                for index in order:
-                    parameter = self._parameters[index]
-                    end = begin + parameter.numel()
-                    weights[begin:end].view_as(parameter).copy_(parameter)
-                    parameter.data = weights[begin:end].view_as(parameter)
-                    parameter.grad = None
-                    views[index] = gradients[begin:end].view_as(parameter)
-                    begin = end
-                self._weights.append(weights)
-                self._sums.append(gradients)
-        self._gradients = [views[index] for index in range(len(self._parameters))]
-        self._places = [one.data_ptr() for one in self._parameters]
+    def _leave(self) -> None:
+        super()._leave()
+        if hasattr(self, "_steps"):
+            self._steps.leave()
 
-    def _listen(self, index: int, parameter: torch.nn.Parameter) -> None:
-        if hasattr(parameter, "register_post_accumulate_grad_hook"):
-            self._hooks.append(parameter.register_post_accumulate_grad_hook(lambda _: self._accumulated(index)))
-        else:  # torch before 2.1
-            node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
-            self._hooks.append(node.register_hook(lambda *_: self._accumulated(index)))
-            self._nodes = [*getattr(self, "_nodes", []), node]  # which lives no longer than somebody refers to it
+    def _works_on_gradients_alone(self) -> bool:
+        if self._algorithm is not None:
+            return isinstance(self._algorithm, algorithms.GradientMethod)
+        return works_on_gradients_alone(self._flags["algorithm"])
 
-    def _watch(self, optimizer: torch.optim.Optimizer) -> None:
-        """Learning rate schedules wrap `step` too, and need it bound."""
-        step = optimizer.step
-
-        @functools.wraps(step)
-        def watched(_: torch.optim.Optimizer, *arguments: Any, **named: Any) -> Any:
-            if self._finished:
-                return step(*arguments, **named)
-            self._require_gradients("optimizer.step()")
-            result = step(*arguments, **named)
-            self._stepped.add(id(optimizer))
-            if len(self._stepped) == len(self._optimizers):
-                self._end_step()
-            return result
-
-        setattr(optimizer, "step", types.MethodType(watched, optimizer))
-
-    def _share(self, buffers: Sequence[torch.Tensor]) -> None:
-        for one in buffers:
-            whole = one.detach().contiguous()
-            self._session.share(whole.data_ptr(), whole.numel() * whole.element_size())
-            if whole.data_ptr() != one.data_ptr():
-                one.detach().copy_(whole)
-
-    def _before_forward(self, model: torch.nn.Module, _: Any) -> None:
-        if not (model.training and torch.is_grad_enabled()):
-            return
-        self._end_cleared_step()
-        if self._moment != BETWEEN:
-            return
-        self._require_places()
-        for gradients in self._sums:
-            gradients.zero_()
-        for parameter, view in zip(self._parameters, self._gradients):
-            parameter.grad = view
-        for parameter in self._own:
-            parameter.grad = None
-        if self._overflow is not None:
-            self._overflow.begin()
+    def _present_learning_rate(self) -> float:
         groups = self._optimizers[0].param_groups if self._optimizers else [{"lr": self.learning_rate}]
-        self._session.begin(float(groups[0]["lr"]))
-        if self._broadcasts_buffers:
-            self._share(self._buffers())
-        if self._used is not None:
-            self._used = [0.0] * len(self._used)
-        self._told.clear()
-        self._stepped.clear()
-        self._moment = BEGUN
-        self._steps += 1
-
-    def _buffers(self) -> list[torch.Tensor]:
-        """That all ranks have, as they are now: a module may put others in their place."""
-        apart = only_on_this_rank(self._model)
-        return [one for one in self._model.buffers() if id(one) not in apart]
-
-    def _require_places(self) -> None:
-        for name, parameter, place in zip(self._names, self._parameters, self._places):
-            if parameter.data_ptr() != place or parameter.dtype != torch.float32:
-                raise RuntimeError(f"parameter '{name}' has left its bucket, since with_trigram moved it there: "
-                                   "convert and move the model (model.to) before with_trigram, not after")
-
-    def _accumulated(self, index: int) -> None:
-        parameter, view = self._parameters[index], self._gradients[index]
-        if parameter.grad is not None and parameter.grad.is_sparse:
-            raise RuntimeError(f"parameter '{self._names[index]}' has a sparse gradient, which no bucket holds; use sparse=False")
-        if self._moment == BETWEEN:
-            raise RuntimeError("backward() came without a step: call the model in training mode (model.train()) before each")
-        if self._moment == READY or index in self._told:
-            raise RuntimeError("a second backward() before optimizer.step(): put all but the last one into `with job.no_sync():`")
-        if parameter.grad is not None and parameter.grad.data_ptr() != view.data_ptr():
-            with torch.no_grad():
-                view.copy_(parameter.grad)
-            parameter.grad = view
-        if self._used is not None:
-            self._used[index] = 1.0
-        if not self._synchronizes:
-            return
-        if not self._told:
-            torch.autograd.Variable._execution_engine.queue_callback(self._end_backward)
-        self._told.add(index)
-        if self._overflow is not None:
-            self._overflow.look(view)
-        self._session.tensor_ready(index)
-
-    def _attach(self) -> None:
-        """What this backward pass did not reach has a gradient too, or another rank's would step weights apart: what
-        earlier passes added up, or 0 where zero_grad() came after the forward pass."""
-        for index, (parameter, view) in enumerate(zip(self._parameters, self._gradients)):
-            if index in self._told:
-                continue
-            with torch.no_grad():
-                if parameter.grad is None:
-                    view.zero_()
-                elif parameter.grad.data_ptr() != view.data_ptr():
-                    view.copy_(parameter.grad)
-            parameter.grad = view
-            if self._overflow is not None:
-                self._overflow.look(view)
-
-    def _end_backward(self) -> None:
-        self._attach()
-        self._session.gradients_end()
-        if self._overflow is not None:
-            self._overflow.agree(self._sums)
-        if self._used is not None:
-            self._drop_unused(self._used)
-        self._moment = READY
-
-    def _drop_unused(self, used: Sequence[float]) -> None:
-        """Of all ranks; optimizers leave parameters without a gradient as they are. Only a rank that has not used some itself has to see
-        what others did, for which it waits for its device."""
-        ranks = self._place.numbers(used)
-        self._session.sum(ranks.data_ptr(), len(used))
-        if all(used):
-            return
-        for parameter, count in zip(self._parameters, ranks.tolist()):
-            if count == 0:
-                parameter.grad = None
-
-    def _end_cleared_step(self) -> None:
-        """GradScaler leaves optimizers out where gradients overflowed, on all ranks alike, and zero_grad() follows; which an
-        accumulation that wants no_sync() does not call."""
-        if self._moment != READY:
-            return
-        left = [one.grad.any() for one in self._parameters if one.grad is not None]
-        if (self._overflow is not None and self._overflow.came()) or not left or not torch.stack(left).any():  # one look, which waits for a device
-            self._leave_out()
-
-    def _leave_out(self) -> None:
-        """Raises RuntimeError where an overflow would be there for ever."""
-        self._end_step()
-        if self._overflow is None and not self._session.state_is_finite():
-            raise RuntimeError(f"the gradients of step {self._steps - 1} overflowed, and algorithm '{self._flags['algorithm']}' has kept that for "
-                               "all steps that follow; give with_trigram the scaler of the loop, as grad_scaler=scaler, and it is left out "
-                               "of such steps")
-
-    def _require_between(self, came: str) -> None:
-        self._end_cleared_step()
-        if self._overflow is not None:
-            self._overflow.settle()
-        if self._moment == BEGUN:
-            raise RuntimeError(f"{came} came within a step, which a forward pass in training mode began and no backward() "
-                               "followed: call job.skip_step() on all ranks, and the model in model.eval() or torch.no_grad() "
-                               "where it does not train")
-        if self._moment == READY:
-            raise RuntimeError(f"{came} came within a step, {self._moment}; take the step first, or call job.skip_step() on all ranks")
-
-    def _require_gradients(self, came: str) -> None:
-        if self._moment != READY:
-            raise RuntimeError(f"{came} came, but no backward() since the last step did, or all were in no_sync()")
-
-    def _end_step(self) -> None:
-        self._session.end()
-        if self._overflow is not None:
-            self._overflow.end()
-        self._moment = BETWEEN
+        return float(groups[0]["lr"])

@@ -49,7 +49,8 @@ def library() -> ctypes.CDLL:
     addresses, counts = ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number)
     loaded = opened(path())
     arguments = {"open": [text, ctypes.POINTER(Handle)], "adopt": [Handle, addresses, addresses, counts, ctypes.c_int],
-                 "share": [Handle, ctypes.c_uint64, number], "sum": [Handle, ctypes.c_uint64, number],
+                 "share": [Handle, ctypes.c_uint64, number, ctypes.c_int], "sum": [Handle, ctypes.c_uint64, number],
+                 "global_weights": [Handle], "meet": [Handle],
                  "state": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "go_on_from": [Handle, text, number],
                  "follow": [Handle, ctypes.c_uint64], "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
@@ -112,6 +113,17 @@ def require_gradients_only(algorithm: str, else_text: str) -> None:
     check(library().trigram_require_gradients_only(algorithm.encode(), else_text.encode()))
 
 
+def works_on_gradients_alone(algorithm: str) -> bool:
+    """So that ranks' weights are equal after each step. Raises ValueError for what is no algorithm."""
+    try:
+        require_gradients_only(algorithm, (reason := "which is more"))
+    except ValueError as error:
+        if str(error).endswith(reason):
+            return False
+        raise
+    return True
+
+
 class Session:
     """This process as a rank, until it has finished: the moments of a step, in their order."""
 
@@ -156,8 +168,16 @@ class Session:
         addresses, lengths = ctypes.c_uint64 * len(counts), ctypes.c_int64 * len(counts)
         self._moment(self._library.trigram_adopt, addresses(*weights), addresses(*gradients), lengths(*counts), len(counts))
 
-    def share(self, address: int, count: int) -> None:
-        self._moment(self._library.trigram_share, address, count)
+    def share(self, address: int, count: int, root: int = 0) -> None:
+        """The root's bytes."""
+        self._moment(self._library.trigram_share, address, count, root)
+
+    def global_weights(self) -> None:
+        """Into the model's memory, whose own weights the caller has kept."""
+        self._moment(self._library.trigram_global_weights)
+
+    def meet(self) -> None:
+        self._moment(self._library.trigram_meet)
 
     def sum(self, address: int, count: int) -> None:
         self._moment(self._library.trigram_sum, address, count)

@@ -28,6 +28,26 @@ def check_model(model: torch.nn.Module, named: Named) -> device.Place:
     return place
 
 
+def require_same_parameters(model: torch.nn.Module, names: Sequence[str], known: Sequence[torch.nn.Parameter],
+                            own: Sequence[torch.nn.Parameter]) -> None:
+    """Raises RuntimeError, by its name, for a parameter that is trained by now and was not when with_trigram was called, so that each rank
+    would train one of its own; and for one that the model has no more. `own`: of this rank alone."""
+    ids = {id(one) for one in known}
+    there = {id(one): one for one in model.parameters()}
+    more = {key for key, one in there.items() if key not in ids and one.requires_grad} - {id(one) for one in own}
+    if more:
+        name = next(name for name, one in model.named_parameters() if id(one) in more)
+        raise RuntimeError(f"parameter '{name}' is trained by now and was not when with_trigram was called, so that each rank would train its "
+                           f"own; {ANEW}")
+    gone = [name for name, one in zip(names, known) if id(one) not in there]
+    if gone:
+        raise RuntimeError(f"parameter '{gone[0]}' of the model is another one than when with_trigram was called, as after "
+                           f"load_state_dict(assign=True) or with a new head; {ANEW}")
+
+
+ANEW = "call job.finish() and then with_trigram again, on all ranks, with optimizers that have it"
+
+
 def only_on_this_rank(model: torch.nn.Module) -> set[int]:
     """By `id`: parameters and buffers that ranks do not have in common, as experts have them: those of modules with the mark
     `only_on_this_rank = True`."""

@@ -1,10 +1,25 @@
 """Tensors that stand for larger ones, as on the clock of another model: how many elements they cost goes with them through
 arithmetic, as it does with the buffers of methods in C++."""
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any, Optional
 
 import torch
+
+borrowed = 0
+"""Simulations of this process that are on the clock of another model, where tensors stand for larger ones."""
+
+
+@contextlib.contextmanager
+def another_clock() -> Iterator[None]:
+    """As long as such a simulation lasts."""
+    global borrowed
+    borrowed += 1
+    try:
+        yield
+    finally:
+        borrowed -= 1
 
 
 class Modelled(torch.Tensor):  # type: ignore[misc]
@@ -56,10 +71,13 @@ def made(x: torch.Tensor, count: Optional[int]) -> Modelled:
 
 
 def costing(x: torch.Tensor, elements: int) -> torch.Tensor:
-    """x, which from here on costs as much as `elements` of its type where it is sent in a simulation: what was selected from a
-    bucket that stands for a larger one. It shares the memory of x; on a real cluster each tensor costs what it is."""
+    """x, which from here on costs as much as `elements` of its type where it is sent in a simulation on the clock of another model:
+    what was selected from a bucket that stands for a larger one. It shares the memory of x. Elsewhere, on the model's own clock and on
+    a real cluster, each tensor costs what it is, and this is x itself."""
     if elements < 0:
         raise ValueError(f"{elements} elements cannot be sent; give 0 or more")
+    if not borrowed:
+        return x
     with torch._C.DisableTorchFunction():
         return made(x.view(x.shape), elements)
 

@@ -24,10 +24,15 @@ class Rank:
     ranks: int
     """How many there are."""
     _session: Session
+    of_this_process_alone = True
+    """What copies of a model leave out, by `copies`."""
 
     def __init__(self) -> None:
         self._finished = False
-        self._hooks: list[Any] = []
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} is this process as a rank, of which there is no copy; keep its state_dict(), or a copy of the "
+                        "model, which has none")
 
     @staticmethod
     def settings(algorithm: str, flags: dict[str, object], place: Place) -> dict[str, str]:
@@ -64,8 +69,6 @@ class Rank:
 
     def _leave(self) -> None:
         self._finished = True
-        for hook in self._hooks:
-            hook.remove()
         live.pop(self, None)
 
     def _fail(self, reason: str) -> None:

@@ -1,6 +1,7 @@
 """Moments of an algorithm in Python on simulated ranks: each lane of each rank has a thread, which takes turns with the one that
 answers the program, so that a rank can wait in the midst of a moment while others go on. No two of them ever run at once."""
 
+import contextlib
 import itertools
 from collections.abc import Callable
 from typing import Any, Optional
@@ -65,6 +66,7 @@ class SimulatedMoments:
     def __init__(self, make: Optional[Make], weights: torch.Tensor, gradients: torch.Tensor) -> None:
         self._make, self._weights, self._gradients = make, weights, gradients
         self._ranks: dict[int, RankMoments] = {}
+        self._clock = contextlib.ExitStack()  # of another model, once one is known to be
 
     def begin(self, rank: int, told: dict[str, Any]) -> Asked:
         assert self._make is not None
@@ -80,8 +82,12 @@ class SimulatedMoments:
         """Leaves no thread behind."""
         for one in self._ranks.values():
             one.end()
+        self._clock.close()
 
     def _cut(self, counts: list[int], modelled_counts: list[int]) -> list[Bucket]:
+        if not modelled.borrowed and counts != modelled_counts:
+            self._clock.enter_context(modelled.another_clock())
+
         def sized(whole: torch.Tensor) -> list[torch.Tensor]:
             return [one if one.numel() == count else modelled.costing(one, count) for one, count in zip(whole.split(counts), modelled_counts)]
 

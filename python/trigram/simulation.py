@@ -240,7 +240,7 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Ma
                      "profile": of_clock(clock, server.made_alone(), loss, batch, count, folder),
                      "optimizer": "python_optimizer" if server.learning_rate is not None else optimizer} | flags
             try:
-                serve(server, ["run", *program.words_of(given | {"out": folder})])
+                serve(server, ["run", *program.words_of(given | {"out": folder})], program.text_of(flags.get("progress", True)) != "off")
             except BaseException as error:
                 tell(error, server, given, folder, scratch)
                 raise
@@ -329,11 +329,11 @@ def rate_of(server: Server, lr: Optional[float]) -> float:
     return server.learning_rate
 
 
-def serve(server: Server, words: list[str]) -> None:
+def serve(server: Server, words: list[str], shows_progress: bool) -> None:
     """Starts the program and answers it until it ends. Nothing of it is left when this returns or raises."""
     ours, theirs = socket.socketpair()
     with ours, theirs, tempfile.TemporaryFile() as said, progress.shown() as show:
-        server.show = show
+        server.show = show if shows_progress else server.show
         passed = (theirs.fileno(), server.shared.descriptor)
         environment = os.environ | {"TRIGRAM_PEER": ",".join(map(str, passed))}
         process = subprocess.Popen([*program.ending_with_us(), str(program.path()), *words], stdin=subprocess.DEVNULL,

@@ -31,12 +31,20 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
             optimizer.zero_grad()
             loss(model(x), y).backward()                                  # gradients are final when it returns
             optimizer.step()                                              # and weights when this does
+        with model.trigram.mean_model():                                  # what the ranks have trained together
+            if model.trigram.rank == 0: torch.save(model.state_dict(), "model.pt")
         model.trigram.finish()
 
-    All processes call it, with rank 0's weights to begin with. Parameters move into buckets, which `p.data` and `p.grad`
-    are views of; gradients begin every step at 0. `model.trigram` is the Job: its `rank` and `ranks`, `no_sync()` for
-    accumulation, `steps()`, `evals()` and `trace()` as tables and `save(folder)` as files, which `trigram plot FOLDER OTHER`
-    draws beside those of a simulation, `state_dict()` and `load_state_dict()` for checkpoints, `finish()`.
+    All processes call it, with rank 0's weights to begin with. Parameters move into buckets, whose memory `p.data` and `p.grad` are
+    until `finish()`; gradients begin every step at 0. `model.trigram` is the Job: its `rank` and `ranks`, `no_sync()` for
+    accumulation, `join()` for batches of other numbers on other ranks, `mean_model()` to evaluate and save, `steps()`, `evals()` and
+    `trace()` as tables and `save(folder)` as files, which `trigram plot FOLDER OTHER` draws beside those of a simulation, `state_dict()`
+    and `load_state_dict()` for checkpoints, `finish()`. Copies of the model, as deepcopy, pickle and AveragedModel make them, are plain
+    models without a job.
+    The model is trained as it is: a DistributedDataParallel around it is refused. A step begins with a forward pass of the whole model
+    in training mode; where an algorithm works on gradients alone, with any backward pass. Optimizers may take closures, also such as ask
+    for gradients several times where an algorithm works on gradients alone, and may step in turn. What is frozen stands still from the next
+    step on; parameters that are unfrozen, new or replaced are refused by name, until `finish()` and another with_trigram.
 
     `algorithm`: a name with parameters, or a class of your own (trigram.algorithm), or a function that makes such an object.
     `broadcast_buffers`: at the begin of each step all ranks take rank 0's buffers, as those of batch norm.

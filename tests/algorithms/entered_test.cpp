@@ -78,8 +78,9 @@ TEST_P(Entered, LoopsMayStepTheWeightsThemselves) {
   const std::set<std::string> step_otherwise = {"gradient_tracking", "sgp", "zero_pp"};
   if (!step_otherwise.contains(GetParam())) return expect_same_weights(true, Steps::by_the_loop);
   EXPECT_THAT([] { expect_same_weights(true, Steps::by_the_loop); },
-              ThrowsMessage<UsageError>(HasSubstr("only a part of bucket 0, or along another direction than its "
-                                                  "gradients, which the loop's cannot do; give it one of Trigram's")));
+              ThrowsMessage<UsageError>(HasSubstr(
+                  "only a part of bucket 0, or along another direction than its "
+                  "gradients, which the loop's own cannot do; train it where Trigram's optimizers step the weights")));
 }
 
 TEST_P(Entered, LoopsAreInALineOfAMesh) { expect_same_weights(true, Steps::by_the_object, "data=2,tensor=2"); }

@@ -155,6 +155,9 @@ class Modelled(unittest.TestCase):
     """A bucket of 12 elements that stands for one of 5000."""
 
     def setUp(self):
+        borrowed = modelled.another_clock()
+        borrowed.__enter__()
+        self.addCleanup(borrowed.__exit__, None, None, None)
         self.x = algorithm.costing(torch.arange(12.0), 5000)
 
     def test_what_is_computed_of_it_costs_as_much(self):
@@ -178,6 +181,27 @@ class Modelled(unittest.TestCase):
         for write in (lambda one: one.copy_(self.x), lambda one: one.__setitem__(slice(0, 12), self.x), lambda one: torch.add(self.x, 1, out=one)):
             with self.assertRaisesRegex(ValueError, "a tensor of 12 elements, which costs as many, is written with 12 that cost as 5000"):
                 write(torch.zeros(12))
+
+
+class Costing(Case):
+    """Of a method that sends a quarter of each bucket's elements, and says what they cost."""
+
+    def test_is_the_identity_where_no_clock_is_borrowed(self):
+        class Quarters(algorithm.GradientMethod):
+            def exchange(self, worker, bucket):
+                quarter = algorithm.costing(bucket.gradients[:max(1, len(bucket.gradients) // 4)], max(1, bucket.modelled_count // 4))
+                if bucket.modelled_count == len(bucket.gradients):
+                    torch.zeros(len(quarter)).copy_(quarter)  # which costs as many by itself
+                worker.comm.all_reduce(quarter)
+
+        x = torch.ones(4)
+        self.assertIs(algorithm.costing(x, 7), x)
+        with self.assertRaisesRegex(ValueError, "-1 elements cannot be sent"):
+            algorithm.costing(x, -1)
+        own = self.simulate(algorithm=Quarters, ranks=2, steps=2)
+        other = self.simulate(algorithm=Quarters, ranks=2, steps=2, clock="vgg16")
+        self.assertGreater(int(other.steps["bytes_sent"].iloc[-1]), 1000 * int(own.steps["bytes_sent"].iloc[-1]))
+        self.assertIs(algorithm.costing(x, 7), x)
 
 
 class Failures(Case):
@@ -260,7 +284,7 @@ if __name__ == "__main__":
 
     import real_and_simulated as task
     import simulate_test
-    from trigram import algorithm
+    from trigram import algorithm, modelled
 
     simulate_test.task = task
     simulate_test.trigram = importlib.import_module("trigram")

@@ -295,6 +295,12 @@ class Ends(Case):
         gc.collect()
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
 
+    def test_progress_is_shown_unless_told_otherwise(self):
+        for options, lines in (({}, "3/3 steps\n"), ({"progress": False}, "")):
+            self.shown.truncate(0)
+            self.simulate(**options)
+            self.assertTrue(self.shown.getvalue().replace("\0", "").endswith(lines) and bool(self.shown.getvalue()) == bool(lines), self.shown.getvalue())
+
     def test_results_of_before_are_not_taken_for_those_of_a_run_that_stopped(self):
         out = self.folder / "run"
         self.simulate(out=out)

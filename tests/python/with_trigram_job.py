@@ -12,13 +12,16 @@ import torch.distributed as dist
 from job_beside_ddp import BesideDdp
 from job_bits import Bits
 from job_comm import Comm
+from job_copies import Copies
 from job_layers import Layers
+from job_loops import Loops
+from job_mean import Means
 from job_methods import Methods
 from job_misuse import Misuse
 from job_overflow import Overflows
 
 
-class Cases(BesideDdp, Bits, Comm, Layers, Methods, Misuse, Overflows):
+class Cases(BesideDdp, Bits, Comm, Copies, Layers, Loops, Means, Methods, Misuse, Overflows):
     """A method a case."""
 
 

@@ -94,7 +94,7 @@ class Jobs(unittest.TestCase):
         self.hold(4, "ddp_plain", "ddp_momentum", "ddp_accumulation", "ddp_branch_of_no_rank", "ddp_batch_norm",
                   "ddp_scaled_losses", "an_overflow_leaves_no_trace", "rank_0_begins",
                   "local_sgd", "decentralized", "resumed_is_never_stopped", "every_other_algorithm_trains", "ranks_that_ask_keep_their_mean",
-                  "bytes_are_those_of_the_ring",
+                  "bytes_are_those_of_the_ring", "mean_model", "mean_model_of_diloco", "frozen_weights_stay", "ddp_uneven_batches",
                   "collectives", "begun_collectives_run_beside", "groups", "gradients_of_collectives", "batch_norm_of_unequal_batches",
                   "batch_norm_trains_as_one_process", "experts_equal_dense_ones", "experts_stay_on_their_rank", "fused_optimizers_step_buckets")
 
@@ -142,10 +142,10 @@ class Jobs(unittest.TestCase):
         self.assertNotIn("stepped", ended.stdout)
         self.assertIn("trigram: rank 1 fails: sys.exit('no more samples') came before job.finish()", ended.stdout)
 
-    def test_an_end_within_a_step_is_a_failure(self):
+    def test_an_end_within_a_step_is_one(self):
+        """As DDP's scripts end, after a forward pass that nothing followed."""
         ended = self.script(2, ENDS.format(models=2, spoil="model(torch.ones(1, 2)); sys.exit()"))
-        self.assertNotEqual(ended.returncode, 0)
-        self.assertIn("fails: job.finish() came within a step", ended.stdout)
+        self.assertEqual(ended.returncode, 0, ended.stdout)
 
 
 if __name__ == "__main__":

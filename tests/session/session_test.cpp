@@ -14,6 +14,7 @@ namespace trigram::testing::session_test {
 namespace {
 
 using ::testing::Each;
+using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
 constexpr int steps = 4;
@@ -92,13 +93,48 @@ TEST(Sessions, ShareAndSumOutsideOfSteps) {
     CalledSession session(small_buckets(ranks, "all_reduce"), sizes());
     succeed(session.adopt());
     std::vector<unsigned char> bytes(100, static_cast<unsigned char>(7 + session.rank()));
-    succeed(trigram_share(session, reinterpret_cast<std::uintptr_t>(bytes.data()), 100));
+    succeed(trigram_share(session, reinterpret_cast<std::uintptr_t>(bytes.data()), 100, 0));
     EXPECT_THAT(bytes, Each(7));
+    std::fill(bytes.begin(), bytes.end(), static_cast<unsigned char>(7 + session.rank()));
+    succeed(trigram_share(session, reinterpret_cast<std::uintptr_t>(bytes.data()), 100, 2));
+    EXPECT_THAT(bytes, Each(9));
     std::vector<float> numbers(100, static_cast<float>(session.rank()));
     succeed(trigram_sum(session, reinterpret_cast<std::uintptr_t>(numbers.data()), 100));
     EXPECT_THAT(numbers, Each(3.0F));
     succeed(trigram_finish(session));
   });
+}
+
+/// All elements of a parameter on each rank, as the model that is trained has them, after steps from 0 in which nothing
+/// was exchanged yet.
+std::vector<float> global_weights(const std::string& algorithm) {
+  constexpr int ranks = 4, last = 2;
+  std::vector<float> found(ranks);
+  on_ranks(ranks, [&] {
+    CalledSession session(small_buckets(ranks, algorithm), sizes());
+    succeed(session.adopt());
+    for (int step = 0; step < last; ++step) session.step(step, rate);
+    const std::vector<float> own = session.all_weights();
+    succeed(trigram_global_weights(session));
+    const float first = session.weights(1)[0];
+    EXPECT_THAT(std::vector(session.weights(1), session.weights(1) + session.count(1)), Each(first));
+    found[static_cast<std::size_t>(session.rank())] = first;
+    session.put_weights(own);
+    succeed(trigram_meet(session));
+    session.step(last, rate);
+    succeed(trigram_finish(session));
+  });
+  return found;
+}
+
+TEST(Sessions, GlobalWeightsAreTheMeanOrWhatTheMethodKeeps) {
+  float sum = 0;
+  for (int rank = 0; rank < 4; ++rank) sum += gradient_of(rank, 0, 1) + gradient_of(rank, 1, 1);
+  const float mean = -static_cast<float>(rate) * sum / 4;
+  EXPECT_THAT(global_weights("local_sgd:every=10"), Each(FloatNear(mean, 1e-6F)));
+  EXPECT_THAT(global_weights("all_reduce"), Each(FloatNear(mean, 1e-6F)));
+  for (const char* outer : {"diloco:every=10", "sparse_loco:every=10", "streaming_diloco:every=10", "no_loco:every=10"})
+    EXPECT_THAT(global_weights(outer), Each(0.0F)) << outer;
 }
 
 /// Methods of each way in which lanes touch what the loop has: in buckets, in the background, by requests, steps of
