@@ -17,6 +17,7 @@
 #include "experiments/record/report_file.hpp"
 #include "experiments/record/warnings.hpp"
 #include "experiments/settings/build_facts.hpp"
+#include "experiments/settings/launcher.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/study/agreement.hpp"
 #include "experiments/study/forked_runs.hpp"
@@ -141,7 +142,7 @@ std::vector<FailedRun> all_failed(const RunPool& pool, const Selected& selected)
 /// The main runs; a point for which nothing could be chosen is one that failed.
 std::vector<StudyResult> main_results(const Selected& selected, RunPool& pool) {
   std::vector<StudyResult> results = pool.run(selected.points, RunPool::main_phase);
-  for (const FailedRun& one : selected.without) results.push_back({one.point, "", nullptr, one.message});
+  for (const FailedRun& one : selected.without) results.push_back({one.point, "", nullptr, one.message, one.missing});
   return results;
 }
 
@@ -230,6 +231,15 @@ int run_study(const Arguments& arguments) {
   const auto [words, slurm] = without_slurm_flags(arguments);
   const Settings given = command_line.parse(words);
   const StudyFlags flags = read_study_flags(given);
+  if (flags.cells.empty()) {
+    require_started_alone("trigram study");
+  } else {
+    count_as_started_alone();  // each of several has cells of its own
+  }
+  require(
+      slurm.empty() || !flags.executor.empty(),
+      "trigram study: ", [&] { return shown("--slurm-" + slurm.front().substr(2)); },
+      " is for sbatch; give --executor slurm, or leave it out");
   try {
     Study study = read_study(flags.file);
     study.run = layered(study.run, flags_of_runs(given, study));
@@ -243,6 +253,6 @@ int run_study(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand study_subcommand = {"study", "many runs, their table and their pictures", run_study};
+const Subcommand study_subcommand = {"study", "many runs, their table and their pictures", run_study, true};
 
 }  // namespace trigram

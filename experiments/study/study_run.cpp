@@ -10,7 +10,8 @@ namespace trigram {
 namespace {
 
 Settings settings_of(const StudyPoint& point) {
-  return resolved(with_system(point.settings, run_flags()), run_defaults());
+  static const Settings defaults = run_defaults();
+  return resolved(with_system(point.settings, run_flags()), defaults);
 }
 
 RunConfig config_of(const StudyPoint& point) {

@@ -140,7 +140,7 @@ TEST_F(StudyCells, ThatAreMissingAreSaidWhenOthersAreCollected) {
 TEST_F(StudyCells, MadeByTwoAtOnceAreMadeAsByOne) {
   ASSERT_EQ(study("--plan").code, 0);
   const std::string one = program_path() + " study " + (scratch / "s.cfg").string() + " --jobs 2 --out " +
-                          (scratch / "s").string() + " --cells " + plan_path() + " > /dev/null";
+                          (scratch / "s").string() + " --cells " + plan_path() + " > /dev/null 2>&1";
   for (int round = 0; round < 3; ++round) {
     fs::remove_all(scratch / "s/runs");
     const Ended both = shell("(" + one + ") & first=$!; (" + one + "); second=$?; wait $first && exit $second");

@@ -135,6 +135,23 @@ class Cluster:
         self.daemons[name].kill()
         self.daemons[name].wait()
 
+    def kill_node(self, node):
+        """Its daemon and everything that runs on it, as when its power is cut."""
+        network = os.readlink(f"/proc/{self.holders[node].pid}/ns/net")
+        for path in pathlib.Path("/proc").glob("[0-9]*/ns/net"):
+            with contextlib.suppress(OSError):
+                if os.readlink(path) == network:
+                    os.kill(int(path.parts[2]), signal.SIGKILL)
+        self.daemons.pop(node).wait()
+        self.holders.pop(node).wait()
+
+    def kill_process(self, word):
+        """Those of the cluster's jobs whose command line has this word."""
+        for pid in processes_with(f"SLURM_CONF={self.folder}/slurm.conf"):
+            with contextlib.suppress(OSError):
+                if word.encode() in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(pid, signal.SIGKILL)
+
     def states(self):
         lines = self.command("sinfo", "--noheader", "--Node", "--format=%N %T").splitlines()
         return dict(line.split() for line in lines)
