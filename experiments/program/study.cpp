@@ -205,14 +205,12 @@ int take_apart(const Study& study, const StudyFlags& flags) {
   const Published published = published_of(study);
   if (!flags.cells.empty()) return make_cells(study, flags, published);
   const ResultFolder folder(flags.out, {"runs.csv", "table.txt", "study.json", "agreement.csv", "winners.csv"});
-  const FolderLock lock(flags.out, "a study");
   if (flags.plan) {
-    write_plan(study, flags, published);
-  } else if (flags.collect) {
-    collect(study, flags, published);
-  } else {
-    make_here(study, flags, published);
+    write_plan(study, flags, published);  // which nobody is in the way of
+    return 0;
   }
+  const FolderLock lock(flags.out, "a study");
+  (flags.collect ? collect : make_here)(study, flags, published);
   return 0;
 }
 

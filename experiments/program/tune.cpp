@@ -38,10 +38,11 @@ struct TuneFlags {
         jobs(flags.get("jobs", 0, "runs at a time; 0: one a core in the simulator, else one at all", {0, 1024})),
         confirm(flags.get("confirm", 3, "runs of the given and of the best, with seeds that the search has not seen",
                           {0, 1000})),
-        together(flags.get("together", false,
-                           "search with everybody who is given the same command, on machines that share the folder: each "
-                           "trial is chosen knowing all that have ended anywhere, in journal.log of Optuna's journal "
-                           "storage; the same seed searches otherwise each time")),
+        together(
+            flags.get("together", false,
+                      "search with everybody who is given the same command, on machines that share the folder: each "
+                      "trial is chosen knowing all that have ended anywhere, in journal.log of Optuna's journal "
+                      "storage; the same seed searches otherwise each time")),
         launcher(
             flags.get("launcher", "",
                       "what stands before each run's command, as 'mpirun -n 4 --oversubscribe' for --backend mpi")),

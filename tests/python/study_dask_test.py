@@ -31,7 +31,8 @@ class ByDask(case.Case):
     def end(self, process):
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.wait()
+        process.stdout.close()
 
     def start_scheduler(self):
         return self.start(PYTHON, "-m", "distributed.cli.dask_scheduler", "--scheduler-file", self.scheduler_file, "--port", 0, "--no-dashboard")
@@ -74,18 +75,18 @@ class ByDask(case.Case):
         self.assert_as_by_one_machine()
 
     def test_a_worker_that_is_killed_costs_its_task_alone(self):
-        self.file = study_case.study_file(self.folder, runs=40, steps=200)
+        self.file = study_case.study_file(self.folder, runs=30, steps=60)
         _, workers = self.start_cluster(4)
         study = self.start(*self.words(f":{self.scheduler_file}", "--task-seconds=0.2"))
         self.wait_for_runs(20)
         os.killpg(workers[0].pid, signal.SIGKILL)
-        self.wait_for_runs(60)
+        self.wait_for_runs(40)
         os.killpg(workers[1].pid, signal.SIGKILL)
         self.ended(study)
         self.assert_as_by_one_machine()
 
     def test_a_scheduler_that_is_killed_loses_nothing(self):
-        self.file = study_case.study_file(self.folder, runs=40, steps=200)
+        self.file = study_case.study_file(self.folder, runs=30, steps=60)
         scheduler, workers = self.start_cluster(4)
         study = self.start(*self.words(f":{self.scheduler_file}", "--task-seconds=0.2"))
         self.wait_for_runs(20)
@@ -104,14 +105,14 @@ class ByDask(case.Case):
         self.assert_as_by_one_machine()
 
     def test_ctrl_c_cancels_and_leaves_what_is_done(self):
-        self.file = study_case.study_file(self.folder, runs=40, steps=200)
+        self.file = study_case.study_file(self.folder, runs=30, steps=60)
         study = self.start(*self.words("", "--jobs=2", "--task-seconds=0.2"))
         self.wait_for_runs(10)
         os.killpg(study.pid, signal.SIGINT)
         text = self.ended(study, 130)
         self.assertIn(f"trigram: interrupted; finished runs are kept in {self.out}, the same command continues", text)
         self.assertNotIn("Traceback", text)
-        self.assertLess(len(study_case.runs_of(self.out)), 120)
+        self.assertLess(len(study_case.runs_of(self.out)), 90)
         self.assert_gone(self.out)
         self.assertEqual(study_case.trigram("study", self.file, "--plot=off", f"--out={self.out}").returncode, 0)
         self.assert_as_by_one_machine()
