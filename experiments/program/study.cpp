@@ -177,7 +177,7 @@ void conduct(const Study& study, const StudyFlags& flags, const Published& publi
   write_file(flags.out / "table.txt", table);
   write_file(flags.out / "study.json", facts.dump(2) + "\n");
   std::cout << table;
-  if (flags.plots) draw({flags.out});
+  if (flags.plots && !made(all).empty()) draw({flags.out});
   if (failed.empty()) remove_leftovers(flags.out);
   std::cout << "\nfiles: " << flags.out.string() << "/" << (study.notes ? "; notes: " + study.notes->string() : "")
             << std::endl;
