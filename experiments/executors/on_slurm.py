@@ -25,6 +25,7 @@ def make(plan, program):
         raise Refused("sbatch is missing, which submits jobs to Slurm; install slurm-client, or go to a node of the cluster. --dry-run "
                       "prints the job")
     path = write(program.out / "slurm" / "job.sh", text)
+    (program.out / "runs").mkdir(exist_ok=True)  # by which the folder is seen to be a study's
     ended = subprocess.run(["sbatch", "--parsable", str(path)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     number = ended.stdout.strip().partition(";")[0]
     if not number:

@@ -23,12 +23,13 @@ trap come_back USR1
 
 srun --overlap --nodes=1 --ntasks=1 --relative=0 --cpu-bind=none \
   "$python" -m distributed.cli.dask_scheduler --scheduler-file "$scheduler" --port 0 --no-dashboard >>"$out/slurm/dask.txt" 2>&1 &
+scheduler_step=$!
 srun --overlap --nodes="$SLURM_JOB_NUM_NODES" --ntasks-per-node=1 --cpu-bind=none --no-kill --kill-on-bad-exit=0 bash -c '
   until [ -f "$0" ]; do sleep 0.2; done
   exec "$1" -m distributed.cli.dask_worker --scheduler-file "$0" --nthreads "$SLURM_CPUS_ON_NODE" --no-dashboard --death-timeout 60 \
     --local-directory "${TMPDIR:-/tmp}"' "$scheduler" "$python" >>"$out/slurm/dask.txt" 2>&1 &
 until [ -f "$scheduler" ]; do
-  jobs -r %1 >/dev/null 2>&1 || { echo "trigram: Dask's scheduler did not start; $out/slurm/dask.txt says why" >&2; exit 1; }
+  kill -0 "$scheduler_step" 2>/dev/null || { echo "trigram: Dask's scheduler did not start; $out/slurm/dask.txt says why" >&2; exit 1; }
   sleep 0.2
 done
 

@@ -114,17 +114,39 @@ class Sleeping(concurrent.futures.Executor):
         return self.executor.submit(sleeping, 1.0)
 
 
-def measure_scheduler(folder, processes=8, threads=125, tasks=20_000):
+def cpu_of(process):
+    """Seconds of a core that a process has used."""
+    user, system = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def measure_scheduler(folder, processes=8, threads=125, tasks=10_000):
+    """What a task costs scheduler and submitter on a core each is what they can do in a second, however busy this machine is."""
     import distributed
-    program = program_of(folder, 2, "seed = 1:1000:1", "lr = 1:20:1")
-    cells = [cell._replace(seconds=1.0) for cell in program.plan()][:tasks]
-    with distributed.LocalCluster(n_workers=processes, threads_per_worker=threads, dashboard_address=None) as cluster, \
-            distributed.Client(cluster) as client:
-        begin = time.monotonic()
-        study_conductor.Stage(program, cells, Sleeping(client.get_executor(pure=False)), lambda: processes * threads, 1).make()
-        elapsed = time.monotonic() - begin
-    report("scheduler", f"{len(cells)} tasks of 1 s on {processes * threads} threads of {processes} workers took {elapsed:.1f} s: "
-                        f"{100 * len(cells) / (processes * threads * elapsed):.1f} % busy")
+    program = program_of(folder, 2, "seed = 1:1000:1", f"lr = 1:{tasks // 1000}:1")
+    cells = [cell._replace(seconds=1.0) for cell in program.plan()]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    place = f"--scheduler-file={folder}/scheduler.json"
+    begin = [sys.executable, "-m"]
+    started = [subprocess.Popen([*begin, "distributed.cli.dask_scheduler", place, "--port=0", "--no-dashboard"], **quiet)]
+    started += [subprocess.Popen([*begin, "distributed.cli.dask_worker", place, f"--nthreads={threads}", "--no-nanny", "--no-dashboard",
+                                  f"--local-directory={folder}"], **quiet) for _ in range(processes)]
+    try:
+        while not os.path.exists(f"{folder}/scheduler.json"):
+            time.sleep(0.1)
+        with distributed.Client(scheduler_file=f"{folder}/scheduler.json", timeout=120) as client:
+            client.wait_for_workers(processes)
+            before, at = [cpu_of(started[0].pid), time.process_time()], time.monotonic()
+            study_conductor.Stage(program, cells, Sleeping(client.get_executor(pure=False)), lambda: processes * threads, 1).make()
+            elapsed = time.monotonic() - at
+            scheduler, submitter = (1000 * (now - then) / len(cells) for now, then in zip([cpu_of(started[0].pid), time.process_time()], before))
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+    report("scheduler", f"Dask {distributed.__version__}, {len(cells)} tasks of 1 s on {processes * threads} threads of {processes} workers took "
+                        f"{elapsed:.1f} s: {100 * len(cells) / (processes * threads * elapsed):.1f} % busy; a task costs the scheduler {scheduler:.2f} ms "
+                        f"and the submitter {submitter:.2f} ms of a core: {100 / max(1, scheduler, submitter):.0f} % busy where each has one")
 
 
 MEASURED = {"plan": measure_plan, "memory": measure_memory, "local": measure_local, "scheduler": measure_scheduler}
