@@ -13,7 +13,7 @@ import study_case
 
 SKIPPED = 77
 PATIENCE = 300  # seconds; for what hangs
-PYTHON = "/usr/bin/python3"
+PYTHON = os.environ.get("TRIGRAM_PYTHON", "/usr/bin/python3")  # whose Dask is tried
 
 
 class ByDask(case.Case):

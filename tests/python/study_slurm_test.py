@@ -42,8 +42,11 @@ class BySlurm(case.Case):
         return "".join(f"\n{path.name}:\n{path.read_text(errors='replace')[-3000:]}" for path in sorted(self.out.glob("slurm/*.txt")))
 
     def wait_for_end(self, job):
-        ends = ("COMPLETED", "FAILED", "CANCELLED", "NODE_FAIL", "TIMEOUT")
-        self.cluster.wait_for(lambda: self.cluster.job(job)[0] in ends, "the job does not end", 900)
+        def has_ended():
+            self.cluster.hasten(job)
+            return self.cluster.job(job)[0] in ("COMPLETED", "FAILED", "CANCELLED", "NODE_FAIL", "TIMEOUT")
+
+        self.cluster.wait_for(has_ended, "the job does not end", 900)
         self.assertEqual(self.cluster.job(job)[0], "COMPLETED", self.messages() + self.cluster.logs())
 
     def assert_as_by_one_machine(self):
