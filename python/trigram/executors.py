@@ -5,9 +5,8 @@ import importlib
 import os
 import pathlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from collections.abc import Iterator
 from typing import Any
 
 from . import program
@@ -34,8 +33,8 @@ def slots_of(executor: concurrent.futures.Executor, parallel: int) -> Callable[[
     """How many tasks it can run at a time: what was given, else what it says; Dask's workers come and go."""
     if parallel > 0:
         return lambda: parallel
-    client = getattr(executor, "_client", None)
-    if client is not None:
+    if hasattr(executor, "_client"):
+        client: Any = executor._client
         return lambda: sum(client.nthreads().values())
     said = next((getattr(executor, name) for name in ("num_workers", "_max_workers") if isinstance(getattr(executor, name, None), int)), UNKNOWN)
     return lambda: said

@@ -1,6 +1,6 @@
 """What it costs to make a study by an executor, in the figures that are aimed at:
 
-    TRIGRAM_PROGRAM=build/release/experiments/trigram /usr/bin/python3 tests/benchmarks/studies.py [plan] [memory] [local] [scheduler]
+    /usr/bin/python3 tests/benchmarks/studies.py [plan] [memory] [local] [scheduler]
 
 `plan`: seconds and memory of --plan for 100,000 cells. `memory`: of who submits 100,000 cells. `local`: how busy two workers of Dask are with
 10,000 cells of some 20 ms. `scheduler`: how busy 1,000 workers of Dask's scheduler are with tasks that sleep for a second. How much the
@@ -26,6 +26,7 @@ from study_cells import StudyProgram
 
 PROGRAM = os.environ.get("TRIGRAM_PROGRAM", os.fspath(ROOT / "build" / "release" / "experiments" / "trigram"))
 MIB = 2**20
+STEPS_OF_20_MS = 20
 
 
 def study_file(folder, steps, *axes):
@@ -87,10 +88,10 @@ class Timed(concurrent.futures.Executor):
         self.seconds += sum(json.loads(line)["seconds"] for line in future.result().stdout.splitlines())
 
 
-def measure_local(folder):
+def measure_local(folder, count):
     import distributed
-    program = program_of(folder, 30, "seed = 1:10000:1")
-    cells = program.plan()
+    program = program_of(folder, STEPS_OF_20_MS, "seed = 1:10000:1")
+    cells = program.plan()[:count]
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
         timed, begin = Timed(client.get_executor(pure=False)), time.monotonic()
         study_conductor.Stage(program, cells, timed, lambda: 2, 1).make()
@@ -154,11 +155,13 @@ MEASURED = {"plan": measure_plan, "memory": measure_memory, "local": measure_loc
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("what", nargs="*", choices=[[], *MEASURED], default=list(MEASURED))
+    arguments.add_argument("what", nargs="*", metavar="FIGURE", help=f"of {', '.join(MEASURED)}; all, where none is named")
+    arguments.add_argument("--cells", type=int, default=10_000, help="of `local`, where a machine has more to do")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    for name in arguments.parse_args().what or MEASURED:
+    given = arguments.parse_args()
+    for name in given.what or MEASURED:
         with tempfile.TemporaryDirectory() as folder:
-            MEASURED[name](folder)
+            MEASURED[name](folder, *([given.cells] if name == "local" else []))
 
 
 if __name__ == "__main__":

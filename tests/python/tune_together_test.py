@@ -19,7 +19,7 @@ class Together(case.Case):
     def setUp(self):
         super().setUp()
         self.out, self.space = self.folder / "t", self.folder / "space.cfg"
-        self.space.write_text("bucket-size = 100kB..100MB log\noverlap = on off\nhierarchy = none leader\n")
+        self.space.write_text("bucket-size = 1MiB..100MiB log\noverlap = on off\nhierarchy = none leader\n")
 
     def start(self, trials):
         words = ["tune", "--workload=vgg16", "--cluster=two_by_four:nic_bandwidth=1Gbps", "--steps=2", f"--space={self.space}", "--together=on",
