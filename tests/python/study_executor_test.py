@@ -48,18 +48,19 @@ class ByAnExecutor(case.Case):
         died = []
 
         class Dying(concurrent.futures.ThreadPoolExecutor):
-            """Ends the program of its third task as a worker's machine would, once."""
+            """Ends the program of its first large task after one cell, as a worker's machine would."""
             def submit(self, fn, *args, **kwargs):
-                died.append(None)
-                return super().submit(killed if len(died) == 3 else fn, *args, **kwargs)
+                large = kwargs["input"].count("\n") > 1
+                return super().submit(killed if large and not died else fn, *args, **kwargs)
 
         def killed(command, **how):
-            half = how["input"].splitlines(keepends=True)[0]
-            subprocess.run(command, **{**how, "input": half})
+            died.append(how["input"].splitlines(keepends=True))
+            subprocess.run(command, **{**how, "input": died[0][0]})
             return subprocess.CompletedProcess(command, -signal.SIGKILL, "", "")
 
-        with Dying(2) as executor:
-            self.make(executor, task_seconds=0.2)
+        with Dying(1) as executor:
+            self.make(executor, task_seconds=1000)
+        self.assertGreater(len(died[0]), 1)
         self.assertEqual(study_case.contents(self.folder / "s"), self.one)
 
     def test_an_executor_that_is_gone_is_an_error_and_nothing_is_lost(self):
