@@ -4,6 +4,7 @@ no systemd, no cgroups. It needs root."""
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -164,7 +165,12 @@ class Cluster:
     def hasten(self, number):
         """A job that was put back into the queue waits for two minutes there, unless somebody says otherwise."""
         if self.job(number)[0] == "PENDING":
-            self.command("scontrol", "update", f"jobid={number}", "starttime=now")
+            self.command("scontrol", "update", f"jobid={number}", "starttime=now", "timelimit=60")
+
+    def end_soon(self, number):
+        """Leaves a job two minutes or less."""
+        minutes = int(re.search(r"RunTime=00:(\d\d):", self.command("scontrol", "show", "job", "--oneliner", str(number)))[1])
+        self.command("scontrol", "update", f"jobid={number}", f"timelimit={minutes + 2}")
 
     def wait_for(self, is_so, complaint, patience=PATIENCE):
         begin = time.monotonic()
