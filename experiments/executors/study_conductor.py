@@ -68,7 +68,7 @@ class Stage:
 
     def __init__(self, program, cells, executor, slots, task_seconds):
         self.program, self.executor, self.slots = program, executor, Capacity(slots)
-        self.groups, self.progress = Groups(cells, task_seconds), Progress(len(cells))
+        self.groups, self.progress = Groups(cells, task_seconds, self.slots), Progress(len(cells))
         self.running, self.again, self.ended = {}, [], queue.SimpleQueue()
         self.tries, self.lost, self.left, self.looked = {}, [], None, 0.0
 

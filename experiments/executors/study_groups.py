@@ -5,6 +5,8 @@ import json
 import math
 
 MOST = 10_000  # cells of a group
+LONGEST = 10  # seconds that a group lasts where there is much to do
+PARTS = 4  # that each slot has left at least, so that all end at about the same time
 
 
 class Mean:
@@ -39,10 +41,11 @@ class Expectations:
 
 
 class Groups:
-    """Hands out groups of `cells`. While nobody knows what a cell takes it goes alone, one of each row first."""
+    """Hands out groups of `cells` to `slots()` tasks at a time: longer ones while there is much to do, since each costs the start of
+    a program. While nobody knows what a cell takes it goes alone, one of each row first."""
 
-    def __init__(self, cells, task_seconds):
-        self.task_seconds, self.expectations = task_seconds, Expectations()
+    def __init__(self, cells, task_seconds, slots=lambda: math.inf):
+        self.task_seconds, self.slots, self.expectations = task_seconds, slots, Expectations()
         self.waiting = collections.deque(samples_first(cells))
         self.sort_at = 1  # costs that are known
 
@@ -61,16 +64,20 @@ class Groups:
 
     def next(self):
         """The next group; empty where none is left."""
-        group, lasts = [], 0.0
+        group, lasts, should_last = [], 0.0, self.seconds_of_group()
         while self.waiting and len(group) < MOST:
             seconds = self.expectations.of(self.waiting[0])
             if group and seconds is None:
                 break
             group.append(self.waiting.popleft())
             lasts += math.inf if seconds is None else seconds
-            if lasts >= self.task_seconds:
+            if lasts >= should_last:
                 break
         return group
+
+    def seconds_of_group(self):
+        mean = self.expectations.all.value() or 0.0
+        return max(self.task_seconds, min(LONGEST, len(self.waiting) * mean / (PARTS * self.slots())))
 
     def seconds_left(self, running):
         """Of all cells that wait and of those of `running` groups, one after the other; None where nobody knows."""

@@ -47,6 +47,17 @@ class Groups(unittest.TestCase):
         groups.add_costs(cost("a", "a", 0.5) + cost("b", "b, n = 1", 4))
         self.assertEqual(all_groups(groups), [["b1"], ["b2"], ["a1", "a2"], ["a3", "a4"]])
 
+    def test_groups_are_longer_while_there_is_much_to_do(self):
+        groups = study_groups.Groups([cell(f"a{i}") for i in range(1001)], 1, lambda: 2)
+        groups.next()
+        groups.add_costs(cost("a", "a", 0.125))
+        sizes = [len(group) for group in all_groups(groups)]
+        self.assertEqual(sum(sizes), 1000)
+        self.assertEqual(sizes[:3], [80, 80, 80], "ten seconds, while an eighth of what is left is more")
+        self.assertEqual(sizes[5], -(-600 // 8), "then an eighth of it, since two tasks at a time are to have four each")
+        self.assertEqual(sizes[-2], 8, "and a second in the end")
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+
     def test_runs_like_it_tell_more_than_its_row_and_its_plan(self):
         expected = study_groups.Expectations()
         self.assertIsNone(expected.of(cell("x")))
