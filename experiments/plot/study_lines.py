@@ -57,7 +57,8 @@ def missing_note(study, lost=None):
         return ""
     places = [place + (f" ({count} runs)" if count > 1 else "") for place, count in failed.items()]
     more = f"; and at {len(places) - most} more places" if len(places) > most else ""
-    return f"Missing, since runs failed: {'; '.join(places[:most])}{more}."
+    reason = "have not been made" if all(one.get("missing") for one in study["failed"]) else "failed"
+    return f"Missing, since runs {reason}: {'; '.join(places[:most])}{more}."
 
 
 def spread_note(counts, mark):

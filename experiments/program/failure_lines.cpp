@@ -1,11 +1,19 @@
 // What a study says of runs that failed.
+#include <algorithm>
+
 #include "experiments/program/tables.hpp"
 
 namespace trigram {
 namespace {
 
+/// "2 of 8 runs failed", "3 of 8 runs have not been made", or both.
 std::string counted(const std::vector<FailedRun>& failed, std::size_t all) {
-  return std::to_string(failed.size()) + " of " + std::to_string(all) + " runs failed";
+  const auto missing = static_cast<std::size_t>(std::ranges::count_if(failed, &FailedRun::missing));
+  const std::size_t tried = failed.size() - missing;
+  const std::string of = " of " + std::to_string(all) + " runs ";
+  const std::string absent = std::to_string(missing) + of + "have not been made";
+  if (tried == 0) return absent;
+  return std::to_string(tried) + of + "failed" + (missing > 0 ? ", and " + absent : "");
 }
 
 /// "s.cfg:5: row 'a', seed = 2, learning runs: it said this (runs/a-1/log.txt)"
@@ -14,7 +22,7 @@ std::string sentence(const FailedRun& one) {
   for (const auto& [key, value] : one.point.axes) text += ", " + key + " = " + value;
   if (one.phase != RunPool::main_phase) text += ", of the " + one.phase;
   text += ": " + one.message;
-  return one.folder.empty() ? text : text + " (" + one.folder + "/log.txt)";
+  return one.folder.empty() || one.missing ? text : text + " (" + one.folder + "/log.txt)";
 }
 
 }  // namespace

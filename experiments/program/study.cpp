@@ -1,6 +1,4 @@
 // trigram study: many runs as one file describes them, their table and their pictures.
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -11,19 +9,25 @@
 #include "core/quoted.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/plotting.hpp"
+#include "experiments/program/study_cells.hpp"
+#include "experiments/program/study_executor.hpp"
+#include "experiments/program/study_flags.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/record/folder_lock.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/record/warnings.hpp"
 #include "experiments/settings/build_facts.hpp"
+#include "experiments/settings/launcher.hpp"
 #include "experiments/settings/places.hpp"
-#include "experiments/settings/run_config.hpp"
 #include "experiments/study/agreement.hpp"
+#include "experiments/study/forked_runs.hpp"
 #include "experiments/study/possible_points.hpp"
+#include "experiments/study/run_folder.hpp"
 #include "experiments/study/selection.hpp"
 #include "experiments/study/study_calibration.hpp"
 #include "experiments/study/study_file.hpp"
 #include "experiments/study/study_files.hpp"
+#include "experiments/study/unmade_runs.hpp"
 #include "experiments/study/winner_map.hpp"
 #include "processes/interruption.hpp"
 
@@ -32,76 +36,12 @@ namespace {
 
 constexpr int interrupted_exit = 130;
 
-struct StudyFlags {
-  explicit StudyFlags(Params& flags)
-      : out(flags.get("out", "", "folder of the results; empty: results/NAME")),
-        jobs(flags.get("jobs", 0, "runs at a time; 0: one a core", {0, 1024})),
-        plots(flags.get("plot", true, "draw pictures at the end")),
-        recalibrate(flags.get("recalibrate", false,
-                              "search for calibrated values, instead of using those of the study's file")) {}
-
-  std::filesystem::path file;
-  std::filesystem::path out;
-  int jobs;
-  bool plots, recalibrate;
-};
-
-StudyFlags read_flags(const Settings& given) {
-  const auto study = given.find("STUDY");
-  require(study != given.end() && !study->second.empty(),
-          "trigram study: name a study or its file; trigram list studies shows those that are shipped");
-  Params flags = as_params("trigram study", given);
-  StudyFlags read(flags);
-  read.file = find_config("studies", "study", study->second);
-  if (read.jobs == 0) read.jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  if (read.out.empty()) read.out = std::filesystem::path("results") / read.file.stem();
-  return read;
-}
-
 nlohmann::json published_facts(const Published& published) {
   nlohmann::json points = nlohmann::json::array();
   for (const auto& [series, curve] : published) {
     for (const auto& [x, value] : curve) points.push_back({{"series", series}, {"x", x}, {"value", value}});
   }
   return points;
-}
-
-/// Whether a flag of `trigram run` may be given for a whole study; what a study does itself is its own.
-bool is_for_all_runs(const Params::Declared& flag) {
-  static const std::set<std::string> own{"out",        "config",           "trace", "progress",
-                                         "checkpoint", "checkpoint-every", "resume"};
-  return !own.contains(flag.key);
-}
-
-std::vector<Params::Declared> all_flags() {
-  std::vector<Params::Declared> flags = declared_flags<StudyFlags>("trigram study");
-  for (Params::Declared flag : run_flags()) {
-    if (!is_for_all_runs(flag)) continue;
-    flag.description = "of all runs, in place of [run]: " + flag.description;
-    flag.fallback = "";
-    flags.push_back(flag);
-  }
-  return flags;
-}
-
-/// Those among `given` that are flags of `trigram run`. Throws UsageError for one that the study sweeps: its values are
-/// the file's.
-Settings flags_of_runs(const Settings& given, const Study& study) {
-  Settings flags;
-  for (const Params::Declared& flag : run_flags()) {
-    const auto found = given.find(flag.key);
-    if (found == given.end() || !is_for_all_runs(flag)) continue;
-    const bool swept = std::ranges::any_of(study.sweep, [&](const Axis& axis) {
-      const std::vector<std::string> keys = parts_of(axis.key);
-      return std::ranges::find(keys, flag.key) != keys.end();
-    });
-    require(
-        !swept, "trigram study: --", flag.key, "=", [&] { return shown(found->second); },
-        " would be for all runs, but ", [&] { return study.file.string(); },
-        " sweeps it; leave it out, or change [sweep] there");
-    flags.insert(*found);
-  }
-  return flags;
 }
 
 /// Where calibrated values come from, for tables and figures.
@@ -202,20 +142,13 @@ std::vector<FailedRun> all_failed(const RunPool& pool, const Selected& selected)
 /// The main runs; a point for which nothing could be chosen is one that failed.
 std::vector<StudyResult> main_results(const Selected& selected, RunPool& pool) {
   std::vector<StudyResult> results = pool.run(selected.points, RunPool::main_phase);
-  for (const FailedRun& one : selected.without) results.push_back({one.point, "", nullptr, one.message});
+  for (const FailedRun& one : selected.without) results.push_back({one.point, "", nullptr, one.message, one.missing});
   return results;
 }
 
-/// Throws Error at the end, when everything that there is has been written and drawn, where runs failed.
-void conduct(const Study& study, const StudyFlags& flags) {
-  Published published;
-  if (study.target) {
-    published = located(study.file.string() + ": [target] file: ", [&] { return read_published(*study.target); });
-  }
-  const ResultFolder folder(flags.out, {"runs.csv", "table.txt", "study.json", "agreement.csv", "winners.csv"});
-  const FolderLock lock(flags.out, "a study");
-  RunPool pool(flags.out, flags.jobs);
-  pool.check(possible_points(study, flags.recalibrate));
+/// Tables, files and pictures of the runs of a pool, which makes those that it has to. Throws Error at the end, when
+/// everything that there is has been written and drawn, where runs failed or are missing.
+void conduct(const Study& study, const StudyFlags& flags, const Published& published, RunPool& pool) {
   const Calibrated found = calibrate(study, published, pool, flags.recalibrate);
   const Selected selected = select(study, main_points(study, found.values), pool);
   const MapRuns beside(study, pool);
@@ -244,10 +177,41 @@ void conduct(const Study& study, const StudyFlags& flags) {
   write_file(flags.out / "table.txt", table);
   write_file(flags.out / "study.json", facts.dump(2) + "\n");
   std::cout << table;
-  if (flags.plots) draw({flags.out});
+  if (flags.plots && !made(all).empty()) draw({flags.out});
+  if (failed.empty()) remove_leftovers(flags.out);
   std::cout << "\nfiles: " << flags.out.string() << "/" << (study.notes ? "; notes: " + study.notes->string() : "")
             << std::endl;
   ensure(failed.empty(), [&] { return first_failure(failed, asked); });
+}
+
+/// All runs here, each where it is missing.
+void make_here(const Study& study, const StudyFlags& flags, const Published& published) {
+  ForkedRuns here(flags.jobs);
+  RunPool pool(flags.out, here);
+  remove_abandoned_runs(flags.out);
+  pool.check(possible_points(study, flags.recalibrate), flags.jobs);
+  conduct(study, flags, published, pool);
+}
+
+/// What there is.
+void collect(const Study& study, const StudyFlags& flags, const Published& published) {
+  UnmadeRuns nowhere;
+  RunPool pool(flags.out, nowhere);
+  conduct(study, flags, published, pool);
+}
+
+/// What is asked for by the flags; the exit code.
+int take_apart(const Study& study, const StudyFlags& flags) {
+  const Published published = published_of(study);
+  if (!flags.cells.empty()) return make_cells(study, flags, published);
+  const ResultFolder folder(flags.out, {"runs.csv", "table.txt", "study.json", "agreement.csv", "winners.csv"});
+  if (flags.plan) {
+    write_plan(study, flags, published);  // which nobody is in the way of
+    return 0;
+  }
+  const FolderLock lock(flags.out, "a study");
+  (flags.collect ? collect : make_here)(study, flags, published);
+  return 0;
 }
 
 int run_study(const Arguments& arguments) {
@@ -256,28 +220,37 @@ int run_study(const Arguments& arguments) {
       "Makes the runs of a study, a process each; finished runs are kept, so the same command continues. Runs that "
       "fail take nothing from the others: tables and pictures say what is missing, and the command ends with 1.",
       "trigram study bagua_bandwidth --jobs 4",
-      all_flags(),
+      study_flags(),
       "STUDY",
       "the name of a study that is shipped (trigram list studies), or the path of a study file, as ./mine.cfg;\n"
       "its format is described in " +
           (shipped_folder("studies") / "README.md").string()};
   if (command_line.helped(arguments)) return 0;
-  const Settings given = command_line.parse(arguments);
-  const StudyFlags flags = read_flags(given);
+  const auto [words, slurm] = without_slurm_flags(arguments);
+  const Settings given = command_line.parse(words);
+  const StudyFlags flags = read_study_flags(given);
+  if (flags.cells.empty()) {
+    require_started_alone("trigram study");
+  } else {
+    count_as_started_alone();  // each of several has cells of its own
+  }
+  require(
+      slurm.empty() || !flags.executor.empty(),
+      "trigram study: ", [&] { return shown("--slurm-" + slurm.front().substr(2)); },
+      " is for sbatch; give --executor slurm, or leave it out");
   try {
     Study study = read_study(flags.file);
     study.run = layered(study.run, flags_of_runs(given, study));
-    conduct(study, flags);
+    return flags.executor.empty() ? take_apart(study, flags) : execute(flags, given, slurm);
   } catch (const Interruption&) {
     std::cerr << "trigram: interrupted; finished runs are kept in " << flags.out.string()
               << ", the same command continues\n";
     return interrupted_exit;
   }
-  return 0;
 }
 
 }  // namespace
 
-const Subcommand study_subcommand = {"study", "many runs, their table and their pictures", run_study};
+const Subcommand study_subcommand = {"study", "many runs, their table and their pictures", run_study, true};
 
 }  // namespace trigram

@@ -14,7 +14,8 @@ struct Subcommand {
   const char* name;
   const char* summary;
   int (*run)(const Arguments& arguments);
-  bool has_ranks = false;  ///< they may be processes: it may be started by mpirun, where others would run several times
+  bool has_ranks =
+      false;  ///< it may be started by mpirun, as ranks or with a part each, where others would run several times
 };
 
 extern const Subcommand run_subcommand;

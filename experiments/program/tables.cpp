@@ -44,10 +44,12 @@ std::string measure_cell(const Study& study, const std::vector<const StudyResult
   for (const StudyResult* result : results) {
     if (result->failure.empty()) values.push_back(measured(study, *result));
   }
-  const std::size_t failed = results.size() - values.size();
-  if (failed == 0) return median_and_range(values);
-  if (values.empty()) return "failed";
-  return median_and_range(values) + ", " + std::to_string(failed) + " of " + std::to_string(results.size()) + " failed";
+  const std::size_t lost = results.size() - values.size();
+  if (lost == 0) return median_and_range(values);
+  const auto missing = static_cast<std::size_t>(std::ranges::count_if(results, &StudyResult::missing));
+  const std::string words = missing == 0 ? "failed" : missing == lost ? "missing" : "failed or missing";
+  if (values.empty()) return words;
+  return median_and_range(values) + ", " + std::to_string(lost) + " of " + std::to_string(results.size()) + " " + words;
 }
 
 /// The results of a line by the value of the first axis ("" without one).

@@ -1,6 +1,7 @@
 // trigram tune: a search for the flags of a run that make it fastest.
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <set>
 
 #include "core/error.hpp"
@@ -37,6 +38,11 @@ struct TuneFlags {
         jobs(flags.get("jobs", 0, "runs at a time; 0: one a core in the simulator, else one at all", {0, 1024})),
         confirm(flags.get("confirm", 3, "runs of the given and of the best, with seeds that the search has not seen",
                           {0, 1000})),
+        together(
+            flags.get("together", false,
+                      "search with everybody who is given the same command, on machines that share the folder: each "
+                      "trial is chosen knowing all that have ended anywhere, in journal.log of Optuna's journal "
+                      "storage; the same seed searches otherwise each time")),
         launcher(
             flags.get("launcher", "",
                       "what stands before each run's command, as 'mpirun -n 4 --oversubscribe' for --backend mpi")),
@@ -45,6 +51,7 @@ struct TuneFlags {
 
   std::string goal, space;
   int trials, batch, jobs, confirm;
+  bool together;
   std::string launcher;
   bool plots;
   std::filesystem::path out;
@@ -140,6 +147,7 @@ nlohmann::json plan(const TuneFlags& flags, const Settings& given, const RunConf
           {"jobs", flags.jobs},
           {"confirm", flags.confirm},
           {"seed", begin.training.relaxation.seed},
+          {"together", flags.together},
           {"launcher", flags.launcher},
           {"out", flags.out.string()}};
 }
@@ -154,7 +162,8 @@ int tune(const Arguments& arguments) {
   const RunConfig begin = config_of(given);
   const nlohmann::json planned = plan(flags, given, begin);
   const ResultFolder folder(flags.out, {"tune.json", "trials.csv", "best.cfg", "summary.txt"});
-  const FolderLock lock(flags.out, "a search");
+  std::optional<FolderLock> lock;
+  if (!flags.together) lock.emplace(flags.out, "a search");
   const int code = run_script(shipped_folder("tune") / "tune.py", planned.dump());
   require(code != no_optuna,
           "optuna is missing, which searches; install python3-optuna, or by pip install 'trigram[tuning]'");

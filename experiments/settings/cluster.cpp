@@ -1,6 +1,14 @@
 // Reads clusters from files.
 #include "experiments/settings/cluster.hpp"
 
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
 #include "core/quoted.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/settings/settings.hpp"
@@ -8,10 +16,27 @@
 namespace trigram {
 namespace {
 
-/// A SimGrid platform is a parameter of the simulator; any other file is a list of them.
+/// By what a change of a file is seen.
+using Version = std::tuple<dev_t, ino_t, off_t, std::int64_t, std::int64_t>;
+
+Version version_of(const std::filesystem::path& file) {
+  struct stat facts {};
+  if (::stat(file.c_str(), &facts) != 0) return {};
+  return {facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec};
+}
+
+/// A SimGrid platform is a parameter of the simulator; any other file is a list of them, which is read once as long as
+/// it is the same: a study has many runs on a cluster.
 Settings cluster_settings(const std::filesystem::path& file) {
   if (file.extension() == ".xml") return {{"platform", file.string()}};
-  return read_settings(file);
+  static std::mutex mutex;
+  static std::map<std::filesystem::path, std::pair<Version, Settings>> read;
+  const Version version = version_of(file);
+  const std::scoped_lock lock(mutex);
+  auto known = read.find(file);
+  if (known == read.end() || known->second.first != version)
+    known = read.insert_or_assign(file, std::pair(version, read_settings(file))).first;
+  return known->second.second;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "experiments/settings/launcher.hpp"
 
+#include <cstdlib>
+
 #include "core/error.hpp"
 #include "processes/launcher_variables.hpp"
 
@@ -20,6 +22,10 @@ void require_started_alone(const std::string& command, const std::string& instea
   require(launched.processes == 1, command, ": ", launched.launcher, " started ", launched.processes, " processes (",
           launched.sign, "), and each would do all of it; start it once, without ", launched.launcher,
           instead.empty() ? "" : ", or ", instead);
+}
+
+void count_as_started_alone() {
+  for (const LauncherVariables& variables : launcher_variables) ::unsetenv(variables.own);
 }
 
 }  // namespace trigram

@@ -21,4 +21,7 @@ Launch launch();
 /// what else could be meant.
 void require_started_alone(const std::string& command, const std::string& instead = "");
 
+/// Forgets who was started together with this process, for one that has work of its own whatever the others do.
+void count_as_started_alone();
+
 }  // namespace trigram

@@ -62,7 +62,7 @@ class Checker {
 
 }  // namespace
 
-void RunPool::check(const std::vector<StudyPoint>& points) {
+void RunPool::check(const std::vector<StudyPoint>& points, int jobs) {
   std::vector<StudyRun> runs;
   std::vector<std::string> places;
   std::set<std::string> seen;
@@ -72,7 +72,7 @@ void RunPool::check(const std::vector<StudyPoint>& points) {
     runs.push_back(std::move(run));
     places.push_back(point.place);
   }
-  const std::size_t checkers = std::min(runs.size(), static_cast<std::size_t>(jobs_));
+  const std::size_t checkers = std::min(runs.size(), static_cast<std::size_t>(jobs));
   std::deque<Checker> all;
   for (std::size_t i = 0; i < checkers; ++i) all.emplace_back(runs, i, checkers);
   Refused first{runs.size(), ""};

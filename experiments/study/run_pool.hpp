@@ -1,4 +1,4 @@
-// Runs the points of a study in parallel processes and keeps what is finished.
+// The runs of a study: those that are finished are read, the others made.
 #pragma once
 
 #include <filesystem>
@@ -7,29 +7,32 @@
 #include <vector>
 
 #include "experiments/record/run_record.hpp"
+#include "experiments/study/run_task.hpp"
 #include "experiments/study/study_point.hpp"
 
 namespace trigram {
 
 /// A run that a study could not make.
 struct FailedRun {
-  StudyPoint point;     ///< the first that asked for it
-  std::string phase;    ///< what it was made for: RunPool::main_phase, "learning runs"
-  std::string folder;   ///< under the study's own, with its log.txt; empty where nothing was run
-  std::string message;  ///< what it said
-  std::string command;  ///< makes it alone; empty where nothing was run
+  StudyPoint point;      ///< the first that asked for it
+  std::string phase;     ///< what it was made for: RunPool::main_phase, "learning runs"
+  std::string folder;    ///< under the study's own, with its log.txt; empty where nothing was run
+  std::string message;   ///< what it said
+  std::string command;   ///< makes it alone; empty where nothing was run
+  bool missing = false;  ///< nobody has tried to make it
 };
 
-/// A process a run, `jobs` at a time. Every run has a folder FOLDER/runs/ROW-HASH named after its whole configuration:
+/// Every run has a folder FOLDER/runs/ROW-HASH named after its whole configuration:
 /// one that holds its whole run.json, made from files that have not changed since, is finished and is read instead of
 /// run again.
 class RunPool {
  public:
-  RunPool(std::filesystem::path folder, int jobs) : folder_(std::move(folder)), jobs_(jobs) {}
+  /// `maker`, which must outlive it, makes what is not finished.
+  RunPool(std::filesystem::path folder, RunMaker& maker) : folder_(std::move(folder)), maker_(maker) {}
 
-  /// Checks the points that are not finished, in processes of their own, since a backend may be made once a process.
-  /// Throws UsageError for the first that would be refused, naming file, line and row.
-  void check(const std::vector<StudyPoint>& points);
+  /// Checks the points that are not finished, in `jobs` processes of their own, since a backend may be made once a
+  /// process. Throws UsageError for the first that would be refused, naming file, line and row.
+  void check(const std::vector<StudyPoint>& points, int jobs);
 
   /// What progress calls the runs that tables and pictures show.
   static constexpr const char* main_phase = "runs";
@@ -46,12 +49,15 @@ class RunPool {
   std::size_t asked() const { return asked_.size(); }
 
  private:
+  void complete(StudyResult& result, const std::string& identity, const RunFailures& failures,
+                const std::string& phase);
   void note_failure(const StudyResult& result, const std::string& phase);
 
   std::filesystem::path folder_;
-  int jobs_;
+  RunMaker& maker_;
   FileDigests digests_;
   std::vector<FailedRun> failed_;
+  std::set<std::string> failed_folders_;
   std::set<std::string> asked_;  ///< folders
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <string>
 
 namespace trigram {
 namespace {
@@ -37,9 +39,17 @@ Selected select(const Study& study, const std::vector<StudyPoint>& points, RunPo
   const std::vector<StudyResult> results = pool.run(candidates, "runs to choose " + selection.flag);
   Selected selected;
   for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto tried = std::span(results).subspan(i * selection.grid.size(), selection.grid.size());
+    const auto missing = std::ranges::count_if(tried, &StudyResult::missing);
+    if (missing > 0) {
+      selected.without.push_back({points[i], RunPool::main_phase, "",
+                                  std::to_string(missing) + " of " + std::to_string(tried.size()) + " runs to choose " +
+                                      selection.flag + " have not been made",
+                                  "", /*missing=*/true});
+      continue;
+    }
     std::vector<double> scores;
-    for (std::size_t j = 0; j < selection.grid.size(); ++j)
-      scores.push_back(score(results[i * selection.grid.size() + j], selection.by));
+    for (const StudyResult& result : tried) scores.push_back(score(result, selection.by));
     const auto best = static_cast<std::size_t>(std::min_element(scores.begin(), scores.end()) - scores.begin());
     if (!std::isfinite(scores[best])) {
       selected.without.push_back(

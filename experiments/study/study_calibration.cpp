@@ -21,8 +21,12 @@ std::vector<StudyPoint> points_of(const Study& study, const Settings& values) {
   return points;
 }
 
-/// The same results, none of which a fit can do without. Throws Error for one that failed.
+/// The same results, none of which a fit can do without. Throws Error for one that failed, and MissingRuns.
 std::vector<StudyResult> all_made(std::vector<StudyResult> results) {
+  const auto missing = std::ranges::count_if(results, &StudyResult::missing);
+  if (missing > 0)
+    throw MissingRuns(std::to_string(missing) + " of " + std::to_string(results.size()) +
+                      " runs that calibration needs have not been made");
   for (const StudyResult& result : results)
     ensure(result.failure.empty(), "a run that calibration needs failed: ", result.point.place, result.failure, " (",
            result.folder, "/log.txt)");

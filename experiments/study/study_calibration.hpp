@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/error.hpp"
 #include "experiments/study/compare.hpp"
 #include "experiments/study/run_pool.hpp"
 
@@ -17,10 +18,17 @@ struct Calibrated {
   std::vector<std::string> words;  ///< of the search: how well each value is known, and which cannot be told apart
 };
 
+/// Runs that calibration needs have not been made, and nobody is to make them now.
+class MissingRuns : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The values of [calibrated], where the file has them and nobody asks to `search` again. Else those between the ends
 /// of each grid at which logarithms of the calibrated rows and of their published points differ least in squares, each
 /// moved to the grid's nearest value. Throws UsageError for a grid of what are no numbers, and where no published point
-/// meets a run.
+/// meets a run, and
+/// MissingRuns.
 Calibrated calibrate(const Study& study, const Published& published, RunPool& pool, bool search);
 
 }  // namespace trigram

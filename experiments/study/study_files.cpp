@@ -111,6 +111,7 @@ nlohmann::json failure_facts(const std::vector<FailedRun>& failed) {
                      {"folder", one.folder},
                      {"message", one.message},
                      {"command", one.command}});
+    if (one.missing) facts.back()["missing"] = true;
   }
   return facts;
 }

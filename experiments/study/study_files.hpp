@@ -18,7 +18,8 @@ std::string runs_csv(const Study& study, const std::vector<StudyResult>& results
 /// What the study is, for plots: title, axes, rows, measure, goal.
 nlohmann::json study_facts(const Study& study);
 
-/// Runs that are missing: row, series, variant, axes, phase, folder, message and command of each.
+/// Runs that are not there: row, series, variant, axes, phase, folder, message and command of each, and whether it is
+/// "missing", where nobody has tried to make it.
 nlohmann::json failure_facts(const std::vector<FailedRun>& failed);
 
 }  // namespace trigram

@@ -63,19 +63,27 @@ std::string place_of(const Study& study, const Row& row, const Variant& variant)
 }
 
 void add_row(const Study& study, const Settings& found, const Row& row, const Variant& variant, const Settings& changed,
-             std::vector<StudyPoint>& points) {
+             const VisitPoint& visit) {
   for (const Settings& axes : product(study.sweep)) {
     const Settings base = layered(layered(study.run, found), flags_of(axes));
-    points.push_back({row.name, row.series, variant.name, axes, layered(layered(base, row.settings), changed),
-                      place_of(study, row, variant)});
+    visit({row.name, row.series, variant.name, axes, layered(layered(base, row.settings), changed),
+           place_of(study, row, variant)});
   }
+}
+
+VisitPoint into(std::vector<StudyPoint>& points) {
+  return [&points](StudyPoint point) { points.push_back(std::move(point)); };
 }
 
 }  // namespace
 
+void visit_main_points(const Study& study, const Settings& found, const VisitPoint& visit) {
+  for (const Row& row : study.rows) add_row(study, found, row, Variant{}, {}, visit);
+}
+
 std::vector<StudyPoint> main_points(const Study& study, const Settings& found) {
   std::vector<StudyPoint> points;
-  for (const Row& row : study.rows) add_row(study, found, row, Variant{}, {}, points);
+  visit_main_points(study, found, into(points));
   return points;
 }
 
@@ -84,7 +92,7 @@ std::vector<StudyPoint> variant_points(const Study& study, const Settings& found
   for (const Variant& variant : study.variants) {
     for (const Row& row : study.rows) {
       const std::optional<Settings> changed = changes(study, variant, row);
-      if (changed) add_row(study, found, row, variant, *changed, points);
+      if (changed) add_row(study, found, row, variant, *changed, into(points));
     }
   }
   return points;

@@ -1,6 +1,7 @@
 // The runs of a study: every row at every swept value, and the variants.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <ranges>
 #include <span>
@@ -25,12 +26,19 @@ struct StudyResult {
   std::string folder;        ///< under the study's own
   nlohmann::json run;        ///< null where the run failed
   std::string failure = "";  ///< what a run that failed said; empty where run.json is there
+  bool missing = false;      ///< nobody has tried to make it
 };
 
 /// Those whose run was made, as a view of `results`, which must outlive it.
 inline auto made(std::span<const StudyResult> results) {
   return std::views::filter(results, [](const StudyResult& one) { return one.failure.empty(); });
 }
+
+/// Takes points one by one.
+using VisitPoint = std::function<void(StudyPoint point)>;
+
+/// Rows × swept values in the order of the file, one by one: there may be more than are to be held at once.
+void visit_main_points(const Study& study, const Settings& found, const VisitPoint& visit);
 
 /// Rows × swept values in the order of the file. `found` lies between the fixed flags and the rows': what calibration
 /// found.

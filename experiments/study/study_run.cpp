@@ -9,13 +9,9 @@
 namespace trigram {
 namespace {
 
-const std::string& program_digest() {
-  static const std::string digest = file_digest("/proc/self/exe");
-  return digest;
-}
-
 Settings settings_of(const StudyPoint& point) {
-  return resolved(with_system(point.settings, run_flags()), run_defaults());
+  static const Settings defaults = run_defaults();
+  return resolved(with_system(point.settings, run_flags()), defaults);
 }
 
 RunConfig config_of(const StudyPoint& point) {
@@ -33,6 +29,20 @@ StudyRun::StudyRun(const std::filesystem::path& study, const StudyPoint& point)
   require(config.checkpoint.empty() && config.resume.empty(),
           "a run of a study leaves no checkpoints, and goes on from ",
           "none: a study that is started again makes the runs that are missing; leave out what [run] says of them");
+}
+
+RunTask task_of(StudyRun run, const StudyPoint& point) {
+  std::string like = point.row;
+  for (const auto& [key, value] : point.axes) {
+    if (key != "seed") like += ", " + key + " = " + value;
+  }
+  const std::string name = std::filesystem::path(run.name).filename().string();
+  return {std::move(run.config), run.identity, name, point.settings, point.place, point.row, std::move(like)};
+}
+
+const std::string& program_digest() {
+  static const std::string digest = file_digest("/proc/self/exe");
+  return digest;
 }
 
 std::string command_of(const StudyPoint& point) {

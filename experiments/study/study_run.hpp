@@ -5,6 +5,7 @@
 #include <string>
 
 #include "experiments/settings/run_config.hpp"
+#include "experiments/study/run_task.hpp"
 #include "experiments/study/study_point.hpp"
 
 namespace trigram {
@@ -18,6 +19,12 @@ struct StudyRun {
   std::string identity;  ///< of this configuration, made by this program: another build may have other results
   std::string name;      ///< "runs/ROW-HASH"
 };
+
+/// As whoever makes runs takes it.
+RunTask task_of(StudyRun run, const StudyPoint& point);
+
+/// Of this program's file: cells and runs of another build have another one.
+const std::string& program_digest();
 
 /// The command that makes a point's run alone, as a shell takes it: "trigram run --algorithm bytegrad ...".
 std::string command_of(const StudyPoint& point);

@@ -11,10 +11,11 @@ import verdict
 from measure import measure_of
 from runs import Pool
 from search import Search, show
+from together import SearchTogether
 from unusable import Unusable
 
 # What another search in the same folder would have otherwise; more trials, or other runs at a time, go on.
-SAME = ["for", "settings", "choices", "batch", "launcher", "build"]
+SAME = ["for", "settings", "choices", "batch", "launcher", "together", "build"]
 
 
 def search_and_judge(plan, folder):
@@ -22,7 +23,7 @@ def search_and_judge(plan, folder):
     require_same_search(plan, folder)
     measure = measure_of(plan["for"])
     pool = Pool(plan, folder)
-    search = Search(plan, pool, measure)
+    search = SearchTogether(plan, pool, measure, folder) if plan["together"] else Search(plan, pool, measure)
     for trials in search.tried():
         show(trials, plan, measure.words(search.best().run.json))
         if len(trials) == 1:

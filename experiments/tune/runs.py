@@ -2,6 +2,7 @@
 made again."""
 
 import ctypes
+import errno
 import hashlib
 import json
 import os
@@ -34,7 +35,7 @@ def end_with_parent(number):
 class Run:
     """One configuration: `settings` are flags, as a file has them."""
 
-    def __init__(self, folder, settings, launcher, build):
+    def __init__(self, folder, settings, launcher, build, alone=True):
         for key, value in settings.items():
             if "\n" in value or "#" in value:
                 raise Unusable(f"--{key} {value!r} cannot stand in a file of flags, in which # begins a comment; write it without")
@@ -42,6 +43,8 @@ class Run:
         self.text = "".join(f"{key} = {value}\n" for key, value in sorted(settings.items()))
         whole = json.dumps([self.text, launcher, build], sort_keys=True)
         self.folder = folder / "trials" / hashlib.sha256(whole.encode()).hexdigest()[:16]
+        self.alone = alone  # whether nobody else makes runs in this folder
+        self.making = None  # where it is made, until it takes its place
         self.json = None
         self.refusal = None
 
@@ -59,12 +62,32 @@ class Run:
         return self.json is not None or self.refusal is not None
 
     def write_flags(self):
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.making = self.folder if self.alone else self.folder.with_name(f".making-{self.folder.name}-{os.uname().nodename}-{os.getpid()}")
+        shutil.rmtree(self.making, ignore_errors=True)
         try:
-            self.folder.mkdir(parents=True)
+            self.making.mkdir(parents=True)
         except OSError as error:
-            raise Unusable(f"cannot make '{self.folder}': {error.strerror}") from error
-        new_file.write(self.folder / "flags.cfg", lambda file: file.write(self.text.encode()))
+            raise Unusable(f"cannot make '{self.making}': {error.strerror}") from error
+        new_file.write(self.making / "flags.cfg", lambda file: file.write(self.text.encode()))
+
+    def take_place(self):
+        """In one step; where somebody else has made the run meanwhile, this one goes."""
+        while not self.alone:
+            try:
+                self.making.rename(self.folder)
+                break
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise Unusable(f"cannot make '{self.folder}': {error.strerror}") from error
+            if self.read():
+                break
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.give_up()
+
+    def give_up(self):
+        if self.making not in (None, self.folder):
+            shutil.rmtree(self.making, ignore_errors=True)
+        self.making = None
 
     def remove(self):
         """With the folder of all runs, where this is the only one."""
@@ -74,18 +97,13 @@ class Run:
         except OSError:
             pass
 
-    def message(self):
-        log = (self.folder / "log.txt").read_text("utf-8", errors="replace")
-        lines = [line for line in log.splitlines() if line.startswith("trigram: ")] or log.splitlines() or ["it left no message"]
-        return lines[0].removeprefix("trigram: ")
-
 
 class Pool:
     """Makes runs, `jobs` at a time."""
 
     def __init__(self, plan, folder):
         self.program, self.folder, self.build = plan["program"], folder, plan["build"]
-        self.launcher = plan["launcher"]
+        self.launcher, self.together = plan["launcher"], plan["together"]
         try:
             self.before = shlex.split(self.launcher)
         except ValueError as error:
@@ -95,7 +113,7 @@ class Pool:
         self.jobs = plan["jobs"] or (os.cpu_count() if plan["simulated"] else 1)
 
     def run(self, settings):
-        return Run(self.folder, settings, self.launcher, self.build)
+        return Run(self.folder, settings, self.launcher, self.build, not self.together)
 
     def make(self, wanted):
         """Makes what is not finished of these runs. Raises Failed for the first that began and failed."""
@@ -114,13 +132,15 @@ class Pool:
                 if process.poll() is None:  # of one that has ended there is nobody to kill
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
+            for run in running.values():
+                run.give_up()
         for run in wanted:
             run.read()
 
     def start(self, run):
         run.write_flags()
-        words = [*self.before, self.program, "run", "--config", str(run.folder / "flags.cfg"), "--out", str(run.folder)]
-        with open(run.folder / "log.txt", "wb") as log:
+        words = [*self.before, self.program, "run", "--config", str(run.making / "flags.cfg"), "--out", str(run.making)]
+        with open(run.making / "log.txt", "wb") as log:
             try:
                 return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                                         preexec_fn=lambda: end_with_parent(signal.SIGKILL))
@@ -129,12 +149,19 @@ class Pool:
 
 
 def judge(run, code):
+    if code == REFUSED:
+        message = message_of(run.making)
+        new_file.write(run.making / "refused.txt", lambda file: file.write(message.encode()))
+    run.take_place()
+    if run.read():
+        return
     if code == 0:
-        if not run.read():
-            raise Failed(f"a run ended well and left no run.json that can be read ({run.folder}/)")
-    elif code == REFUSED:
-        message = run.message()
-        new_file.write(run.folder / "refused.txt", lambda file: file.write(message.encode()))
-    else:
-        how = f"was ended by signal {-code}" if code < 0 else "failed"
-        raise Failed(f"a run {how}: {run.message()} ({run.folder}/log.txt; its flags are beside it)")
+        raise Failed(f"a run ended well and left no run.json that can be read ({run.folder}/)")
+    how = f"was ended by signal {-code}" if code < 0 else "failed"
+    raise Failed(f"a run {how}: {message_of(run.folder)} ({run.folder}/log.txt; its flags are beside it)")
+
+
+def message_of(folder):
+    log = (folder / "log.txt").read_text("utf-8", errors="replace")
+    lines = [line for line in log.splitlines() if line.startswith("trigram: ")] or log.splitlines() or ["it left no message"]
+    return lines[0].removeprefix("trigram: ")

@@ -26,9 +26,12 @@ class Search:
         self.plan, self.pool, self.measure = plan, pool, measure
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        self.study = optuna.create_study()
+        self.study = self.new_study()
         self.trials = []
         self.seen = set()
+
+    def new_study(self):
+        return optuna.create_study()
 
     def tried(self):
         """Yields all trials after each batch, the configuration that was given first. Raises Refused where that cannot be."""
@@ -55,9 +58,11 @@ class Search:
         known = space.begin_of(self.plan["choices"], self.plan["defaults"])
         if known is not None:
             parameters, distributions = known
-            self.study.add_trial(optuna.trial.create_trial(params=parameters, distributions=distributions,
-                                                           value=self.measure.order(trial.run.json)))
+            self.add_begin(parameters, distributions, self.measure.order(trial.run.json))
             self.seen.add(tuple(sorted(space.chosen(optuna.trial.FixedTrial(parameters), self.plan["choices"]).items())))
+
+    def add_begin(self, parameters, distributions, value):
+        self.study.add_trial(optuna.trial.create_trial(params=parameters, distributions=distributions, value=value))
 
     def draw(self, number):
         """The trials of one batch, each new; fewer where draws find none."""

@@ -1,9 +1,10 @@
 """What the program does, as functions: each starts it and reads what it wrote."""
 
+import concurrent.futures
 import json
 import pathlib
 
-from . import program, results
+from . import executors, program, results
 from .program import Launcher
 
 
@@ -21,17 +22,28 @@ def run(*, launcher: Launcher = (), **flags: object) -> results.Run:
     return results.Run(folder, scratch)
 
 
-def study(study: "str | pathlib.Path", **flags: object) -> results.Study:
+def study(study: "str | pathlib.Path", *, executor: "str | concurrent.futures.Executor | None" = None, parallel: int = 0,
+          task_seconds: float = 1.0, **flags: object) -> results.Study:
     """Makes the runs of a study: `trigram study`.
 
         trigram.study("bagua_bandwidth", jobs=2)      trigram.study("./mine.cfg", out="results/mine")
 
     `study` is a name of `products("studies")` or the path of a file. Without `out` the files lie in results/NAME, as
     those of the program: runs that are there already are kept, so that the same call continues. Pictures are drawn when
-    they are asked for, unless plot=True. Raises ValueError for what the program refuses, RuntimeError for other
-    failures."""
+    they are asked for, unless plot=True.
+
+    `executor` makes the runs elsewhere: any concurrent.futures.Executor, as Dask's `client.get_executor(pure=False)`, mpi4py's
+    MPIPoolExecutor, submitit's or loky's, or a word of `--executor`. Its workers need the program and the folder at the same paths as
+    here, and nothing else. It is given tasks that last `task_seconds` at least, enough to keep `parallel` of them running:
+    as many as it says that it has workers, where this is 0. Raises ValueError for what the program refuses, RuntimeError
+    for other failures."""
     out = pathlib.Path(str(flags.get("out") or pathlib.Path("results") / pathlib.Path(study).stem))
-    program.start(["study", str(study), *program.words_of({"plot": False} | flags | {"out": out})])
+    own = {"plot": False} | flags | {"out": out}
+    if executor is None or isinstance(executor, str):
+        elsewhere = {"executor": executor, "task_seconds": task_seconds} if executor else {}
+        program.start(["study", str(study), *program.words_of(own | elsewhere)])
+    else:
+        executors.study(study, own, executor, parallel, task_seconds)
     return results.Study(out)
 
 

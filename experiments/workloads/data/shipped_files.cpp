@@ -9,9 +9,9 @@
 namespace trigram {
 
 std::vector<std::filesystem::path> shipped_roots() {
-  std::error_code failed;
+  static std::error_code failed;
+  static const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
   std::vector<std::filesystem::path> roots;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (!failed) roots.push_back(program.parent_path().parent_path() / "share" / "trigram");
   roots.emplace_back(TRIGRAM_EXPERIMENTS_DIR);
   roots.emplace_back(TRIGRAM_SHARE_DIR);

@@ -1,0 +1,87 @@
+"""A search by several processes, on machines that share its folder: Optuna's journal storage tells each what the others have
+found. It has neither locks nor servers to lose, and whoever is killed costs the trials that he was at."""
+
+import optuna
+from optuna.trial import TrialState
+
+import search
+import space
+
+ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
+
+
+def journal(path):
+    """Optuna's storage in a file, under either of the names that its versions have."""
+    try:
+        from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
+    except ImportError:
+        from optuna.storages import JournalFileOpenLock, JournalFileStorage as JournalFileBackend
+    # A lock by exclusive creation of a file, which NFS has since its third version.
+    return optuna.storages.JournalStorage(JournalFileBackend(str(path), lock_obj=JournalFileOpenLock(str(path))))
+
+
+class SearchTogether(search.Search):
+    """Each batch knows what has ended anywhere. Those who draw the same configuration make it once, or to the same end."""
+
+    def __init__(self, plan, pool, measure, folder):
+        self.path = folder / "journal.log"
+        super().__init__(plan, pool, measure)
+
+    def new_study(self):
+        return optuna.create_study(storage=journal(self.path), study_name="tune", load_if_exists=True)
+
+    def tried(self):
+        """As Search.tried; the trials are those of everybody."""
+        self.begin()
+        self.first = self.trials[0]
+        self.read()
+        yield self.trials
+        while len(self.trials) < self.plan["trials"]:
+            batch = self.draw_any(min(self.pool.jobs, self.plan["trials"] - len(self.trials)))
+            if not batch:
+                return
+            self.pool.make([trial.run for _, trial in batch])
+            for asked, trial in batch:
+                self.tell(asked, trial)
+            self.read()
+            yield self.trials
+
+    def draw_any(self, count):
+        """New trials, drawn without a seed, which would be the same for all; fewer where draws find none."""
+        self.study.sampler = optuna.samplers.TPESampler(multivariate=True, group=True, constant_liar=True)
+        batch = []
+        for _ in range(count):
+            for _ in range(search.DRAWS):
+                asked = self.study.ask()
+                chosen = space.chosen(asked, self.plan["choices"])
+                if self.is_new(chosen):
+                    asked.set_user_attr("chosen", chosen)
+                    batch.append((asked, search.Trial(asked.number, chosen, self.pool.run(self.plan["settings"] | chosen))))
+                    break
+                self.study.tell(asked, state=TrialState.FAIL)
+        return batch
+
+    def is_new(self, chosen):
+        key = tuple(sorted(chosen.items()))
+        if key in self.seen:
+            return False
+        self.seen.add(key)
+        return True
+
+    def add_begin(self, parameters, distributions, value):
+        """Once for all of them."""
+        if not any(trial.user_attrs.get("begin") for trial in self.study.get_trials(deepcopy=False)):
+            self.study.add_trial(optuna.trial.create_trial(params=parameters, distributions=distributions, value=value, user_attrs={"begin": True}))
+
+    def read(self):
+        """All trials that have ended, the given configuration first, others as they were drawn, each configuration once."""
+        self.trials, known = [self.first], set()
+        for ended in self.study.get_trials(deepcopy=False, states=ENDED):
+            chosen = ended.user_attrs.get("chosen")
+            if chosen is None or tuple(sorted(chosen.items())) in known:
+                continue
+            known.add(tuple(sorted(chosen.items())))
+            run = self.pool.run(self.plan["settings"] | chosen)
+            if run.read():
+                self.trials.append(search.Trial(len(self.trials), chosen, run))
+        self.seen |= known
