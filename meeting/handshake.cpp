@@ -44,12 +44,12 @@ Bytes nonce_in(const Bytes& frame) {
   return ours ? behind(frame, protocol().size()) : Bytes();
 }
 
-Bytes text_of(const Introduction& own) {
+Bytes message_of(const Introduction& own) {
   return bytes_of(std::to_string(own.rank) + "\n" + std::to_string(own.ranks) + "\n" + own.job);
 }
 
 Introduction introduction_in(const Bytes& bytes) {
-  std::istringstream text(trigram::text_of(bytes));
+  std::istringstream text(text_of(bytes));
   Introduction other;
   text >> other.rank >> other.ranks;
   text.ignore(1);
@@ -70,7 +70,7 @@ void Handshake::introduce(Socket& socket, const Introduction& own, const std::st
   const Bytes others = nonce_in(next_frame(socket));
   require(!others.empty(), "what listens at " + there + " is no rank 0 of this version of Trigram");
   nonces_ = joined(nonce, others);
-  const Bytes text = text_of(own);
+  const Bytes text = message_of(own);
   socket.write_frame(joined(secret_.proof(message(connecting, text)), text));
   const Bytes answer = next_frame(socket);
   const Bytes refusal = behind(answer, Secret::proof_bytes);
@@ -79,7 +79,7 @@ void Handshake::introduce(Socket& socket, const Introduction& own, const std::st
               " do not know one secret (this process has that of " + secret_.origin() +
               "); set TRIGRAM_SECRET to one text in all processes of the job, or is another job using this port?");
   require(refusal.empty(), "rank 0 at " + there + " turns this process, rank " + std::to_string(own.rank) +
-                               ", away: " + trigram::text_of(refusal));
+                               ", away: " + text_of(refusal));
 }
 
 Introduction Handshake::hear(Socket& socket) {

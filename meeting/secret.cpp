@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 const std::uint8_t* octets(const void* data) { return static_cast<const std::uint8_t*>(data); }
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& reason) {
+[[noreturn]] void refuse_file(const fs::path& file, const std::string& reason) {
   throw UsageError("the secret of " + in_quotes(file.string()) + " cannot be used: " + reason +
                    "; mend that, or set TRIGRAM_SECRET to one text in all processes of the job");
 }
@@ -33,15 +33,15 @@ const std::uint8_t* octets(const void* data) { return static_cast<const std::uin
 std::optional<std::string> read_private(const fs::path& file) {
   const int descriptor = open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0 && errno == ENOENT) return std::nullopt;
-  if (descriptor < 0) refuse(file, std::strerror(errno));
+  if (descriptor < 0) refuse_file(file, std::strerror(errno));
   struct stat facts {};
   std::array<char, 4096> text{};
   const bool known = fstat(descriptor, &facts) == 0;
   const ssize_t got = read(descriptor, text.data(), text.size());
   close(descriptor);
-  if (!known || got < 0 || !S_ISREG(facts.st_mode)) refuse(file, "it is no file that can be read");
-  if (facts.st_uid != geteuid()) refuse(file, "it belongs to somebody else");
-  if ((facts.st_mode & (S_IRWXG | S_IRWXO)) != 0) refuse(file, "others may read or write it; chmod 600");
+  if (!known || got < 0 || !S_ISREG(facts.st_mode)) refuse_file(file, "it is no file that can be read");
+  if (facts.st_uid != geteuid()) refuse_file(file, "it belongs to somebody else");
+  if ((facts.st_mode & (S_IRWXG | S_IRWXO)) != 0) refuse_file(file, "others may read or write it; chmod 600");
   return std::string(text.data(), static_cast<std::size_t>(got));
 }
 
@@ -51,13 +51,13 @@ void make_private(const fs::path& file, const std::string& text) {
   fs::create_directories(file.parent_path(), error);
   const fs::path draft = file.string() + ".draft-" + random_digits(8);
   const int descriptor = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (descriptor < 0) refuse(file, std::string("it cannot be made: ") + std::strerror(errno));
+  if (descriptor < 0) refuse_file(file, std::string("it cannot be made: ") + std::strerror(errno));
   const bool whole = write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   const bool closed = close(descriptor) == 0;
   const bool there = whole && closed && (link(draft.c_str(), file.c_str()) == 0 || errno == EEXIST);
   const int reason = errno;
   unlink(draft.c_str());
-  if (!there) refuse(file, std::string("it cannot be made: ") + std::strerror(reason));
+  if (!there) refuse_file(file, std::string("it cannot be made: ") + std::strerror(reason));
 }
 
 }  // namespace
