@@ -34,10 +34,11 @@ struct State {
   std::atomic<std::int64_t> launches{0}, cublas_openings{0}, pinned{0}, streams{0}, events{0};
   std::atomic<bool> later{false};            ///< streams that are made from now on have threads
   std::atomic<bool> host_memory_too{false};  ///< may be used as device memory
-  std::atomic<int> quiet{0};                 ///< while above 0, no call may wait for the whole device
-  std::mutex misuse_mutex;                   ///< guards `misuse`
-  std::string misuse;                        ///< the first
-  std::mutex mutex;                          ///< guards what follows
+  std::atomic<bool> keeps_misuses_quiet{false};
+  std::atomic<int> quiet{0};  ///< while above 0, no call may wait for the whole device
+  std::mutex misuse_mutex;    ///< guards `misuse`
+  std::string misuse;         ///< the first
+  std::mutex mutex;           ///< guards what follows
   std::set<CUstream_st*> all_streams;
   CUmemPoolHandle_st pool;
 };

@@ -2,7 +2,7 @@
 add_executable(test_kernels_on_ptx EXCLUDE_FROM_ALL kernels/cuda/tested_cuda.cpp kernels/cuda/launches_test.cpp
                kernels/cuda/quotient_test.cpp kernels/cuda/on_ptx/quotients.cu kernels/cuda/on_ptx/launch_record.cpp
                kernels/cuda/on_ptx/mutation.cpp kernels/cuda/on_ptx/mutation_test.cpp kernels/cuda/on_ptx/runtime_test.cpp
-               support/cuda_on_host/no_cublas.cpp $<TARGET_OBJECTS:trigram_kernel_suites>)
+               ${PROJECT_SOURCE_DIR}/ptx/device/no_cublas.cpp $<TARGET_OBJECTS:trigram_kernel_suites>)
 set_target_properties(test_kernels_on_ptx PROPERTIES CUDA_RUNTIME_LIBRARY None CUDA_ARCHITECTURES 75-virtual)
 target_compile_options(test_kernels_on_ptx PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--no-compress;-lineinfo>")
 target_link_libraries(test_kernels_on_ptx PRIVATE trigram::kernels_cuda_as_ptx trigram::core trigram::kernels_cpu

@@ -1,0 +1,106 @@
+#include "experiments/program/check_on_device.hpp"
+
+#include <functional>
+#include <iostream>
+#include <span>
+
+#include "core/codec.hpp"
+#include "core/conformance/codec_check.hpp"
+#include "core/conformance/device_check.hpp"
+#include "core/conformance/operation_check.hpp"
+#include "core/error.hpp"
+#include "core/operation.hpp"
+#include "core/optimizer.hpp"
+#include "experiments/program/check_findings.hpp"
+#include "experiments/program/check_kinds.hpp"
+#include "experiments/program/tables.hpp"
+
+namespace trigram {
+namespace {
+
+using Compare = std::vector<ComparedTrial> (*)(const std::string& spec, TriedDevice& tested, TriedDevice& reference);
+
+/// What is tried on a device by itself.
+struct DeviceKind {
+  NamedKind named;
+  /// Whether a product is there for a kind of device: "cuda/fp16".
+  bool (*is_there)(const std::string& name);
+  Compare compare;
+  /// Holds it to what it declares; nothing of what declares nothing.
+  void (*hold)(Findings& findings, const std::string& spec, Device& device);
+};
+
+void hold_codec(Findings& findings, const std::string& spec, Device& device) {
+  for (const TriedCodec& tried : try_codec(spec, device)) {
+    findings.add({spec, number_text(tried.count) + " elements",
+                  "error " + short_number(tried.error) + " of " + short_number(tried.bound)},
+                 "", tried.violations);
+  }
+}
+
+void hold_operation(Findings& findings, const std::string& spec, Device& device) {
+  for (const TriedOperation& tried : try_operation(spec, device))
+    findings.add({spec, tried.inputs, "gradients " + short_number(tried.error)}, "", tried.violations);
+}
+
+const DeviceKind device_kinds[] = {
+    {{Codec::registry_kind, names_on_devices<Codec>}, Codecs::has, compare_codec, hold_codec},
+    {{Operation::registry_kind, names_on_devices<Operation>}, Operations::has, compare_operation, hold_operation},
+    // It works through operations of devices, and has no kernels of its own.
+    {{Optimizer::registry_kind, Optimizers::names},
+     [](const std::string&) { return true; },
+     compare_optimizer,
+     [](Findings&, const std::string&, Device&) {}}};
+
+const DeviceKind& device_kind_of(const std::string& kind, const std::string& product) {
+  std::vector<NamedKind> named;
+  for (const DeviceKind& one : device_kinds) named.push_back(one.named);
+  return device_kinds[kind_of(named, kind, product)];
+}
+
+std::unique_ptr<TriedDevice> device_called(const std::string& name) {
+  require(TriedDevices::has(name) || name != "ptx",
+          "trigram check: this program has no device 'ptx', whose kernels nvcc compiles; in Trigram's tree, ./trigram "
+          "check NAME --device ptx builds the one that has it, where nvcc is, and runs it");
+  return TriedDevices::make(name);
+}
+
+void require_kernels(const DeviceKind& kind, const std::string& product, std::string_view of_device) {
+  const std::string there = std::string(of_device) + "/" + product;
+  const std::string what = of_device == "cpu" ? "" : std::string(of_device) + "-";
+  require(kind.is_there(there), "trigram check: ", kind.named.name, " '", product, "' is not there as ", there,
+          "; ./trigram new ", what, kind.named.name, " ", product, " begins one where it knows that kind");
+}
+
+/// What the same product does on both, then what it declares.
+Findings found_on(TriedDevice& tested, TriedDevice& reference, const DeviceKind& kind, const std::string& spec) {
+  Findings findings{{{kind.named.name, "trial", "beside the reference", ""}}, ""};
+  for (const ComparedTrial& one : kind.compare(spec, tested, reference)) {
+    findings.add({spec, one.trial, one.difference == 0 ? "the same bits" : "up to " + short_number(one.difference)}, "",
+                 one.violations);
+  }
+  if (!findings.violations.empty()) return findings;
+  Timeline timeline([] { return 0.0; }, false);
+  const std::unique_ptr<Device> device = tested.make(timeline);
+  kind.hold(findings, spec, *device);
+  return findings;
+}
+
+}  // namespace
+
+int check_on_device(const std::string& device, const std::string& kind_asked, const std::string& spec) {
+  const std::string product = Spec::parse(spec).name;
+  const std::unique_ptr<TriedDevice> tested = device_called(device), reference = TriedDevices::make(reference_device);
+  const DeviceKind& kind = device_kind_of(kind_asked, product);
+  Timeline timeline([] { return 0.0; }, false);
+  require_kernels(kind, product, reference->make(timeline)->kind());
+  require_kernels(kind, product, tested->make(timeline)->kind());
+  const Findings findings = found_on(*tested, *reference, kind, spec);
+  const bool holds = findings.violations.empty();
+  std::cout << aligned(findings.rows) << findings.violations << kind.named.name << " " << spec << " on " << device
+            << (holds ? " does what it does on " : " does not do what it does on ") << reference_device
+            << (holds ? " and declares\n" : "\n");
+  return holds ? 0 : 1;
+}
+
+}  // namespace trigram
