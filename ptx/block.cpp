@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/observer.hpp"
+
 namespace trigram::ptx {
 
 namespace {
@@ -12,9 +14,13 @@ constexpr std::uint64_t longest_turn = 256;
 
 }  // namespace
 
-Block::Block(const Kernel& kernel, const Launch& launch, Memory& memory, Schedule schedule)
+Block::Block(const Kernel& kernel, const Launch& launch, Memory& memory, Schedule schedule, Observer* observer)
     : order_(schedule.order),
-      state_{.kernel = kernel, .launch = launch, .memory = memory, .approximation = schedule.approximation} {
+      state_{.kernel = kernel,
+             .launch = launch,
+             .memory = memory,
+             .approximation = schedule.approximation,
+             .observer = observer} {
   state_.shared.resize(std::size_t{kernel.shared_bytes} + launch.dynamic_shared_bytes);
   const std::uint64_t warps = (count(launch.block) + lanes_of_warp - 1) / lanes_of_warp;
   for (std::uint32_t number = 0; number < warps; ++number) warps_.emplace_back(state_, number, schedule.reconvergence);
@@ -24,10 +30,12 @@ void Block::run(Dimensions index, std::mt19937_64& random) {
   state_.index = index;
   std::ranges::fill(state_.shared, unwritten);
   for (Warp& warp : warps_) warp.begin();
+  if (state_.observer != nullptr) state_.observer->block_begins(state_);
   do {
     while (Warp* warp = next_warp(random))
       warp->run(order_ == Order::shuffled ? random() % longest_turn + 1 : Warp::without_end);
   } while (release_barrier());
+  if (state_.observer != nullptr) state_.observer->block_ends(state_);
 }
 
 /// Nothing where all warps wait or have ended.
@@ -46,6 +54,7 @@ bool Block::release_barrier() {
   const auto waiting = std::ranges::find_if(warps_, &Warp::is_at_barrier);
   if (waiting == warps_.end()) return false;
   for (const Warp& warp : warps_) waiting->require_all_at_barrier(warp);
+  if (state_.observer != nullptr) state_.observer->block_synchronizes(state_);
   for (Warp& warp : warps_) warp.pass_barrier();
   return true;
 }

@@ -12,7 +12,7 @@ namespace trigram::ptx {
 /// The threads of one block; the same object runs one block after another.
 class Block {
  public:
-  Block(const Kernel& kernel, const Launch& launch, Memory& memory, Schedule schedule);
+  Block(const Kernel& kernel, const Launch& launch, Memory& memory, Schedule schedule, Observer* observer);
 
   /// Runs the block at this place of the grid to its end. Throws Fault.
   void run(Dimensions index, std::mt19937_64& random);

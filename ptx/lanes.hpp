@@ -20,6 +20,8 @@
 
 namespace trigram::ptx {
 
+class Observer;
+
 constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
 
 constexpr std::uint32_t first_lane(std::uint32_t lanes) { return static_cast<std::uint32_t>(std::countr_zero(lanes)); }
@@ -30,6 +32,8 @@ struct BlockState {
   const Launch& launch;
   Memory& memory;
   Approximation approximation;
+  /// Null where nobody is told.
+  Observer* observer = nullptr;
   Dimensions index = {};
   std::vector<std::byte> shared = {};
 };

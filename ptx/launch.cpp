@@ -38,14 +38,16 @@ std::vector<std::uint32_t> order_of_blocks(std::uint64_t blocks, Order order, st
 
 }  // namespace
 
-void launch(const Kernel& kernel, const Launch& launch, Memory& memory, Schedule schedule) {
+void launch(const Kernel& kernel, const Launch& launch, Memory& memory, Schedule schedule, Observer* observer) {
   require_launchable(kernel, launch);
   std::mt19937_64 random(schedule.seed);
-  Block block(kernel, launch, memory, schedule);
+  Block block(kernel, launch, memory, schedule, observer);
+  if (observer != nullptr) observer->kernel_begins(kernel, launch);
   for (const std::uint32_t number : order_of_blocks(count(launch.grid), schedule.order, random)) {
     const Dimensions grid = launch.grid;
     block.run({number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y}, random);
   }
+  if (observer != nullptr) observer->kernel_ends();
 }
 
 }  // namespace trigram::ptx

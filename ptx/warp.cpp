@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/error.hpp"
+#include "ptx/observer.hpp"
 #include "ptx/special_registers.hpp"
 
 namespace trigram::ptx {
@@ -87,6 +88,8 @@ void Warp::advance(std::uint64_t& instructions) {
   for (; instructions > 0; --instructions) {
     const Instruction& instruction = code[counter_];
     lanes_.active = instruction.guarded ? group_ & lanes_.predicate(instruction.guard) : group_;
+    if (block_.observer != nullptr) [[unlikely]]
+      block_.observer->issues(lanes_, instruction, {.together = group_, .live = live_});
     if (instruction.flow == Flow::next) [[likely]] {
       if (lanes_.active != 0) instruction.handler(lanes_, instruction);
       ++counter_;

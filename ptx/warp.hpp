@@ -49,6 +49,7 @@ class Warp {
   bool end_lanes();
   bool arrive_at_barrier(const Instruction& instruction);
   bool join_lanes(const Instruction& instruction);
+  void tell_who_met(const Instruction& instruction) const;
   void gather_waiting(const Instruction& instruction);
   std::uint32_t waiting_at_warp_barriers() const;
   std::uint32_t named_by(const Instruction& instruction, std::uint32_t lane) const;

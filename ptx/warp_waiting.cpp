@@ -1,5 +1,6 @@
 // Lanes of a warp that wait for each other: at barriers, and where they exchange values.
 #include "core/error.hpp"
+#include "ptx/observer.hpp"
 #include "ptx/warp.hpp"
 
 namespace trigram::ptx {
@@ -60,6 +61,7 @@ bool Warp::join_lanes(const Instruction& instruction) {
     over(released, [&](std::uint32_t lane) { ++counters_[lane]; });
     waiting_ &= ~released;
   }
+  if (block_.observer != nullptr) tell_who_met(instruction);
   const std::uint32_t left = active & ~lanes_.active;
   if (left == 0) {
     ++counter_;
@@ -68,6 +70,15 @@ bool Warp::join_lanes(const Instruction& instruction) {
   move_to(group_ & ~left, counter_ + 1);
   wait(left);
   return false;
+}
+
+/// Lanes whose masks differ have met others.
+void Warp::tell_who_met(const Instruction& instruction) const {
+  for (std::uint32_t left = lanes_.active; left != 0;) {
+    const std::uint32_t together = named_by(instruction, first_lane(left)) & live_;
+    block_.observer->warp_synchronizes(lanes_, instruction, together);
+    left &= ~together;
+  }
 }
 
 /// Lanes that wait at this very instruction join the group that arrives there.

@@ -4,12 +4,11 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "ptx/observer.hpp"
 
 namespace trigram::ptx {
 
 namespace {
-
-using Addresses = std::array<std::uint64_t, lanes_of_warp>;
 
 /// One access of one instruction by one warp.
 struct Request {
@@ -126,18 +125,46 @@ bool locate_row(const Request& request, const Addresses& addresses, Located& loc
   }
 }
 
+/// Tells of the lanes that access one space after another.
+void tell(const Request& request, const Addresses& addresses) {
+  const Accessed& a = request.accessed;
+  Observer& observer = *request.lanes.block->observer;
+  const auto tell_of = [&](Space space, std::uint32_t lanes, const Addresses& in_space) {
+    if (lanes != 0) observer.accesses(request.lanes, {request.instruction, space, a.access, lanes, a.bytes, in_space});
+  };
+  if (a.space != Space::generic) return tell_of(a.space, request.lanes.active, addresses);
+  for (const Space space : {Space::global, Space::shared, Space::local, Space::parameters}) {
+    std::uint32_t lanes = 0;
+    Addresses within = addresses;
+    over(request.lanes.active, [&](std::uint32_t lane) {
+      lanes |= std::uint32_t{space_of(addresses[lane]) == space} << lane;
+      within[lane] -= window_of(space);
+    });
+    tell_of(space, lanes, within);
+  }
+}
+
+/// Finds each lane's bytes on the host.
+Located locate_all(const Request& request, const Addresses& addresses) {
+  const Space space = request.accessed.space;
+  Located located;
+  const bool may_be_global = space == Space::global || space == Space::generic;
+  if (may_be_global && space_of(addresses[0]) == Space::global && locate_row(request, addresses, located))
+    return located;
+  over(request.lanes.active,
+       [&](std::uint32_t lane) { located[lane] = in_space(request, lane, addresses[lane], space); });
+  return located;
+}
+
 }  // namespace
 
 Located locate(Lanes& lanes, const Instruction& instruction, const Accessed& accessed) {
   const Request request{lanes, instruction, accessed};
   const Addresses addresses = addresses_of(request);
   require_aligned(request, addresses);
-  Located located;
-  const bool may_be_global = accessed.space == Space::global || accessed.space == Space::generic;
-  if (may_be_global && space_of(addresses[0]) == Space::global && locate_row(request, addresses, located))
-    return located;
-  over(lanes.active,
-       [&](std::uint32_t lane) { located[lane] = in_space(request, lane, addresses[lane], accessed.space); });
+  const Located located = locate_all(request, addresses);
+  if (lanes.block->observer != nullptr) [[unlikely]]
+    tell(request, addresses);
   return located;
 }
 

@@ -31,14 +31,14 @@ std::byte* BoundedMemory::at(std::uint64_t address, std::size_t bytes, Access) {
 }
 
 std::vector<std::uint32_t> words_after(const std::string& body, Dimensions block, std::size_t words, Schedule schedule,
-                                       Dimensions grid) {
+                                       Dimensions grid, Observer* observer) {
   std::vector<std::uint32_t> memory_words(words);
   BoundedMemory memory(memory_words);
   const std::uint32_t* address = memory_words.data();
   std::byte parameters[sizeof address];
   std::memcpy(parameters, &address, sizeof address);
   const Module module = Module::read(small_module(body), "small.ptx");
-  launch(module.kernel("tried"), {.grid = grid, .block = block, .parameters = parameters}, memory, schedule);
+  launch(module.kernel("tried"), {.grid = grid, .block = block, .parameters = parameters}, memory, schedule, observer);
   return memory_words;
 }
 

@@ -11,8 +11,8 @@
 namespace trigram::ptx {
 
 /// A module with the kernel `tried(.param .u64 words)`, in which %rd1 is the address of the words, %rd2 that of this
-/// thread's own in its block, and %r1 the number of this thread in
-/// x. File 1 of its places is tried.cu.
+/// thread's own in its block, and %r1 the number of this thread in x.
+/// File 1 of its places is tried.cu.
 std::string small_module(const std::string& body);
 
 /// What lies on the host from an address on, of which kernels may use just so many bytes.
@@ -27,7 +27,7 @@ class BoundedMemory : public Memory {
 
 /// Runs the body over so many words that are 0 before, and returns them.
 std::vector<std::uint32_t> words_after(const std::string& body, Dimensions block, std::size_t words,
-                                       Schedule schedule = {}, Dimensions grid = {});
+                                       Schedule schedule = {}, Dimensions grid = {}, Observer* observer = nullptr);
 
 /// The message of the Fault that the body raises; empty where it raises none.
 std::string fault_of(const std::string& body, Dimensions block = {32}, Schedule schedule = {});

@@ -7,6 +7,7 @@
 #include "ptx/launch.hpp"
 #include "ptx/runtime/nvcc/device_memory.hpp"
 #include "ptx/runtime/nvcc/kernels.hpp"
+#include "ptx/runtime/nvcc/observers.hpp"
 #include "ptx/runtime/order.hpp"
 #include "ptx/runtime/state.hpp"
 
@@ -35,7 +36,8 @@ void run(const Ordered& ordered) {
   ptx::Launch launch = ordered.launch;
   launch.parameters = ordered.parameters;
   try {
-    ptx::launch(*ordered.kernel, launch, memory, ordered.schedule);
+    const auto observer = observer_of(*ordered.kernel, ordered.device);
+    ptx::launch(*ordered.kernel, launch, memory, ordered.schedule, observer.get());
   } catch (const std::exception& failure) {
     misuse(failure.what());
   }
