@@ -13,9 +13,9 @@
 namespace trigram {
 namespace {
 
-constexpr std::int64_t sizes[] = {0, 1, 2, 31, 33, 512, 1000, 4097};
+constexpr std::int64_t sizes_compared[] = {0, 1, 2, 31, 33, 512, 1000, 4097};
 constexpr std::int64_t longest_of_all_vectors = 33;  // elements; of longer ones, a few vectors
-constexpr float weight = -0.75F;
+constexpr float weight_compared = -0.75F;
 
 std::vector<float> uniform_vector(std::int64_t count, std::uint64_t seed) {
   const Philox philox(Key{.seed = seed});
@@ -83,7 +83,7 @@ Results there_and_back(const Coder& on, const std::vector<float>& values, std::i
   const Buffer bytes = Coder::behind(frame, offset);
   on.codec->encode(*on.device, Coder::behind(in, offset), bytes, key_of(1));
   on.codec->decode(*on.device, bytes, Coder::behind(out, offset), key_of(1));
-  on.codec->decode_add(*on.device, bytes, weight, Coder::behind(sum, offset), key_of(1));
+  on.codec->decode_add(*on.device, bytes, weight_compared, Coder::behind(sum, offset), key_of(1));
   return {result_of(*on.device, "the frame", bytes), result_of(*on.device, "the decoded vector", out),
           result_of(*on.device, "the sum of decode_add", sum)};
 }
@@ -124,7 +124,7 @@ Results in_chunks(const Coder& on, std::int64_t count) {
   }
   on.codec->encode_all(*on.device, encoded);
   on.codec->decode_all(*on.device, back);
-  on.codec->decode_add_all(*on.device, back, weight);
+  on.codec->decode_add_all(*on.device, back, weight_compared);
   return {result_of(*on.device, "the frames of all chunks", frames),
           result_of(*on.device, "the vector of all chunks", decoded)};
 }
@@ -135,13 +135,13 @@ std::vector<ComparedTrial> compare_codec(const std::string& spec, TriedDevice& t
   const std::string name = Spec::parse(spec).name;
   std::vector<ComparedTrial> all;
   const auto passes = [&](Twins& twins, const std::string& where, const std::function<Results(const Coder&)>& work) {
-    const Trial trial = [&](TriedDevice& on) { return work(Coder(on, spec)); };
+    const TwinWork both = [&](TriedDevice& on) { return work(Coder(on, spec)); };
     ComparedTrial& tried = all.back();
-    tried.violations = twins.compare(where, trial, Alike::bits);
+    tried.violations = twins.compare(where, both, Alike::bits);
     tried.difference = twins.difference();
     return tried.violations.empty();
   };
-  for (const std::int64_t count : sizes) {
+  for (const std::int64_t count : sizes_compared) {
     const std::string elements = number_text(count) + " elements";
     Twins twins(name, tested, reference);
     all.push_back({elements, 0, {}});

@@ -100,8 +100,8 @@ std::vector<ComparedTrial> compare_operation(const std::string& spec, TriedDevic
     std::string inputs;
     for (const TensorShape& shape : shapes) inputs += (inputs.empty() ? "" : ", ") + shape.text();
     Twins twins(Spec::parse(spec).name, tested, reference);
-    const Trial trial = [&](TriedDevice& on) { return Computer(on, spec, shapes).run(); };
-    const std::vector<Violation> found = twins.compare(inputs, trial, Alike::last_bits);
+    const TwinWork work = [&](TriedDevice& on) { return Computer(on, spec, shapes).run(); };
+    const std::vector<Violation> found = twins.compare(inputs, work, Alike::last_bits);
     all.push_back({inputs, twins.difference(), found});
     if (!found.empty()) break;
   }

@@ -12,7 +12,7 @@ namespace trigram {
 namespace {
 
 /// What matrix products in another order and other exponentials may differ by, of the largest size in a tensor.
-constexpr double last_bits = 1e-5;
+constexpr double share_of_last_bits = 1e-5;
 
 std::vector<float> floats_of(const Result& result) {
   std::vector<float> values(result.bytes.size() / sizeof(float));
@@ -83,7 +83,7 @@ std::string Twins::first_difference(const Results& found, const Results& expecte
     for (std::size_t i = 0; i < there.size(); ++i) {
       const double apart = distance(here[i], there[i], largest);
       difference_ = std::max(difference_, apart);
-      if (apart <= (in_last_bits ? last_bits : 0)) continue;
+      if (apart <= (in_last_bits ? share_of_last_bits : 0)) continue;
       return "element " + number_text(i) + " of " + found[r].name + " is " + text_of(here[i]) + ", that of " +
              reference_name() + " " + text_of(there[i]);
     }
@@ -105,13 +105,13 @@ struct Twins::Run {
   std::vector<Violation> violations;  ///< why there are no results; one at most
 };
 
-Twins::Run Twins::run(const std::string& where, const Trial& trial, int order) {
+Twins::Run Twins::run(const std::string& where, const TwinWork& work, int order) {
   Run run;
   run.order = tested_.take_order(order);
   tested_.take_ran();
   std::string failure;
   try {
-    run.results = trial(tested_);
+    run.results = work(tested_);
   } catch (const std::exception& error) {
     failure = error.what();
   }
@@ -126,11 +126,11 @@ Twins::Run Twins::run(const std::string& where, const Trial& trial, int order) {
   return run;
 }
 
-std::vector<Violation> Twins::compare(const std::string& where, const Trial& trial, Alike alike) {
-  const Results expected = trial(reference_);
+std::vector<Violation> Twins::compare(const std::string& where, const TwinWork& work, Alike alike) {
+  const Results expected = work(reference_);
   std::vector<Run> runs;
   for (int order = 0; order < tested_.orders(); ++order) {
-    runs.push_back(run(where, trial, order));
+    runs.push_back(run(where, work, order));
     if (!runs.back().violations.empty()) return runs.back().violations;
   }
   const Run& first = runs.front();

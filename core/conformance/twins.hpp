@@ -20,8 +20,8 @@ struct Result {
 };
 using Results = std::vector<Result>;
 
-/// Works on a device and brings its results to the host. It may be called any number of times, and on any thread.
-using Trial = std::function<Results(TriedDevice& on)>;
+/// Works on a device and brings its results to the host. It may be called any number of times.
+using TwinWork = std::function<Results(TriedDevice& on)>;
 
 /// How much alike two devices' results are.
 enum class Alike : std::uint8_t {
@@ -39,14 +39,14 @@ class Twins {
   /// Runs a trial on the reference, and in each order on the tested device; `where` is what messages begin with. One
   /// violation at most: what the device found wrong ("memcheck", "synccheck"), an exception ("error"), results that
   /// depend on the order ("order"), or that are not those of the reference ("bits").
-  std::vector<Violation> compare(const std::string& where, const Trial& trial, Alike alike);
+  std::vector<Violation> compare(const std::string& where, const TwinWork& work, Alike alike);
 
   /// The largest difference of f32 so far, as a share of the largest size in its result; 0 where all were alike.
   double difference() const { return difference_; }
 
  private:
   struct Run;
-  Run run(const std::string& where, const Trial& trial, int order);
+  Run run(const std::string& where, const TwinWork& work, int order);
   static std::string order_difference(const Run& first, const Run& other);
   std::string first_difference(const Results& found, const Results& expected, bool in_last_bits);
   std::string reference_name() const { return std::string(reference_device) + "/" + product_; }

@@ -26,6 +26,8 @@ struct Case {
   std::function<void()> prepare;
   /// Instructions of all elements, as instructions.py counts them for sm_90; 0 where they are far from a limit.
   double instructions = 0;
+  /// Of the vector, or of the server's chunk, that `run` goes over once.
+  std::int64_t elements = 0;
 };
 
 /// A stream of its own.
