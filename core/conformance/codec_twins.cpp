@@ -84,8 +84,10 @@ Results there_and_back(const Coder& on, const std::vector<float>& values, std::i
   on.codec->encode(*on.device, Coder::behind(in, offset), bytes, key_of(1));
   on.codec->decode(*on.device, bytes, Coder::behind(out, offset), key_of(1));
   on.codec->decode_add(*on.device, bytes, weight_compared, Coder::behind(sum, offset), key_of(1));
-  return {result_of(*on.device, "the frame", bytes), result_of(*on.device, "the decoded vector", out),
-          result_of(*on.device, "the sum of decode_add", sum)};
+  // With what lies before the vectors, which nobody may touch.
+  const std::string memory = offset > 0 ? "the memory of " : "";
+  return {result_of(*on.device, "the frame", bytes), result_of(*on.device, memory + "the decoded vector", out),
+          result_of(*on.device, memory + "the sum of decode_add", sum)};
 }
 
 /// What a server of three ranks makes of their frames.

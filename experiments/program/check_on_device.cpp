@@ -75,8 +75,8 @@ void require_kernels(const DeviceKind& kind, const std::string& product, std::st
 Findings compared(TriedDevice& tested, TriedDevice& reference, const DeviceKind& kind, const std::string& spec) {
   Findings findings{{{kind.named.name, "trial", "beside the reference", ""}}, ""};
   for (const ComparedTrial& one : kind.compare(spec, tested, reference)) {
-    findings.add({spec, one.trial, one.difference == 0 ? "the same bits" : "up to " + short_number(one.difference)}, "",
-                 one.violations);
+    const std::string apart = one.difference == 0 ? "the same bits" : "within " + short_number(one.difference);
+    findings.add({spec, one.trial, one.violations.empty() ? apart : "-"}, "", one.violations);
   }
   return findings;
 }

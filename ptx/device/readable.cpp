@@ -41,7 +41,9 @@ std::string readable_name(const std::string& mangled) {
   return std::regex_replace(name, namespaces, "");
 }
 
-std::string with_readable_names(const std::string& text) {
+std::string with_readable_names(const std::string& text_given) {
+  static const std::regex folders(R"([^\s,]*/([\w.]+:\d+))");
+  const std::string text = std::regex_replace(text_given, folders, "$1");
   static const std::regex mangled(R"(\b_Z\w+)");
   std::string readable;
   auto last = text.cbegin();

@@ -37,12 +37,12 @@ std::uint32_t most_in_a_bank(const WarpAccess& access, std::uint32_t lanes) {
 
 Sectors sectors_of(const WarpAccess& access) {
   Sectors sectors;
-  std::uint64_t counted_to = 0;
+  std::uint64_t before = ~std::uint64_t{0};
   for (const std::uint64_t begin : begins(access)) {
-    const std::uint64_t end = begin + access.bytes;
-    if (end > counted_to) sectors.useful_bytes += end - std::max(begin, counted_to);
-    counted_to = std::max(counted_to, end);
-    for (std::uint64_t sector = begin / sector_bytes; sector <= (end - 1) / sector_bytes; ++sector) {
+    // Aligned to their size, two lanes' bytes are the same or none.
+    if (begin != before) sectors.useful_bytes += access.bytes;
+    before = begin;
+    for (std::uint64_t sector = begin / sector_bytes; sector <= (begin + access.bytes - 1) / sector_bytes; ++sector) {
       if (sectors.touched.empty() || sectors.touched.back() < sector) sectors.touched.push_back(sector);
     }
   }

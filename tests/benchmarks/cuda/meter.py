@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What the kernels of benchmark_cuda_kernels ask of a GPU, counted without one, and what time that would take at least.
 
-    meter.py [--build build/cuda] [--elements N] [--only TEXT] [--out FOLDER] [--all]
+    meter.py [--build build/cuda] [--elements N] [--only TEXT] [--out FOLDER] [--all | --page]
 
 Runs BUILD/tests/meter_cuda_kernels, which interprets the PTX that nvcc made and counts; asks ptxas for registers and machine
-code of sm_75, sm_80 and sm_90; prints a table of the kernel that moves most of each case (all of them with --all), and writes
-FOLDER/meter.csv with all columns (FOLDER is BUILD/meter unless given). Times are predicted, not measured: see roofline.py for what
+code of sm_75, sm_80 and sm_90; prints a table of the kernel that moves most of each case (all of them with --all, those of
+kernels/cuda/README.md as it shows them with --page), and writes FOLDER/meter.csv with all columns (FOLDER is BUILD/meter unless given). Times are predicted, not measured: see roofline.py for what
 is assumed. Exit status: 0, 1 where a kernel computes something else, 2 without tools or with wrong words.
 """
 
@@ -25,6 +25,14 @@ import sass
 CLASSES = ("global_load", "global_store", "shared", "local", "parameter", "float32", "float64", "integer", "conversion",
            "exchange", "barrier", "control", "move")
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
+
+
+# What training spends its time in on a GPU: (case, what the kernel's name begins with).
+HOTTEST = (("minmax_uint8 encode", "find_range"), ("minmax_uint8 encode", "write_frame"), ("minmax_uint8 decode_add", "over_parts"),
+           ("minmax_uint8 decode-reduce-encode", "add_frames"), ("qsgd encode", "encode_buckets"), ("qsgd decode_add", "over_parts"),
+           ("qsgd decode-reduce-encode", "encode_buckets"), ("one_bit encode", "encode_signs"),
+           ("one_bit decode-reduce-encode", "encode_signs"), ("fp16 decode-reduce-encode", "reduce_elements"),
+           ("axpby", "over_groups"), ("adam", "step_tensors"))
 
 
 def readable(mangled):
@@ -53,18 +61,32 @@ def counted(build, folder, elements, only):
                 for row in csv.DictReader(table)]
 
 
+def has_disassembler():
+    """Whether machine code can be read; says what to install where not."""
+    try:
+        return all(instructions.tool(name) for name in ("cuobjdump", "nvdisasm"))
+    except SystemExit as missing:
+        print(f"{missing}; machine instructions are left out", file=sys.stderr)
+        return False
+
+
 def compiled(folder, kernels):
-    """By architecture and kernel: registers, bytes of shared memory, and instructions of sm_90 as sass.py reads them."""
-    resources, listings = {arch: {} for arch in ARCHITECTURES}, {}
+    """By architecture and kernel: registers, bytes of shared memory; and by kernel its source and its instructions of sm_90."""
+    resources, listings, reads_code = {arch: {} for arch in ARCHITECTURES}, {}, has_disassembler()
     for text in sorted(folder.glob("*.ptx")):
-        if not kernels & set(re.findall(r"\.entry\s+(\w+)", text.read_text())):
+        ptx = text.read_text()
+        if not kernels & set(re.findall(r"\.entry\s+(\w+)", ptx)):
             continue
+        named = re.search(r'\.file\s+\d+\s+"[^"]*/kernels/cuda/(\w+)\.cu"', ptx)
+        source = named.group(1) if named else ""  # all of its code is from headers
         for arch in ARCHITECTURES:
             cubin = folder / f"{text.stem}.{arch}.cubin"
             said = subprocess.run([instructions.tool("ptxas"), "-v", f"-arch={arch}", "-o", cubin, text], check=True,
                                   capture_output=True, text=True).stderr
             resources[arch].update(resources_said(said))
-        listings.update(sass.functions(instructions.dumped(cubin, "-sass")))
+        if reads_code:
+            code = sass.functions(instructions.dumped(cubin, "-sass"))
+            listings.update({name: (source, listing) for name, listing in code.items()})
     return resources, listings
 
 
@@ -78,10 +100,10 @@ def resources_said(text):
     return found
 
 
-def machine_instructions(name, listing):
+def machine_instructions(name, source, listing):
     """Of an element on the hot path, where instructions.py knows the kernel; else None."""
     for kind in instructions.KERNELS:
-        if re.search(kind.pattern, name):
+        if kind.source == source and re.search(kind.pattern, name):
             counted_path = instructions.hot(listing, kind)
             if counted_path is not None:
                 return counted_path[0]
@@ -99,7 +121,7 @@ def derived(row, name, resources, listings):
     result["instructions"] = 32 * sum(row[one] for one in CLASSES) / elements
     for one in CLASSES:
         result[one] = 32 * row[one] / elements
-    machine = machine_instructions(name, listings[kernel]) if kernel in listings else None
+    machine = machine_instructions(name, *listings[kernel]) if kernel in listings else None
     result["machine_instructions"] = machine if machine is not None else float("nan")
     result["active_lanes"] = ratio(row["lanes_together"], 32 * sum(row[one] for one in CLASSES))
     for kind in ("load", "store"):
@@ -152,6 +174,33 @@ def print_table(rows):
               + "  " + marks_of(row))
 
 
+def print_page(rows):
+    """Two tables in Markdown: what the hottest kernels ask for, and what that would take at least."""
+    kernels = [next(row for row in rows if row["case"] == case and row["kernel"].startswith(name)) for case, name in HOTTEST]
+
+    def table(head, cells_of):
+        print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|")
+        for row in kernels:
+            print("| " + " | ".join([f"{row['case']}, `{row['kernel'].split('<')[0]}`", *cells_of(row)]) + " |")
+
+    def accesses(row, kind):
+        return show(row[f"{kind}_sectors_a_request"], "%.1f") + ", " + show(100 * row[f"{kind}_useful"], "%.0f %%")
+
+    table(["kernel", "PTX an element", "of it f32, f64", "integer, conversion", "load, store, shared", "exchange, barrier", "SASS (sm_90)",
+           "lanes", "sectors a load, useful", "sectors a store, useful", "bank conflicts"],
+          lambda row: [f"{row['instructions']:.1f}", f"{row['float32']:.1f}, {row['float64']:.1f}",
+                       f"{row['integer']:.1f}, {row['conversion']:.1f}",
+                       f"{row['global_load']:.2f}, {row['global_store']:.2f}, {row['shared']:.2f}",
+                       f"{row['exchange']:.2f}, {row['barrier']:.2f}", show(row["machine_instructions"], "%.1f"),
+                       f"{row['active_lanes']:.0%}".replace("%", " %"), accesses(row, "load"), accesses(row, "store"),
+                       show(row["bank_conflicts"], "%.2f")])
+    print()
+    table(["kernel", "registers sm_75, 80, 90", "occupancy sm_75, 80, 90"] + [f"{gpu.name}: ps an element, limit" for gpu in roofline.GPUS],
+          lambda row: [", ".join(str(row[f"registers_{arch}"]) for arch in ARCHITECTURES),
+                       ", ".join(f"{row[f'occupancy_{arch}']:.0%}".replace("%", " %") for arch in ARCHITECTURES),
+                       *(f"{row[f'ps_{gpu.name}']:.2f}, {row[f'limit_{gpu.name}']}" for gpu in roofline.GPUS)])
+
+
 def hottest(rows):
     """Of each case the kernel whose accesses move most."""
     best = {}
@@ -169,6 +218,7 @@ def main():
     words.add_argument("--only", default="")
     words.add_argument("--out", type=pathlib.Path)
     words.add_argument("--all", action="store_true")
+    words.add_argument("--page", action="store_true")
     given = words.parse_args()
     folder = given.out or pathlib.Path(given.build) / "meter"
     counts = counted(given.build, folder, given.elements, given.only)
@@ -184,7 +234,10 @@ def main():
         writer = csv.DictWriter(table, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows)
-    print_table(rows if given.all else hottest(rows))
+    if given.page:
+        print_page(rows)
+    else:
+        print_table(rows if given.all else hottest(rows))
     print(f"all columns: {folder / 'meter.csv'}\n{roofline.ASSUMPTIONS}")
     return 0
 

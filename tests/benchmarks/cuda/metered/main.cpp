@@ -79,6 +79,7 @@ void write_row(std::ostream& table, const Case& one, const std::string& kernel, 
 
 /// False where what the kernels computed is wrong.
 bool meter_case(Bench& bench, ptx::Meter& meter, const Case& one, std::ostream& table) {
+  bench.renew_vectors();
   if (one.prepare) one.prepare();
   bench.device().synchronize();
   meter.take();
