@@ -229,17 +229,19 @@ std::vector<TriedCodec> tried_codecs(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
+std::vector<TriedCodec> try_codec(const std::string& spec, Device& device) {
+  const auto codec = device.make_codec(spec);
+  std::vector<TriedCodec> all;
+  for (const std::int64_t count : counts) all.push_back(CodecCheck(device, *codec, count).run());
+  return all;
+}
+
 std::vector<TriedCodec> try_codec(const std::string& spec, Backend& backend, int ranks) {
   make_codec_model(spec);
   World world;
   world.ranks = ranks;
-  const Outcome outcome = backend.run(world, [&](RankRuntime& runtime) {
-    Device& device = *runtime.lane(0).device;
-    const auto codec = device.make_codec(spec);
-    std::vector<TriedCodec> all;
-    for (const std::int64_t count : counts) all.push_back(CodecCheck(device, *codec, count).run());
-    return packed(all);
-  });
+  const Outcome outcome =
+      backend.run(world, [&](RankRuntime& runtime) { return packed(try_codec(spec, *runtime.lane(0).device)); });
   return tried_codecs(outcome.results.front());
 }
 

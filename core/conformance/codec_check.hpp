@@ -23,7 +23,9 @@ struct TriedCodec {
   std::vector<Violation> violations;
 };
 
-/// Sizes from 0 to some thousand elements, on rank 0 of so many. Throws UsageError for what no codec accepts.
+/// Sizes from 0 to some thousand elements. Throws UsageError for what no codec accepts.
+std::vector<TriedCodec> try_codec(const std::string& spec, Device& device);
+/// The same on rank 0 of so many.
 std::vector<TriedCodec> try_codec(const std::string& spec, Backend& backend, int ranks = 1);
 
 }  // namespace trigram

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/by_device.hpp"
+#include "core/conformance/operation_inputs.hpp"
 #include "core/error.hpp"
 #include "core/operation.hpp"
 #include "core/packing.hpp"
@@ -18,47 +19,11 @@
 namespace trigram {
 namespace {
 
-constexpr float difference_step = 0x1p-6F;  // of finite differences
-constexpr float least = 0.25F;  // size of an input's values: no step crosses 0, where some operations have a kink
-constexpr int directions = 6;   // along which gradients are looked at
+constexpr float difference_step = 0x1p-6F;     // of finite differences
+constexpr int directions = 6;                  // along which gradients are looked at
 constexpr double difference_tolerance = 1e-3;  // of a gradient's length: what f32 and the step leave
 
 using Bytes = std::vector<std::byte>;
-
-std::vector<float> values_of(std::int64_t count, std::uint64_t seed) {
-  const Philox philox(Key{.seed = seed});
-  std::vector<float> values;
-  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
-    const float signed_one = 2 * philox.uniform(i) - 1;
-    values.push_back(std::copysign(least + (1 - least) * std::abs(signed_one), signed_one));
-  }
-  return values;
-}
-
-/// As many values in random order, which no steps along a direction bring past each other.
-std::vector<float> values_apart(std::int64_t count, std::uint64_t seed) {
-  const Philox philox(Key{.seed = seed});
-  std::vector<std::uint64_t> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), std::uint64_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::uint64_t i) { return philox.uniform(i); });
-  std::vector<float> values(order.size());
-  const auto middle = static_cast<float>(count) / 2;
-  for (std::size_t i = 0; i < order.size(); ++i)
-    values[order[i]] = 4 * difference_step * (static_cast<float>(i) + 0.5F - middle);
-  return values;
-}
-
-/// Positions in [0, most) as elements of `dtype`.
-Bytes positions_of(const TensorShape& shape, std::int64_t most, std::uint64_t seed) {
-  const Philox philox(Key{.seed = seed});
-  const auto size = static_cast<std::size_t>(size_of(shape.dtype));
-  Bytes bytes(static_cast<std::size_t>(shape.count()) * size);
-  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(shape.count()); ++i) {
-    const std::uint64_t position = philox.below(i, static_cast<std::uint64_t>(std::max<std::int64_t>(most, 1)));
-    std::memcpy(bytes.data() + i * size, &position, size);
-  }
-  return bytes;
-}
 
 double dot(const std::vector<float>& a, const std::vector<float>& b) {
   double sum = 0;
@@ -77,7 +42,8 @@ class OperationCheck {
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       inputs_.push_back(allocated(shapes[i]));
       if (shapes[i].dtype == DType::f32)
-        put(inputs_[i], (named[i].compared ? values_apart : values_of)(shapes[i].count(), 11 + i));
+        put(inputs_[i], named[i].compared ? values_apart(shapes[i].count(), 4 * difference_step, 11 + i)
+                                          : values_of(shapes[i].count(), 11 + i));
       else
         device.upload(positions_of(shapes[i], positions, 11 + i), inputs_[i]);
       tried_.inputs += (i == 0 ? "" : ", ") + shapes[i].text();

@@ -1,6 +1,5 @@
 // trigram check: holds an algorithm, a codec, a topology or an operation to what it declares.
 #include <algorithm>
-#include <functional>
 #include <iostream>
 
 #include "core/backend_traits.hpp"
@@ -14,6 +13,9 @@
 #include "core/operation.hpp"
 #include "core/topology.hpp"
 #include "experiments/program/catalogue.hpp"
+#include "experiments/program/check_findings.hpp"
+#include "experiments/program/check_kinds.hpp"
+#include "experiments/program/check_on_device.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/settings/backend_choice.hpp"
@@ -26,10 +28,13 @@ namespace {
 struct CheckFlags {
   explicit CheckFlags(Params& flags)
       : place(flags),
-        kind(flags.get("kind", "", "algorithm, codec, topology or operation; needed where several have the name")) {}
+        kind(flags.get("kind", "", "algorithm, codec, topology or operation; needed where several have the name")),
+        device(flags.get("device", "",
+                         "tries a codec, operation or optimizer on this device beside 'cpu', bit for bit, in place of "
+                         "a backend: 'ptx' is what nvcc makes of kernels for GPUs, interpreted without one")) {}
 
   PlaceFlags place;
-  std::string kind;
+  std::string kind, device;
   std::string spec = "";
 };
 
@@ -41,19 +46,6 @@ CommandLine check_command_line() {
       "hold.",
       "trigram check local_sgd:every=3", declared_flags<CheckFlags>("trigram check"), "PRODUCT"};
 }
-
-/// Rows to print, and what does not hold.
-struct Findings {
-  std::vector<std::vector<std::string>> rows;
-  std::string violations;
-
-  void add(std::vector<std::string> cells, const std::string& refusal, const std::vector<Violation>& found) {
-    cells.push_back(!refusal.empty() ? "refused" : found.empty() ? "holds" : "does not hold");
-    std::string where = cells[0] + ", " + cells[1] + " " + rows.front()[1];
-    rows.push_back(std::move(cells));
-    if (!found.empty()) violations += where + "\n" + text_of(found, "  ");
-  }
-};
 
 /// What a parameter of the backend is, given or not.
 std::string value_of(const std::string& parameter, const BackendChoice& place) {
@@ -139,46 +131,27 @@ Findings check_topology(const std::string& spec, const BackendChoice& place, Bac
   return findings;
 }
 
-/// Names without the kind of device that they are for.
-template <class Interface>
-std::vector<std::string> names_on_devices() {
-  std::vector<std::string> names;
-  for (const std::string& name : Registry<Interface>::names()) names.push_back(name.substr(name.find('/') + 1));
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
 struct CheckedKind {
-  const char* name;
-  std::vector<std::string> (*names)();
+  NamedKind named;
   Findings (*check)(const std::string& spec, const BackendChoice& place, Backend& backend);
 };
-constexpr CheckedKind checked_kinds[] = {{Algorithm::registry_kind, Algorithms::names, check_algorithm},
-                                         {Codec::registry_kind, names_on_devices<Codec>, check_codec},
-                                         {Operation::registry_kind, names_on_devices<Operation>, check_operation},
-                                         {Topology::registry_kind, Topologies::names, check_topology}};
+constexpr CheckedKind checked_kinds[] = {{{Algorithm::registry_kind, Algorithms::names}, check_algorithm},
+                                         {{Codec::registry_kind, names_on_devices<Codec>}, check_codec},
+                                         {{Operation::registry_kind, names_on_devices<Operation>}, check_operation},
+                                         {{Topology::registry_kind, Topologies::names}, check_topology}};
 
-/// The kind that is asked for, or the only one that has the name.
-const CheckedKind& kind_of(const CheckFlags& config) {
-  const std::string name = Spec::parse(config.spec).name;
-  std::vector<const CheckedKind*> found;
-  std::vector<std::string> known, known_kinds;
-  for (const CheckedKind& kind : checked_kinds) {
-    known_kinds.emplace_back(kind.name);
-    if (!config.kind.empty() && config.kind != kind.name) continue;
-    const std::vector<std::string> names = kind.names();
-    known.insert(known.end(), names.begin(), names.end());
-    if (std::find(names.begin(), names.end(), name) != names.end()) found.push_back(&kind);
+const CheckedKind& checked_kind_of(const CheckFlags& config) {
+  std::vector<NamedKind> named;
+  for (const CheckedKind& kind : checked_kinds) named.push_back(kind.named);
+  return checked_kinds[kind_of(named, config.kind, Spec::parse(config.spec).name)];
+}
+
+/// A device is tried by itself, wherever ranks would run.
+void require_no_place(const Settings& given) {
+  for (const auto& [flag, value] : given) {
+    require(flag == "device" || flag == "kind", "trigram check: --device tries a product without ranks; leave out --",
+            flag);
   }
-  if (!config.kind.empty() && std::find(known_kinds.begin(), known_kinds.end(), config.kind) == known_kinds.end())
-    throw_unknown_name("kind", config.kind, known_kinds);
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
-  if (found.empty()) throw_unknown_name(config.kind.empty() ? "product" : config.kind, name, known);
-  require(found.size() == 1, "trigram check: '", name, "' is the name of an ", found.front()->name, " and of a ",
-          found.back()->name, "; say which by --kind ", found.front()->name, " or --kind ", found.back()->name);
-  return *found.front();
 }
 
 int check(const Arguments& arguments) {
@@ -192,15 +165,19 @@ int check(const Arguments& arguments) {
   Params read = as_params("trigram check", given);
   CheckFlags flags(read);
   flags.spec = spec;
-  const CheckedKind& kind = kind_of(flags);
+  if (!flags.device.empty()) {
+    require_no_place(given);
+    return check_on_device(flags.device, flags.kind, spec);
+  }
+  const CheckedKind& kind = checked_kind_of(flags);
   const BackendChoice place("trigram check", flags.place);
   const auto backend = place.make();
   require_ranks_of(*backend, "trigram check", place);
   const Findings findings = kind.check(spec, place, *backend);
   if (backend->process_rank() == 0) {
-    std::cout << aligned(findings.rows) << findings.violations << kind.name << " " << spec
+    std::cout << aligned(findings.rows) << findings.violations << kind.named.name << " " << spec
               << (findings.violations.empty() ? " holds what it declares\n" : " does not hold what it declares\n");
-    if (kind.name == Algorithm::registry_kind)
+    if (kind.named.name == Algorithm::registry_kind)
       std::cout << missing_in_catalogue(shipped_folder("skeletons").parent_path().parent_path(),
                                         Spec::parse(spec).name);
   }

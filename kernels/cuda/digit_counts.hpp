@@ -35,13 +35,15 @@ struct Selected {
 };
 using SelectedTable = PartTable<Selected>;
 
-/// The elements of this block: [begin, end) of its vector.
+/// The elements of this block: [begin, end) of its vector. They begin where a warp's elements do, so that what a warp
+/// reads lies in as few sectors of memory as hold it.
 struct Share {
   std::int64_t begin, end;
 };
 __device__ __forceinline__ Share share_of(const SelectedTable& table) {
   const std::int64_t count = table.own().count;
-  const std::int64_t size = (count + table.blocks_each - 1) / table.blocks_each;
+  const std::int64_t warps = (count + warp_lanes - 1) / warp_lanes;
+  const std::int64_t size = (warps + table.blocks_each - 1) / table.blocks_each * warp_lanes;
   const std::int64_t begin = size * table.block();
   return {begin < count ? begin : count, begin + size < count ? begin + size : count};
 }

@@ -74,11 +74,12 @@ void take_host_memory_for_device_memory() { state().host_memory_too = true; }
 void set_device_count(int count) { state().devices = count; }
 void break_with(cudaError_t error) { state().broken = error; }
 
+void keep_misuses_quiet() { state().keeps_misuses_quiet = true; }
 void misuse(const std::string& what) {
   const std::lock_guard lock(state().misuse_mutex);
   if (!state().misuse.empty()) return;
   state().misuse = what;
-  std::fprintf(stderr, "the double of CUDA: %s\n", what.c_str());
+  if (!state().keeps_misuses_quiet) std::fprintf(stderr, "the double of CUDA: %s\n", what.c_str());
   break_with(cudaErrorIllegalAddress);
 }
 std::string take_misuse() {

@@ -37,6 +37,7 @@ struct State {
   std::atomic<bool> later{false};              ///< streams that are made from now on have threads
   std::atomic<bool> host_memory_too{false};    ///< may be used as device memory
   std::atomic<bool> large_is_repeated{false};  ///< see repeat_large_memory
+  std::atomic<bool> keeps_misuses_quiet{false};
   std::atomic<int> quiet{0};                   ///< while above 0, no call may wait for the whole device
   std::mutex misuse_mutex;                     ///< guards `misuse`
   std::string misuse;                          ///< the first

@@ -9,7 +9,7 @@
 #include "core/spread_state.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
-#include "tests/support/lone_rank.hpp"
+#include "core/conformance/lone_rank.hpp"
 #include "tests/support/same_bits.hpp"
 
 namespace trigram::testing::checkpoint_test {

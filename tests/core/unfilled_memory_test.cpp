@@ -6,7 +6,7 @@
 #include "core/primitives/decentralized.hpp"
 #include "core/primitives/frames.hpp"
 #include "kernels/cpu/kernels.hpp"
-#include "tests/support/lone_rank.hpp"
+#include "core/conformance/lone_rank.hpp"
 
 namespace trigram {
 namespace {
@@ -30,8 +30,8 @@ class UnfilledMemory : public ::testing::Test {
  protected:
   static constexpr int ranks = 3;
   std::shared_ptr<CountingKernels> kernels_ = std::make_shared<CountingKernels>();
-  testing::LoneRank runtime_{0, ranks, [&](Timeline& timeline) { return std::make_unique<Device>(kernels_, timeline); },
-                             testing::Messages::are_lost};
+  LoneRank runtime_{0, ranks, [&](Timeline& timeline) { return std::make_unique<Device>(kernels_, timeline); },
+                             Messages::are_lost};
   Worker worker_{runtime_, 0, {}};
 };
 

@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "core/workload.hpp"
 #include "kernels/cpu/kernels.hpp"
-#include "tests/support/lone_rank.hpp"
+#include "core/conformance/lone_rank.hpp"
 
 namespace trigram::testing {
 

@@ -12,7 +12,7 @@ target_link_libraries(trigram_gpu_on_ptx PUBLIC trigram::core trigram::gpu_host 
                                          PRIVATE ${CMAKE_DL_LIBS})
 
 gpu_executable(test_gpu_on_ptx gpu_on_ptx main.cpp tested_backends.cpp training_test.cpp streams_run_later.cpp
-               ../kernels/cuda/on_ptx/schedule.cpp ../support/cuda_on_host/no_cublas.cpp)
+               ../kernels/cuda/on_ptx/schedule.cpp ${PROJECT_SOURCE_DIR}/ptx/device/no_cublas.cpp)
 set_target_properties(test_gpu_on_ptx PROPERTIES EXCLUDE_FROM_ALL ON CUDA_RUNTIME_LIBRARY None)
 target_link_libraries(test_gpu_on_ptx PRIVATE trigram::test_support)
 add_dependencies(test_gpu_on_ptx nccl_on_ptx)
@@ -21,7 +21,7 @@ add_dependencies(tested_on_ptx test_gpu_on_ptx)
 # The session's library, for PyTorch.
 trigram_part_of_library(gpu_on_ptx kernels_cuda_as_ptx)
 trigram_session_library(trigram_session_on_ptx trigram::gpu_on_ptx)
-target_sources(trigram_session_on_ptx PRIVATE streams_run_later.cpp ../support/cuda_on_host/no_cublas.cpp
+target_sources(trigram_session_on_ptx PRIVATE streams_run_later.cpp ${PROJECT_SOURCE_DIR}/ptx/device/no_cublas.cpp
                                               ../support/cuda_on_host/host_memory.cpp)
 set_target_properties(trigram_session_on_ptx PROPERTIES EXCLUDE_FROM_ALL ON CUDA_RUNTIME_LIBRARY None)
 add_dependencies(trigram_session_on_ptx nccl_on_ptx)

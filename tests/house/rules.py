@@ -51,6 +51,7 @@ BORDERS = {
     "experiments/program": (("core", "processes", "experiments"), r"nlohmann/.*|boost/program_options.*|" + POSIX),
     "experiments": ((), r"nothing"),  # nothing stands outside its rooms
     "python/session": (("core", "kernels/cpu/kernels.hpp", "backends/torch/transport.hpp", "python/session"), r"nlohmann/.*"),
+    "ptx/device": (("core", "kernels/cuda", "ptx"), r"cuda_runtime\.h|cxxabi\.h"),
     # CUDA's own headers, or those of the tests' double.
     "ptx/runtime": (("core", "ptx"), r"cuda_runtime_api\.h|vector_types\.h"),
     "ptx": (("core", "ptx"), r"cxxabi\.h"),

@@ -93,6 +93,23 @@ class Recipes(unittest.TestCase):
         self.assertRegex(said, r"upper_half +1000 +2000 ")
         self.assertIn("codec upper_half holds what it declares", said)
 
+    def test_the_codec_is_tried_on_a_device_by_itself(self):
+        said = self.said("check", "upper_half", "--device", "cpu")
+        self.assertRegex(said, r"upper_half +4097 elements +the same bits +holds")
+        self.assertIn("codec upper_half on cpu does what it does on cpu, and holds what it declares", said)
+        self.assertIn("leave out --ranks", self.said("check", "upper_half", "--device", "cpu", "--ranks", 2, status=2))
+        self.assertIn("unknown device 'cpus' (did you mean 'cpu'?)", self.said("check", "upper_half", "--device", "cpus", status=2))
+
+    def test_kernels_for_gpus_need_nvcc(self):
+        self.assertIn("this program has no device 'ptx', whose kernels nvcc compiles; in Trigram's tree, ./trigram check NAME --device ptx builds",
+                      self.said("check", "upper_half", "--device", "ptx", status=2))
+        for words in (("--device", "ptx"), ("--device=ptx",)):
+            ended = subprocess.run([SCRIPT, "check", "upper_half", *words], env={**os.environ, "CUDACXX": "no-such-nvcc"}, text=True,
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(ended.returncode, 1, ended.stdout)
+            self.assertIn("no nvcc here, which compiles kernels for --device ptx: install the CUDA toolkit", ended.stdout)
+            self.assertEqual(ended.stdout.count("\n"), 1, ended.stdout)
+
     def test_the_operation_holds_what_it_declares(self):
         said = self.said("check", "leaky_relu:slope=0.5")
         self.assertRegex(said, r"leaky_relu:slope=0.5 +\[37, 7\] +259 +2072 ")

@@ -34,7 +34,7 @@ struct Registered {
   Object* object;
   std::string name;
   const trigram::ptx::Kernel* kernel = nullptr;
-  std::int64_t launches = 0;
+  std::int64_t launches = 0, taken = 0;
 };
 
 struct Kernels {
@@ -89,6 +89,16 @@ std::map<std::string, std::int64_t> launches_by_kernel() {
   std::map<std::string, std::int64_t> launches;
   for (const auto& [function, one] : kernels().registered) launches[one.name] += one.launches;
   return launches;
+}
+
+std::vector<const trigram::ptx::Kernel*> take_launched_kernels() {
+  const std::lock_guard lock(kernels().mutex);
+  std::vector<const trigram::ptx::Kernel*> launched;
+  for (auto& [function, one] : kernels().registered) {
+    if (one.launches > one.taken && one.kernel != nullptr) launched.push_back(one.kernel);
+    one.taken = one.launches;
+  }
+  return launched;
 }
 
 void run_kernels_by(const trigram::ptx::Schedule& schedule) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "ptx/module.hpp"
 #include "ptx/schedule.hpp"
@@ -29,6 +30,9 @@ void read_all_kernels();
 
 /// How often each kernel was launched, by its name in PTX; those that never were, too.
 std::map<std::string, std::int64_t> launches_by_kernel();
+
+/// The kernels that were launched since this was last called, each once.
+std::vector<const trigram::ptx::Kernel*> take_launched_kernels();
 
 /// How kernels are run from now on; a launch's seed is this one's and the number of the launch.
 void run_kernels_by(const trigram::ptx::Schedule& schedule);

@@ -34,16 +34,22 @@ Bench::Bench(std::int64_t elements, std::uint64_t seed)
   cuda::check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
   multiprocessors_ = properties.multiProcessorCount;
   cache_bytes_ = properties.l2CacheSize;
-  const Floats random = fresh(std::min<std::int64_t>(elements, 1 << 24));
-  for (int i = 0; i < 4; ++i) {
-    vectors_.push_back(device_.allocate(Shape::of(elements, DType::f32)));
-    for (std::int64_t begin = 0; i < 2 && begin < elements; begin += static_cast<std::int64_t>(random.size())) {
-      const std::int64_t count = std::min(elements - begin, static_cast<std::int64_t>(random.size()));
-      device_.upload(std::as_bytes(std::span(random).first(static_cast<std::size_t>(count))),
-                     vectors_.back().view().slice(begin, count));
+  random_ = fresh(std::min<std::int64_t>(elements, 1 << 24));
+  for (int i = 0; i < 4; ++i) vectors_.push_back(device_.allocate(Shape::of(elements, DType::f32)));
+  renew_vectors();
+  bytes_ = device_.allocate(Shape::of(4 * elements + 4096, DType::u8));
+}
+
+void Bench::renew_vectors() {
+  const auto piece = static_cast<std::int64_t>(random_.size());
+  for (const std::size_t i : {0U, 1U}) {
+    for (std::int64_t begin = 0; begin < elements_; begin += piece) {
+      const std::int64_t count = std::min(elements_ - begin, piece);
+      device_.upload(std::as_bytes(std::span(random_).first(static_cast<std::size_t>(count))),
+                     vectors_[i].view().slice(begin, count));
     }
   }
-  bytes_ = device_.allocate(Shape::of(4 * elements + 4096, DType::u8));
+  for (const std::size_t i : {2U, 3U}) device_.fill(vectors_[i], 0);
 }
 
 Buffer Bench::bytes(std::int64_t count) const { return bytes_.view().slice(0, count); }

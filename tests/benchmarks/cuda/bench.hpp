@@ -26,6 +26,8 @@ struct Case {
   std::function<void()> prepare;
   /// Instructions of all elements, as instructions.py counts them for sm_90; 0 where they are far from a limit.
   double instructions = 0;
+  /// Of the vector, or of the server's chunk, that `run` goes over once.
+  std::int64_t elements = 0;
 };
 
 /// A stream of its own.
@@ -46,8 +48,10 @@ class Bench {
   Device& device() { return device_; }
   cudaStream_t stream() const { return stream_.stream; }
   std::int64_t elements() const { return elements_; }
-  /// One of four f32 vectors of `elements`, the first two of them random.
+  /// One of four f32 vectors of `elements`, at first two random ones and two of zeros.
   Buffer vector(int index) const { return vectors_[static_cast<std::size_t>(index)]; }
+  /// Makes them what they were at first: cases leave in them what they computed, NaN among it.
+  void renew_vectors();
   /// Room for frames of any codec of `elements`.
   Buffer bytes(std::int64_t count) const;
 
@@ -78,6 +82,7 @@ class Bench {
   Device device_;
   std::int64_t elements_;
   std::uint64_t seed_;
+  Floats random_;  ///< the first two begin with it, again and again
   std::vector<OwnedBuffer> vectors_;
   OwnedBuffer bytes_;
   int multiprocessors_ = 0;

@@ -171,6 +171,7 @@ void add_one_way(const std::shared_ptr<Subject>& subject, std::vector<Case>& cas
     }
     return deviation(subject->bench.values(sum), expected, 2);
   };
+  encode.elements = decode.elements = add.elements = bench.elements();
   cases.insert(cases.end(), {encode, decode, add});
 }
 
@@ -219,6 +220,7 @@ void add_server(const std::shared_ptr<Subject>& subject, std::vector<Case>& case
   const double touched = (servers_frames + 1) * frame_bytes(*subject, chunk) +
                          4.0 * subject->known.fused_vectors * static_cast<double>(chunk);
   Case made{subject->known.name + " decode-reduce-encode", touched, codec_target, {}, {}, {}};
+  made.elements = chunk;
   made.instructions = subject->known.server_instructions * static_cast<double>(chunk);
   const auto out = std::make_shared<OwnedBuffer>(bench.device().allocate(Shape::of(size, DType::u8)));
   made.prepare = [subject, frames_of, chunk, sets] {

@@ -15,6 +15,7 @@ Case element_case(Bench& bench, const std::string& name, int touched, double tar
                   const std::function<double(const std::vector<Floats>&, std::size_t)>& reference) {
   Case made;
   made.name = name;
+  made.elements = bench.elements();
   made.bytes = 4.0 * touched * static_cast<double>(bench.elements());
   made.target = target;
   made.run = [&bench, run](std::int64_t) { run({bench.vector(0), bench.vector(1), bench.vector(2), bench.vector(3)}); };
@@ -65,6 +66,7 @@ void add_arithmetic(Bench& bench, std::vector<Case>& cases) {
 void add_dot(Bench& bench, std::vector<Case>& cases) {
   const auto result = std::make_shared<OwnedBuffer>(bench.hold({0.0F}));
   Case made{"dot", 8.0 * static_cast<double>(bench.elements()), 0, {}, {}, {}};
+  made.elements = bench.elements();
   made.run = [&bench, result](std::int64_t) { bench.device().dot(bench.vector(0), bench.vector(1), *result); };
   made.deviation = [&bench, result] {
     const Floats x = bench.fresh(bench.checked()), y = bench.fresh(bench.checked());

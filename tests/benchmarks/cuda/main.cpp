@@ -48,6 +48,7 @@ constexpr double share_of_issue = 0.8;
 
 /// Prints one row; false where the check fails.
 bool report(Bench& bench, const Options& options, const Case& one, double copy_rate) {
+  bench.renew_vectors();
   if (one.prepare) one.prepare();
   const double deviation = one.deviation();
   const Bench::Time time = bench.time(options.repeats, one.run);

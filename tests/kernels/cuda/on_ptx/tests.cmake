@@ -4,7 +4,7 @@ file(GLOB on_ptx CONFIGURE_DEPENDS kernels/cuda/on_ptx/*.cpp)
 function(suites_on_ptx name kernels)
   add_executable(${name} EXCLUDE_FROM_ALL kernels/cuda/tested_cuda.cpp kernels/cuda/launches_test.cpp
                  kernels/cuda/quotient_test.cpp kernels/cuda/beyond_4gib_test.cpp kernels/cuda/on_ptx/quotients.cu ${on_ptx}
-                 support/cuda_on_host/no_cublas.cpp $<TARGET_OBJECTS:trigram_kernel_suites>)
+                 ${PROJECT_SOURCE_DIR}/ptx/device/no_cublas.cpp $<TARGET_OBJECTS:trigram_kernel_suites>)
   set_target_properties(${name} PROPERTIES CUDA_RUNTIME_LIBRARY None CUDA_ARCHITECTURES "${ARGN}")
   target_compile_options(${name} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--no-compress;-lineinfo>")
   target_link_libraries(${name} PRIVATE ${kernels} trigram::core trigram::kernels_cpu GTest::gtest GTest::gmock GTest::gtest_main)

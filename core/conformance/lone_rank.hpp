@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "core/worker.hpp"
 
-namespace trigram::testing {
+namespace trigram {
 
 /// What becomes of the messages of a rank that is alone.
 enum class Messages { are_an_error, are_lost };
@@ -57,4 +57,4 @@ class LoneRank : public RankRuntime {
   Lane lane_;
 };
 
-}  // namespace trigram::testing
+}  // namespace trigram

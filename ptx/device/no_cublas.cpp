@@ -1,4 +1,4 @@
-// The double of a machine without cuBLAS: kernels multiply matrices themselves.
+// A machine without cuBLAS: kernels multiply matrices themselves.
 #include "kernels/cuda/cublas.hpp"
 #include "ptx/runtime/control.hpp"
 
