@@ -38,10 +38,10 @@ struct State {
   std::atomic<bool> host_memory_too{false};    ///< may be used as device memory
   std::atomic<bool> large_is_repeated{false};  ///< see repeat_large_memory
   std::atomic<bool> keeps_misuses_quiet{false};
-  std::atomic<int> quiet{0};                   ///< while above 0, no call may wait for the whole device
-  std::mutex misuse_mutex;                     ///< guards `misuse`
-  std::string misuse;                          ///< the first
-  std::mutex mutex;                            ///< guards what follows
+  std::atomic<int> quiet{0};  ///< while above 0, no call may wait for the whole device
+  std::mutex misuse_mutex;    ///< guards `misuse`
+  std::string misuse;         ///< the first
+  std::mutex mutex;           ///< guards what follows
   std::set<CUstream_st*> all_streams;
   std::set<CUevent_st*> all_events;
   std::int64_t streams_made = 0, events_made = 0;

@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/conformance/lone_rank.hpp"
 #include "core/error.hpp"
 #include "core/optimizer.hpp"
 #include "core/packing.hpp"
 #include "core/spread_state.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
-#include "core/conformance/lone_rank.hpp"
 #include "tests/support/same_bits.hpp"
 
 namespace trigram::testing::checkpoint_test {

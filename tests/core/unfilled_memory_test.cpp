@@ -3,10 +3,10 @@
 
 #include <array>
 
+#include "core/conformance/lone_rank.hpp"
 #include "core/primitives/decentralized.hpp"
 #include "core/primitives/frames.hpp"
 #include "kernels/cpu/kernels.hpp"
-#include "core/conformance/lone_rank.hpp"
 
 namespace trigram {
 namespace {
@@ -31,7 +31,7 @@ class UnfilledMemory : public ::testing::Test {
   static constexpr int ranks = 3;
   std::shared_ptr<CountingKernels> kernels_ = std::make_shared<CountingKernels>();
   LoneRank runtime_{0, ranks, [&](Timeline& timeline) { return std::make_unique<Device>(kernels_, timeline); },
-                             Messages::are_lost};
+                    Messages::are_lost};
   Worker worker_{runtime_, 0, {}};
 };
 

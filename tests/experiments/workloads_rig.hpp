@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "core/conformance/lone_rank.hpp"
 #include "core/error.hpp"
 #include "core/workload.hpp"
 #include "kernels/cpu/kernels.hpp"
-#include "core/conformance/lone_rank.hpp"
 
 namespace trigram::testing {
 
