@@ -8,7 +8,7 @@
 namespace trigram::ptx {
 namespace {
 
-constexpr Schedule late{.order = Order::first_ahead, .stores = Stores::late};
+constexpr Schedule seen_late{.order = Order::first_ahead, .stores = Stores::late};
 
 std::vector<Schedule> late_schedules() {
   std::vector<Schedule> schedules;
@@ -30,11 +30,11 @@ $second:
   st.global.u32 [%rd2], %r2;)";
 
 TEST(PtxLateStores, OtherWarpsDoNotSeeWhatNothingOrders) {
-  EXPECT_EQ(words_after(without(behind, "membar.gl;"), {64}, 64, late)[40], 0U);
+  EXPECT_EQ(words_after(without(behind, "membar.gl;"), {64}, 64, seen_late)[40], 0U);
   EXPECT_EQ(words_after(without(behind, "membar.gl;"), {64}, 64, {.order = Order::first_ahead})[40], 7U);
 }
 
-TEST(PtxLateStores, OtherWarpsSeeWhatAFenceOrders) { EXPECT_EQ(words_after(behind, {64}, 64, late)[40], 7U); }
+TEST(PtxLateStores, OtherWarpsSeeWhatAFenceOrders) { EXPECT_EQ(words_after(behind, {64}, 64, seen_late)[40], 7U); }
 
 TEST(PtxLateStores, AllSeeThemOnceTheKernelHasEnded) {
   for (const Schedule& schedule : late_schedules()) {
@@ -61,8 +61,8 @@ constexpr const char* own_and_next = R"(
   st.global.u32 [%rd2], %r2;)";
 
 TEST(PtxLateStores, LanesSeeTheirOwnStoresAtOnceAndOthersBehindABarrier) {
-  EXPECT_EQ(words_after(own_and_next, {32}, 32, late)[5], 9U * 1000000 + 4 + (9U << 16U));
-  EXPECT_EQ(words_after(without(own_and_next, "bar.warp.sync -1;"), {32}, 32, late)[5], 4 + (9U << 16U));
+  EXPECT_EQ(words_after(own_and_next, {32}, 32, seen_late)[5], 9U * 1000000 + 4 + (9U << 16U));
+  EXPECT_EQ(words_after(without(own_and_next, "bar.warp.sync -1;"), {32}, 32, seen_late)[5], 4 + (9U << 16U));
   EXPECT_EQ(words_after(without(own_and_next, "bar.warp.sync -1;"), {32}, 32)[5], 9U * 1000000 + 4 + (9U << 16U));
 }
 
@@ -70,7 +70,7 @@ TEST(PtxLateStores, LanesSeeTheirOwnStoresAtOnceAndOthersBehindABarrier) {
 TEST(PtxLateStores, OtherBlocksSeeNothingBeforeTheKernelEnds) {
   constexpr const char* count_blocks = "ld.global.u32 %r2, [%rd1];\n add.u32 %r2, %r2, 1;\n st.global.u32 [%rd1], %r2;";
   EXPECT_EQ(words_after(count_blocks, {1}, 1, {}, {5})[0], 5U);
-  EXPECT_EQ(words_after(count_blocks, {1}, 1, late, {5})[0], 1U);
+  EXPECT_EQ(words_after(count_blocks, {1}, 1, seen_late, {5})[0], 1U);
 }
 
 /// The seed draws which warps see what the first has stored.
@@ -85,7 +85,7 @@ TEST(PtxLateStores, AShuffledScheduleShowsThemSoonerOrLater) {
 }
 
 TEST(PtxLateStores, BarriersOfTheBlockMakeAllSeeThem) {
-  constexpr const char* pass_on = R"(
+  constexpr const char* handed_over = R"(
   .shared .align 4 .b8 row[256];
   mov.u32 %r3, row;
   mad.lo.u32 %r4, %r1, 4, %r3;
@@ -95,10 +95,10 @@ TEST(PtxLateStores, BarriersOfTheBlockMakeAllSeeThem) {
   ld.shared.u32 %r6, [%r5];
   st.global.u32 [%rd2], %r6;)";
   for (const Schedule& schedule : late_schedules()) {
-    const auto words = words_after(pass_on, {64}, 64, schedule);
+    const auto words = words_after(handed_over, {64}, 64, schedule);
     for (std::uint32_t thread = 0; thread < 64; ++thread) ASSERT_EQ(words[thread], thread ^ 32U);
   }
-  EXPECT_NE(words_after(without(pass_on, "bar.sync 0;"), {64}, 64, late)[40], 40U ^ 32U);
+  EXPECT_NE(words_after(without(handed_over, "bar.sync 0;"), {64}, 64, seen_late)[40], 40U ^ 32U);
 }
 
 }  // namespace

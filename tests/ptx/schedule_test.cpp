@@ -86,7 +86,7 @@ TEST(PtxSchedule, LanesMeetAgainEarlyOrLate) {
 }
 
 /// Every thread gives its square to its right neighbour in a block of three warps, a hundred times.
-constexpr const char* pass_on = R"(
+constexpr const char* pass_between_warps = R"(
   .shared .align 4 .b8 row[384];
   mul.lo.u32 %r2, %r1, %r1;
   mov.u32 %r3, row;
@@ -107,7 +107,7 @@ $turn:
 
 TEST(PtxSchedule, BarriersMakeAllSchedulesAgree) {
   for (const Schedule& schedule : all_schedules()) {
-    const auto words = words_after(pass_on, {96}, 96, schedule);
+    const auto words = words_after(pass_between_warps, {96}, 96, schedule);
     for (std::uint32_t thread = 0; thread < 96; ++thread) {
       const std::uint32_t from = (thread + 2 * 96 - 100) % 96;
       ASSERT_EQ(words[thread], from * from) << "thread " << thread;
@@ -117,9 +117,9 @@ TEST(PtxSchedule, BarriersMakeAllSchedulesAgree) {
 
 /// Without the second barrier a warp may overwrite what another has not yet read.
 TEST(PtxSchedule, SomeScheduleShowsThatABarrierIsMissing) {
-  std::string racing = pass_on;
+  std::string racing = pass_between_warps;
   racing.erase(racing.rfind("bar.sync 0;"), 11);
-  const auto right = words_after(pass_on, {96}, 96);
+  const auto right = words_after(pass_between_warps, {96}, 96);
   const auto schedules = all_schedules();
   EXPECT_TRUE(
       std::ranges::any_of(schedules, [&](const Schedule& s) { return words_after(racing, {96}, 96, s) != right; }));
