@@ -14,8 +14,8 @@
 namespace trigram::device_check_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 /// What a device makes of the values that are downloaded from it, and of each order.
 struct Wrongs {
