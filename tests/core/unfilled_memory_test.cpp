@@ -66,14 +66,18 @@ TEST_F(UnfilledMemory, OfFramesHasEachWhereKernelsAndNetworksAreFast) {
   }
 }
 
-TEST_F(UnfilledMemory, HoldsWhatNeighboursSend) {
+TEST_F(UnfilledMemory, ForWhatNeighboursSendIsAllocatedOnce) {
   const OwnedBuffer x = worker_.device.allocate(Shape::of(100, DType::f32));
+  const OwnedBuffer shorter = worker_.device.allocate(Shape::of(99, DType::f32));
   kernels_->filled = kernels_->unfilled = 0;
   const auto ring = make_topology("ring", ranks);
   // What goes nowhere leaves whatever memory held; the mix of it is not looked at.
   decentralized_full_precision(worker_, *ring, 0, x);
-  EXPECT_EQ(kernels_->filled, 0);
-  EXPECT_EQ(kernels_->unfilled, ranks - 1);
+  EXPECT_EQ(kernels_->filled, 1);
+  const int mixing = kernels_->unfilled;
+  decentralized_full_precision(worker_, *ring, 1, shorter);
+  EXPECT_EQ(kernels_->filled, 1);
+  EXPECT_EQ(kernels_->unfilled, 2 * mixing);
 }
 
 }  // namespace
