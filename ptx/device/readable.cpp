@@ -1,21 +1,11 @@
 #include "ptx/device/readable.hpp"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
+#include <cstddef>
 #include <regex>
 
 namespace trigram::ptx {
 
 namespace {
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                         &std::free);
-  return status == 0 ? text.get() : name;
-}
 
 /// Without the parameters of a function, whose list ends the text.
 std::string without_parameters(const std::string& text) {
@@ -35,21 +25,20 @@ std::string source_text(const Place& place) {
   return place.source_file.substr(place.source_file.find_last_of('/') + 1) + ":" + std::to_string(place.source_line);
 }
 
-std::string readable_name(const std::string& mangled) {
+std::string readable_name(const std::string& declared) {
   static const std::regex namespaces(R"(trigram::|cuda::|\(anonymous namespace\)::|_NV_ANON_NAMESPACE::|^void )");
-  const std::string name = without_parameters(demangled(mangled));
-  return std::regex_replace(name, namespaces, "");
+  return std::regex_replace(without_parameters(declared), namespaces, "");
 }
 
 std::string with_readable_names(const std::string& text_given) {
   static const std::regex folders(R"([^\s,]*/([\w.]+:\d+))");
   const std::string text = std::regex_replace(text_given, folders, "$1");
-  static const std::regex mangled(R"(\b_Z\w+)");
+  static const std::regex names(R"(of kernel (.+?), (?=[\w.]+:\d+ \(line|line \d))");
   std::string readable;
   auto last = text.cbegin();
-  for (std::sregex_iterator found(text.begin(), text.end(), mangled), end; found != end; ++found) {
+  for (std::sregex_iterator found(text.begin(), text.end(), names), end; found != end; ++found) {
     readable.append(last, found->prefix().second);
-    readable += readable_name(found->str());
+    readable += "of kernel " + readable_name(found->str(1)) + ", ";
     last = found->suffix().first;
   }
   return readable.append(last, text.cend());

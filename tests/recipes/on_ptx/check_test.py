@@ -57,7 +57,7 @@ class CheckOnPtx(unittest.TestCase):
     def test_a_wrong_bound_is_told(self):
         line = self.line_of("wrong_bound", "upper(values[i])")
         self.assertTold("wrong_bound", "memcheck", rf"invalid global read of 4 bytes at address 0x\w+, \d+ bytes behind the "
-                        rf"\d+ bytes at 0x\w+ of device 0 at 'ld.global.* of kernel wrong_bound, \S*wrong_kernels.cu:{line} ")
+                        rf"\d+ bytes at 0x\w+ of device 0, allocation \d+ at 'ld.global.* of kernel wrong_bound, \S*wrong_kernels.cu:{line} ")
 
     def test_a_store_beyond_its_memory_is_told(self):
         self.assertTold("store_beyond", "memcheck", r"invalid global write of \d bytes at address .* of kernel store_beyond, ")
@@ -88,7 +88,7 @@ class CheckOnPtx(unittest.TestCase):
         refused = {("upper_halv", "--device", "ptx"): "unknown product 'upper_halv' (did you mean 'upper_half'?); this build has: ",
                    ("fp16", "--device", "ptx", "--kind", "codek"): "unknown kind 'codek' (did you mean 'codec'?)",
                    ("local_sgd", "--device", "ptx"): "unknown product 'local_sgd'",
-                   ("fp16", "--device", "gpu"): "unknown device 'gpu'; this build has: cpu, ptx",
+                   ("fp16", "--device", "gpu"): "unknown device 'gpu' (did you mean 'cpu'?); this build has: cpu, ptx",
                    ("leaky_relu", "--device", "ptx"): "unknown product 'leaky_relu'",
                    ("fp16:levels=3", "--device", "ptx"): "levels",
                    ("fp16", "--device", "ptx", "--ranks", "2"): "leave out --ranks"}

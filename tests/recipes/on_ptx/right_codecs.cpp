@@ -13,7 +13,7 @@ class RoundedTwice final : public CpuCodec<RoundedTwice, ElementsModel<float>> {
   void encode_values(Instructions, const float* values, std::uint8_t* frame, std::int64_t count, const Key&) const {
     for (std::int64_t i = 0; i < count; ++i) {
       const float sum = 0.7F * values[i] + 0.3F;
-      put(frame + 4 * i, sum == sum ? sum : scalar::from_bits(0x7fc00000U));
+      put(frame + 4 * i, scalar::with_one_nan(sum));
     }
   }
   template <class Sink>

@@ -10,8 +10,7 @@ using Kernel = void (*)(const float* values, std::uint8_t* frame, std::int64_t c
 __device__ std::int64_t element() { return static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x; }
 
 __device__ std::uint16_t upper(float x) {
-  const std::uint32_t quiet = scalar::magnitude(x) > scalar::infinity_bits ? 0x400000U : 0U;
-  return static_cast<std::uint16_t>((scalar::bits_of(x) | quiet) >> 16U);
+  return static_cast<std::uint16_t>(scalar::bits_of(scalar::with_one_nan(x)) >> 16U);
 }
 
 __global__ void right(const float* values, std::uint8_t* frame, std::int64_t count) {
@@ -57,19 +56,16 @@ __global__ void some_at_barrier(const float* values, std::uint8_t* frame, std::i
   put(frame + 2 * (begin + last - threadIdx.x), upper(turned[threadIdx.x]));
 }
 
-/// Processors make NaN of different bits.
-__device__ float with_one_nan(float x) { return x == x ? x : scalar::from_bits(0x7fc00000U); }
-
 /// 0.7 x + 0.3 rounded twice.
 __global__ void rounded_twice(const float* values, std::uint8_t* frame, std::int64_t count) {
   const std::int64_t i = element();
-  if (i < count) put(frame + 4 * i, with_one_nan(0.7F * values[i] + 0.3F));
+  if (i < count) put(frame + 4 * i, scalar::with_one_nan(0.7F * values[i] + 0.3F));
 }
 
 /// And once, by a fused multiply-add.
 __global__ void contracted(const float* values, std::uint8_t* frame, std::int64_t count) {
   const std::int64_t i = element();
-  if (i < count) put(frame + 4 * i, with_one_nan(__fmaf_rn(0.7F, values[i], 0.3F)));
+  if (i < count) put(frame + 4 * i, scalar::with_one_nan(__fmaf_rn(0.7F, values[i], 0.3F)));
 }
 
 struct UpperHalfRule {
