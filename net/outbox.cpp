@@ -16,6 +16,13 @@ Frame Drawn::frame() const {
   return {FrameKind::data, message->tag, message->chunk, length, message->index, offset, message->size};
 }
 
+/// The least; where one stream draws all, as much as it can write at a time.
+std::uint32_t Outbox::chunk_of(std::uint64_t size) const {
+  constexpr std::uint32_t largest_alone = 1 << 20;
+  if (streams_ > 1 || size <= chunk_) return std::max<std::uint32_t>(chunk_, inline_bytes);
+  return std::max<std::uint32_t>(chunk_, largest_alone);
+}
+
 std::shared_ptr<Message> Outbox::new_message(const std::byte* bytes, std::uint64_t size, std::int32_t tag) {
   if (tags_.size() >= max_tags && !tags_.contains(tag)) {
     throw Error(abi::Result::invalid_usage, "more than " + std::to_string(max_tags) + " tags on one communicator");
@@ -25,7 +32,7 @@ std::shared_ptr<Message> Outbox::new_message(const std::byte* bytes, std::uint64
   message->size = size;
   message->tag = tag;
   message->index = tags_[tag].messages++;
-  message->chunk = std::max<std::uint32_t>(chunk_, inline_bytes);
+  message->chunk = chunk_of(size);
   message->chunks = chunks_of(size, message->chunk);
   message->has_arrived.resize(message->chunks);
   ++in_flight_;

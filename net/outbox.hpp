@@ -43,7 +43,8 @@ struct Drawn {
 
 class Outbox {
  public:
-  explicit Outbox(std::size_t chunk) : chunk_(static_cast<std::uint32_t>(chunk)) {}
+  /// Chunks have at least so many bytes. So many streams draw.
+  Outbox(std::size_t chunk, std::size_t streams) : chunk_(static_cast<std::uint32_t>(chunk)), streams_(streams) {}
 
   /// Whether another message, of at most `inline_bytes`, may be taken over.
   bool takes_inline() const { return inline_in_flight_ < max_unasked; }
@@ -80,7 +81,10 @@ class Outbox {
   bool may_go(const Message& message) const;
   std::optional<Drawn> draw_again(Clock::time_point now);
 
+  std::uint32_t chunk_of(std::uint64_t size) const;
+
   std::uint32_t chunk_;
+  std::size_t streams_;
   std::map<std::int32_t, Tag> tags_;
   std::deque<std::shared_ptr<Message>> urgent_;
   std::deque<std::shared_ptr<Message>> queue_;

@@ -31,7 +31,8 @@ void Outlet::opened(Socket socket, Clock::time_point now) {
   stream.start(std::move(socket));
   acknowledged_ = 0;
   moved_bytes_ = 0;
-  last_moved_ = now;
+  unsent_ = settings_.unsent;
+  last_moved_ = measured_ = now;
   pause_ = 100ms;
   measure(now);
 }
@@ -67,7 +68,21 @@ Drawn* Outlet::oldest_before(Clock::time_point time) {
 void Outlet::measure(Clock::time_point now) {
   const Measured measured = stream.socket().measured();
   round_trip_us_ = counters->round_trip_us = measured.round_trip_us;
-  if (std::exchange(moved_bytes_, measured.acknowledged) != measured.acknowledged) last_moved_ = now;
+  if (measured.acknowledged != moved_bytes_) last_moved_ = now;
+  limit_unsent(measured.acknowledged - moved_bytes_, now - measured_);
+  moved_bytes_ = measured.acknowledged;
+  measured_ = now;
+}
+
+/// What a path carries in two milliseconds may wait: a fast one must not run dry between two calls of the caller.
+void Outlet::limit_unsent(std::uint64_t bytes, Clock::duration time) {
+  const double periods = std::chrono::duration<double>(time) / 2ms;
+  const auto carried = periods > 1 ? static_cast<std::size_t>(static_cast<double>(bytes) / periods) : 0;
+  const std::size_t wanted =
+      std::clamp<std::size_t>(carried, settings_.unsent, std::max<std::size_t>(settings_.unsent, 4 << 20));
+  if (wanted <= unsent_ + unsent_ / 4 && wanted >= unsent_ / 2) return;
+  unsent_ = wanted;
+  stream.socket().limit_unsent(wanted);
 }
 
 bool Outlet::stalled(Clock::time_point now, Clock::duration time) const {

@@ -54,6 +54,7 @@ class Outlet {
  private:
   void opened(Socket socket, Clock::time_point now);
   void delivered(Clock::duration took);
+  void limit_unsent(std::uint64_t bytes, Clock::duration time);
 
   Path path_;
   Hello hello_;
@@ -66,6 +67,8 @@ class Outlet {
   bool refused_ = false;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t moved_bytes_ = 0;
+  std::size_t unsent_ = 0;
+  Clock::time_point measured_{};
   Clock::time_point last_moved_{};
   std::uint32_t round_trip_us_ = 0;
   Clock::duration delivery_{};

@@ -36,19 +36,30 @@ class SendComm::Replies final : public FrameReceiver {
   Clock::time_point now_;
 };
 
-SendComm::SendComm(const Handle& peer, const std::vector<Interface>& interfaces, const Settings& settings)
-    : settings_(settings), outbox_(settings.chunk), begun_(Clock::now()), last_open_(begun_) {
+std::deque<Outlet> SendComm::outlets_to(const Handle& peer, const std::vector<Interface>& interfaces,
+                                        const Settings& settings) {
   const auto paths = paths_to(interfaces, peer.addresses);
   Hello hello{peer.asks, random_token(), 0, 0};
   for (const auto& path : paths) hello.streams += streams_of(path, settings.streams);
-  if (hello.streams == 0)
+  if (hello.streams == 0) {
     throw Error(abi::Result::system_error, "no interface here has an address of the family that the peer has");
+  }
   hello.streams = std::min(hello.streams, max_streams);
+  std::deque<Outlet> outlets;
   for (const auto& path : paths) {
     for (int i = 0; i < streams_of(path, settings.streams) && hello.stream < hello.streams; ++i, ++hello.stream) {
-      outlets_.emplace_back(path, hello, peer.answers, settings);
+      outlets.emplace_back(path, hello, peer.answers, settings);
     }
   }
+  return outlets;
+}
+
+SendComm::SendComm(const Handle& peer, const std::vector<Interface>& interfaces, const Settings& settings)
+    : settings_(settings),
+      outlets_(outlets_to(peer, interfaces, settings)),
+      outbox_(settings.chunk, outlets_.size()),
+      begun_(Clock::now()),
+      last_open_(begun_) {
   for (auto& outlet : outlets_) fastest_first_.push_back(&outlet);
 }
 

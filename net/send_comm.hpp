@@ -31,6 +31,9 @@ class SendComm final : public Comm {
  private:
   class Replies;
 
+  static std::deque<Outlet> outlets_to(const Handle& peer, const std::vector<Interface>& interfaces,
+                                       const Settings& settings);
+
   void dial(Clock::time_point now);
   void write_all(Clock::time_point now);
   void write(Outlet& outlet, Clock::time_point now);
@@ -46,8 +49,8 @@ class SendComm final : public Comm {
   std::string reasons() const;
 
   Settings settings_;
-  Outbox outbox_;
   std::deque<Outlet> outlets_;
+  Outbox outbox_;
   std::vector<Outlet*> fastest_first_;
   Clock::time_point begun_;
   Clock::time_point last_open_;

@@ -86,11 +86,15 @@ Moved Socket::connected() const {
 
 void Socket::prepare(std::size_t unsent, double timeout) const {
   set(descriptor_, IPPROTO_TCP, TCP_NODELAY, 1);
-  set(descriptor_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(unsent));
+  limit_unsent(unsent);
   set(descriptor_, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(timeout * 1000));
   set(descriptor_, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(descriptor_, IPPROTO_TCP, TCP_KEEPIDLE, 10);
   set(descriptor_, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+}
+
+void Socket::limit_unsent(std::size_t bytes) const {
+  set(descriptor_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(bytes));
 }
 
 Moved Socket::send(std::span<const iovec> parts, std::size_t& bytes) const {

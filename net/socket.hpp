@@ -48,6 +48,9 @@ class Socket {
   /// long.
   void prepare(std::size_t unsent, double timeout) const;
 
+  /// No more than so many bytes wait in the kernel before they are sent.
+  void limit_unsent(std::size_t bytes) const;
+
   /// Adds what was moved to `bytes`.
   Moved send(std::span<const iovec> parts, std::size_t& bytes) const;
   Moved receive(std::span<iovec> parts, std::size_t& bytes) const;

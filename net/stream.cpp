@@ -70,12 +70,14 @@ Moved Stream::read(FrameReceiver& receiver, std::size_t budget) {
 }
 
 Moved Stream::read_buffer(std::size_t& budget) {
+  if (std::exchange(drained_, false)) return Moved::nothing_yet;
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= std::exchange(begin_, 0);
   iovec part{buffer_.data() + end_, buffer_.size() - end_};
   std::size_t bytes = 0;
   const Moved moved = socket_.receive({&part, 1}, bytes);
   end_ += bytes;
+  drained_ = end_ < buffer_.size();
   budget -= std::min(budget, bytes);
   return moved;
 }
@@ -100,6 +102,7 @@ Moved Stream::read_payload(FrameReceiver& receiver, std::size_t& budget) {
   if (!to && !discarded) return Moved::malformed;
   take_buffered(to);
   if (read_ < frame_.length) {
+    if (std::exchange(drained_, false)) return Moved::nothing_yet;
     std::size_t length = std::min<std::size_t>(frame_.length - read_, budget);
     if (!to) {
       unwanted_.resize(buffer_bytes);
@@ -111,6 +114,7 @@ Moved Stream::read_payload(FrameReceiver& receiver, std::size_t& budget) {
     const bool to_end = length == frame_.length - read_;
     const Moved moved = socket_.receive({parts, to_end ? 2U : 1U}, bytes);
     if (moved != Moved::some) return moved;
+    drained_ = bytes < length + (to_end ? buffer_.size() : 0);
     budget -= std::min(budget, bytes);
     begin_ = 0;
     end_ = bytes - std::min(bytes, length);

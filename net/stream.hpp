@@ -59,6 +59,7 @@ class Stream {
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
+  bool drained_ = false;  ///< the last call of the kernel gave all that it had
   bool in_chunk_ = false;
   Frame frame_;
   std::size_t read_ = 0;
