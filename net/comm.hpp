@@ -7,7 +7,7 @@
 #include <string>
 
 #include "net/abi.hpp"
-#include "net/dial.hpp"
+#include "net/clock.hpp"
 #include "net/error.hpp"
 
 namespace trigram::net {

@@ -2,16 +2,14 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <string>
 
+#include "net/clock.hpp"
 #include "net/hello.hpp"
 #include "net/path.hpp"
 #include "net/socket.hpp"
 
 namespace trigram::net {
-
-using Clock = std::chrono::steady_clock;
 
 /// Connects, says hello, and hears whether the other end is the listener of the handle.
 class Dial {

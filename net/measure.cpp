@@ -6,13 +6,14 @@
 #include <chrono>
 #include <vector>
 
-#include "net/dial.hpp"
 #include "net/error.hpp"
+#include "net/socket.hpp"
 
 namespace trigram::net {
 namespace {
 
 using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
 using Microseconds = std::chrono::duration<double, std::micro>;
 
 /// Both ends of a connection of this host to itself.

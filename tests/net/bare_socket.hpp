@@ -12,15 +12,15 @@ namespace trigram::tests {
 class BareSocket {
  public:
   BareSocket() = default;
-  /// Connects both processes over loopback; the first one listens.
-  BareSocket(const Pipes& pipes, bool first);
+  /// Connects both processes over loopback; the first one listens. With a connection each way, as communicators of NCCL
+  /// have it, answers bring no acknowledgements along.
+  BareSocket(const Pipes& pipes, bool first, bool each_way);
   /// A message and its answer, or the other way round, asking again and again as the plugin does.
   void bounce(std::vector<std::byte>& memory, bool first);
 
  private:
-  void move_all(std::vector<std::byte>& memory, bool sends);
-
-  net::Socket socket_;
+  net::Socket forth_;
+  net::Socket back_;  ///< not open where one goes both ways
 };
 
 }  // namespace trigram::tests

@@ -3,7 +3,8 @@
 //   net_bench --plugin WHAT [--from NAMESPACE] [--to NAMESPACE] [--bytes N] [--in-flight N] [--warm-up S] [--seconds S]
 //   net_bench --plugin WHAT --round-trips N [--from NAMESPACE] [--to NAMESPACE] [--bytes N]
 //
-// WHAT is as in loaded_plugin.hpp, or for round trips also "bare", a socket without any plugin.
+// WHAT is as in loaded_plugin.hpp, or for round trips also "bare", a socket without any plugin, and
+// "bare_each_way", two of them.
 #include <sched.h>
 
 #include <algorithm>
@@ -204,11 +205,12 @@ int bench_round_trips(const Flags& flags) {
     return [&, first](const Pipes& pipes) {
       std::vector<std::byte> memory(bytes);
       std::vector<double> times;
-      const bool bare = text(flags, "--plugin") == "bare";
+      const bool each_way = text(flags, "--plugin") == "bare_each_way";
+      const bool bare = each_way || text(flags, "--plugin") == "bare";
       BareSocket socket;
       Ends ends;
       if (bare) {
-        socket = BareSocket(pipes, first);
+        socket = BareSocket(pipes, first, each_way);
       } else {
         ends = meet(flags, pipes);
       }
