@@ -109,7 +109,7 @@ constexpr abi::Transfers<Isend, Irecv> transfers(Isend isend, Irecv irecv) {
           nullptr};
 }
 
-Result init_10(abi::DebugLogger logger, abi::ProfilerCallback) { return plugin::init(logger); }
+Result init_10(abi::DebugLogger logger, abi::ProfilerCallback) { return plugin::init_for_good(logger); }
 
 Result connect_10(int device, abi::CommConfig*, void* handle, void** comm, void** device_comm) {
   return connect(device, handle, comm, device_comm);
@@ -142,13 +142,13 @@ namespace abi = trigram::net::abi;
 namespace net = trigram::net;
 
 EXPORTED abi::NetV8 ncclNetPlugin_v8 = {
-    net::plugin_name,     net::plugin::init,
+    net::plugin_name,     net::plugin::init_for_good,
     net::plugin::devices, net::common_properties<abi::PropertiesV8>,
     net::plugin::listen,  net::connect,
     net::accept,          net::transfers<abi::IsendV8, abi::IrecvV8>(net::isend_8, net::irecv_8)};
 
 EXPORTED abi::NetV9 ncclNetPlugin_v9 = {net::plugin_name,
-                                        net::plugin::init,
+                                        net::plugin::init_for_good,
                                         net::plugin::devices,
                                         net::properties_since_9<abi::PropertiesV9>,
                                         net::plugin::listen,

@@ -35,6 +35,12 @@ void Host::use() {
   ++uses_;
 }
 
+void Host::reside() {
+  const std::lock_guard lock(mutex_);
+  if (!resident_ && uses_ == 0) look();
+  resident_ = true;
+}
+
 bool Host::leave() {
   const std::lock_guard lock(mutex_);
   if (uses_ == 0) return false;
@@ -45,7 +51,7 @@ bool Host::leave() {
 
 bool Host::in_use() {
   const std::lock_guard lock(mutex_);
-  return uses_ > 0;
+  return resident_ || uses_ > 0;
 }
 
 void Host::look() {

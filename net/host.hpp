@@ -22,6 +22,8 @@ class Host {
 
   /// Counts who uses it. The first use reads settings, finds interfaces and measures. Throws Error.
   void use();
+  /// As a use that never ends, of versions of the interface that do not say when one does.
+  void reside();
   /// True where that was the last use.
   bool leave();
   bool in_use();
@@ -41,6 +43,7 @@ class Host {
 
   std::mutex mutex_;
   int uses_ = 0;
+  bool resident_ = false;
   Settings settings_;
   std::vector<Interface> interfaces_;
   std::string name_ = "trigram";

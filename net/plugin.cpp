@@ -54,6 +54,13 @@ Result init(abi::DebugLogger logger) noexcept {
   });
 }
 
+Result init_for_good(abi::DebugLogger logger) noexcept {
+  return guarded("it is not used, since init failed", [&] {
+    set_logger(logger);
+    Host::instance().reside();
+  });
+}
+
 Result finalize() noexcept {
   return guarded("finalize", [] {
     if (!Host::instance().leave()) return;

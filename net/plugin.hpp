@@ -24,6 +24,8 @@ namespace plugin {
 
 /// Once a communicator. The first one reads the environment and chooses interfaces.
 abi::Result init(abi::DebugLogger logger) noexcept;
+/// Where no finalize follows.
+abi::Result init_for_good(abi::DebugLogger logger) noexcept;
 /// Ends what one init began; after the last one the table of paths is logged.
 abi::Result finalize() noexcept;
 abi::Result devices(int* count) noexcept;
