@@ -6,6 +6,7 @@
 // WHAT is as in loaded_plugin.hpp, or for round trips also "bare", a socket without any plugin, and
 // "bare_each_way", two of them.
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 
 #include "tests/net/bare_socket.hpp"
@@ -94,49 +96,46 @@ struct Slots {
   std::vector<std::vector<std::byte>> memory;
 };
 
-void send_for(const Flags& flags, Ends& ends) {
-  Slots slots(flags);
-  const double duration = number(flags, "--warm-up", 1) + number(flags, "--seconds", 3);
+double duration_of(const Flags& flags) { return number(flags, "--warm-up", 1) + number(flags, "--seconds", 3); }
+
+/// Messages one after the other, until the other process has measured long enough; what is under way then is left.
+void send_all(const Flags& flags, Ends& ends, Slots& slots) {
+  const double duration = duration_of(flags) + 0.2;
   const auto begin = Clock::now();
-  bool last = false;
-  for (std::size_t next = 0; !last; next = (next + 1) % slots.requests.size()) {
-    while (slots.requests[next] && !is_over(ends, slots.requests[next], nullptr)) continue;
-    slots.requests[next] = nullptr;
-    last = seconds_since(begin) > duration;
-    while (!slots.requests[next]) {
-      need(ends.plugin->isend(ends.send, slots.memory[next].data(), last ? 0 : slots.bytes, 7, &slots.requests[next]),
-           "isend");
+  for (std::size_t next = 0; seconds_since(begin) < duration; next = (next + 1) % slots.requests.size()) {
+    auto& request = slots.requests[next];
+    while (request && !is_over(ends, request, nullptr) && seconds_since(begin) < duration) continue;
+    for (request = nullptr; !request && seconds_since(begin) < duration;) {
+      need(ends.plugin->isend(ends.send, slots.memory[next].data(), slots.bytes, 7, &request), "isend");
     }
-  }
-  for (auto* request : slots.requests) {
-    while (request && !is_over(ends, request, nullptr)) continue;
   }
 }
 
 struct Received {
+  double begun = 0;            ///< on the system's monotonic clock
   std::vector<double> tenths;  ///< bytes in each tenth of a second
   double processor = 0;
 };
 
-/// Until an empty message comes.
-Received receive_all(const Flags& flags, Ends& ends) {
-  Slots slots(flags);
-  Received received;
+Received receive_all(const Flags& flags, Ends& ends, Slots& slots) {
   const auto post = [&](std::size_t i) {
-    while (!slots.requests[i])
+    while (!slots.requests[i]) {
       need(ends.plugin->irecv(ends.receive, {slots.memory[i].data()}, {slots.bytes}, {7}, &slots.requests[i]), "irecv");
+    }
   };
   for (std::size_t i = 0; i < slots.requests.size(); ++i) post(i);
+  const double duration = duration_of(flags);
   const auto begin = Clock::now();
-  for (std::size_t next = 0;; next = (next + 1) % slots.requests.size()) {
+  Received received{std::chrono::duration<double>(begin.time_since_epoch()).count(),
+                    std::vector<double>(static_cast<std::size_t>(10 * duration)), 0};
+  for (std::size_t next = 0; seconds_since(begin) < duration;) {
     int size = 0;
-    while (!is_over(ends, slots.requests[next], &size)) continue;
-    if (size == 0) break;
+    if (!is_over(ends, slots.requests[next], &size)) continue;
     const auto tenth = static_cast<std::size_t>(10 * seconds_since(begin));
-    received.tenths.resize(std::max(received.tenths.size(), tenth + 1));
-    received.tenths[tenth] += size;
+    if (tenth < received.tenths.size()) received.tenths[tenth] += size;
     slots.requests[next] = nullptr;
     post(next);
+    next = (next + 1) % slots.requests.size();
   }
   received.processor = processor_seconds();
   return received;
@@ -145,34 +144,32 @@ Received receive_all(const Flags& flags, Ends& ends) {
 int bench_rate(const Flags& flags) {
   const auto receiver = [&](const Pipes& pipes) {
     Ends ends = meet(flags, pipes);
-    const Received received = receive_all(flags, ends);
+    Slots slots(flags);  // which messages that are under way need to the end
+    const Received received = receive_all(flags, ends, slots);
     double processor_of_sender = 0;
     pipes.read(&processor_of_sender, sizeof processor_of_sender);
-    const auto warm = static_cast<std::size_t>(10 * number(flags, "--warm-up", 1));
-    const auto end =
-        std::min(received.tenths.size(), warm + static_cast<std::size_t>(10 * number(flags, "--seconds", 3)));
-    double bytes = 0;
-    double all = 0;
-    for (std::size_t i = 0; i < received.tenths.size(); ++i) {
-      all += received.tenths[i];
-      if (i >= warm && i < end) bytes += received.tenths[i];
-    }
+    const auto& tenths = received.tenths;
+    const auto warm = tenths.begin() + static_cast<std::ptrdiff_t>(10 * number(flags, "--warm-up", 1));
+    const double all = std::accumulate(tenths.begin(), tenths.end(), 0.0);
     std::printf(
         "{\"plugin\": \"%s\", \"mbps\": %.1f, \"sender_core_s_per_GB\": %.3f, \"receiver_core_s_per_GB\": %.3f, "
-        "\"tenths_mbps\": [",
-        text(flags, "--plugin").c_str(), end > warm ? 80e-6 * bytes / static_cast<double>(end - warm) : 0,
-        processor_of_sender / all * 1e9, received.processor / all * 1e9);
-    for (std::size_t i = 0; i < received.tenths.size(); ++i)
-      std::printf(i ? ", %.0f" : "%.0f", 80e-6 * received.tenths[i]);
+        "\"begun\": "
+        "%.3f, \"tenths_mbps\": [",
+        text(flags, "--plugin").c_str(),
+        80e-6 * std::accumulate(warm, tenths.end(), 0.0) / static_cast<double>(tenths.end() - warm),
+        processor_of_sender / all * 1e9, received.processor / all * 1e9, received.begun);
+    for (std::size_t i = 0; i < tenths.size(); ++i) std::printf(i ? ", %.0f" : "%.0f", 80e-6 * tenths[i]);
     std::printf("]}\n");
-    part(ends);
+    std::fflush(stdout);
+    _exit(0);
   };
   const auto sender = [&](const Pipes& pipes) {
     Ends ends = meet(flags, pipes);
-    send_for(flags, ends);
+    Slots slots(flags);
+    send_all(flags, ends, slots);
     const double processor = processor_seconds();
     pipes.write(&processor, sizeof processor);
-    part(ends);
+    _exit(0);
   };
   return run_two(receiver, text(flags, "--to"), sender, text(flags, "--from"));
 }
