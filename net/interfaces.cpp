@@ -49,8 +49,9 @@ bool usable(const ifaddrs& entry, int family) {
 }
 
 int prefix_of(const sockaddr* mask) {
+  const Address address = address_of(mask);
   int bits = 0;
-  for (const auto byte : address_of(mask).host()) bits += std::popcount(byte);
+  for (const auto byte : address.host()) bits += std::popcount(byte);
   return bits;
 }
 
