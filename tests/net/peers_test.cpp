@@ -13,11 +13,23 @@
 namespace trigram::tests {
 namespace {
 
-/// A process that sends messages of a megabyte to this one, until it is ended.
+/// A process that sends messages of a megabyte to this one, until it is ended. A program of its own, since a child gets
+/// none of the plugin's threads.
 class SendingPeer {
  public:
-  explicit SendingPeer(const HandleOfTest& handle) : process_(fork()) {
-    if (process_ == 0) run(handle);
+  explicit SendingPeer(const HandleOfTest& handle) {
+    int handles[2];
+    EXPECT_EQ(pipe(handles), 0);
+    EXPECT_EQ(write(handles[1], handle.data(), handle.size()), static_cast<ssize_t>(handle.size()));
+    process_ = fork();
+    if (process_ == 0) {
+      dup2(handles[0], STDIN_FILENO);
+      const std::string plugin = "--plugin=" + plugin_under_test();
+      execl("/proc/self/exe", "test_net", "--peer", plugin.c_str(), nullptr);
+      _exit(1);
+    }
+    close(handles[0]);
+    close(handles[1]);
   }
   ~SendingPeer() { end(); }
 
@@ -30,31 +42,11 @@ class SendingPeer {
   }
 
  private:
-  [[noreturn]] static void run(HandleOfTest handle) {
-    const auto plugin = load_plugin(plugin_under_test());
-    void* sender = nullptr;
-    if (plugin->init() != Result::success) _exit(1);
-    while (!sender && plugin->connect(handle.data(), &sender) == Result::success) continue;
-    const auto bytes = pattern(1 << 20, 6);
-    while (true) {
-      void* request = nullptr;
-      int done = 0;
-      while (!request) {
-        if (plugin->isend(sender, const_cast<std::byte*>(bytes.data()), bytes.size(), 0, &request) != Result::success)
-          _exit(1);
-      }
-      while (!done) {
-        if (plugin->test(request, &done, nullptr) != Result::success) _exit(1);
-      }
-    }
-  }
-
-  pid_t process_;
+  pid_t process_ = 0;
 };
 
 class Peers : public testing::Test {
  protected:
-  // Before any thread of the plugin is there, since a child gets none of them.
   void SetUp() override {
     ASSERT_EQ(plugin_->init(), Result::success);
     ASSERT_EQ(plugin_->listen(handle_.data(), &listener_), Result::success);

@@ -1,5 +1,7 @@
 #include "tests/net/plugin_under_test.hpp"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <thread>
 
@@ -123,6 +125,24 @@ std::vector<std::byte> pattern(std::size_t size, unsigned seed) {
     byte = std::byte(state >> 56);
   }
   return bytes;
+}
+
+int send_for_ever() {
+  HandleOfTest handle{};
+  const auto plugin = load_plugin(plugin_under_test());
+  void* sender = nullptr;
+  if (read(STDIN_FILENO, handle.data(), handle.size()) != static_cast<ssize_t>(handle.size())) return 1;
+  if (plugin->init() != Result::success) return 1;
+  while (!sender && plugin->connect(handle.data(), &sender) == Result::success) std::this_thread::yield();
+  const auto bytes = pattern(1 << 20, 6);
+  for (Result result = Result::success; result == Result::success;) {
+    void* request = nullptr;
+    while (!request && result == Result::success) {
+      result = plugin->isend(sender, const_cast<std::byte*>(bytes.data()), bytes.size(), 0, &request);
+    }
+    for (int done = 0; !done && result == Result::success;) result = plugin->test(request, &done, nullptr);
+  }
+  return 1;
 }
 
 }  // namespace trigram::tests

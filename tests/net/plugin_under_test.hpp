@@ -62,4 +62,8 @@ class Connected {
 /// Bytes that tell where they belong.
 std::vector<std::byte> pattern(std::size_t size, unsigned seed);
 
+/// What the program does as a peer of another one, whose handle it reads: it sends a megabyte of the pattern 6 again
+/// and again.
+int send_for_ever();
+
 }  // namespace trigram::tests
