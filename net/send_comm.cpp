@@ -1,0 +1,255 @@
+#include "net/send_comm.hpp"
+
+#include <algorithm>
+
+#include "net/log.hpp"
+
+namespace trigram::net {
+
+using namespace std::chrono_literals;
+
+/// What comes back on a stream.
+class SendComm::Replies final : public FrameReceiver {
+ public:
+  Replies(SendComm& comm, Outlet& outlet, Clock::time_point now) : comm_(comm), outlet_(outlet), now_(now) {}
+
+  std::byte* destination(const Frame&, bool&) override { return nullptr; }  // no data comes this way
+  void arrived(const Frame&) override {}
+
+  bool control(const Frame& frame) override {
+    switch (frame.kind) {
+      case FrameKind::acknowledge:
+        return outlet_.acknowledged(frame.index, now_, [this](const Drawn& drawn) { comm_.arrived(drawn); });
+      case FrameKind::credit:
+        return comm_.outbox_.credit(frame.tag, frame.index);
+      case FrameKind::bye:
+        comm_.peer_left_ = true;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+ private:
+  SendComm& comm_;
+  Outlet& outlet_;
+  Clock::time_point now_;
+};
+
+std::deque<Outlet> SendComm::outlets_to(const Handle& peer, const std::vector<Interface>& interfaces,
+                                        const Settings& settings) {
+  const auto paths = paths_to(interfaces, peer.addresses);
+  Hello hello{peer.asks, random_token(), 0, 0};
+  for (const auto& path : paths) hello.streams += streams_of(path, settings.streams);
+  if (hello.streams == 0) {
+    throw Error(abi::Result::system_error, "no interface here has an address of the family that the peer has");
+  }
+  hello.streams = std::min(hello.streams, max_streams);
+  std::deque<Outlet> outlets;
+  for (const auto& path : paths) {
+    for (int i = 0; i < streams_of(path, settings.streams) && hello.stream < hello.streams; ++i, ++hello.stream) {
+      outlets.emplace_back(path, hello, peer.answers, settings);
+    }
+  }
+  return outlets;
+}
+
+SendComm::SendComm(const Handle& peer, const std::vector<Interface>& interfaces, const Settings& settings)
+    : settings_(settings),
+      outlets_(outlets_to(peer, interfaces, settings)),
+      outbox_(settings.chunk, outlets_.size()),
+      begun_(Clock::now()),
+      last_open_(begun_) {
+  for (auto& outlet : outlets_) fastest_first_.push_back(&outlet);
+}
+
+bool SendComm::connected() {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  if (!failed()) dial(now);
+  throw_if_failed();
+  const auto open = std::count_if(outlets_.begin(), outlets_.end(), [](const Outlet& one) { return one.open(); });
+  if (open == std::ssize(outlets_) || (open > 0 && now - begun_ > 500ms)) return true;
+  if (now - begun_ > std::chrono::duration<double>(settings_.timeout)) {
+    fail(abi::Result::remote_error, "no way to the peer has opened: " + reasons());
+    throw_if_failed();
+  }
+  return false;
+}
+
+std::string SendComm::reasons() const {
+  std::string text;
+  for (const auto& outlet : outlets_) text += (text.empty() ? "" : "; ") + outlet.name() + ": " + outlet.reason();
+  return text;
+}
+
+void SendComm::dial(Clock::time_point now) {
+  for (auto& outlet : outlets_) outlet.dial(now);
+}
+
+Request* SendComm::isend(const void* data, std::size_t size, int tag) {
+  const std::lock_guard lock(mutex_);
+  throw_if_failed();
+  if (peer_left_) throw Error(abi::Result::remote_error, "the peer has closed its end; nothing more can be sent to it");
+  const auto now = Clock::now();
+  const bool is_inline = size <= inline_bytes;
+  if (is_inline && !outbox_.takes_inline()) progress(now);
+  throw_if_failed();
+  if (is_inline && !outbox_.takes_inline()) return nullptr;
+  Request* request = take_request(1);
+  if (!request) return nullptr;
+  const auto* bytes = static_cast<const std::byte*>(data);
+  if (is_inline) {
+    outbox_.add_inline(bytes, size, tag);
+    request->pending = 0;
+    request->sizes[0] = static_cast<int>(size);
+    write_all(now);
+  } else {
+    outbox_.add(bytes, size, tag, request);
+    progress(now);
+  }
+  return request;
+}
+
+void SendComm::progress(Clock::time_point now) {
+  for (auto* outlet : fastest_first_) {
+    if (outlet->open()) read(*outlet, now);
+  }
+  write_all(now);
+}
+
+void SendComm::write_all(Clock::time_point now) {
+  for (auto* outlet : fastest_first_) {
+    if (outlet->open()) write(*outlet, now);
+  }
+  if (outbox_.waits_for()) ask_for_receive(now);
+}
+
+/// A call of `test` must not last: at most so many chunks each.
+void SendComm::write(Outlet& outlet, Clock::time_point now) {
+  constexpr int most_chunks = 16;
+  for (int i = 0; i < most_chunks; ++i) {
+    const Moved moved = outlet.stream.flush();
+    if (moved == Moved::nothing_yet) return;
+    if (moved != Moved::some) return lose(outlet, now, moved == Moved::closed ? "the peer hung up" : "it timed out");
+    auto drawn = draw(outlet, now);
+    if (!drawn) return;
+    outlet.begin(std::move(*drawn));
+  }
+}
+
+void SendComm::read(Outlet& outlet, Clock::time_point now) {
+  Replies replies(*this, outlet, now);
+  const Moved moved = outlet.stream.read(replies, 1 << 20);
+  if (moved == Moved::some || moved == Moved::nothing_yet) return;
+  if (moved == Moved::malformed) warn("dropped " + outlet.name() + ": what came back there is no frame of ours");
+  lose(outlet, now, moved == Moved::timed_out ? "it timed out" : "the peer hung up");
+}
+
+std::optional<Drawn> SendComm::draw(Outlet& outlet, Clock::time_point now) {
+  if (auto drawn = outbox_.draw(now)) return drawn;
+  return repeat(outlet, now);
+}
+
+/// Where nothing is left to draw, a stream that has nothing under way takes over what another one has had for long.
+std::optional<Drawn> SendComm::repeat(const Outlet& idle, Clock::time_point now) {
+  if (outlets_.size() == 1 || !idle.under_way.empty()) return std::nullopt;
+  const auto patience = std::max<Clock::duration>(20ms, 2 * idle.delivery());
+  for (auto& other : outlets_) {
+    Drawn* old = &other == &idle ? nullptr : other.oldest_before(now - patience);
+    if (!old) continue;
+    old->repeated = true;
+    Drawn again = *old;
+    again.at = now;
+    return again;
+  }
+  return std::nullopt;
+}
+
+void SendComm::arrived(const Drawn& drawn) {
+  if (!outbox_.arrived(drawn)) return;
+  for (auto& outlet : outlets_) outlet.forget(*drawn.message);
+}
+
+void SendComm::lose(Outlet& outlet, Clock::time_point now, const std::string& reason) {
+  outlet.lose(now, reason);
+  outbox_.take_back(outlet.under_way);
+}
+
+/// A path stalls where nothing moves on it while something moves on another; where nothing moves anywhere, the peer
+/// rests.
+void SendComm::lose_stalled(Clock::time_point now) {
+  const bool any_moves =
+      std::any_of(outlets_.begin(), outlets_.end(), [&](const Outlet& one) { return one.moved_since(now - 500ms); });
+  for (auto& outlet : outlets_) {
+    if (!any_moves || !outlet.stalled(now, 1s)) continue;
+    ++outlet.counters->stalls;
+    lose(outlet, now, "nothing has moved there for a second");
+  }
+}
+
+/// Again and again, on one stream after the other, since the question or its answer may be lost with a stream.
+void SendComm::ask_for_receive(Clock::time_point now) {
+  const auto tag = outbox_.waits_for();
+  if (!tag || now - asked_ < 200ms) return;
+  for (std::size_t i = 0; i < outlets_.size(); ++i) {
+    auto& outlet = *fastest_first_[asks_++ % outlets_.size()];
+    if (!outlet.open()) continue;
+    asked_ = now;
+    outlet.stream.add({.kind = FrameKind::request, .tag = *tag});
+    outlet.stream.flush();
+    return;
+  }
+}
+
+bool SendComm::tick(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (failed()) return !closed_;
+  for (auto& outlet : outlets_) {
+    if (outlet.open()) outlet.measure(now);
+  }
+  std::stable_sort(fastest_first_.begin(), fastest_first_.end(), [](const Outlet* one, const Outlet* other) {
+    return one->round_trip_us() < other->round_trip_us();
+  });
+  dial(now);
+  progress(now);
+  lose_stalled(now);
+  const bool any_open = std::any_of(outlets_.begin(), outlets_.end(), [](const Outlet& one) { return one.open(); });
+  if (any_open) last_open_ = now;
+  const bool was_open = last_open_ > begun_;
+  const bool is_gone =
+      peer_left_ || std::all_of(outlets_.begin(), outlets_.end(), [](const Outlet& one) { return one.refused(); });
+  const auto patience = is_gone ? 1.0 : settings_.timeout;
+  if (was_open && now - last_open_ > std::chrono::duration<double>(patience)) {
+    if (!closed_ && (!peer_left_ || requests_in_flight()))
+      fail(abi::Result::remote_error, "the peer is lost: " + reasons());
+    return !closed_;
+  }
+  return !is_over(now);
+}
+
+void SendComm::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = Clock::now();
+  for (auto& outlet : outlets_) {
+    if (outlet.open() && requests_in_flight()) lose(outlet, *closed_, "closed with messages in flight");
+  }
+  say_bye();
+}
+
+void SendComm::say_bye() {
+  for (auto& outlet : outlets_) {
+    if (!outlet.open()) continue;
+    outlet.stream.add({.kind = FrameKind::bye});
+    outlet.stream.flush();
+  }
+}
+
+/// Small messages that nobody waits for are still delivered, for some seconds.
+bool SendComm::is_over(Clock::time_point now) const {
+  if (!closed_) return false;
+  const bool any_open = std::any_of(outlets_.begin(), outlets_.end(), [](const Outlet& one) { return one.open(); });
+  return (outbox_.empty() && now - *closed_ > 100ms) || !any_open || requests_in_flight() || now - *closed_ > 5s;
+}
+
+}  // namespace trigram::net

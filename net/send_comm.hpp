@@ -1,0 +1,63 @@
+// The sending end of a connection.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "net/comm.hpp"
+#include "net/handle.hpp"
+#include "net/outlet.hpp"
+
+namespace trigram::net {
+
+/// Streams over all paths to one peer draw chunks from one queue: a slow one draws few, one that stalls none.
+class SendComm final : public Comm {
+ public:
+  /// Begins to connect. Throws Error where no interface can reach an address of the handle.
+  SendComm(const Handle& peer, const std::vector<Interface>& interfaces, const Settings& settings);
+
+  /// Whether messages can be sent. Throws Error if the peer cannot be reached.
+  bool connected();
+  /// Null where 32 requests, or too many small messages, are under way.
+  Request* isend(const void* data, std::size_t size, int tag);
+
+  void close() override;
+  bool tick(Clock::time_point now) override;
+
+ protected:
+  void progress(Clock::time_point now) override;
+
+ private:
+  class Replies;
+
+  static std::deque<Outlet> outlets_to(const Handle& peer, const std::vector<Interface>& interfaces,
+                                       const Settings& settings);
+
+  void dial(Clock::time_point now);
+  void write_all(Clock::time_point now);
+  void write(Outlet& outlet, Clock::time_point now);
+  void read(Outlet& outlet, Clock::time_point now);
+  std::optional<Drawn> draw(Outlet& outlet, Clock::time_point now);
+  std::optional<Drawn> repeat(const Outlet& idle, Clock::time_point now);
+  void arrived(const Drawn& drawn);
+  void lose(Outlet& outlet, Clock::time_point now, const std::string& reason);
+  void lose_stalled(Clock::time_point now);
+  void ask_for_receive(Clock::time_point now);
+  void say_bye();
+  bool is_over(Clock::time_point now) const;
+  std::string reasons() const;
+
+  Settings settings_;
+  std::deque<Outlet> outlets_;
+  Outbox outbox_;
+  std::vector<Outlet*> fastest_first_;
+  Clock::time_point begun_;
+  Clock::time_point last_open_;
+  Clock::time_point asked_{};
+  std::size_t asks_ = 0;
+  bool peer_left_ = false;
+  std::optional<Clock::time_point> closed_;
+};
+
+}  // namespace trigram::net
