@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "net/device.hpp"
 #include "net/interfaces.hpp"
-#include "net/plugin.hpp"
 #include "net/send_comm.hpp"
 #include "net/settings.hpp"
 
