@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <system_error>
 
 #include "core/error.hpp"
 #include "core/quoted.hpp"
@@ -45,8 +46,9 @@ std::pair<Arguments, std::vector<std::string>> without_slurm_flags(const Argumen
 int execute(const StudyFlags& flags, const Settings& given, const std::vector<std::string>& slurm) {
   const std::string name = flags.executor.substr(0, flags.executor.find(':'));
   const std::filesystem::path folder = shipped_folder("executors");
+  std::error_code none;  // as of a name that is too long for a file
   require(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos &&
-              std::filesystem::exists(folder / ("on_" + name + ".py")),
+              std::filesystem::exists(folder / ("on_" + name + ".py"), none),
           "trigram study: --executor ", shown(flags.executor),
           " is none; there are dask, dask:FILE, dask:tcp://HOST:PORT and slurm");
   require(
