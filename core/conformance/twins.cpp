@@ -16,7 +16,7 @@ constexpr double share_of_last_bits = 1e-5;
 
 std::vector<float> floats_of(const Result& result) {
   std::vector<float> values(result.bytes.size() / sizeof(float));
-  std::memcpy(values.data(), result.bytes.data(), values.size() * sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), result.bytes.data(), values.size() * sizeof(float));
   return values;
 }
 
