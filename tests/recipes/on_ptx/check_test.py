@@ -88,7 +88,7 @@ class CheckOnPtx(unittest.TestCase):
         refused = {("upper_halv", "--device", "ptx"): "unknown product 'upper_halv' (did you mean 'upper_half'?); this build has: ",
                    ("fp16", "--device", "ptx", "--kind", "codek"): "unknown kind 'codek' (did you mean 'codec'?)",
                    ("local_sgd", "--device", "ptx"): "unknown product 'local_sgd'",
-                   ("fp16", "--device", "gpu"): "unknown device 'gpu'; this build has: cpu, ptx",
+                   ("fp16", "--device", "gpu"): "unknown device 'gpu' (did you mean 'cpu'?); this build has: cpu, ptx",
                    ("leaky_relu", "--device", "ptx"): "unknown product 'leaky_relu'",
                    ("fp16:levels=3", "--device", "ptx"): "levels",
                    ("fp16", "--device", "ptx", "--ranks", "2"): "leave out --ranks"}
