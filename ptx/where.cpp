@@ -28,19 +28,18 @@ std::string thread_text(Dimensions block, std::uint64_t thread) {
   return in_braces(thread % block.x, thread / block.x % block.y, thread / block.x / block.y);
 }
 
-/// A kernel's name as C++ writes it, where it is mangled.
-std::string readable(const std::string& name) {
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr),
-                                                         &std::free);
-  return name.starts_with("_Z") && text != nullptr ? text.get() : name;
-}
-
 }  // namespace
 
 std::string in_words(const Where& where) {
   return "'" + where.instruction.text + "' of kernel " + readable(where.kernel.name) + ", " +
          place_text(where.instruction.place) + ", in block " + in_braces(where.block.x, where.block.y, where.block.z) +
          ", thread " + thread_text(where.threads, where.thread);
+}
+
+std::string readable(const std::string& name) {
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr),
+                                                         &std::free);
+  return name.starts_with("_Z") && text != nullptr ? text.get() : name;
 }
 
 std::string hexadecimal(std::uint64_t number) {

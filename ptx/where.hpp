@@ -24,6 +24,9 @@ struct Where {
 /// line of the source is there if nvcc was given -lineinfo.
 std::string in_words(const Where& where);
 
+/// Returns a kernel's name as C++ writes it, where it is mangled, else the name.
+std::string readable(const std::string& name);
+
 /// Returns "0x1f".
 std::string hexadecimal(std::uint64_t number);
 

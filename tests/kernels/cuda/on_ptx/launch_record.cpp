@@ -1,20 +1,13 @@
 // Writes down how often each kernel was launched, for every_kernel_is_launched.py, which sees all parts of the suites.
-#include <cxxabi.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
-#include <memory>
 
 #include "ptx/runtime/nvcc/kernels.hpp"
+#include "ptx/where.hpp"
 
 namespace {
-
-std::string readable(const std::string& name) {
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr),
-                                                         &std::free);
-  return text == nullptr ? name : text.get();
-}
 
 class LaunchRecord : public testing::Environment {
  public:
@@ -23,7 +16,7 @@ class LaunchRecord : public testing::Environment {
     if (path == nullptr) return;
     std::ofstream file(path);
     for (const auto& [name, launches] : cuda_on_host::launches_by_kernel())
-      file << launches << ' ' << name << ' ' << readable(name) << '\n';
+      file << launches << ' ' << name << ' ' << trigram::ptx::readable(name) << '\n';
     ASSERT_TRUE(file.flush()) << path << " cannot be written";
   }
 };
