@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <exception>
 
+#include "core/error.hpp"
 #include "core/random.hpp"
 #include "kernels/cuda/check.hpp"
 
@@ -112,6 +115,18 @@ double deviation(const Floats& got, const std::vector<double>& expected, double 
     largest = std::isnan(distance) ? 1e9 : std::max(largest, distance);
   }
   return largest;
+}
+
+int status_of(const char* program, const std::function<int()>& run) {
+  try {
+    return run();
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "%s: %s\n", program, error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", program, error.what());
+    return 1;
+  }
 }
 
 }  // namespace trigram::bench

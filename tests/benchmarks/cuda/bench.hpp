@@ -97,6 +97,10 @@ void add_codec_cases(Bench& bench, std::vector<Case>& cases);
 /// What an exchange of buckets of usual and of odd sizes costs the device of one of eight ranks, in microseconds.
 void report_exchanges(Bench& bench, std::int64_t repeats, const std::string& only);
 
+/// Returns what `run` returns as the exit status of a program; what it throws is said on the error stream behind the
+/// program's name, and is 2 for a wrong flag, else 1.
+int status_of(const char* program, const std::function<int()>& run);
+
 /// max |got − expected| / allowed(expected), where f32 rounds `roundings` times.
 double deviation(const Floats& got, const std::vector<double>& expected, double roundings);
 

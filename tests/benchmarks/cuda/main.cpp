@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <map>
 
 #include "core/error.hpp"
@@ -103,13 +102,6 @@ int run(const Options& options) {
 }  // namespace trigram::bench
 
 int main(int argc, char** argv) {
-  try {
-    return trigram::bench::run(trigram::bench::parse(argc, argv));
-  } catch (const trigram::UsageError& error) {
-    std::fprintf(stderr, "benchmark_cuda_kernels: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "benchmark_cuda_kernels: %s\n", error.what());
-    return 1;
-  }
+  using namespace trigram::bench;
+  return status_of("benchmark_cuda_kernels", [&] { return run(parse(argc, argv)); });
 }

@@ -3,7 +3,6 @@
 // Writes FOLDER/counts.csv, a row a case and kernel, and FOLDER/NUMBER.ptx, what nvcc made of each source that was
 // used; meter.py makes the table of both. Exit status: 0, 1 where a kernel fails, 2 with a wrong flag.
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -115,13 +114,6 @@ int run(const Options& options) {
 }  // namespace trigram::bench
 
 int main(int argc, char** argv) {
-  try {
-    return trigram::bench::run(trigram::bench::parse(argc, argv));
-  } catch (const trigram::UsageError& error) {
-    std::fprintf(stderr, "meter_cuda_kernels: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "meter_cuda_kernels: %s\n", error.what());
-    return 1;
-  }
+  using namespace trigram::bench;
+  return status_of("meter_cuda_kernels", [&] { return run(parse(argc, argv)); });
 }
