@@ -234,10 +234,7 @@ int run_study(const Arguments& arguments) {
   } else {
     count_as_started_alone();  // each of several has cells of its own
   }
-  require(
-      slurm.empty() || !flags.executor.empty(),
-      "trigram study: ", [&] { return shown("--slurm-" + slurm.front().substr(2)); },
-      " is for sbatch; give --executor slurm, or leave it out");
+  if (flags.executor.empty()) require_no_flags_of_slurm(flags, slurm);
   try {
     Study study = read_study(flags.file);
     study.run = layered(study.run, flags_of_runs(given, study));

@@ -43,6 +43,13 @@ std::pair<Arguments, std::vector<std::string>> without_slurm_flags(const Argumen
   return apart;
 }
 
+void require_no_flags_of_slurm(const StudyFlags& flags, const std::vector<std::string>& slurm) {
+  require(
+      slurm.empty(), "trigram study: ", [&] { return shown("--slurm-" + slurm.front().substr(2)); },
+      " is for sbatch; give --executor slurm, or leave it out");
+  require(!flags.dry_run, "trigram study: --dry-run shows the job of --executor slurm; leave it out");
+}
+
 int execute(const StudyFlags& flags, const Settings& given, const std::vector<std::string>& slurm) {
   const std::string name = flags.executor.substr(0, flags.executor.find(':'));
   const std::filesystem::path folder = shipped_folder("executors");
@@ -51,11 +58,7 @@ int execute(const StudyFlags& flags, const Settings& given, const std::vector<st
               std::filesystem::exists(folder / ("on_" + name + ".py"), none),
           "trigram study: --executor ", shown(flags.executor),
           " is none; there are dask, dask:FILE, dask:tcp://HOST:PORT and slurm");
-  require(
-      slurm.empty() || name == "slurm", "trigram study: ", [&] { return shown("--slurm-" + slurm.front().substr(2)); },
-      " is for sbatch; give --executor slurm, or leave it out");
-  require(!flags.dry_run || name == "slurm",
-          "trigram study: --dry-run shows the job of --executor slurm; leave it out");
+  if (name != "slurm") require_no_flags_of_slurm(flags, slurm);
   const nlohmann::json plan = {{"program", std::filesystem::read_symlink("/proc/self/exe").string()},
                                {"study", flags.file.string()},
                                {"words", words_of_runs(given)},

@@ -30,9 +30,8 @@ struct StudyFlags {
 /// All flags of `trigram study`.
 std::vector<Params::Declared> study_flags();
 
-/// Those among `given` of the study itself. Throws UsageError where no study is named, and where two of --plan,
-/// --cells,
-/// --collect and --executor are given.
+/// Those among `given` of the study itself. Throws UsageError where no study is named, and where two are given of
+/// --plan, --cells, --collect and --executor.
 StudyFlags read_study_flags(const Settings& given);
 
 /// Those among `given` that are flags of `trigram run`. Throws UsageError for one that the study sweeps: its values are

@@ -122,6 +122,9 @@ class WithoutACluster(case.Case):
         ended = study_case.trigram("study", study_case.study_file(self.folder), "--slurm-time=10:00")
         self.assertEqual(ended.returncode, 2)
         self.assertIn("--slurm-time=10:00 is for sbatch; give --executor slurm", ended.stderr)
+        ended = study_case.trigram("study", study_case.study_file(self.folder), "--dry-run")
+        self.assertEqual(ended.returncode, 2, "no run is made")
+        self.assertIn("--dry-run shows the job of --executor slurm", ended.stderr)
 
 
 if __name__ == "__main__":
