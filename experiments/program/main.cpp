@@ -90,7 +90,8 @@ std::string readable(std::string_view message) {
 void print_error(const std::exception& error) {
   const int rank = launch().rank;
   if (rank > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
-  std::cerr << "trigram: " << (rank > 0 ? "rank " + std::to_string(rank) + ": " : "") << readable(error.what()) << "\n";
+  // In one piece, since a launcher puts what others say between pieces.
+  std::cerr << "trigram: " + (rank > 0 ? "rank " + std::to_string(rank) + ": " : "") + readable(error.what()) + "\n";
 }
 
 }  // namespace
