@@ -64,8 +64,11 @@ else()
   # What these compare are figures, of trainings whose code the others run too.
   list(APPEND whole_algorithms "*/MeshLines*" "*/OptionTable*" "*/HierarchyOf*" "EveryOther/Entered*" "*/LinearRecurrence*"
                                "*/SimulatedTime*" "*/RealData*" "Heterogeneity*")
-  # Searches and calibrations that start the program many times, which others start too.
-  set(whole_experiments "Tune.*" "*/RefusedSearch*" "Checkpointed.*" "Calibrated*")
+  # Statistics over many draws, of codecs whose memory smaller frames show.
+  set(whole_kernels "CodecErrors.*" "CodecRules.TopKOfManyElements")
+  # Searches, calibrations and studies that start the program many times, which others start too; of studies, one of each kind stays.
+  set(whole_experiments "Tune.*" "*/RefusedSearch*" "Checkpointed.*" "Calibrated*" "StudyCells.*" "StudyFailures.*" "StudyFolder.*")
+  set(probing_experiments "StudyCells.OfAFile*" "StudyCells.ThatFail*" "StudyFailures.OfAChoice*" "StudyFolder.Killed*" "StudyFolder.OfAMap*")
   # Large worlds find nothing there that small ones do not, and take most of the time.
   set(never_conformance "*EveryAlgorithm*_on_7" "Everywhere/EveryAlgorithm*_on_8")
 endif()
