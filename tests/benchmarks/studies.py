@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, os.fspath(ROOT / "experiments" / "executors"))
 
 import study_conductor
+import study_groups
 from study_cells import StudyProgram
 
 PROGRAM = os.environ.get("TRIGRAM_PROGRAM", os.fspath(ROOT / "build" / "release" / "experiments" / "trigram"))
@@ -100,19 +101,20 @@ def measure_local(folder, count):
                     f"{100 * timed.seconds / (2 * elapsed):.1f} % busy")
 
 
-def sleeping(seconds):
-    time.sleep(seconds)
-    return subprocess.CompletedProcess([], 0, json.dumps({"row": "a", "like": "a", "seconds": seconds}) + "\n", "")
+def sleeping(cells):
+    time.sleep(cells)
+    return subprocess.CompletedProcess([], 0, cells * (json.dumps({"row": "a", "like": "a", "seconds": 1.0}) + "\n"), "")
 
 
 class Sleeping(concurrent.futures.Executor):
-    """Sleeps for a second in place of each task."""
+    """Sleeps for a second in place of each cell of a task."""
 
     def __init__(self, executor):
-        self.executor = executor
+        self.executor, self.tasks = executor, 0
 
     def submit(self, fn, *args, **kwargs):
-        return self.executor.submit(sleeping, 1.0)
+        self.tasks += 1
+        return self.executor.submit(sleeping, len(kwargs["input"].splitlines()))
 
 
 def cpu_of(process):
@@ -121,9 +123,10 @@ def cpu_of(process):
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
-def measure_scheduler(folder, processes=8, threads=125, tasks=10_000):
+def measure_scheduler(folder, processes=8, threads=125, tasks=30_000):
     """What a task costs scheduler and submitter on a core each is what they can do in a second, however busy this machine is."""
     import distributed
+    study_groups.LONGEST = 1  # second, so that no task has two cells
     program = program_of(folder, 2, "seed = 1:1000:1", f"lr = 1:{tasks // 1000}:1")
     cells = [cell._replace(seconds=1.0) for cell in program.plan()]
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -138,9 +141,11 @@ def measure_scheduler(folder, processes=8, threads=125, tasks=10_000):
         with distributed.Client(scheduler_file=f"{folder}/scheduler.json", timeout=120) as client:
             client.wait_for_workers(processes)
             before, at = [cpu_of(started[0].pid), time.process_time()], time.monotonic()
-            study_conductor.Stage(program, cells, Sleeping(client.get_executor(pure=False)), lambda: processes * threads, 1).make()
+            sleeping_executor = Sleeping(client.get_executor(pure=False))
+            study_conductor.Stage(program, cells, sleeping_executor, lambda: processes * threads, 1).make()
             elapsed = time.monotonic() - at
             scheduler, submitter = (1000 * (now - then) / len(cells) for now, then in zip([cpu_of(started[0].pid), time.process_time()], before))
+            assert sleeping_executor.tasks == len(cells), "each cell is a task of its own"
     finally:
         for process in started:
             process.kill()
