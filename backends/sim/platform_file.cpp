@@ -154,6 +154,13 @@ std::vector<std::byte> count_hosts(const std::string& path, const Witness& witne
   return std::move(packer).bytes();
 }
 
+/// SimGrid's words, in one line. Of a number that C++ cannot convert these are the function's name, as "stoi".
+std::string in_words(const std::string& what) {
+  static const std::regex conversion("sto[a-z]+");
+  return std::regex_match(what, conversion) ? "a number in it is too large, or is none"
+                                            : what.substr(0, what.find('\n'));
+}
+
 }  // namespace
 
 int hosts_of_platform_file(const std::string& path) {
@@ -171,9 +178,9 @@ int hosts_of_platform_file(const std::string& path) {
   } catch (const UsageError& error) {
     throw UsageError(file + error.what());
   } catch (const std::exception& error) {
-    const std::string words = witness.words(), what = error.what();
+    const std::string words = witness.words();
     throw UsageError(file + "SimGrid cannot use " + witness.part() + ": " +
-                     shown(words.empty() ? what.substr(0, what.find('\n')) : words));
+                     shown(words.empty() ? in_words(error.what()) : words));
   }
 }
 

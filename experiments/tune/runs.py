@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import new_file
-from unusable import Unusable
+from unusable import Unusable, in_quotes
 
 REFUSED = 2
 
@@ -107,9 +107,9 @@ class Pool:
         try:
             self.before = shlex.split(self.launcher)
         except ValueError as error:
-            raise Unusable(f"--launcher {self.launcher!r} is no command: {str(error).lower()}") from error
+            raise Unusable(f"--launcher {in_quotes(self.launcher)} is no command: {str(error).lower()}") from error
         if self.before and not shutil.which(self.before[0]):
-            raise Unusable(f"--launcher {self.launcher!r}: {self.before[0]!r} is no program that can be started")
+            raise Unusable(f"--launcher {in_quotes(self.launcher)}: {in_quotes(self.before[0])} is no program that can be started")
         self.jobs = plan["jobs"] or (os.cpu_count() if plan["simulated"] else 1)
 
     def run(self, settings):

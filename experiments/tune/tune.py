@@ -34,7 +34,7 @@ def main():
     runs.end_with_parent(signal.SIGTERM)
     folder = pathlib.Path(plan["out"])
     try:
-        print(conduct.search_and_judge(plan, folder), end="")
+        said = conduct.search_and_judge(plan, folder)
     except (runs.Refused, unusable.Unusable) as error:
         print(f"trigram: {error}", file=sys.stderr)
         return UNUSABLE
@@ -44,6 +44,16 @@ def main():
     except KeyboardInterrupt:
         print(f"trigram: interrupted; finished runs are kept in {folder}, the same command continues", file=sys.stderr)
         return INTERRUPTED
+    return tell(said)
+
+
+def tell(text):
+    try:
+        print(text, end="", flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is tried again at the end
+        print(f"trigram: cannot print all to standard output: {error.strerror}", file=sys.stderr)
+        return FAILED
     return 0
 
 

@@ -116,7 +116,11 @@ class Transformer final : public Workload {
 };
 
 void Transformer::open(const Shard& shard) {
-  text_ = shared_text(path_);
+  try {
+    text_ = shared_text(path_);
+  } catch (const UsageError& error) {
+    throw UsageError(owner_ + ": text=" + error.what());
+  }
   shard_ = shard;
   require(shard.global_batch >= 0, owner_, ": a global batch of ", shard.global_batch, " windows is negative");
   global_batch_ = shard.global_batch > 0 ? shard.global_batch : batch_;

@@ -158,7 +158,7 @@ TEST_F(Tune, ARunsFailureEndsItWithItsMessage) {
 }
 
 struct RefusedSpace {
-  const char* flags;
+  std::string flags;
   const char* space;
   const char* message;
 };
@@ -194,6 +194,8 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedSpace{"--for time_to_loss=0.3", "lanes = 1 2\n", "give --evaluate-every STEPS"},
         RefusedSpace{"--launcher nobody_starts_by_this", "lanes = 1 2\n",
                      "'nobody_starts_by_this' is no program that can be started"},
+        RefusedSpace{"--launcher " + std::string(1000, 'a'), "lanes = 1 2\n",
+                     "aaa'... (1000 bytes) is no program that can be started"},
         RefusedSpace{"--launcher \"'x\"", "lanes = 1 2\n", "is no command: no closing quotation"},
         RefusedSpace{"--algorithm ad_psgd --hierarchy leader", "lanes = 1 2\n",
                      "trigram: algorithm 'ad_psgd' refuses leader"},

@@ -299,7 +299,8 @@ TEST(Transformer, RefusesWhatCannotBe) {
       opened(file.spec("context=7")),
       ThrowsMessage<UsageError>(AllOf(HasSubstr("context=7 takes more than 7 characters"), HasSubstr("has 64 and 7"))));
   EXPECT_NO_THROW(opened(file.spec("context=6"))());
-  EXPECT_THAT(opened("transformer:text=/nowhere/at_all"), ThrowsMessage<UsageError>(HasSubstr("/nowhere/at_all")));
+  EXPECT_THAT(opened("transformer:text=/nowhere/at_all"),
+              ThrowsMessage<UsageError>(HasSubstr("workload 'transformer': text=/nowhere/at_all: cannot be opened")));
   EXPECT_THAT(opened("transformer", {.global_batch = -1}), ThrowsMessage<UsageError>(HasSubstr("-1 windows")));
   EXPECT_THAT(opened("transformer:layers=256,width=65536,heads=1"),
               ThrowsMessage<UsageError>(HasSubstr("a transformer of 13194370482241 parameters")));

@@ -4,7 +4,8 @@ import json
 import re
 
 REFUSAL_SECONDS = 5
-RESIDENT = 1 << 30
+RESIDENT = 1 << 30  # bytes of who refuses
+RESIDENT_OF_WORK = 4 << 30  # and of who does what was asked, which the program bounds by what the machine has
 MESSAGE = 1500  # characters of a message that somebody still reads
 
 FAULTS = ("crash", "hang", "traceback", "raw exception", "touched outside", "bad refusal", "wrong success", "memory",
@@ -36,7 +37,7 @@ def faults_of(attempt, ending, touched, place):
         found.append(("touched outside", ", ".join(touched[:4])))
     if ending.orphans:
         found.append(("orphans", f"still there after its end: {', '.join(ending.orphans)}"))
-    if ending.resident > RESIDENT:
+    if ending.resident > (RESIDENT if ending.status else RESIDENT_OF_WORK):
         found.append(("memory", f"{ending.resident >> 20} MiB resident"))
     if not ending.hung and ending.status > 0:
         found += [("bad refusal", why) for why in wrong_with_refusal(attempt, ending, place)]

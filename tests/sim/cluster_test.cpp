@@ -11,6 +11,7 @@
 namespace trigram::testing {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 std::string refusal(const std::string& spec) {
@@ -170,6 +171,8 @@ TEST(PlatformFiles, OfMoreHostsThanCanBeReadAreRefusedBeforeTheyAreMade) {
     std::string cluster = star_of_eight;
     return refusal(PlatformFile(cluster.replace(cluster.find("0-7"), 3, radical)).spec());
   };
+  EXPECT_THAT(refused("99999999999999"),
+              EndsWith("SimGrid cannot use its text: a number in it is too large, or is none"));
   EXPECT_THAT(refused("0-1000000"), HasSubstr(": the radicals of its clusters name 1000001 hosts; at most 131072"));
   EXPECT_THAT(refused("5,0-99999,7-99999999"), HasSubstr(" name 100099994 hosts"));
   EXPECT_EQ(refused("0-3,5"), "");
