@@ -34,8 +34,8 @@ RunTask task_of_line(const std::string& line, const std::filesystem::path& study
           "), whose results may differ; plan again with this one, or use that one");
   StudyPoint point{cell["row"], "", "", {}, cell["flags"].get<Settings>(), cell["place"]};
   RunTask task = task_of(StudyRun(study, point), point);
-  require(task.name == cell["cell"], "it is called ", shown(cell["cell"].get<std::string>()), ", and its flags make ",
-          task.name, "; plan again");
+  const std::string name = cell["cell"];
+  require(task.name == name, "it is called ", shown(name), ", and its flags make ", task.name, "; plan again");
   task.like = cell["like"];
   return task;
 }
