@@ -31,6 +31,7 @@ class Ending:
     resident: int  # bytes, the most of it and of every process that it waited for
     hung: bool
     orphans: list  # names of processes that it left behind
+    stuck: list = dataclasses.field(default_factory=list)  # and of those that were there when it had hung
 
 
 def limit_this_process():
@@ -52,6 +53,7 @@ def begin(words, scratch, environment=None, output=None):
 def finish(process, scratch, patience, begun):
     """Waits for the process, kills it where it has hung, and whatever it has left behind in its session."""
     hung = not ends_within(process, patience)
+    stuck = [name for _, name in sessions.members(process.pid)] if hung else []
     if hung:
         sessions.kill_all(process.pid)
     _, status, usage = os.wait4(process.pid, 0)
@@ -60,7 +62,7 @@ def finish(process, scratch, patience, begun):
     orphans = [] if hung else sessions.left_after(process.pid, min(patience, ORPHANS_END))
     sessions.kill_all(process.pid)
     return Ending(os.waitstatus_to_exitcode(status), read(scratch, "out"), read(scratch, "err"), seconds,
-                  usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, hung, orphans)
+                  usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, hung, orphans, stuck)
 
 
 def run(words, scratch, patience, environment=None, output=None):
