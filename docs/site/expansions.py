@@ -29,11 +29,11 @@ def as_graphviz(found):
         box = re.match(r'\s*(\w+)(\(?\[)"(.*)"\]\)?$', line)
         if box:
             label = box[3].replace("<br/>", "\\n")
-            lines.append(f'{box[1]} [label="{label}"{", style=rounded" if box[2] == "([" else ""}];')
+            lines.append(f'"{box[1]}" [label="{label}"{", style=rounded" if box[2] == "([" else ""}];')
             continue
         words = re.split(r"\s*-->(?:\|(.*?)\|)?\s*", line.strip())
         for start, label, end in zip(words[::2], words[1::2], words[2::2]):
-            lines.append(f'{start} -> {end}' + (f' [label="{label}"];' if label else ";"))
+            lines.append(f'"{start}" -> "{end}"' + (f' [label="{label}"];' if label else ";"))
     return "\n".join([*lines, "}", "```"])
 
 
