@@ -6,6 +6,7 @@ DECISIONS.md, and `<!-- decision-index -->` a list of all of them by room. Diagr
 links to folders those of their pages."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import decisions
@@ -28,7 +29,7 @@ def as_graphviz(found):
     for line in found[1].splitlines():
         box = re.match(r'\s*(\w+)(\(?\[)"(.*)"\]\)?$', line)
         if box:
-            label = box[3].replace("<br/>", "\\n")
+            label = "\\n".join("\\n".join(textwrap.wrap(part, 44)) for part in box[3].split("<br/>"))
             lines.append(f'"{box[1]}" [label="{label}"{", style=rounded" if box[2] == "([" else ""}];')
             continue
         words = re.split(r"\s*-->(?:\|(.*?)\|)?\s*", line.strip())

@@ -9,6 +9,7 @@
 #include "experiments/program/catalogue.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "tests/experiments/program_rig.hpp"
+#include "tests/support/source_tree.hpp"
 
 namespace trigram {
 namespace {
