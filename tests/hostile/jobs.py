@@ -38,16 +38,18 @@ def trial(random, index, catalogue, scratch, patience):
 
 
 def is_mpiruns_own(ending):
-    """Whether all ranks have ended, mpirun has said so, and waits for itself: Open MPI 4.1's sometimes does for a lock in
-    PMIx_server_finalize, where a rank was killed while it connected."""
-    return ending.stuck == ["mpirun"] and b"mpirun noticed that process rank" in ending.complained
+    """Whether all ranks have ended and mpirun has said so: Open MPI 4.1's sometimes waits for a lock in PMIx_server_finalize
+    then, or reads address 0 there, where a rank was killed or stopped while it connected."""
+    return (b"mpirun noticed that process rank" in ending.complained or b"mpirun detected" in ending.complained) and (
+        ending.stuck == ["mpirun"] or not ending.hung and b"PMIx_server_finalize" in ending.complained)
 
 
 def judged(ending):
     faults = [("hang", f"no end after {ending.seconds:.0f} s")] if ending.hung and not is_mpiruns_own(ending) else []
     if ending.orphans:
         faults.append(("orphans", ", ".join(ending.orphans)))
-    if b"Segmentation fault" in ending.complained or b"signal 11" in ending.complained or b"signal 6" in ending.complained:
+    signalled = any(word in ending.complained for word in (b"Segmentation fault", b"signal 11", b"signal 6"))
+    if signalled and not is_mpiruns_own(ending):
         faults.append(("crash", "a rank was ended by a signal"))
     if raw := judge.RAW.search(ending.complained):
         faults.append(("raw exception", f"says '{raw.group(0).decode()}'"))
