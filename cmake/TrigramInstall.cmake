@@ -25,6 +25,8 @@ install(DIRECTORY experiments/clusters experiments/data experiments/executors ex
         DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram COMPONENT program PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY experiments/workloads/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/workloads COMPONENT program
         FILES_MATCHING PATTERN "*.csv" PATTERN shapes EXCLUDE)
+# Pages that the program's help names, as text.
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram COMPONENT program FILES_MATCHING PATTERN "*.md")
 
 configure_package_config_file(cmake/trigram-config.cmake.in trigram-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(trigram-config-version.cmake COMPATIBILITY SameMinorVersion)

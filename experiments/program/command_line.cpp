@@ -5,6 +5,7 @@
 #include <boost/program_options.hpp>
 #include <iostream>
 #include <list>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "core/quoted.hpp"
 #include "core/spelling.hpp"
 #include "experiments/settings/grid.hpp"
+#include "experiments/settings/places.hpp"
 
 namespace trigram {
 namespace {
@@ -34,7 +36,7 @@ void describe(const Params::Declared& flag, po::options_description& options) {
 po::options_description describe(const std::vector<Params::Declared>& flags) {
   constexpr unsigned width = 118;
   po::options_description all("flags", width, width / 2);
-  all.add_options()("help", "this text");
+  all.add_options()("help", "this text; --help=json: the same for other programs");
   std::list<std::pair<std::string, po::options_description>> groups;
   for (const Params::Declared& flag : flags) {
     if (flag.group.empty()) {
@@ -131,14 +133,29 @@ std::string CommandLine::help() const {
   text << synopsis << "\n\nusage: trigram " << name << (positional.empty() ? "" : " " + positional) << " [flags]\n\n"
        << (positional_help.empty() ? "" : positional + ": " + positional_help + "\n\n") << describe(flags)
        << "\nexample: " << example << "\n";
+  if (const auto page = reference_page(name)) text << "\nreference page: " << page->string() << "\n";
   return text.str();
 }
 
+std::string CommandLine::help_as_json() const {
+  nlohmann::ordered_json all = {{"name", name}, {"synopsis", synopsis}, {"example", example}};
+  all["positional"] = {{"words", positional}, {"meaning", positional_help}};
+  all["flags"] = nlohmann::ordered_json::array();
+  for (const Params::Declared& flag : flags)
+    all["flags"].push_back({{"key", flag.key},
+                            {"type", flag.type},
+                            {"default", flag.fallback},
+                            {"description", flag.description},
+                            {"group", flag.group}});
+  if (const auto page = reference_page(name)) all["page"] = page->string();
+  return all.dump(2) + "\n";
+}
+
 bool CommandLine::helped(const Arguments& arguments) const {
-  const bool asked = std::any_of(arguments.begin(), arguments.end(),
-                                 [](const std::string& word) { return word == "--help" || word == "-h"; });
-  if (asked) std::cout << help();
-  return asked;
+  const auto has = [&](const char* word) { return std::ranges::find(arguments, word) != arguments.end(); };
+  const bool as_text = has("--help") || has("-h"), as_json = has("--help=json");
+  if (as_text || as_json) std::cout << (as_text ? help() : help_as_json());
+  return as_text || as_json;
 }
 
 }  // namespace trigram

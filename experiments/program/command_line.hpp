@@ -29,9 +29,11 @@ struct CommandLine {
   /// Throws UsageError for anything unknown.
   Given parse_words(const Arguments& arguments) const;
   Settings parse(const Arguments& arguments) const { return parse_words(arguments).settings; }
-  /// Every flag with type, default and description, and the example.
+  /// Every flag with type, default and description, the example, and the place of the subcommand's page.
   std::string help() const;
-  /// Prints help and returns true when it is asked for.
+  /// The same as one JSON object, for other programs: name, synopsis, positional, flags, example, page.
+  std::string help_as_json() const;
+  /// Prints help when the arguments have --help or -h, JSON for --help=json, and returns whether they had one.
   bool helped(const Arguments& arguments) const;
 };
 

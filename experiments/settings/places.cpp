@@ -30,6 +30,15 @@ std::vector<std::string> shipped_names(const std::string& kind) {
   return names;
 }
 
+std::optional<fs::path> reference_page(const std::string& subcommand) {
+  for (const fs::path& root : shipped_roots()) {
+    const fs::path page = root / "docs" / "reference" / (subcommand + ".md");
+    std::error_code failed;
+    if (fs::is_regular_file(page, failed)) return page;
+  }
+  return std::nullopt;
+}
+
 fs::path find_config(const std::string& kind, const std::string& word, const std::string& name) {
   std::error_code unusable;  // names that are too long are nobody's
   if (names_a_file(name)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,8 @@ std::vector<std::string> shipped_names(const std::string& kind);
 /// Throws UsageError for a file that does not exist and for an unknown name, with the names that exist. `word` is what
 /// messages call it: "cluster", "study".
 std::filesystem::path find_config(const std::string& kind, const std::string& word, const std::string& name);
+
+/// The reference page of a subcommand of the program, where it is shipped.
+std::optional<std::filesystem::path> reference_page(const std::string& subcommand);
 
 }  // namespace trigram

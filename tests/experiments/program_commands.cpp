@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/backend.hpp"
 #include "experiments/program/catalogue.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "tests/experiments/program_rig.hpp"
+#include "tests/support/source_tree.hpp"
 
 namespace trigram {
 namespace {
@@ -122,6 +124,32 @@ TEST(Command, HelpNamesEveryFlagWithItsDefaultAndAnExample) {
     ASSERT_NE(example, std::string::npos) << subcommand;
     EXPECT_THAT(text.substr(example), HasSubstr("trigram " + subcommand));
   }
+}
+
+TEST(Command, HelpEndsWithThePlaceOfThePageOfItsSubcommand) {
+  const std::string subcommands = program("--help").text;
+  for (const std::string subcommand :
+       {"run", "study", "bench", "calibrate", "check", "list", "tune", "plot", "report", "new"}) {
+    ASSERT_THAT(subcommands, HasSubstr("\n  " + subcommand + " "));
+    const std::string text = program(subcommand + " --help").text, page = "docs/reference/" + subcommand + ".md";
+    EXPECT_THAT(text, ::testing::EndsWith("\nreference page: " + (source_tree() / page).string() + "\n"));
+    EXPECT_THAT(text_of(source_tree() / page), ::testing::StartsWith("# trigram " + subcommand + "\n"));
+  }
+}
+
+TEST(Command, HelpAsJsonHasEveryFlagAsHelpHasIt) {
+  const auto help = nlohmann::json::parse(program("run --help=json").text);
+  EXPECT_EQ(help["example"].get<std::string>().substr(0, 12), "trigram run ");
+  ASSERT_EQ(help["flags"].size(), run_flags().size());
+  for (std::size_t i = 0; i < run_flags().size(); ++i) {
+    const Params::Declared& flag = run_flags()[i];
+    EXPECT_EQ(help["flags"][i], (nlohmann::json{{"key", flag.key},
+                                                {"type", flag.type},
+                                                {"default", flag.fallback},
+                                                {"description", flag.description},
+                                                {"group", flag.group}}));
+  }
+  EXPECT_EQ(nlohmann::json::parse(program("study --help=json").text)["positional"]["words"], "STUDY");
 }
 
 TEST(Command, CheckPrintsCostsAndSaysWhatDoesNotHold) {

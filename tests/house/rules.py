@@ -65,6 +65,8 @@ EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "backends/sim/sanitized_stacks.c
 
 CODE = (".cpp", ".hpp", ".cu")
 MAX_LINES = 400
+README_LINES = 120
+TUTORIAL = "docs/tutorials/algorithm_in_cpp.md"
 FORBIDDEN_NAMES = {"util", "utils", "common", "helper", "helpers", "manager", "misc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 REGISTRATION = re.compile(r'\b(\w+)::Registration\s+\w+\s*[({]\s*"([^"]+)"')
@@ -294,19 +296,23 @@ def check_picture(root, _):
             yield f"core/README.md: the picture names {path}, which is no file"
 
 
-def check_readme(root, _):
-    shown = re.search(r"`(algorithms/\w+\.cpp)`.*?```cpp\n(.*?)```", (root / "README.md").read_text("utf-8"), re.DOTALL)
+def check_pages(root, _):
+    """The first page is short, and the tutorial shows an algorithm's file as it is."""
+    count = len(lines_of(root, "README.md"))
+    if count > README_LINES:
+        yield f"README.md: has {count} lines, more than {README_LINES}; what it says in detail belongs to docs/"
+    shown = re.search(r"`(algorithms/\w+\.cpp)`.*?```cpp\n(.*?)```", (root / TUTORIAL).read_text("utf-8"), re.DOTALL)
     if not shown:
-        yield "README.md: shows no algorithm file"
+        yield f"{TUTORIAL}: shows no algorithm file"
     elif shown.group(2) != (root / shown.group(1)).read_text("utf-8"):
-        yield f"README.md: its copy of {shown.group(1)} differs from the file"
+        yield f"{TUTORIAL}: its copy of {shown.group(1)} differs from the file"
 
 
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
     paths = project_files(root)
     checks = (check_borders, check_one_way, check_form, check_words, check_silence, check_closed_buffers, check_products,
-              check_catalogue, check_readme, check_recipes, check_picture)
+              check_catalogue, check_pages, check_recipes, check_picture)
     violations = [violation for check in checks for violation in check(root, paths)]
     print("\n".join(violations) or f"{len(code_files(paths))} source files keep the house rules")
     return 1 if violations else 0

@@ -15,7 +15,8 @@ GOOD = {
     "algorithms/README.md": "| Algorithm |\n|---|\n| `mean` |\n\n## mean\n",
     "CONTRIBUTING.md": "",
     "core/README.md": '```mermaid\nflowchart TD\n  a["core/buffer.hpp"]\n  b(["the wire"])\n\n  a -->|bytes| b --> a\n```\n',
-    "README.md": f"A whole file, `algorithms/mean.cpp`:\n```cpp\n{ALGORITHM}```\n",
+    "README.md": "Short.\n",
+    "docs/tutorials/algorithm_in_cpp.md": f"A whole file, `algorithms/mean.cpp`:\n```cpp\n{ALGORITHM}```\n",
 }
 
 
@@ -122,8 +123,10 @@ class RulesTest(unittest.TestCase):
         self.expect("core/README.md", picture.replace("--> a", "--> c"), "the picture's c is no box")
 
     def test_readme(self):
-        self.expect("README.md", "nothing\n", "shows no algorithm file")
-        self.expect("README.md", GOOD["README.md"].replace("average", "mean"), "differs from the file")
+        tutorial = "docs/tutorials/algorithm_in_cpp.md"
+        self.expect(tutorial, "nothing\n", "shows no algorithm file")
+        self.expect(tutorial, GOOD[tutorial].replace("average", "mean"), "differs from the file")
+        self.expect("README.md", "a line\n" * 121, "has 121 lines, more than 120")
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ class Installed(unittest.TestCase):
 
     @unittest.skipUnless(has("pandas", "torch"), "this Python has no pandas, or no torch")
     def test_the_readmes_training(self):
-        shown = re.search(r"```python\n(import torch, trigram\n.*?)```", (TREE / "README.md").read_text("utf-8"), re.DOTALL)
+        shown = re.search(r"```python\n(import torch, trigram\n.*?)```", (TREE / "docs/tutorials/pytorch_job.md").read_text("utf-8"), re.DOTALL)
         (self.folder / "train.py").write_text(shown[1])
         self.assertEqual(self.python("train.py", before=[*LAUNCHER, "-n", "2"]).count("bytes_sent"), 1)
 

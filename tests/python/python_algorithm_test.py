@@ -113,7 +113,7 @@ class Twins(Case):
 
 class Page(Case):
     def test_has_the_two_side_by_side(self):
-        page = (HERE.parents[1] / "docs" / "an_algorithm_in_python.md").read_text("utf-8")
+        page = (HERE.parents[1] / "docs" / "tutorials" / "algorithm_in_python.md").read_text("utf-8")
         in_python, in_cpp = (re.search(rf"```{kind}\n(.*?)```", page, re.DOTALL)[1] for kind in ("python", "cpp"))
         self.assertIn(in_cpp, (HERE.parents[1] / "algorithms" / "local_sgd.cpp").read_text("utf-8"))
         found = {}

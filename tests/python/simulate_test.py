@@ -142,7 +142,7 @@ class Weights(Case):
 
 class Readme(Case):
     def test_its_lines_run(self):
-        shown = re.findall(r"```python\n(import torch, trigram\n.*?)```", (HERE.parents[1] / "README.md").read_text("utf-8"), re.DOTALL)[1]
+        shown = re.findall(r"```python\n(import torch, trigram\n.*?)```", (HERE.parents[1] / "docs/tutorials/pytorch_job.md").read_text("utf-8"), re.DOTALL)[1]
         ended = subprocess.run([sys.executable, "-c", shown], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, timeout=120,
                                env=os.environ | {"OMP_NUM_THREADS": "1"})  # else they spin where others compute too

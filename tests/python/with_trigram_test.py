@@ -99,7 +99,7 @@ class Jobs(unittest.TestCase):
                   "batch_norm_trains_as_one_process", "experts_equal_dense_ones", "experts_stay_on_their_rank", "fused_optimizers_step_buckets")
 
     def test_the_lines_of_the_readme_run(self):
-        shown = re.search(r"```python\n(import torch, trigram\n.*?)```", (TREE / "README.md").read_text("utf-8"), re.DOTALL)
+        shown = re.search(r"```python\n(import torch, trigram\n.*?)```", (TREE / "docs/tutorials/pytorch_job.md").read_text("utf-8"), re.DOTALL)
         ended = self.script(2, shown[1])
         self.assertEqual(ended.returncode, 0, ended.stdout)
         self.assertEqual(ended.stdout.count("bytes_sent"), 1, ended.stdout)

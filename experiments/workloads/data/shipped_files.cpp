@@ -14,6 +14,7 @@ std::vector<std::filesystem::path> shipped_roots() {
   std::vector<std::filesystem::path> roots;
   if (!failed) roots.push_back(program.parent_path().parent_path() / "share" / "trigram");
   roots.emplace_back(TRIGRAM_EXPERIMENTS_DIR);
+  roots.push_back(std::filesystem::path(TRIGRAM_EXPERIMENTS_DIR).parent_path());
   roots.emplace_back(TRIGRAM_SHARE_DIR);
   return roots;
 }
