@@ -1,4 +1,4 @@
-// An algorithm of distributed training: what happens at the moments of a step, and what it costs.
+// An algorithm of distributed training: what happens at the hooks of a step, and what it costs.
 #pragma once
 
 #include <memory>
@@ -43,7 +43,7 @@ struct CostQuery {
   std::string all_reduce = "ring";
   std::int64_t step = 0;
   std::span<const BucketLayout> buckets;   ///< in bucket order
-  std::span<const int> node_of_rank = {};  ///< of a data line's ranks; empty: a node each
+  std::span<const int> node_of_rank = {};  ///< of a data-parallel group's ranks; empty: a node each
   DType gradients = DType::f32;            ///< as Relaxation has it
   int hierarchy_chunks = 1;                ///< as World has it
 };
@@ -76,7 +76,7 @@ struct Invariants {
   Refusal may_start_apart = {};
 };
 
-/// The moments of a step, all empty by default. Algorithms hold state in members only, name no backend, look into no
+/// The hooks of a step, all empty by default. Algorithms hold state in members only, name no backend, look into no
 /// Buffer and use no thread.
 class Algorithm {
  public:
@@ -89,10 +89,10 @@ class Algorithm {
   virtual bool deterministic() const { return true; }
   /// True where a bucket may be updated, and after_update called, as soon as its own gradient is complete.
   virtual bool local_updates() const { return false; }
-  /// True where ranks ask each other without appointment (core/service.hpp).
+  /// True where ranks ask each other by RPC (core/service.hpp).
   virtual bool asks() const { return false; }
   /// How many ranks train nothing, of so many: the last ones, which only serve. They have the initial weights and no
-  /// data; of the moments they see `setup` and `finish`.
+  /// data; of the hooks they see `setup` and `finish`.
   virtual int servers(int /*ranks*/) const { return 0; }
   /// False where the run's optimizer steps nothing, since the algorithm changes all weights by itself, in `update`: it
   /// then holds what optimizers it needs (1-bit Adam), and a run that names one is refused.

@@ -95,7 +95,7 @@ class Backend {
   /// True where time is a model's.
   virtual bool simulated() const = 0;
 
-  /// Why its ranks cannot ask each other without appointment (core/service.hpp); empty where they can.
+  /// Why its ranks cannot ask each other by RPC (core/service.hpp); empty where they can.
   virtual std::string refuses_asking() const { return {}; }
 
   /// True where the processes that a launcher started are the ranks; else one process runs them all.

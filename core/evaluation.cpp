@@ -23,7 +23,7 @@ using HostWeights = Workload::HostWeights;
 
 /// One rank's part of an evaluation.
 struct Part {
-  int line = 0;  ///< the first rank of its data line
+  int line = 0;  ///< the first rank of its data-parallel group
   Evaluations::Reached reached;
   double time = 0;  ///< when it was handed in
   std::vector<float> weights;
@@ -70,8 +70,8 @@ template <class Value>
 HostWeights shaped(const std::vector<Value>& flat, std::span<const ParameterView> parameters) {
   std::int64_t count = 0;
   for (const ParameterView& parameter : parameters) count += parameter.weights.count();
-  ensure(static_cast<std::int64_t>(flat.size()) == count, "a data line has ", flat.size(), " weights and another ",
-         count, "; lines of a mesh need parameters of equal sizes");
+  ensure(static_cast<std::int64_t>(flat.size()) == count, "a data-parallel group has ", flat.size(),
+         " weights and another ", count, "; lines of a mesh need parameters of equal sizes");
   HostWeights weights;
   auto next = flat.begin();
   for (const ParameterView& parameter : parameters) {
@@ -82,7 +82,7 @@ HostWeights shaped(const std::vector<Value>& flat, std::span<const ParameterView
   return weights;
 }
 
-/// The mean weights of each data line.
+/// The mean weights of each data-parallel group.
 using Means = std::map<int, std::vector<double>>;
 
 Means means_of(const std::vector<Part>& parts) {
@@ -231,7 +231,7 @@ void Evaluations::keep_latest(const Reached& reached) {
 
 void Evaluations::end(const Reached& reached) {
   std::int64_t last = options_.steps;
-  // Data lines may be far apart, and collecting is watched.
+  // Data-parallel groups may be far apart, and collecting is watched.
   if (worker_.mesh().ranks() > worker_.world()) worker_.runtime().meet();
   if (by_seconds()) {
     last = worker_.agree(next_, ReduceOp::max);

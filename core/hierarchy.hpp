@@ -18,7 +18,7 @@ enum class NodeValue : std::uint8_t {
   mean            ///< node sum / node size: the node is one vertex of a decentralized method
 };
 
-/// All of it is inside the data line of a rank: a node is those of its ranks that share one.
+/// All of it is inside the data-parallel group of a rank: a node is those of its ranks that share one.
 
 /// The communicator among which a primitive runs on this rank, and the part of `x` that it holds there: all of x in
 /// the flat group and on leaders, this rank's chunk for all_nics, nothing on a rank that is not a leader.

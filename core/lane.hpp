@@ -30,7 +30,7 @@ struct Lane {
   Timeline timeline;
   Meter meter;
   std::unique_ptr<Device> device;
-  std::unique_ptr<Communicator> comm;     ///< this rank's data line: all ranks, where there is no mesh
+  std::unique_ptr<Communicator> comm;     ///< this rank's data-parallel group: all ranks, where there is no mesh
   std::unique_ptr<Communicator> node;     ///< its ranks on this node, in rank order
   std::unique_ptr<Communicator> leaders;  ///< its ranks with the same local rank, one a node, in node order
   /// This rank's line along each other axis of the mesh, by name.

@@ -41,8 +41,8 @@ Parting lines(const RankMap& map, const std::string& axis) {
           by_rank(map, [](int rank) { return rank; })};
 }
 
-/// Parts of data lines: ranks of one line are together where `number` says the same of them. A part has the color of
-/// its first rank.
+/// Parts of data-parallel groups: ranks of one line are together where `number` says the same of them. A part has the
+/// color of its first rank.
 template <class Number>
 std::vector<int> parts_of_lines(const RankMap& map, const Number& number) {
   std::map<std::pair<int, int>, int> first;

@@ -22,9 +22,9 @@ struct Parting {
   std::vector<int> group_of(int rank) const;
 };
 
-/// The partings behind Lane's communicators, in their order: the data lines, called "all ranks" where there is one; of
-/// each its parts on a "node", in rank order, and its "leaders", with the same local rank, one a node, in node order;
-/// then the lines along the other axes of the mesh, "axis expert".
+/// The partings behind Lane's communicators, in their order: the data-parallel groups, called "all ranks" where there
+/// is one; of each its parts on a "node", in rank order, and its "leaders", with the same local rank, one a node, in
+/// node order; then the lines along the other axes of the mesh, "axis expert".
 std::vector<Parting> lane_groups(const RankMap& map);
 
 }  // namespace trigram

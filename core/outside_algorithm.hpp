@@ -1,4 +1,4 @@
-// An algorithm whose moments are code of another language, for trying one out: what such code is told and may ask for.
+// An algorithm whose hooks are code of another language, for trying one out: what such code is told and may ask for.
 #pragma once
 
 #include <cstdint>
@@ -45,13 +45,13 @@ class OutsideCode {
   virtual ~OutsideCode() = default;
   /// Throws UsageError where there is none.
   virtual void open() = 0;
-  /// A moment by its name in Algorithm; `bucket` is −1 where it is of none. Throws what it fails with.
+  /// A hook by its name in Algorithm; `bucket` is −1 where it is of none. Throws what it fails with.
   virtual void moment(OutsideLane& lane, const std::string& name, int bucket) = 0;
   /// What `start` was given.
   virtual void body(OutsideLane& lane, std::int64_t number) = 0;
 };
 
-/// Tells the code its moments. Declares no cost: the meter counts what was sent.
+/// Tells the code its hooks. Declares no cost: the meter counts what was sent.
 class OutsideAlgorithm final : public Algorithm {
  public:
   OutsideAlgorithm(Params& params, std::shared_ptr<OutsideCode> code);

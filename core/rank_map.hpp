@@ -9,8 +9,8 @@
 
 namespace trigram {
 
-/// A data line is a set of replicas: the ranks that differ on the data axis alone, and without a mesh all ranks. Nodes
-/// are looked at inside a line: a hierarchy knows of no rank outside.
+/// A data-parallel group is a set of replicas: the ranks that differ on the data axis alone, and without a mesh all
+/// ranks. Nodes are looked at inside a line: a hierarchy knows of no rank outside.
 class RankMap {
  public:
   /// Of every rank its node, numbered from 0 without gaps.
@@ -21,7 +21,7 @@ class RankMap {
   const Mesh& mesh() const { return mesh_; }
   /// The node of a rank, of whatever line, as the backend numbers nodes.
   int node_of(int rank) const { return node_of_rank_[static_cast<std::size_t>(rank)]; }
-  /// The nodes of the ranks of a rank's data line, in the order of that line, numbered anew without gaps.
+  /// The nodes of the ranks of a rank's data-parallel group, in the order of that line, numbered anew without gaps.
   const std::vector<int>& nodes_of_line(int rank) const { return line(rank).node_of_rank; }
   /// How many these are.
   int nodes(int rank) const { return line(rank).nodes; }

@@ -30,8 +30,8 @@ struct StepRow {
   double busy_s = 0;  ///< of the GPU, whatever its lanes ran at the same time; no column of its own
 };
 
-/// A row of evals.csv: the weights of all ranks after `step` steps, or at a simulated time. In a mesh each data line
-/// has a mean model of its own.
+/// A row of evals.csv: the weights of all ranks after `step` steps, or at a simulated time. In a mesh each
+/// data-parallel group has a mean model of its own.
 struct EvalRow {
   static constexpr std::string_view columns[] = {"step",     "time_s",         "loss",
                                                  "accuracy", "worst_accuracy", "consensus_distance"};

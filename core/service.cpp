@@ -8,7 +8,8 @@
 namespace trigram {
 namespace {
 
-/// A request as a service sees it, whose askers are ranks of its data line, on that of the backend, which counts all.
+/// A request as a service sees it, whose askers are ranks of its data-parallel group, on that of the backend, which
+/// counts all.
 class FromLine final : public Request {
  public:
   FromLine(int asker_in_line, std::unique_ptr<Request> request)

@@ -1,4 +1,4 @@
-// Messages without appointment: a rank is answered by another one that is busy with something else.
+// RPC: a rank asks another one, which answers while it is busy with something else.
 #pragma once
 
 #include <functional>

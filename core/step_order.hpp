@@ -1,4 +1,4 @@
-// The order in which the moments of a step come, and what each bucket still waits for.
+// The order in which the hooks of a step come, and what each bucket still waits for.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace trigram {
 /// What a loop tells a TrainingStep, in this order; `begin` to `end` again and again.
 enum class Moment : std::uint8_t { setup, begin, gradient, before_update, update, end, finish };
 
-/// Follows one rank through its moments. Each comes between `enter` and `leave`; one that does not come next is an
+/// Follows one rank through its hooks. Each comes between `enter` and `leave`; one that does not come next is an
 /// Error that names it, the step, the bucket, and what would be right. After one that was entered and not left, having
 /// failed, none comes.
 class StepOrder {
  public:
-  /// The buckets outlive it. `update` is what messages call that moment.
+  /// The buckets outlive it. `update` is what messages call that hook.
   StepOrder(int rank, std::span<const Bucket> buckets, std::string update);
 
   void enter(Moment moment);
@@ -32,7 +32,7 @@ class StepOrder {
   /// The first bucket that is complete and was not taken yet.
   std::optional<std::size_t> take_complete();
   void leave();
-  /// For what is no moment and comes between two steps, or before the first one.
+  /// For what is no hook and comes between two steps, or before the first one.
   void require_between_steps(const char* came) const;
   /// None follows.
   void abandon() noexcept;
@@ -59,7 +59,7 @@ class StepOrder {
   std::vector<std::size_t> missing_;          ///< tensors whose gradients each bucket waits for
   std::size_t next_bucket_ = 0;
   std::int64_t step_ = -1;
-  std::optional<Moment> next_ = Moment::setup;  ///< none within a moment, after one that failed and after the last
+  std::optional<Moment> next_ = Moment::setup;  ///< none within a hook, after one that failed and after the last
   Moment last_ = Moment::setup;                 ///< the one that was entered last
   bool abandoned_ = false;
 };

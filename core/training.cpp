@@ -38,7 +38,7 @@ void check_numbers(const TrainingOptions& options, const World& world) {
       "a learning rate of " + number_text(options.learning_rate) + " cannot be used; give a finite one of 0 or more");
 }
 
-/// The nodes of the ranks of each data line; where lines are alike, once.
+/// The nodes of the ranks of each data-parallel group; where lines are alike, once.
 std::set<std::vector<int>> nodes_of_lines(const RankMap& map) {
   std::set<std::vector<int>> all;
   for (int rank = 0; rank < map.mesh().ranks(); ++rank) {
@@ -56,7 +56,7 @@ void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options
   if (options.relaxation.hierarchy == Hierarchy::leader) refuse(Option::leader);
   if (options.relaxation.hierarchy != Hierarchy::all_nics) return;
   refuse(Option::all_nics);
-  const char* where = map.mesh().axes().size() > 1 ? " in each data line of the mesh" : "";
+  const char* where = map.mesh().axes().size() > 1 ? " in each data-parallel group of the mesh" : "";
   for (const std::vector<int>& nodes : nodes_of_lines(map)) require_equal_nodes(nodes, where);
 }
 
@@ -66,7 +66,8 @@ void check_roles(const Algorithm& algorithm, const TrainingOptions& options, con
   const int replicas = mesh.size(Mesh::data), servers = algorithm.servers(replicas);
   const bool has_lines = mesh.axes().size() > 1;
   require(servers < replicas, "algorithm '" + options.algorithm + "' makes " + std::to_string(servers) + " of " +
-                                  std::to_string(replicas) + (has_lines ? " ranks of a data line" : " ranks") +
+                                  std::to_string(replicas) +
+                                  (has_lines ? " ranks of a data-parallel group" : " ranks") +
                                   " servers, which leaves none to train; ask for more ranks" +
                                   (has_lines ? " along data" : "") + " or for fewer servers");
 }

@@ -64,7 +64,7 @@ struct TrainingOptions {
 /// "f32", "fp16", "bf16", as codecs are called. Throws UsageError.
 DType parse_gradients(const std::string& text);
 
-/// How many of the `world` ranks of a data line train, the first ones; the others serve.
+/// How many of the `world` ranks of a data-parallel group train, the first ones; the others serve.
 int training_ranks(const TrainingOptions& options, int world);
 
 /// A rank's workload with its share of the data, by its place on the data axis; one that serves is given a share that

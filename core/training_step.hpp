@@ -14,9 +14,9 @@
 
 namespace trigram {
 
-/// A loop tells this object the moments of its steps: `begin`; each gradient once it is there; `before_update`;
-/// `update`, or `updated` where the loop's own optimizer has stepped; `end`. A moment out of place is an Error that
-/// says what would be right, and changes nothing. Moments may come from several threads in turn, each after the one
+/// A loop tells this object the hooks of its steps: `begin`; each gradient once it is there; `before_update`;
+/// `update`, or `updated` where the loop's own optimizer has stepped; `end`. A hook out of place is an Error that
+/// says what would be right, and changes nothing. Hooks may come from several threads in turn, each after the one
 /// before has returned, as when gradients become ready on a thread of automatic differentiation: there are no locks.
 class TrainingStep {
  public:

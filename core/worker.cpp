@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-Requests& RankRuntime::requests() { throw Error("ranks of this backend cannot ask each other without appointment"); }
+Requests& RankRuntime::requests() { throw Error("ranks of this backend have no RPC (core/service.hpp)"); }
 
 double RankRuntime::latest(double seconds) {
   constexpr double nanosecond = 1e-9;

@@ -55,9 +55,9 @@ class RankRuntime {
   double latest(double seconds);
   /// Training goes on from where a checkpoint was taken, at `seconds`. A modelled clock shows them when this returns.
   virtual void go_on_at(double /*seconds*/) {}
-  /// Messages without appointment (core/service.hpp). Throws Error where Backend::refuses_asking gives a reason.
+  /// RPC (core/service.hpp). Throws Error where Backend::refuses_asking gives a reason.
   virtual Requests& requests();
-  /// A loop that works as this rank tells it a moment, on whatever thread: what the loop has ordered so far comes
+  /// A loop that works as this rank tells it a hook, on whatever thread: what the loop has ordered so far comes
   /// before what is ordered until `give_turn`, and that before what the loop orders next. A backend whose work runs
   /// later than it is ordered overrides both.
   virtual void take_turn() {}
@@ -92,8 +92,8 @@ struct Relaxation {
 /// Numbers by column name.
 using Records = std::map<std::string, double, std::less<>>;
 
-/// One rank's world, which is its data line. A lane's body gets a Worker of its own, whose step and constants were
-/// frozen at `start`.
+/// One rank's world, which is its data-parallel group. A lane's body gets a Worker of its own, whose step and constants
+/// were frozen at `start`.
 class Worker {
  public:
   using Body = std::function<void(Worker&)>;
@@ -112,7 +112,7 @@ class Worker {
   std::int64_t steps = 0;    ///< of the whole run
   double learning_rate = 0;  ///< of this step
 
-  /// Among the replicas of the data line; `runtime().rank()` is that of the whole run.
+  /// Among the replicas of the data-parallel group; `runtime().rank()` is that of the whole run.
   int rank() const { return comm.rank(); }
   int world() const { return comm.size(); }
   const Mesh& mesh() const { return runtime_.map().mesh(); }
@@ -140,8 +140,8 @@ class Worker {
   /// The random stream of this rank and step for one bucket and phase.
   Key key(int bucket, Phase phase) const { return {relaxation.seed, step, rank(), bucket, 0, phase}; }
 
-  /// Reduces one host integer over all ranks, those of other data lines too, in `setup` and `finish` only: in a step,
-  /// others may be far from asking. Throws Error in a step and in a lane's body.
+  /// Reduces one host integer over all ranks, those of other data-parallel groups too, in `setup` and `finish` only: in
+  /// a step, others may be far from asking. Throws Error in a step and in a lane's body.
   std::int64_t agree(std::int64_t value, ReduceOp op);
   RankRuntime& runtime() { return runtime_; }
   const RankRuntime& runtime() const { return runtime_; }

@@ -34,7 +34,7 @@ inline Parameter whole_parameter(std::string name, const Dimensions& dimensions,
 struct Shard {
   int rank = 0;                   ///< of the data axis
   int world = 1;                  ///< ranks that train along it
-  std::int64_t global_batch = 0;  ///< samples a step over a data line; 0: the workload's own
+  std::int64_t global_batch = 0;  ///< samples a step over a data-parallel group; 0: the workload's own
   double label_skew = 0;          ///< Dirichlet concentration; 0: independent and identically distributed
   std::uint64_t seed = 0;
   bool validation = false;  ///< score on a split held out of the training set instead of the test set
@@ -56,7 +56,7 @@ class Workload {
   virtual int layers() const = 0;                         ///< backward visits layers−1 … 0
   virtual bool phantom() const = 0;                       ///< no arithmetic: buffers have a size and no data
   virtual bool times_update() const { return false; }  ///< its measured time of a step includes the optimizer's update
-  virtual std::int64_t global_batch() const = 0;       ///< samples a step over all ranks of a data line
+  virtual std::int64_t global_batch() const = 0;       ///< samples a step over all ranks of a data-parallel group
   virtual std::int64_t local_batch() const = 0;        ///< of this rank; 0 when its shard is empty
   virtual double memory() const { return 0; }          ///< bytes that this rank takes beside weights and gradients
   virtual std::string description() const = 0;         ///< "mlp 64-32-10 on digits", "mlp's loss on vgg16's clock"

@@ -1,4 +1,4 @@
-// Averaging in pairs without appointment, as AD-PSGD does it: what methods share that differ in what a pair sends.
+// Averaging in pairs by RPC, as AD-PSGD does it: what methods share that differ in what a pair sends.
 #pragma once
 
 #include <span>

@@ -83,7 +83,7 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
             << "/\n";
 }
 
-/// The command that goes on from the checkpoints that this one left.
+/// The command that resumes from the checkpoints that this one left.
 std::string command_that_goes_on(const Arguments& arguments, const RunConfig& config) {
   std::string text = "trigram run";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -103,7 +103,7 @@ TellRemains remains_of(const Arguments& arguments, const RunConfig& config) {
                 << " steps; their rows are in " << remains.folder.string() << "/, whose run.json says so\n";
     }
     if (remains.checkpoint > 0) {
-      std::cerr << "trigram: it goes on from the checkpoint after step " << remains.checkpoint
+      std::cerr << "trigram: it resumes from the checkpoint after step " << remains.checkpoint
                 << " by: " << command_that_goes_on(arguments, config) << "\n";
     }
   };

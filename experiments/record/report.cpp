@@ -23,7 +23,7 @@ std::vector<double> iteration_seconds(const RankReport& report) {
   return seconds;
 }
 
-/// Data lines of a mesh may share their samples, which are counted once: `global_batch` of them a step.
+/// Data-parallel groups of a mesh may share their samples, which are counted once: `global_batch` of them a step.
 double samples_per_second(const std::vector<RankReport>& ranks, std::int64_t global_batch) {
   double rate = 0, batch = 0;
   for (const RankReport& report : ranks) {

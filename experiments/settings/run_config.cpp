@@ -45,7 +45,7 @@ void read_what_is_trained(Params& flags, TrainingOptions& training) {
                                  "updates weights by itself");
   training.learning_rate = flags.get("lr", 0.1, "learning rate", {0, 1e30});
   training.schedule =
-      flags.get("schedule", "constant", "how the learning rate goes on, as cosine:warmup=10 (trigram list schedules)");
+      flags.get("schedule", "constant", "how the learning rate changes, as cosine:warmup=10 (trigram list schedules)");
   training.steps = flags.get("steps", std::int64_t{100}, "training steps", {1, most_steps});
   training.global_batch = flags.get("global-batch", std::int64_t{0},
                                     "samples a step over all replicas; 0: the workload's own", {0, most_steps});
@@ -130,7 +130,7 @@ void RunFlags::read_checkpoints(Params& flags) {
                          "folder to leave checkpoints in, every --checkpoint-every steps and after the last one");
   training.checkpoint.every =
       flags.get("checkpoint-every", std::int64_t{0}, "steps between checkpoints; 0: none", {0, most_steps});
-  resume = flags.get("resume", "", "go on from the last checkpoint of this folder, or from this manifest");
+  resume = flags.get("resume", "", "resume from the last checkpoint of this folder, or from this manifest");
   require(checkpoint.empty() == (training.checkpoint.every == 0), flags.owner(),
           ": --checkpoint FOLDER and --checkpoint-every STEPS, 1 or more, need each other; give both or neither");
   require(checkpoint.empty() || place_of(checkpoint) != place_of(out), flags.owner(),

@@ -19,9 +19,9 @@
 
 namespace trigram {
 
-/// From `Session` to `finish`, a rank of the job that this process is a part of. Of the moments of a step
+/// From `Session` to `finish`, a rank of the job that this process is a part of. Of the hooks of a step
 /// (core/training_step.hpp), in their order, from any thread in turn. Whatever fails ends the session: ranks that wait
-/// for this one learn of it, and no other moment comes.
+/// for this one learn of it, and no other hook comes.
 class Session {
  public:
   /// Reads its flags, which are those of `trigram run` that a loop of one's own has, and joins. `loop_updates`: the
@@ -37,7 +37,7 @@ class Session {
   /// How the parameters are fused: the memory of a bucket's tensors has to lie in this order.
   const BucketPlan& plan() const { return plan_; }
 
-  /// On a device: from now on moments follow what the caller has ordered on that stream, a cudaStream_t, and what it
+  /// On a device: from now on hooks follow what the caller has ordered on that stream, a cudaStream_t, and what it
   /// orders there next follows them. They return once all is ordered: only `state`, `go_on_from` and `finish` wait for
   /// the device, and `end` while more than two steps are under way.
   void follow(void* stream);
@@ -78,10 +78,10 @@ class Session {
   void go_on_from(std::span<const std::byte> state);
   /// The loop leaves with an error of its own.
   void fail(const std::string& reason) noexcept;
-  /// Well or not: no moment can follow.
+  /// Well or not: no hook can follow.
   bool ended() const { return entered_ == nullptr; }
 
-  /// A row a step, without a loss. `time_s`, `compute_s` and `exposed_s` are the host's: where moments only order what
+  /// A row a step, without a loss. `time_s`, `compute_s` and `exposed_s` are the host's: where hooks only order what
   /// a device does later, exposed is the time in which they did, and compute the rest of the step. Encode, wire and
   /// decode are the device's own, in the row of the step in which they were seen to have ended.
   const std::vector<StepRow>& rows() const { return rows_; }
@@ -129,8 +129,8 @@ class Session {
   std::optional<KeptState> kept_;             ///< of the algorithm
   std::int64_t steps_ = 0;                    ///< that are done
   Sums before_;                               ///< this step
-  double exposed_ = 0;                        ///< seconds of this step that the loop spent in moments
-  std::optional<double> outside_since_;       ///< in a step, when its last moment ended
+  double exposed_ = 0;                        ///< seconds of this step that the loop spent in hooks
+  std::optional<double> outside_since_;       ///< in a step, when its last hook ended
   std::vector<std::vector<LaneSpan>> spans_;  ///< by rank
 };
 

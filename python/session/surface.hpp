@@ -27,7 +27,7 @@ TRIGRAM_SURFACE const char* trigram_reply();
 /// of the model's memory, absent where it is the host's}; answers {"rank", "ranks", "order": the parameters of each
 /// bucket}.
 TRIGRAM_SURFACE int trigram_open(const char* settings, trigram::Session** session);
-/// From now on moments follow what was ordered on `stream`, a cudaStream_t as a number, and what comes there next them.
+/// From now on hooks follow what was ordered on `stream`, a cudaStream_t as a number, and what comes there next them.
 TRIGRAM_SURFACE int trigram_follow(trigram::Session* session, std::uint64_t stream);
 /// Addresses of f32 elements, and how many, by parameter.
 TRIGRAM_SURFACE int trigram_adopt(trigram::Session* session, const std::uint64_t* weights,

@@ -1,4 +1,4 @@
-// Work of a rank outside of the moments of TrainingStep, which takes turns itself.
+// Work of a rank outside of the hooks of TrainingStep, which takes turns itself.
 #pragma once
 
 #include "core/error.hpp"

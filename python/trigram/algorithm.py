@@ -1,4 +1,4 @@
-"""An algorithm of distributed training in Python, for trying one out: the moments of a step, over collectives on torch tensors.
+"""An algorithm of distributed training in Python, for trying one out: the hooks of a step, over collectives on torch tensors.
 
     from trigram.algorithm import WeightMethod
 
@@ -15,11 +15,11 @@
     trigram.simulate(make, loss, data, algorithm=LocalSgd)                       # on simulated ranks
     trigram.with_trigram(model, [optimizer], lambda: LocalSgd(every=2))          # in a job of mpirun
 
-Moments and their order are those of core/algorithm.hpp, and so are the rules of core/README.md; each rank has an object of its
+Hooks and their order are those of core/algorithm.hpp, and so are the rules of core/README.md; each rank has an object of its
 own. Tensors are torch's, on the CPU. What is sent is counted, and takes the cluster's time in a simulation; what is computed
 takes none there unless `worker.charge` says so. On the clock of another model (`simulate(…, clock="vgg16")`) buckets stand for
 larger ones, and may have no element of their own: what is computed of them costs as much where it is sent, and `costing` says
-it of what has another size. An error in a moment ends the run."""
+it of what has another size. An error in a hook ends the run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ class Pending:
 
 @dataclass
 class Setting:
-    """What a run has alike for all moments of a rank."""
+    """What a run has alike for all hooks of a rank."""
 
     groups: dict[str, tuple[int, int]]
     """A rank's place in each, and the size."""
@@ -99,7 +99,7 @@ class Setting:
 
 
 class Worker:
-    """One lane of one rank, in one moment: a body gets a Worker of its own."""
+    """One lane of one rank, in one hook: a task gets a Worker of its own."""
 
     def __init__(self, setting: Setting, told: dict[str, Any], ask: Ask, perform: Callable[[str, Call], None],
                  begin: "Callable[[Callable[[Worker], None]], int]") -> None:
@@ -135,7 +135,7 @@ class Worker:
         return hierarchical(self, x, exchange, weighted)
 
     def start(self, bucket: Optional[Bucket], body: "Callable[[Worker], None]") -> Pending:
-        """Runs `body(worker)` beside the main lane: on the lane of the bucket, or on the one for background methods (None).
+        """Runs the task `body(worker)` beside the main lane: on the lane of the bucket, or on the one for background methods (None).
         Bodies of a lane run in order; every rank starts the same. Nobody else touches its tensors until `wait`."""
         number = self._begin(body)
         self._ask("start", bucket=-1 if bucket is None else bucket.index, number=number)
@@ -156,7 +156,7 @@ class Worker:
 
 
 class Algorithm:
-    """The moments of a step, all empty by default. State is kept in members."""
+    """The hooks of a step, all empty by default. State is kept in members."""
 
     synchronous, full_precision, centralized = True, True, True
     """The three relaxations, for what is printed."""
@@ -258,7 +258,7 @@ def hierarchical(worker: Worker, x: torch.Tensor, exchange: Callable[[Group, tor
 
 
 def of_another_lane(number: int) -> RuntimeError:
-    return RuntimeError(f"a Worker of lane {number} was used outside of the moments of that lane; a body uses the Worker that it is given, "
+    return RuntimeError(f"a Worker of lane {number} was used outside of the hooks of that lane; a task uses the Worker that it is given, "
                         "and the main lane waits for it")
 
 
@@ -300,7 +300,7 @@ def spec_of(algorithm: Algorithm) -> str:
 
 def tell(algorithm: Algorithm, told: dict[str, Any], worker: Worker, buckets: list[Bucket],
          bodies: dict[int, Callable[[Worker], None]]) -> None:
-    """Runs the moment, or the body that was begun."""
+    """Runs the hook, or the task that was begun."""
     with torch.no_grad():
         if "body" in told:
             bodies.pop(told["body"])(worker)

@@ -15,7 +15,7 @@ PLAIN = 2
 """Iterations until the sizes and places of DDP's buckets stay: it makes them anew after the first one. They average by DDP's own
 communicator, and later ones by ours: on GPUs both are NCCL's, and what two of them launch must not wait for each other in other
 orders on other ranks. So ours is made when nothing of DDP's is under way, and what DDP itself still sends, as buffers before a
-forward pass, is ordered on the same stream as our moments."""
+forward pass, is ordered on the same stream as our hooks."""
 
 
 class Hook(Rank):

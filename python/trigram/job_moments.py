@@ -1,4 +1,4 @@
-"""Moments of an algorithm in Python as a real rank has them: the library calls, on the threads of its lanes."""
+"""Hooks of an algorithm in Python as a real rank has them: the library calls, on the threads of its lanes."""
 
 import ctypes
 import itertools
@@ -35,7 +35,7 @@ class JobMoments:
         library.library().trigram_moments(ctypes.cast(self._told, ctypes.c_void_p))
 
     def adopt(self, weights: list[torch.Tensor], gradients: list[torch.Tensor]) -> None:
-        """By bucket, before the first moment."""
+        """By bucket, before the first hook."""
         self._buckets = [Bucket(index, *both) for index, both in enumerate(zip(weights, gradients))]
 
     def _tell(self, lane: int, text: bytes) -> int:
@@ -61,7 +61,7 @@ class JobMoments:
 
     def _worker(self, told: dict[str, Any]) -> Worker:
         def lane() -> int:
-            """Which may be that of a later moment than the Worker's, as where what was begun is waited for."""
+            """Which may be that of a later hook than the Worker's, as where what was begun is waited for."""
             if not self._lanes() or self._lanes()[-1][0] != told["lane"]:
                 raise of_another_lane(told["lane"])
             return self._lanes()[-1][1]

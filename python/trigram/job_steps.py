@@ -1,4 +1,4 @@
-"""The moments of a step as a loop of PyTorch has them: forward passes, gradients and optimizers tell when they come."""
+"""The hooks of a step as a loop of PyTorch has them: forward passes, gradients and optimizers tell when they come."""
 
 import contextlib
 import functools
@@ -23,7 +23,7 @@ Begins = Callable[[], int]
 
 
 class JobSteps:
-    """Tells a session, in whose buckets a model lies, the moments of its steps."""
+    """Tells a session, in whose buckets a model lies, the hooks of its steps."""
 
     of_this_process_alone = True
     """What copies of a model leave out, by `copies`."""

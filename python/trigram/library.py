@@ -125,12 +125,12 @@ def works_on_gradients_alone(algorithm: str) -> bool:
 
 
 class Session:
-    """This process as a rank, until it has finished: the moments of a step, in their order."""
+    """This process as a rank, until it has finished: the hooks of a step, in their order."""
 
     def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool, place: Place,
                  ended: Callable[[], None], moments: "Optional[JobMoments]" = None) -> None:
-        """`place`: where all memory lies that moments are told of. `ended` is called where a failure has ended the session,
-        before that is raised. `moments`: of an algorithm in Python, whose own errors are raised as they are."""
+        """`place`: where all memory lies that hooks are told of. `ended` is called where a failure has ended the session,
+        before that is raised. `hooks`: of an algorithm in Python, whose own errors are raised as they are."""
         self._handle = Handle()
         self._library = library()
         self._place = place

@@ -13,7 +13,7 @@ from .collectives import Call
 from .modelled import modelled_count
 
 Asked = tuple[dict[str, Any], bytes]
-"""What the program is to do for a lane, with the tensors' bytes; "nothing" where the moment has ended."""
+"""What the program is to do for a lane, with the tensors' bytes; "nothing" where the hook has ended."""
 
 
 class Ended(BaseException):
@@ -31,7 +31,7 @@ class LaneThread:
         self._thread.start()
 
     def give_turn(self, what: Any) -> Asked:
-        """A moment to run, as a function, or an answer to what was asked. Raises what the moment raises."""
+        """A hook to run, as a function, or an answer to what was asked. Raises what the hook raises."""
         self._to_lane.put(what)
         asked = self._to_server.get()
         if isinstance(asked, BaseException):

@@ -1,5 +1,5 @@
-"""Moments of an algorithm in Python on simulated ranks: each lane of each rank has a thread, which takes turns with the one that
-answers the program, so that a rank can wait in the midst of a moment while others go on. No two of them ever run at once."""
+"""Hooks of an algorithm in Python on simulated ranks: each lane of each rank has a thread, which takes turns with the one that
+answers the program, so that a rank can wait in the midst of a hook while others go on. No two of them ever run at once."""
 
 import contextlib
 import itertools

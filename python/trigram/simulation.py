@@ -116,7 +116,7 @@ class Server:
             one.end()
 
     def _moment(self, rank: int, told: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        moment = told.get("moment", "a body")
+        moment = told.get("moment", "a task")
         self.where = f"in {moment} of rank {rank}" + ("" if moment == "setup" else f" in step {told['step']}")
         with self._rank(rank).own_random_numbers():
             return self._moments.begin(rank, told)

@@ -127,14 +127,15 @@ TEST(Meshes, AreLookedAtBeforeAnyRankStarts) {
   EXPECT_EQ(refusal(threads(4), 8, "data=4,tensor=2", all_nics), "");
   // Ranks 0 2 | 4 on nodes of four.
   EXPECT_EQ(refusal(threads(4), 6, "data=3,tensor=2", all_nics),
-            "hierarchy all_nics needs equal nodes in each data line of the mesh, but node 0 has 2 ranks and node 1 has "
+            "hierarchy all_nics needs equal nodes in each data-parallel group of the mesh, but node 0 has 2 ranks and "
+            "node 1 has "
             "1; use leader");
   EXPECT_EQ(refusal(threads(4), 6, "data=2,tensor=2", all_nics).substr(0, 46),
             "mesh 'data=2,tensor=2': it has 4 places, but t");
-  EXPECT_EQ(
-      refusal(threads(4), 4, "data=1,tensor=4", options_of("parameter_server", Hierarchy::none)),
-      "algorithm 'parameter_server' makes 1 of 1 ranks of a data line servers, which leaves none to train; ask for "
-      "more ranks along data or for fewer servers");
+  EXPECT_EQ(refusal(threads(4), 4, "data=1,tensor=4", options_of("parameter_server", Hierarchy::none)),
+            "algorithm 'parameter_server' makes 1 of 1 ranks of a data-parallel group servers, which leaves none to "
+            "train; ask for "
+            "more ranks along data or for fewer servers");
 }
 
 }  // namespace
