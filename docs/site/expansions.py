@@ -1,7 +1,8 @@
 """A Sphinx extension: marks in pages become what the program says of itself, and what no site can show becomes what it can.
 
 `<!-- flags: run -->` becomes the table of that subcommand's flags, `<!-- products -->` everything that is registered,
-`<!-- parameters: backends sim -->` the parameters of one product, `<!-- decisions: 3 27 -->` these sections of
+`<!-- parameters: backends sim -->` the parameters of one product,
+`<!-- study: latency -->` what its notes say it asks and cannot tell, `<!-- decisions: 3 27 -->` these sections of
 DECISIONS.md, and `<!-- decision-index -->` a list of all of them by room. Diagrams of Mermaid become those of Graphviz, and
 links to folders those of their pages."""
 
@@ -10,10 +11,11 @@ import textwrap
 from pathlib import Path
 
 import decisions
+import notes
 import program
 
 EXPANDED = {"flags": program.flags, "products": program.products, "parameters": program.parameters,
-            "decisions": decisions.sections, "decision-index": decisions.index}
+            "study": notes.study, "decisions": decisions.sections, "decision-index": decisions.index}
 
 
 def expanded(text, tree):
