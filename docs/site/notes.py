@@ -17,4 +17,4 @@ def study(tree, name):
     opening = next(part for part in parts if not part.startswith(("#", "!", "|", "```", "**")))
     limits = [part for part in parts if re.match(r"\*\*What [^*]*\bcannot\b", part)]
     sentences = re.split(r"(?<=[a-z\d)`][.])\s+(?=[A-Z])", opening)
-    return from_gallery("\n\n".join([" ".join(sentences[:2]), *limits]))
+    return from_gallery("\n\n".join([" ".join(one for one in sentences[:2] if not one.endswith(":")), *limits]))

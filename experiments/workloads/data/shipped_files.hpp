@@ -7,8 +7,8 @@
 namespace trigram {
 
 /// The places that hold experiments' files, best first: share/trigram beside the running program, which an installed
-/// one has, whatever has become of its tree since; experiments/ of the source tree that was built, and that tree itself,
-/// which has docs/; share/trigram under the install prefix. Some may not exist.
+/// one has, whatever has become of its tree since; experiments/ of the source tree that was built, and that tree
+/// itself, which has docs/; share/trigram under the install prefix. Some may not exist.
 const std::vector<std::filesystem::path>& shipped_roots();
 
 /// The file or folder `relative` (as "data/digits.csv.gz") in the first root that has it.
