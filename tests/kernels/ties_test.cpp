@@ -20,11 +20,13 @@ class Ties : public ::testing::Test {
  protected:
   TestDevice tested_, plain_{Instructions::portable};
 
-  std::int64_t correct(const Floats& logits, const std::vector<std::int32_t>& labels) {
+  template <class Label>
+  std::int64_t correct(const Floats& logits, const std::vector<Label>& labels) {
+    constexpr DType dtype = sizeof(Label) == 4 ? DType::i32 : DType::i64;
     const auto rows = static_cast<std::int64_t>(labels.size()), all = static_cast<std::int64_t>(logits.size());
     const OwnedBuffer count = tested_.allocate(Shape::of(1, DType::i64));
-    AppliedOperation(tested_, "count_correct", {{{rows, all / rows}}, {{rows}, DType::i32}})
-        .forward(tested_, {.inputs = {tested_.hold(logits), tested_.hold(labels, DType::i32)}, .outputs = {count}});
+    AppliedOperation(tested_, "count_correct", {{{rows, all / rows}}, {{rows}, dtype}})
+        .forward(tested_, {.inputs = {tested_.hold(logits), tested_.hold(labels, dtype)}, .outputs = {count}});
     return tested_.values<std::int64_t>(count)[0];
   }
 
@@ -46,16 +48,20 @@ class Ties : public ::testing::Test {
   }
 };
 
+// Eleven steps of a warp: a loop that is unrolled by four takes each of its steps, and those that are left.
 TEST_F(Ties, ALabelIsRightWhereverItsLogitIsTheFirstLargest) {
-  constexpr std::int32_t classes = 300;
+  constexpr std::size_t classes = 352;
   Floats alone(classes * classes), equal(classes * classes, 1.0F);
   std::vector<std::int32_t> labels;
-  for (std::int32_t label = 0; label < classes; ++label) {
-    labels.push_back(label);
-    alone[static_cast<std::size_t>(label * classes + label)] = 1;
+  for (std::size_t label = 0; label < classes; ++label) {
+    labels.push_back(static_cast<std::int32_t>(label));
+    alone[label * classes + label] = 1;
   }
+  const std::vector<std::int64_t> wide(labels.begin(), labels.end());
   EXPECT_EQ(correct(alone, labels), classes);
+  EXPECT_EQ(correct(alone, wide), classes);
   EXPECT_EQ(correct(equal, labels), 1) << "the first of equal ones alone";
+  EXPECT_EQ(correct(equal, wide), 1) << "the first of equal ones alone";
 }
 
 TEST_F(Ties, TheSmallerAndTheLargerOfTwoZerosIsTheOneThatWasThere) {
