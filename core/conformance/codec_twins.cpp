@@ -68,8 +68,9 @@ class Coder {
   static Buffer behind(const Buffer& memory, std::int64_t offset) {
     return memory.slice(offset, memory.count() - offset);
   }
+  /// Memory that nobody has written, so that a byte which the codec leaves out shows.
   OwnedBuffer frame(std::int64_t count, std::int64_t offset = 0) const {
-    return device->allocate(Shape::of(codec->encoded_bytes(count) + offset, DType::u8));
+    return device->allocate_unfilled(Shape::of(codec->encoded_bytes(count) + offset, DType::u8));
   }
 };
 

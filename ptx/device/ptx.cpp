@@ -4,12 +4,16 @@
 #include <array>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/conformance/tried_device.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/kernels.hpp"
 #include "ptx/device/readable.hpp"
+#include "ptx/device/told.hpp"
 #include "ptx/runtime/control.hpp"
+#include "ptx/runtime/nvcc/checks.hpp"
 #include "ptx/runtime/nvcc/kernels.hpp"
 
 namespace trigram {
@@ -43,7 +47,9 @@ class InterpretedGpu final : public TriedDevice {
  public:
   InterpretedGpu() {
     cuda_on_host::keep_misuses_quiet();
+    cuda_on_host::check_kernels({"racecheck", "streamcheck", "initcheck"});
     cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    leaks_.take();  // the stream is not one
   }
   ~InterpretedGpu() override { static_cast<void>(cudaStreamDestroy(stream_)); }
   InterpretedGpu(const InterpretedGpu&) = delete;
@@ -63,7 +69,8 @@ class InterpretedGpu final : public TriedDevice {
   std::string take_fault() override {
     const std::string fault = cuda_on_host::take_misuse();
     static_cast<void>(cudaGetLastError());
-    return ptx::with_readable_names(fault);
+    const std::vector<std::string> findings = cuda_on_host::take_findings(), leaks = leaks_.take();
+    return ptx::with_readable_names(fault.empty() ? ptx::most_telling(findings, leaks) : fault);
   }
 
   Ran take_ran() override {
@@ -92,6 +99,7 @@ class InterpretedGpu final : public TriedDevice {
   }
 
   cudaStream_t stream_ = nullptr;
+  ptx::NewLeaks leaks_;
   bool multiplies_ = false;
 };
 

@@ -33,12 +33,13 @@ std::string readable_name(const std::string& declared) {
 std::string with_readable_names(const std::string& text_given) {
   static const std::regex folders(R"([^\s,]*/([\w.]+:\d+))");
   const std::string text = std::regex_replace(text_given, folders, "$1");
-  static const std::regex names(R"(of kernel (.+?), (?=[\w.]+:\d+ \(line|line \d))");
+  static const std::regex names(
+      R"((of |, and |orders )kernel (.+?)(?=, [\w.]+:\d+ \(line|, line \d| on stream \d| on the default stream))");
   std::string readable;
   auto last = text.cbegin();
   for (std::sregex_iterator found(text.begin(), text.end(), names), end; found != end; ++found) {
     readable.append(last, found->prefix().second);
-    readable += "of kernel " + readable_name(found->str(1)) + ", ";
+    readable += found->str(1) + "kernel " + readable_name(found->str(2));
     last = found->suffix().first;
   }
   return readable.append(last, text.cend());

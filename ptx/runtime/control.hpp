@@ -29,7 +29,7 @@ void break_with(cudaError_t error);
 /// What was done wrong first, in words, and forgets it; empty: nothing was. A GPU would have gone on with wrong bytes,
 /// waited, or hung; the double says it on the error stream and breaks.
 std::string take_misuse();
-/// From now on misuses are not said on the error stream: who runs kernels takes and says them.
+/// From now on misuses and findings are not said on the error stream: who runs kernels takes and says them.
 void keep_misuses_quiet();
 /// Notes a misuse.
 void misuse(const std::string& what);

@@ -21,8 +21,9 @@ namespace {
 namespace ptx = trigram::ptx;
 
 ptx::Findings& findings() {
-  static auto* const the = new ptx::Findings(
-      [](const std::string& message) { std::fprintf(stderr, "the double of CUDA: %s\n", message.c_str()); });
+  static auto* const the = new ptx::Findings([](const std::string& message) {
+    if (!state().keeps_misuses_quiet) std::fprintf(stderr, "the double of CUDA: %s\n", message.c_str());
+  });
   return *the;
 }
 

@@ -7,6 +7,7 @@
 #include "ptx/checks/runs.hpp"
 #include "ptx/runtime/allocations.hpp"
 #include "ptx/runtime/state.hpp"
+#include "ptx/where.hpp"
 
 namespace cuda_on_host {
 namespace {
@@ -20,7 +21,9 @@ class Touched : public ptx::Observer {
  public:
   explicit Touched(std::shared_ptr<StreamCheck> check) : check_(std::move(check)), use_{*current_work(), {}, {}, {}} {}
 
-  void kernel_begins(const ptx::Kernel& kernel, const ptx::Launch&) override { use_.what = "kernel " + kernel.name; }
+  void kernel_begins(const ptx::Kernel& kernel, const ptx::Launch&) override {
+    use_.what = "kernel " + ptx::readable(kernel.name);
+  }
   void accesses(const ptx::Lanes&, const ptx::WarpAccess& access) override {
     if (access.space != ptx::Space::global) return;
     ptx::ByteSet& bytes = access.access == ptx::Access::read ? use_.reads : use_.writes;

@@ -66,9 +66,32 @@ class CheckOnPtx(unittest.TestCase):
         line = self.line_of("misaligned", "reinterpret_cast")
         self.assertTold("misaligned", "memcheck", rf"invalid global write of 2 bytes .*misaligned.*wrong_kernels.cu:{line} ")
 
-    def test_a_missing_barrier_is_told(self):
-        said = self.tried("no_barrier", status=1)
-        self.assertRegex(said, r"(?m)^  (order: .*__syncthreads\(\)|racecheck: .*kernel no_barrier)")
+    def test_a_missing_barrier_is_told_with_both_sides(self):
+        read, write = self.line_of("no_barrier", "upper(turned"), self.line_of("no_barrier", "turned[last - threadIdx.x] =")
+        self.assertTold("no_barrier", "racecheck", r"read after write hazard at address 0x\w+ of shared memory: nothing orders the read at "
+                        rf"'ld.shared.* of kernel no_barrier, wrong_kernels.cu:{read} .*, thread \(0,0,0\), and the write at "
+                        rf"'st.shared.* of kernel no_barrier, wrong_kernels.cu:{write} .*, thread \(1,0,0\)")
+
+    def test_two_threads_that_write_one_place_are_told(self):
+        self.assertTold("two_writers", "racecheck", r"2 elements, .*: write after write hazard at address 0x\w+ of global memory, byte 0 "
+                        r"of 4 bytes at 0x\w+ of device 0, allocation \d+: nothing orders the write at 'st.global.* of kernel "
+                        r"two_writers, .*, thread \(1,0,0\), and the write at 'st.global.* of kernel two_writers, .*, thread \(0,0,0\)")
+
+    def test_a_read_of_what_nobody_wrote_is_told(self):
+        line = self.line_of("read_unwritten", "upper(turned")
+        self.assertTold("read_unwritten", "initcheck", r"uninitialized shared read of 4 bytes at address 0x3fc, not all of which have been "
+                        rf"written, at 'ld.shared.* of kernel read_unwritten, wrong_kernels.cu:{line} .*, thread \(0,0,0\)")
+
+    def test_an_element_of_a_frame_that_nobody_wrote_is_told(self):
+        self.assertTold("last_unwritten", "initcheck", r"uninitialized global read of 2 bytes at address 0x\w+, byte 0 of 2 bytes at 0x\w+ of "
+                        r"device 0, allocation \d+, not all of which have been written, at 'ld.global.* of kernel over_parts<\d, Decode<")
+
+    def test_a_stream_that_nothing_orders_is_told_with_both_sides(self):
+        self.assertTold("own_stream", "streamcheck", r"read after write hazard at byte 0 of 4 bytes at 0x\w+ of device 0, allocation \d+: no "
+                        r"event and no wait orders kernel right on stream \d+, and cudaMemcpyAsync on stream \d+")
+
+    def test_memory_that_is_left_behind_is_told(self):
+        self.assertTold("forgotten_memory", "memcheck", r"leaked 48 bytes at 0x\w+ of device 0, allocation \d+, made when \d+ kernels")
 
     def test_threads_that_miss_a_barrier_are_told(self):
         self.assertTold("some_at_barrier", "synccheck", r"kernel some_at_barrier, \S*wrong_kernels.cu:\d+ .*thread")

@@ -26,7 +26,8 @@ class RoundedTwice final : public CpuCodec<RoundedTwice, ElementsModel<float>> {
 struct Twins {
   Twins() {
     for (const char* const name :
-         {"right", "wrong_bound", "store_beyond", "misaligned", "no_barrier", "some_at_barrier", "wrong_promise"})
+         {"right", "wrong_bound", "store_beyond", "misaligned", "no_barrier", "some_at_barrier", "read_unwritten",
+          "last_unwritten", "two_writers", "own_stream", "forgotten_memory", "wrong_promise"})
       Codecs::Composition(std::string("cpu/") + name, "cpu/upper_half", {"upper halves"});
     for (const char* const name : {"rounded_twice", "contracted"}) {
       Codecs::Registration(std::string("cpu/") + name, {"0.7 x + 0.3"},

@@ -56,6 +56,28 @@ __global__ void some_at_barrier(const float* values, std::uint8_t* frame, std::i
   put(frame + 2 * (begin + last - threadIdx.x), upper(turned[threadIdx.x]));
 }
 
+/// Turns a whole block around though it has fewer elements: takes what nobody wrote.
+__global__ void read_unwritten(const float* values, std::uint8_t* frame, std::int64_t count) {
+  __shared__ float turned[block_threads];
+  const std::int64_t i = element();
+  if (i < count) turned[threadIdx.x] = values[i];
+  __syncthreads();
+  if (i < count) put(frame + 2 * i, upper(turned[block_threads - 1 - threadIdx.x]));
+}
+
+/// One element too few.
+__global__ void last_unwritten(const float* values, std::uint8_t* frame, std::int64_t count) {
+  const std::int64_t i = element();
+  if (i + 1 < count) put(frame + 2 * i, upper(values[i]));
+}
+
+/// Each thread writes its element, and that of the thread before it.
+__global__ void two_writers(const float* values, std::uint8_t* frame, std::int64_t count) {
+  const std::int64_t i = element();
+  if (i < count) put(frame + 2 * i, upper(values[i]));
+  if (i > 0 && i < count) put(frame + 2 * (i - 1), upper(values[i]));
+}
+
 /// 0.7 x + 0.3 rounded twice.
 __global__ void rounded_twice(const float* values, std::uint8_t* frame, std::int64_t count) {
   const std::int64_t i = element();
@@ -101,6 +123,34 @@ class ByKernel final : public CudaCodec<ByKernel<Rule>, ElementsModel<typename R
   Kernel kernel_;
 };
 
+/// What the host does beside a right launch.
+enum class Beside : std::uint8_t { takes_a_stream_of_its_own, forgets_memory };
+
+class WrongHost final : public CudaCodec<WrongHost, ElementsModel<std::uint16_t>> {
+ public:
+  explicit WrongHost(Beside beside)
+      : CudaCodec(CodecProperties{.contraction = true, .bound = 0x1p-14}), beside_(beside) {}
+
+  void encode_all_of(const CudaKernels& kernels, VectorFrames all) const {
+    cudaStream_t own = nullptr;
+    void* forgotten = nullptr;
+    if (beside_ == Beside::takes_a_stream_of_its_own) check(cudaStreamCreate(&own), "cudaStreamCreate");
+    if (beside_ == Beside::forgets_memory) check(cudaMalloc(&forgotten, 48), "cudaMalloc");
+    for (const VectorFrame& one : all) {
+      right<<<one.count / block_threads + 1, block_threads, 0, own == nullptr ? kernels.stream() : own>>>(
+          one.values, one.frame, one.count);
+    }
+    if (own != nullptr) check(cudaStreamDestroy(own), "cudaStreamDestroy");
+  }
+  template <class Sink>
+  void decode_all_of(const CudaKernels& kernels, VectorFrames all, const Sink& sink) const {
+    decode_elements(kernels, all, sink, UpperHalfRule{});
+  }
+
+ private:
+  Beside beside_;
+};
+
 struct Registrations {
   Registrations() {
     for (const auto& [name, kernel] : {std::pair<const char*, Kernel>("right", right),
@@ -108,7 +158,10 @@ struct Registrations {
                                        {"store_beyond", store_beyond},
                                        {"misaligned", misaligned},
                                        {"no_barrier", no_barrier},
-                                       {"some_at_barrier", some_at_barrier}}) {
+                                       {"some_at_barrier", some_at_barrier},
+                                       {"read_unwritten", read_unwritten},
+                                       {"last_unwritten", last_unwritten},
+                                       {"two_writers", two_writers}}) {
       Codecs::Registration(std::string("cuda/") + name, {"upper halves"}, [kernel = kernel](Params&) {
         return std::make_unique<ByKernel<UpperHalfRule>>(kernel,
                                                          CodecProperties{.contraction = true, .bound = 0x1p-14});
@@ -119,6 +172,11 @@ struct Registrations {
       Codecs::Registration(std::string("cuda/") + name, {"0.7 x + 0.3"}, [kernel = kernel](Params&) {
         return std::make_unique<ByKernel<WholeRule>>(kernel, CodecProperties{});
       });
+    }
+    for (const auto& [name, beside] : {std::pair<const char*, Beside>("own_stream", Beside::takes_a_stream_of_its_own),
+                                       {"forgotten_memory", Beside::forgets_memory}}) {
+      Codecs::Registration(std::string("cuda/") + name, {"upper halves"},
+                           [beside = beside](Params&) { return std::make_unique<WrongHost>(beside); });
     }
     Codecs::Registration("cuda/wrong_promise", {"upper halves"}, [](Params&) {
       return std::make_unique<ByKernel<UpperHalfRule>>(right, CodecProperties{.contraction = true, .bound = 0x1p-20});

@@ -34,12 +34,19 @@ ALWAYS = "no_barriers"
 Place = collections.namedtuple("Place", "mutation kernel number file line")
 
 
+def in_this_tree(file):
+    """That file of this checkout; the path may be another's, whose object the compiler cache gave. None: it is no source of the project."""
+    parts = pathlib.Path(os.path.normpath(file)).parts
+    tails = (ROOT.joinpath(*parts[first:]) for first in range(1, len(parts)))
+    return next((path for path in tails if path.is_file()), None)
+
+
 @functools.cache
 def source_of(file, row):
     """Where a place comes from, by words that stay when lines above it change; of a line that stands there twice, with the one before."""
-    path = pathlib.Path(os.path.normpath(file))
-    if not path.is_relative_to(ROOT):
-        return path.name, ""
+    path = in_this_tree(file)
+    if path is None:
+        return pathlib.Path(file).name, ""
     lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
     words = lines[row - 1]
     if lines.count(words) > 1:
