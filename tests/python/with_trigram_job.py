@@ -19,9 +19,11 @@ from job_mean import Means
 from job_methods import Methods
 from job_misuse import Misuse
 from job_overflow import Overflows
+from job_sharded import Sharded
+from job_sharded_hook import ShardedHooks
 
 
-class Cases(BesideDdp, Bits, Comm, Copies, Layers, Loops, Means, Methods, Misuse, Overflows):
+class Cases(BesideDdp, Bits, Comm, Copies, Layers, Loops, Means, Methods, Misuse, Overflows, Sharded, ShardedHooks):
     """A method a case."""
 
 
