@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
 
     from . import algorithm as algorithms
-    from .fsdp_hook import FsdpHook
     from .hook import Hook
     from .overflow import Scaler
     from .profile import Clock, Seconds
+    from .sharded_hook import FsdpHook
     from .simulation import Simulation
 
     Model = TypeVar("Model", bound=torch.nn.Module)
@@ -115,7 +115,7 @@ def fsdp_hook(model: "torch.nn.Module", algorithm: str = "bytegrad", *, mesh: "O
     part of `mesh` to begin with where the script makes them so: the hook sees gradients alone. Returns the FsdpHook: its `steps()` and
     `finish()`. Raises ValueError for other methods, and for what FSDP would not show it."""
     require("torch", "trigram.fsdp_hook")
-    from .fsdp_hook import FsdpHook
+    from .sharded_hook import FsdpHook
     return FsdpHook(model, algorithm, optimizer, mesh, flags)
 
 

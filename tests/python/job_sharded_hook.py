@@ -8,6 +8,7 @@ import trigram
 from job_case import STEPS, batch, momentum, seeded
 from plain_hook import byte_grad
 from sharded_case import BUCKETS, Rows, ShardedCase, far, whole
+from trigram.mesh import members_of
 
 HOOKED = {"backend": "torch:timeout=60s"}
 
@@ -65,7 +66,7 @@ class ShardedHooks(ShardedCase):
         refused("fully_shard has left no dimension of", *self.cut(dist.device_mesh.init_device_mesh("cpu", (4,), mesh_dim_names=("shards",))))
         refused("have different shards of one model; give the other dimension", mesh=mesh["shards"])
         refused("has not one dimension", mesh=mesh)
-        refused("by backend torch, and not by 'mpi'", backend="mpi")
+        self.raises(ValueError, "by backend torch, and not by 'mpi'", lambda: members_of(model, mesh["replicas"], "mpi"))
         refused("grad_scaler beside fully_shard", grad_scaler=torch.amp.GradScaler("cpu"), algorithm="bytegrad:error_feedback=on")
         hidden = FullyShardedDataParallel(seeded(Rows), device_id=torch.device("cpu"))
         refused("is wrapped by FullyShardedDataParallel", hidden, momentum(hidden))
