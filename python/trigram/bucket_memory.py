@@ -1,6 +1,8 @@
 """Where the parameters of a model lie while a job trains it: behind one another, in buckets."""
 
+import weakref
 from collections.abc import Sequence
+from typing import NamedTuple, Optional
 
 import torch
 from torch.utils import dlpack
@@ -27,6 +29,20 @@ def placed(flat: torch.Tensor, one: torch.Tensor) -> torch.Tensor:
     return alone.as_strided(one.shape, one.stride()) if has_no_gaps else alone.view(one.shape)
 
 
+class Slice(NamedTuple):
+    """Where a parameter lies: which elements of a bucket it is."""
+
+    memory: "BucketMemory"
+    bucket: int
+    begin: int
+    end: int
+
+
+def slice_of(parameter: torch.nn.Parameter) -> Optional[Slice]:
+    """None where no job has it in a bucket."""
+    return next((place for memory in in_use if (place := memory.slices.get(id(parameter))) is not None), None)
+
+
 class BucketMemory:
     """The weights and gradients of parameters, each a view of its bucket."""
 
@@ -38,6 +54,8 @@ class BucketMemory:
         """By bucket."""
         self.sums: list[torch.Tensor] = []
         """The gradients of each bucket."""
+        self.slices: dict[int, Slice] = {}
+        """By `id` of the parameter, those that are whole."""
         views: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         with torch.no_grad():
             for indices in buckets:
@@ -52,6 +70,8 @@ class BucketMemory:
                     parts[index].move(weights)
                     parts[index].attach(None)
                     views[index] = weights, gradients
+                    if type(parts[index]) is Whole:
+                        self.slices[id(self.parameters[index])] = Slice(self, len(self.weights), begin, end)
                     begin = end
                 self.weights.append(bucket[0])
                 self.sums.append(bucket[1])
@@ -63,6 +83,7 @@ class BucketMemory:
         """The addresses of weights, by parameter."""
         self.indices = {id(one): index for index, one in enumerate(self.parameters)}
         """Of parameters, by `id`."""
+        in_use.add(self)
 
     def bring_home(self) -> None:
         """Weights that somebody has put elsewhere, as optimizers do that give a parameter other memory (p.data = …), come back to their
@@ -109,6 +130,10 @@ class BucketMemory:
             if part.gradient is not None:
                 part.attach(self.gather(index).clone(memory_format=torch.preserve_format))
         self.weights, self.sums, self.homes, self.gradients = [], [], [], []
+        in_use.discard(self)
+
+
+in_use: "weakref.WeakSet[BucketMemory]" = weakref.WeakSet()
 
 
 def described(one: torch.Tensor) -> str:

@@ -1,4 +1,4 @@
-"""Cases of with_trigram_job.py: models that fully_shard has cut, beside PyTorch's own HSDP, and beside the same method on whole models."""
+"""Cases of sharded_job.py: models that fully_shard has cut, beside PyTorch's own HSDP, and beside the same method on whole models."""
 
 import tempfile
 
@@ -68,7 +68,7 @@ class Sharded(ShardedCase):
     def case_sharded_methods_are_those_of_whole_models(self):
         mesh = self.mesh()
         for algorithm in ("all_reduce", "local_sgd:every=2", "diloco:every=3", "decentralized", "decentralized:mix=before", "slow_mo:every=2"):
-            ours, theirs = self.train(mesh, algorithm), self.train_whole(mesh, algorithm)
+            ours, theirs = self.train_shards(mesh, algorithm), self.train_whole(mesh, algorithm)
             with ours.trigram.mean_model():
                 mean = whole(ours)
             ours.trigram.finish()
@@ -86,7 +86,7 @@ class Sharded(ShardedCase):
     def case_sharded_bytegrad(self):
         """As Bagua's paper has it, of each shard, in lines that share nothing with ours."""
         mesh = self.mesh()
-        ours = self.train(mesh, "bytegrad", bucket_size=0)
+        ours = self.train_shards(mesh, "bytegrad", bucket_size=0)
         ours.trigram.finish()
         models = [seeded(Rows) for _ in range(2)]
         optimizers = [momentum(one) for one in models]
@@ -115,7 +115,7 @@ class Sharded(ShardedCase):
     def case_every_other_algorithm_trains_shards(self):
         mesh = self.mesh()
         for algorithm in ("qsgd", "power_sgd", "async_average", "low_precision_decentralized", "ad_psgd", "bytegrad:error_feedback=on"):
-            model = self.train(mesh, algorithm)
+            model = self.train_shards(mesh, algorithm)
             model.trigram.finish()
             assert all(bool(one.isfinite().all()) for one in whole(model)), algorithm
             assert far(model, seeded(Rows)) > 1e-3, algorithm
@@ -127,8 +127,8 @@ class Sharded(ShardedCase):
         folder = [tempfile.mkdtemp() if self.rank == 0 else None]
         dist.broadcast_object_list(folder)
         for algorithm in ("bytegrad:error_feedback=on", "local_sgd:every=3", "diloco:every=3"):
-            straight = self.train(mesh, algorithm)
-            stopped = self.train(mesh, algorithm, steps=2)
+            straight = self.train_shards(mesh, algorithm)
+            stopped = self.train_shards(mesh, algorithm, steps=2)
             kept, state = stopped.state_dict(), stopped.trigram.state_dict()
             kept = {name: one.to_local().clone() for name, one in kept.items()}
             place = f"{folder[0]}/{algorithm}"
@@ -155,7 +155,7 @@ class Sharded(ShardedCase):
     def case_sharded_scores(self):
         """Of the mean model, also where FSDP has just gathered another."""
         mesh = self.mesh()
-        model = self.train(mesh, "local_sgd:every=100")
+        model = self.train_shards(mesh, "local_sgd:every=100")
         x, y = batch(7, 7)
         score = lambda one: F.cross_entropy(one(x), y)  # noqa: E731
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Cases of with_trigram_job.py: gradient methods as FSDP2's all-reduce hook, and what is refused of sharded models."""
+"""Cases of sharded_job.py: gradient methods as FSDP2's all-reduce hook, and what is refused of sharded models."""
 
 import torch
 import torch.distributed as dist

@@ -63,7 +63,7 @@ class ShardedCase(JobCase):
         F.cross_entropy(model(x), y).backward()
         optimizer.step()
 
-    def train(self, mesh, algorithm, steps=STEPS, **options):
+    def train_shards(self, mesh, algorithm, steps=STEPS, **options):
         """Shards, along the other dimension."""
         model, optimizer = self.cut(mesh["shards"])
         trigram.with_trigram(model, [optimizer], algorithm, **(BUCKETS | options))

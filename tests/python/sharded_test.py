@@ -29,7 +29,7 @@ class Sharded(unittest.TestCase):
 
     def test_shards(self):
         with tempfile.TemporaryDirectory() as store:
-            said = self.job(HERE / "with_trigram_job.py", store, *CASES)
+            said = self.job(HERE / "sharded_job.py", store, *CASES)
         self.assertEqual([name for name in CASES if f"held {name}\n" not in said], [], said)
 
     def test_the_example(self):
