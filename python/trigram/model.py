@@ -12,8 +12,8 @@ from .parts import Shard, Whole
 Named = Sequence[tuple[str, torch.nn.Parameter]]
 
 
-def check_model(model: torch.nn.Module, named: Named, parts: Sequence[Whole]) -> device.Place:
-    """Where it lies. Raises ValueError for what no bucket can hold."""
+def check_model(model: torch.nn.Module, named: Named, parts: Sequence[Whole] = ()) -> device.Place:
+    """Where it lies. `parts` as in `check_memory`. Raises ValueError for what no bucket can hold."""
     other = getattr(model, "trigram", None)
     if other is not None and not other.finished:
         raise ValueError("the model has a session that is not finished; call model.trigram.finish() first")
