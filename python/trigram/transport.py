@@ -207,11 +207,28 @@ def require_group(seconds: float) -> None:
                              "torchrun --nproc-per-node 4 train.py, or call torch.distributed.init_process_group before")
         with meeting(seconds):
             dist.init_process_group("gloo", timeout=limit(seconds))
+        let_the_script_connect_too()
     wanted, connected = os.environ.get("WORLD_SIZE", ""), dist.get_world_size()
     if wanted.isdigit() and int(wanted) != connected:
         who = "torchrun started" if launcher.under_torchrun() else "the environment says"
         raise ValueError(f"{who} {wanted} processes (WORLD_SIZE), but torch.distributed connects {connected}; call init_process_group with "
                          "all of them, or leave it to Trigram")
+
+
+def let_the_script_connect_too() -> None:
+    """From now on the first init_process_group of the script has nothing left to do, since the processes are connected by gloo; it raises
+    RuntimeError for what gloo is not."""
+    connect = dist.init_process_group
+
+    @functools.wraps(connect)
+    def connected(backend: Optional[str] = None, *arguments: Any, **named: Any) -> Any:
+        if not dist.is_initialized():
+            return connect(backend, *arguments, **named)
+        if "gloo" not in str(backend or "gloo").lower():
+            raise RuntimeError(f"init_process_group({backend!r}) came after Trigram had connected the processes by gloo; call it before")
+        dist.init_process_group = connect
+
+    dist.init_process_group = connected
 
 
 @functools.cache

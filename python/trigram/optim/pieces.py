@@ -101,6 +101,7 @@ class FusedSteps:
         self._optimizer = optimizer
         self._pieces: list[list[Piece]] = []  # by group
         self._present: list[list[int]] = []  # parameters that have them, by `id`
+        self._state: Any = {}  # by what stands for a piece
         self._tried = len(optimizer.param_groups)
 
     def take_over(self) -> None:
