@@ -76,8 +76,10 @@ class Fused(unittest.TestCase):
                     if state is not None:
                         optimizer.load_state_dict(torch.load(io.BytesIO(state)))
                     self.train(mixed, optimizer, steps)
-                    torch.save(copy.deepcopy(optimizer).state_dict(), stream := io.BytesIO())
                     self.assertEqual(str(optimizer.state_dict()), str(alone.state_dict()))
+                    self.train(plain, alone, [2 * number + 20])
+                    self.train(mixed, optimizer, [2 * number + 20])
+                    torch.save(copy.deepcopy(optimizer).state_dict(), stream := io.BytesIO())
                     state = stream.getvalue()
                 self.same(plain, mixed)
 
