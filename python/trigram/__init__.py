@@ -43,7 +43,7 @@ __version__ = "0.1.0"
 from .commands import bench, calibrate, products, run, study
 from .pictures import Pictures
 from .results import Bench, Calibration, Product, Products, Run, Study, load
-from .training import ddp_hook, profile_of, simulate, with_trigram
+from .training import ddp_hook, fsdp_hook, profile_of, simulate, with_trigram
 
-__all__ = ["run", "study", "bench", "calibrate", "products", "load", "with_trigram", "ddp_hook", "simulate", "profile_of",
+__all__ = ["run", "study", "bench", "calibrate", "products", "load", "with_trigram", "ddp_hook", "fsdp_hook", "simulate", "profile_of",
            "Run", "Study", "Bench", "Calibration", "Product", "Products", "Pictures"]

@@ -16,7 +16,9 @@ from .job_moments import JobMoments
 from .job_steps import BEGUN, FINISH, JobSteps
 from .join import Join
 from .library import works_on_gradients_alone
+from .mesh import members_of
 from .model import check_model, check_optimizers, only_on_this_rank
+from .parts import fsdp_modules, parts_of, reshard
 from .rank import Rank
 from .recording import facts_of
 
@@ -32,8 +34,9 @@ class Job(Rank):
 
     def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: "str | algorithms.Make",
                  broadcast_buffers: bool, find_unused_parameters: bool, learning_rate: Optional[float],
-                 grad_scaler: Optional[overflow.Scaler], flags: dict[str, object]) -> None:
+                 grad_scaler: Optional[overflow.Scaler], mesh: Any, flags: dict[str, object]) -> None:
         super().__init__()
+        reshard(model)
         apart = only_on_this_rank(model)
         trained = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
         named = [(name, one) for name, one in trained if id(one) not in apart]
@@ -41,7 +44,8 @@ class Job(Rank):
         self._model, self._optimizers = model, list(optimizers)
         self._algorithm = None if isinstance(algorithm, str) else algorithms.made(algorithm)
         self._moments = None if self._algorithm is None else JobMoments(self._algorithm)
-        self._place = check_model(model, named)
+        parts = parts_of(model, [one for _, one in named])
+        self._place = check_model(model, named, parts)
         if self._algorithm is not None:
             require_cpu(self._place, "algorithms in Python run on the CPU, by backends mpi and torch, whose lanes are threads")
         self._flags = self.settings(algorithms.spec_of(self._algorithm) if self._algorithm else str(algorithm), flags, self._place)
@@ -49,11 +53,16 @@ class Job(Rank):
         scaler = overflow.in_use(grad_scaler)
         if scaler is not None:
             overflow.check_algorithm(self._flags["algorithm"], self._algorithm)
+        if scaler is not None and fsdp_modules(model):
+            raise ValueError("grad_scaler beside fully_shard would see an overflow in some shards alone; compute in bfloat16, which needs none")
+        tensors = [one.memory for one in parts]
         self._open_session(self._flags, [{"name": name, "count": one.numel(), "dimensions": [one.shape[i] for i in memory_order(one)]}
-                                         for name, one in named],
-                           loop_updates=bool(self._optimizers), place=self._place, moments=self._moments)
+                                         for (name, _), one in zip(named, tensors)],
+                           loop_updates=bool(self._optimizers), place=self._place, moments=self._moments,
+                           members=members_of(model, mesh, self._flags["backend"]))
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
-        self._memory = BucketMemory(named, self._session.order, self._place)
+        counts = [one.numel() for one in tensors]
+        self._memory = BucketMemory([name for name, _ in named], parts, self._session.order, self._place)
         if self._moments is not None:
             self._moments.adopt(self._memory.weights, self._memory.sums)
         self._steps = JobSteps(self._session, self._place, model, self._memory, [one for _, one in own], self._optimizers)
@@ -65,7 +74,7 @@ class Job(Rank):
             self._steps.used = [0.0] * len(named)
         if scaler is not None:
             self._steps.overflow = overflow.Overflow(self._session, scaler, self._place, self._algorithm, [one for _, one in own])
-        self._session.adopt(self._memory.places, [one.data_ptr() for one in self._memory.gradients], [one.numel() for _, one in named])
+        self._session.adopt(self._memory.places, [one.data_ptr() for one in self._memory.gradients], counts)
         self._steps.share([one for one in model.parameters() if not one.requires_grad and id(one) not in apart])
         self._steps.share(self._steps.buffers())
         self._steps.listen()
@@ -92,6 +101,9 @@ class Job(Rank):
             with job.join():
                 for x, y in loader: …
         """
+        if self._steps.sharded:
+            raise RuntimeError("job.join() came for a model that fully_shard has cut, whose forward passes meet those of other ranks; give all "
+                               "ranks as many batches")
         with Join(self._session, self._place, self._memory, self._steps, self._optimizers).lasting():
             yield
 
@@ -138,8 +150,14 @@ class Job(Rank):
         models with this rank's buffers, and of each rank's own where they differ; in evaluation mode, without gradients. It
         counts as no time. Collective, between two steps."""
         self._steps.come_between("job.evaluate()")
+
+        def gathered_anew(model: torch.nn.Module) -> Any:
+            reshard(model)
+            return score(model)
+
         with torch.no_grad():
-            self._recording.evaluate(self._model, self._memory.weights, score)
+            self._recording.evaluate(self._model, self._memory.weights, gathered_anew)
+        reshard(self._model)
 
     def evals(self) -> "pandas.DataFrame":
         """A row for each `evaluate`, in the columns of evals.csv: step, seconds, loss and accuracy of the mean model, the

@@ -14,6 +14,7 @@ from .device import Place
 from .library import Session
 from .model import only_on_this_rank, require_same_parameters
 from .overflow import Overflow
+from .parts import fsdp_modules, local, reshard
 
 BETWEEN, BEGUN, READY = "between two steps", "waiting for gradients", "waiting for the optimizers"
 ELSEWHERE = "within job.mean_model()"
@@ -37,6 +38,8 @@ class JobSteps:
         """What messages call it."""
         self.gradients_alone = True
         """Whether the algorithm sees nothing else, so that replicas are equal."""
+        self.sharded = bool(fsdp_modules(model))
+        """Whether fully_shard has cut the model, whose parameters are whole between a forward and a backward pass alone."""
         self.broadcasts_buffers = True
         self.synchronizes = True
         """False where backward passes only add up gradients."""
@@ -59,7 +62,8 @@ class JobSteps:
 
     def listen(self) -> None:
         """From now on the model and its optimizers tell of their steps."""
-        self._hooks.append(self._model.register_forward_pre_hook(self.before_forward))
+        first = {"prepend": True} if self.sharded else {}  # before FSDP gathers parameters
+        self._hooks.append(self._model.register_forward_pre_hook(self.before_forward, **first))
         for index, parameter in enumerate(self._memory.parameters):
             self._listen(index, parameter)
         for optimizer in self._optimizers:
@@ -82,6 +86,7 @@ class JobSteps:
 
     def begin(self, keeps_gradients: bool = False) -> None:
         """A step. Gradients are 0 then, or what is there already."""
+        reshard(self._model)
         require_same_parameters(self._model, self._memory.names, self._memory.parameters, self._own)
         self._memory.bring_home()
         root = self.begins()
@@ -111,10 +116,11 @@ class JobSteps:
     def share(self, tensors: Sequence[torch.Tensor], root: int = 0) -> None:
         """All ranks get the root's."""
         for one in tensors:
-            whole = one.detach().contiguous()
+            mine = local(one)
+            whole = mine.contiguous()
             self._session.share(whole.data_ptr(), whole.numel() * whole.element_size(), root)
-            if whole.data_ptr() != one.data_ptr():
-                one.detach().copy_(whole)
+            if whole.data_ptr() != mine.data_ptr():
+                mine.copy_(whole)
 
     def end_backward(self) -> None:
         """Gradients are final when it returns. What this backward pass did not reach has a gradient too, or another rank's would step
@@ -181,11 +187,14 @@ class JobSteps:
             self.come_between(came)
         moment, own = self.moment, [one.clone() for one in self._memory.weights if not self.gradients_alone]
         if own:
+            reshard(self._model)
             self._session.global_weights()
         self.moment = ELSEWHERE
         try:
             yield
         finally:
+            if own:
+                reshard(self._model)
             with torch.no_grad():
                 for mine, whole in zip(self._memory.weights, own):
                     mine.copy_(whole)
@@ -197,7 +206,7 @@ class JobSteps:
         """Where an algorithm that works on weights has moved them, as at the end of a session too."""
         with torch.no_grad():
             for index, held in self._held.items():
-                self._memory.parameters[index].copy_(held)
+                self._memory.homes[index].copy_(held)
 
     def _hold_frozen(self) -> None:
         """A parameter that is frozen by now becomes the mean over ranks, and stays that, whatever an algorithm of weights makes of it, as
@@ -206,9 +215,10 @@ class JobSteps:
             if one.requires_grad:
                 self._held.pop(index, None)
             elif index not in self._held:
-                self._session.sum(one.data_ptr(), one.numel())
-                one.data /= self._session.ranks
-                self._held[index] = one.detach().clone(memory_format=torch.preserve_format)
+                home = self._memory.homes[index]
+                self._session.sum(home.data_ptr(), home.numel())
+                home /= self._session.ranks
+                self._held[index] = home.clone(memory_format=torch.preserve_format)
 
     def _listen(self, index: int, parameter: torch.nn.Parameter) -> None:
         if hasattr(parameter, "register_post_accumulate_grad_hook"):
@@ -268,7 +278,7 @@ class JobSteps:
         what comes now is the sum of both means."""
         if self._stepped and self.moment == READY:
             return self.end_step()
-        if not self.gradients_alone or self.moment != READY:
+        if self.sharded or not self.gradients_alone or self.moment != READY:
             raise RuntimeError("a second backward() before optimizer.step(): put all but the last one into `with job.no_sync():`")
         self.leave_out()
 
@@ -277,9 +287,10 @@ class JobSteps:
         them."""
         if self.moment == ELSEWHERE:
             raise RuntimeError(f"backward() came {ELSEWHERE}, where weights are those of all ranks; train outside of it")
-        if not self.gradients_alone:
+        if self.sharded or not self.gradients_alone:
+            why = "FSDP gathers parameters" if self.sharded else f"algorithm '{self.algorithm}' works on weights"
             raise RuntimeError("backward() came without a step, which a forward pass of the whole model begins: call it as model(x), not a part "
-                               f"of it, and in training mode (model.train()), since algorithm '{self.algorithm}' works on weights before it")
+                               f"of it, and in training mode (model.train()), since {why} before it")
         self.begin(keeps_gradients=True)
 
     def _drop_unused(self, used: Sequence[float]) -> None:
@@ -300,7 +311,7 @@ class JobSteps:
             return
         if self._stepped:
             return self.end_step()
-        left = [one.grad.any() for one in self._memory.parameters if one.grad is not None]
+        left = [one.any() for one in self._memory.gradients_here()]
         if (self.overflow is not None and self.overflow.came()) or not left or not torch.stack(left).any():  # one look, which waits for a device
             self.leave_out()
 

@@ -7,21 +7,27 @@ import torch
 from torch.nn.parallel import DistributedDataParallel
 
 from . import device
+from .parts import Shard, Whole
 
 Named = Sequence[tuple[str, torch.nn.Parameter]]
 
 
-def check_model(model: torch.nn.Module, named: Named) -> device.Place:
-    """Where it lies. Raises ValueError for what no bucket can hold."""
+def check_model(model: torch.nn.Module, named: Named, parts: Sequence[Whole] = ()) -> device.Place:
+    """Where it lies. `parts` as in `check_memory`. Raises ValueError for what no bucket can hold."""
     other = getattr(model, "trigram", None)
     if other is not None and not other.finished:
         raise ValueError("the model has a session that is not finished; call model.trigram.finish() first")
     if any(isinstance(module, DistributedDataParallel) for module in model.modules()):
         raise ValueError("the model is wrapped by DistributedDataParallel, which averages gradients already; give with_trigram the "
                          "module inside (model.module), or call trigram.ddp_hook(model, ...) in its place")
+    if any(hasattr(module, "_fsdp_wrapped_module") for module in model.modules()):
+        raise ValueError("the model is wrapped by FullyShardedDataParallel, which hides its parameters; shard it by fully_shard, which leaves them "
+                         "where they were")
     if not named:
         raise ValueError("the model has no parameter that requires a gradient; there is nothing to train")
-    place = check_memory(model, named)
+    place = check_memory(model, named, parts)
+    if any(isinstance(one, Shard) for one in parts):
+        device.require_cpu(place, "models that fully_shard has cut train on the CPU, by backend torch")
     for name, module in model.named_modules():
         if getattr(module, "sparse", False):
             raise ValueError(f"module '{name}' has sparse gradients, which no bucket holds; make it with sparse=False")
@@ -55,12 +61,14 @@ def only_on_this_rank(model: torch.nn.Module) -> set[int]:
     return {id(one) for module in marked for one in (*module.parameters(), *module.buffers())}
 
 
-def check_memory(model: torch.nn.Module, named: Named) -> device.Place:
+def check_memory(model: torch.nn.Module, named: Named, parts: Sequence[Whole] = ()) -> device.Place:
     """Where the model lies. Raises ValueError for what the library cannot read: it takes addresses of whole tensors in one place,
-    and those of the parameters in `named` as f32."""
+    and those of the parameters in `named` as f32. `parts`: of those, in their order, where parameters may be shards."""
+    shards = {id(one.parameter) for one in parts if isinstance(one, Shard)}
     for name, one in named:
-        if hasattr(one, "device_mesh"):
-            raise ValueError(f"parameter '{name}' is a DTensor, of which each rank holds a part; give whole parameters")
+        if hasattr(one, "device_mesh") and id(one) not in shards:
+            raise ValueError(f"parameter '{name}' is a DTensor, of which each rank holds a part, and fully_shard has not made it; give whole "
+                             "parameters, or call fully_shard for the model")
         if one.dtype != torch.float32:
             raise ValueError(f"parameter '{name}' is of {one.dtype}; keep parameters in torch.float32 (model.float()), and "
                              "compute in less by torch.autocast")

@@ -43,8 +43,8 @@ class Rank:
         return texts | {"algorithm": algorithm, "backend": launcher.backend_of(flags.get("backend"), place)}
 
     def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool, place: Place,
-                      moments: Optional[JobMoments] = None) -> None:
-        transport.offer(settings["backend"])
+                      moments: Optional[JobMoments] = None, members: transport.Members = None) -> None:
+        transport.offer(settings["backend"], members)
         self._session = Session(settings, parameters, loop_updates, place, ended=self._leave, moments=moments)
         self.rank, self.ranks = self._session.rank, self._session.ranks
         self._recording = Recording(self._session, place)

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import pictures, tables
+from .bounds import what_bounds
 
 if TYPE_CHECKING:
     import pandas
@@ -89,6 +90,11 @@ class Run:
         """The loss of each step, and what the algorithm recorded."""
         return self.plot().named("steps")
 
+    @cached_property
+    def bound(self) -> str:
+        """What bounds a step, in one sentence: compute or communication, and there the network or the codec."""
+        return what_bounds(self.folder / "steps.csv")
+
     def _title(self) -> str:
         return f"{self.facts['workload']['description']}, {self.flags.get('algorithm')}"
 
@@ -97,6 +103,8 @@ class Run:
                 "bytes_per_step_between_nodes": "bytes between nodes",
                 "loss": "loss", "accuracy": "accuracy", "clock_s": "took (s)"}
         shown = [(name, tables.short(self.summary.get(key))) for key, name in keys.items()]
+        if bound := self.bound:
+            shown.insert(0, ("bound", bound))
         if "stopped" in self.facts:
             shown.insert(0, ("stopped early", str(self.facts["stopped"])))
         return [*shown, ("ranks", str(self.facts["configuration"].get("ranks"))), ("files", f"{self.folder}/")]

@@ -8,11 +8,13 @@ from .extras import require
 
 if TYPE_CHECKING:
     import torch
+    from torch.distributed.device_mesh import DeviceMesh
 
     from . import algorithm as algorithms
     from .hook import Hook
     from .overflow import Scaler
     from .profile import Clock, Seconds
+    from .sharded_hook import FsdpHook
     from .simulation import Simulation
 
     Model = TypeVar("Model", bound=torch.nn.Module)
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
                  algorithm: "str | algorithms.Make" = "all_reduce", *,
                  broadcast_buffers: bool = True, find_unused_parameters: bool = False, learning_rate: Optional[float] = None,
-                 grad_scaler: "Optional[Scaler]" = None, **flags: object) -> "Model":
+                 grad_scaler: "Optional[Scaler]" = None, mesh: "Optional[DeviceMesh]" = None, **flags: object) -> "Model":
     """Trains `model` together with those of the other processes of a job, by any algorithm of `products("algorithms")`.
 
         model = Net()                                                     # torchrun --nproc-per-node 4 train.py
@@ -55,6 +57,10 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     them and a look at all gradients in each step. Such a step ends with the `zero_grad()` after it. Means in full precision need no
     `grad_scaler`, unless some parameters are on this rank only; codecs may hide an overflow, and residuals keep it, for which RuntimeError
     is raised where the optimizers are not `fused`, so that the scaler leaves them out.
+    A model that fully_shard (FSDP2) has cut over one dimension of a DeviceMesh trains along the other one, each rank with those that have the
+    same shards, by any algorithm: FSDP within an island, this between islands. `mesh` is the dimension along which ranks train together, where
+    it is not the only one left, and for whole models, as stages of a pipeline are; `job.rank` and `job.ranks` are then those along it. Shards
+    train on the CPU by backend torch, without `grad_scaler` and `join()`.
     Modules with the mark `only_on_this_rank = True`, as experts of `trigram.nn.MoE`, keep their own parameters and buffers.
     An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, as no other, and
     `model.trigram.step()` takes the place of `optimizer.step()`.
@@ -70,7 +76,7 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     its own word, or because it died or stopped."""
     require("torch", "trigram.with_trigram")
     from .job import Job
-    model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, find_unused_parameters, learning_rate, grad_scaler, flags)
+    model.trigram = Job(model, optimizers, algorithm, broadcast_buffers, find_unused_parameters, learning_rate, grad_scaler, mesh, flags)
     return model
 
 
@@ -91,6 +97,26 @@ def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str 
     require("torch", "trigram.ddp_hook")
     from .hook import Hook
     return Hook(model, algorithm, optimizer, grad_scaler, flags)
+
+
+def fsdp_hook(model: "torch.nn.Module", algorithm: str = "bytegrad", *, mesh: "Optional[DeviceMesh]" = None,
+              optimizer: "Optional[torch.optim.Optimizer]" = None, **flags: object) -> "FsdpHook":
+    """Lets a model that fully_shard has cut over one dimension of a mesh average its gradients along another one by a gradient method of
+    Trigram: HSDP, whose all-reduce is ours. Takes torch from 2.7 on.
+
+        mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("replicas", "shards"))
+        for layer in (*model.layers, model): fully_shard(layer, mesh=mesh["shards"])
+        hook = trigram.fsdp_hook(model, "bytegrad:error_feedback=on", optimizer=optimizer)
+        …                                                                 # train as before
+        hook.finish()
+
+    Each backward pass that reduces gradients is an exchange, of one bucket for each module of FSDP; accumulate by
+    `model.set_requires_gradient_sync(False)`. `mesh` as in `with_trigram`, `optimizer` and `flags` as in `ddp_hook`. Weights are those of the first
+    part of `mesh` to begin with where the script makes them so: the hook sees gradients alone. Returns the FsdpHook: its `steps()` and
+    `finish()`. Raises ValueError for other methods, and for what FSDP would not show it."""
+    require("torch", "trigram.fsdp_hook")
+    from .sharded_hook import FsdpHook
+    return FsdpHook(model, algorithm, optimizer, mesh, flags)
 
 
 def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Module, Any], torch.Tensor]", data: Callable[[int, int], Any],

@@ -60,33 +60,39 @@ def meeting(seconds: float) -> Iterator[None]:
                            "others reach, or GLOO_SOCKET_IFNAME name its network card") from error
 
 
-def new_group(seconds: float) -> Any:
-    """Of gloo, with all ranks. Collective; each later collective of it waits for others as long."""
+Members = Optional[tuple[int, ...]]
+"""Processes that are the ranks of a job, as torch.distributed counts them, in the order of ranks; None: all of them."""
+
+
+def new_group(seconds: float, members: Members) -> Any:
+    """Of gloo. Collective over the members; each later collective of it waits for others as long."""
     with meeting(seconds):
-        return dist.new_group(backend="gloo", timeout=limit(seconds))
+        if members is None:
+            return dist.new_group(backend="gloo", timeout=limit(seconds))
+        return dist.new_group(list(members), backend="gloo", timeout=limit(seconds), use_local_synchronization=True)
 
 
 class Connections:
     """Those of one run of ranks: a process group for each lane, since messages of a group wait for each other. What ends them
     ends no others."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, members: Members) -> None:
         """Collective."""
-        self._seconds = seconds
-        self._rank, self._ranks = dist.get_rank(), dist.get_world_size()
-        self.lanes = [new_group(seconds)]
+        self._seconds, self._members = seconds, members
+        self.lanes = [new_group(seconds, members)]
+        self._rank, self._ranks = dist.get_rank(self.lanes[0]), dist.get_world_size(self.lanes[0])
 
     def tell(self, said: Any) -> Any:
         """What rank 0 says. Collective."""
         told = [said]
         with meeting(self._seconds):
-            dist.broadcast_object_list(told, src=0, group=self.lanes[0])
+            dist.broadcast_object_list(told, src=self._members[0] if self._members else 0, group=self.lanes[0])
         return told[0]
 
     def connect(self, lanes: int) -> None:
         """Collective."""
         while len(self.lanes) < lanes:
-            self.lanes.append(new_group(self._seconds))
+            self.lanes.append(new_group(self._seconds, self._members))
 
     def end(self) -> None:
         """Ends all messages of all lanes, also at their other ends: where one takes too long, gloo gives up all of its group."""
@@ -101,20 +107,22 @@ class Connections:
             dist.destroy_process_group(group)
 
 
-def place_among_all(seconds: float) -> dict[str, Any]:
-    """Where this process stands among those that torch.distributed connects, and where they would reach it. Collective."""
+def place_among(members: Members, seconds: float) -> dict[str, Any]:
+    """Where this process stands among the members, and where they would reach it. Collective."""
     require_group(seconds)
-    hosts = [""] * dist.get_world_size()
-    group = new_group(seconds)
+    group = new_group(seconds, members)
+    rank, hosts = dist.get_rank(group), [""] * dist.get_world_size(group)
     try:
         with meeting(seconds):
             dist.all_gather_object(hosts, this_host(), group=group)
     finally:
         dist.destroy_process_group(group)
     numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts))}
-    own = "127.0.0.1" if len(numbers) == 1 else os.environ.get("MASTER_ADDR", platform.node())
+    is_master = members is None or members[0] == 0
+    named = os.environ.get("MASTER_ADDR", platform.node()) if is_master else platform.node()
+    own = "127.0.0.1" if len(numbers) == 1 else named
     listens = own if len(numbers) == 1 else listening_place(own)
-    return {"rank": dist.get_rank(), "nodes": [numbers[host] for host in hosts], "host": own, "listens": listens,
+    return {"rank": rank, "nodes": [numbers[host] for host in hosts], "host": own, "listens": listens,
             "facts": {"library": f"torch.distributed {torch.__version__}, gloo", "nodes": len(numbers)}}
 
 
@@ -134,13 +142,14 @@ def this_host() -> str:
 
 
 class Transport:
-    """The functions that the library calls; they live as long as the process."""
+    """The functions that the library calls for jobs of the same members; they live as long as the process."""
 
-    def __init__(self) -> None:
+    def __init__(self, members: Members) -> None:
+        self._members = members
         self._open: dict[int, Connections] = {}
         self._numbers = itertools.count()
         self._answers: dict[str, Callable[[dict[str, Any]], Any]] = {
-            "join": lambda asked: place_among_all(asked["seconds"]), "open": self._opened,
+            "join": lambda asked: place_among(members, asked["seconds"]), "open": self._opened,
             "tell": lambda asked: self._of(asked).tell(asked["said"]), "connect": lambda asked: self._of(asked).connect(asked["lanes"]),
             "end": lambda asked: self._of(asked).end(), "close": lambda asked: self._open.pop(asked["connections"]).close()}
         self.in_c = Ask(self._ask), Carry(self._carry)
@@ -158,7 +167,7 @@ class Transport:
     def _opened(self, asked: dict[str, Any]) -> int:
         """The number by which the library calls them."""
         number = next(self._numbers)
-        self._open[number] = Connections(asked["seconds"])
+        self._open[number] = Connections(asked["seconds"], self._members)
         return number
 
     def _of(self, asked: dict[str, Any]) -> Connections:
@@ -198,6 +207,7 @@ def require_group(seconds: float) -> None:
                              "torchrun --nproc-per-node 4 train.py, or call torch.distributed.init_process_group before")
         with meeting(seconds):
             dist.init_process_group("gloo", timeout=limit(seconds))
+        let_the_script_connect_too()
     wanted, connected = os.environ.get("WORLD_SIZE", ""), dist.get_world_size()
     if wanted.isdigit() and int(wanted) != connected:
         who = "torchrun started" if launcher.under_torchrun() else "the environment says"
@@ -205,13 +215,29 @@ def require_group(seconds: float) -> None:
                          "all of them, or leave it to Trigram")
 
 
+def let_the_script_connect_too() -> None:
+    """From now on the first init_process_group of the script has nothing left to do, since the processes are connected by gloo; it raises
+    RuntimeError for what gloo is not."""
+    connect = dist.init_process_group
+
+    @functools.wraps(connect)
+    def connected(backend: Optional[str] = None, *arguments: Any, **named: Any) -> Any:
+        if not dist.is_initialized():
+            return connect(backend, *arguments, **named)
+        if "gloo" not in str(backend or "gloo").lower():
+            raise RuntimeError(f"init_process_group({backend!r}) came after Trigram had connected the processes by gloo; call it before")
+        dist.init_process_group = connect
+
+    dist.init_process_group = connected
+
+
 @functools.cache
-def transport() -> Transport:
-    return Transport()
+def transport(members: Members) -> Transport:
+    return Transport(members)
 
 
-def offer(backend: str) -> None:
+def offer(backend: str, members: Members = None) -> None:
     """To what this thread opens next, where it is of a backend that needs it."""
     if backend.split(":")[0] == "torch":
-        ask, carry = transport().in_c
+        ask, carry = transport(members).in_c
         library.library().trigram_transport(ctypes.cast(ask, ctypes.c_void_p), ctypes.cast(carry, ctypes.c_void_p))

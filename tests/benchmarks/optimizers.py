@@ -1,4 +1,4 @@
-"""Seconds of a step of trigram.optim beside torch.optim's loop, foreach and, where this torch has it for CPUs, fused:
+"""Seconds of a step of trigram.optim, and of torch.optim's loop in pieces (fuse), beside torch.optim's loop, foreach and, where this torch has it for CPUs, fused:
 
     ./trigram python tests/benchmarks/optimizers.py [--threads N] [--rounds N]
 
@@ -26,6 +26,7 @@ def methods(kind, options):
             "torch, foreach": lambda parameters: theirs(parameters, foreach=True, **options),
             "torch, fused": lambda parameters: theirs(parameters, fused=True, **options),
             "trigram": lambda parameters: ours(parameters, **options),
+            "trigram, fuse": lambda parameters: optim.fuse(theirs(parameters, foreach=False, **options)),
             "trigram, flat": lambda parameters: ours(parameters, flat=True, **options)}
 
 

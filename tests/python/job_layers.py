@@ -4,8 +4,21 @@ import copy
 
 import torch
 
-from job_case import BACKEND, JobCase, seeded, wrapped
+from job_case import BACKEND, JobCase, Net, differences, seeded, wrapped
+from optimizers_of_users import Lion
 from trigram import comm, nn, optim
+
+
+class Counting(Lion):
+    """Tells the sizes of the tensors that it steps."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters)
+        self.sizes = []
+
+    def move(self, one, *others):
+        self.sizes.append(one.numel())
+        super().move(one, *others)
 
 
 class Layers(JobCase):
@@ -124,6 +137,30 @@ class Layers(JobCase):
         for make in (lambda model: optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=0.01),
                      lambda model: optim.SGD(model.parameters(), lr=0.1, flat=True)):
             self.beside_ddp(make, self.one)
+
+    def case_any_optimizer_steps_buckets(self):
+        """One that is fused, before with_trigram or after it, has the bits that it has without, by a call a bucket; and after the end."""
+        for algorithm in ("bytegrad:error_feedback=on", "local_sgd:every=2"):
+            models, sizes = [], []
+            for when in ("never", "before", "after"):
+                model = seeded(Net)
+                optimizer = Counting(model.parameters())
+                if when == "before":
+                    optim.fuse(optimizer)
+                job = wrapped(model, [optimizer], algorithm).trigram
+                if when == "after":
+                    optim.fuse(optimizer)
+                optimizer.sizes.clear()
+                for number in range(3):
+                    self.one(model, optimizer, number, None)
+                buckets = [one.numel() for one in job._memory.weights]
+                assert when == "never" or optimizer.sizes == 3 * buckets, (when, optimizer.sizes, buckets)
+                job.finish()
+                self.one(model, optimizer, 3, None)
+                models.append(model)
+                sizes.append(optimizer.sizes[-1])
+            assert differences(models[0], models[1]) == differences(models[0], models[2]) == 0
+            assert sizes[1:] == [sum(one.numel() for one in models[1].parameters())] * 2, sizes
 
     def case_experts_stay_on_their_rank(self):
         """All but experts is averaged; they step along their own gradients, and begin and end differently on each rank."""

@@ -14,7 +14,7 @@ import unittest
 import unittest.mock
 
 import trigram
-from trigram import pictures, program, tables
+from trigram import bounds, pictures, program, tables
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 STUDY = """# Two ways to average gradients.
@@ -70,6 +70,20 @@ class Results(unittest.TestCase):
         self.assertEqual(text.splitlines()[0], "mlp 64-32-10 on digits, async_average")
         self.assertRegex(text, r"\n  accuracy +0\.\d+\n")
         self.assertIn("<td>accuracy</td>", self.run_._repr_html_())
+
+    def test_a_run_says_what_bounds_it(self):
+        """Of tables whose bound is plain."""
+        self.assertRegex(repr(self.run_), r"\n  bound +(compute|communication) bounds a step: ")
+        self.assertIn("bounds a step", self.run_._repr_html_())
+        table = self.folder / "steps.csv"
+        for rows, said in ((["3,1,0,4,0", "3,1,0,4,0"], "compute bounds a step: it takes 75% of it, and 25% is waited for other ranks"),
+                           (["1,3,0.5,2,0.5"], "communication bounds a step: 75% of it is waited for other ranks, .* is on the network"),
+                           (["1,3,2,1,0.5"], "communication bounds a step: 75% .* is in the codec"), ([], "^$"), (["0,0,0,0,0"], "^$")):
+            table.write_text("\n".join(["compute_s,exposed_s,encode_s,wire_s,decode_s", *rows]))
+            self.assertRegex(bounds.what_bounds(table), said)
+        table.write_text("step\n1\n")
+        with self.assertRaisesRegex(ValueError, "cannot read '.*steps.csv': KeyError: 'compute_s'"):
+            bounds.what_bounds(table)
 
     def test_files_without_a_name_go_with_their_object(self):
         run = trigram.run(steps=2)

@@ -25,14 +25,14 @@ class Cases(BesideDdp, Bits, Comm, Copies, Layers, Loops, Means, Methods, Misuse
     """A method a case."""
 
 
-def main(folder, names):
+def main(kind, folder, names):
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     rank, ranks = (int(next(os.environ[key] for key in keys if key in os.environ))
                    for keys in (("OMPI_COMM_WORLD_RANK", "RANK"), ("OMPI_COMM_WORLD_SIZE", "WORLD_SIZE")))
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=ranks)
-    cases = Cases()
-    for name in names or [key.removeprefix("case_") for key in dir(Cases) if key.startswith("case_")]:
+    cases = kind()
+    for name in names or [key.removeprefix("case_") for key in dir(cases) if key.startswith("case_")]:
         try:
             getattr(cases, f"case_{name}")()
             came = "held"
@@ -43,4 +43,4 @@ def main(folder, names):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(Cases, sys.argv[1], sys.argv[2:])

@@ -1,0 +1,46 @@
+"""Models that fully_shard has cut, in a job of torchrun of four ranks, which takes torch from 2.7 on. Ends with 77 where it is older, as
+Debian 12's is, or not there; tests/python/with_torch 2.15.0 sharded brings one."""
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--redirects", "9:1", "--tee", "9:1", "--rdzv-backend", "c10d", "--rdzv-endpoint",
+            "127.0.0.1:0", "--nproc-per-node", "4"]
+PATIENCE = 600
+CASES = ["sharded_all_reduce_is_hsdp", "sharded_loops_are_hsdps", "sharded_methods_are_those_of_whole_models", "sharded_bytegrad",
+         "every_other_algorithm_trains_shards", "sharded_and_resumed", "sharded_scores", "shards_of_tensor_parallel_layers",
+         "stages_have_replicas_of_their_own", "fsdp_hook_is_hsdp", "fsdp_hook_of_bytegrad", "shards_that_cannot_train_are_refused"]
+EXAMPLE = HERE.parents[1] / "examples" / "sharded_islands.py"
+
+
+class Sharded(unittest.TestCase):
+    def job(self, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            ended = subprocess.run([*TORCHRUN, *map(str, words)], cwd=folder, timeout=PATIENCE, text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ | {"OMP_NUM_THREADS": "1"})
+        self.assertEqual(ended.returncode, 0, ended.stdout[-6000:])
+        return ended.stdout
+
+    def test_shards(self):
+        with tempfile.TemporaryDirectory() as store:
+            said = self.job(HERE / "sharded_job.py", store, *CASES)
+        self.assertEqual([name for name in CASES if f"held {name}\n" not in said], [], said)
+
+    def test_the_example(self):
+        self.assertRegex(self.job(EXAMPLE), r"loss 0\.\d+ after 64 steps, of which 4 exchanged weights")
+
+
+if __name__ == "__main__":
+    if not importlib.util.find_spec("torch"):
+        sys.exit(77)
+    import torch.distributed.fsdp
+    if not hasattr(getattr(torch.distributed.fsdp, "FSDPModule", None), "set_all_reduce_hook"):
+        print(f"torch {torch.__version__} has no FSDPModule.set_all_reduce_hook, which came with 2.7")
+        sys.exit(77)
+    unittest.main()
