@@ -44,7 +44,9 @@ Predicted step_of(const RunConfig& config) {
   const Training training = run_training(*backend, checked);
   const nlohmann::json summary = summarize(training, checked.workload().global_batch());
   const auto steps = static_cast<double>(training.ranks.front().steps_done);
-  return {summary.at("iteration_s"), regime_of(summary, steps, config.backend.parameters)};
+  return {summary.at("iteration_s"), regime_of(summary, steps, config.backend.parameters),
+          summary.at("bytes_per_step_mean"), summary.at("bytes_per_step_between_nodes"),
+          summary.at("breakdown").at("exposed_s")};
 }
 
 BenchCase bench_of(const Measurement& row, const RunConfig& config) {

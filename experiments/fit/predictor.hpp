@@ -21,6 +21,9 @@ struct PlannedMeasurement {
 struct Predicted {
   double seconds = 0;
   Regime regime = Regime::compute;
+  double bytes = 0;    ///< that a rank sends in a training step, mean over steps and ranks
+  double between = 0;  ///< those of them that leave its node
+  double waits = 0;    ///< seconds of a training step in which a rank waits for others, mean over steps
 };
 
 class Predictor {

@@ -28,5 +28,7 @@ extern const Subcommand plot_subcommand;
 extern const Subcommand new_subcommand;
 extern const Subcommand tune_subcommand;
 extern const Subcommand report_subcommand;
+extern const Subcommand import_subcommand;
+extern const Subcommand advise_subcommand;
 
 }  // namespace trigram

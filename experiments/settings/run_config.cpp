@@ -34,8 +34,10 @@ World read_world(Params& flags) {
 std::string read_workload(Params& flags) {
   const std::string workload = flags.get("workload", "mlp", "what is trained (trigram list workloads)");
   const std::string profile =
-      flags.get("profile", "", "a profile whose sizes and times a model borrows, as vgg16 (trigram list profiles)");
-  return profile.empty() ? workload : "on_profile:model=(" + workload + "),profile=(" + profile + ")";
+      flags.get("profile", "",
+                "a profile whose sizes and times a model borrows, as vgg16 (trigram list profiles), or a file, as "
+                "mine.csv");
+  return profile.empty() ? workload : "on_profile:model=(" + workload + "),profile=(" + profile_workload(profile) + ")";
 }
 
 void read_what_is_trained(Params& flags, TrainingOptions& training) {
@@ -92,6 +94,12 @@ int read_hierarchy_chunks(Params& flags) {
       "chunks in which a hierarchy takes a full-precision mean by all_reduce: phases of one inside nodes run beside "
       "that of another between them; what is compressed, gossip and push_pull have none",
       {1, 1024});
+}
+
+std::string profile_workload(const std::string& profile) {
+  const Spec spec = Spec::parse(profile);
+  if (spec.name.find('/') == std::string::npos && !spec.name.ends_with(".csv")) return profile;
+  return "profile:file=" + spec.name + (spec.parameters.empty() ? "" : "," + spec.parameters);
 }
 
 RunFlags::RunFlags(Params& flags)

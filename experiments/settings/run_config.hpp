@@ -12,6 +12,9 @@
 
 namespace trigram {
 
+/// The workload that a profile is: that of a name, as vgg16:batch=8, or of a table, as mine.csv:batch=8.
+std::string profile_workload(const std::string& profile);
+
 /// Declares and reads World::hierarchy_chunks.
 int read_hierarchy_chunks(Params& flags);
 

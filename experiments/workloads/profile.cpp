@@ -106,7 +106,8 @@ void Profile::spend_forward(Device& device) const {
     seconds += layers_[layer].forward_seconds;
     if (clock_ == Clock::roofline) device.charge(roofline(layer, table_->layers[layer].forward_flops, 1));
   }
-  if (clock_ != Clock::roofline && seconds > 0) device.charge_seconds(seconds * local_batches());
+  seconds = seconds * local_batches() + rest_seconds();
+  if (clock_ != Clock::roofline && seconds > 0) device.charge_seconds(seconds);
 }
 
 void Profile::spend_backward(Device& device, int first, int last) const {

@@ -13,7 +13,9 @@ namespace trigram {
 
 /// A profile: phantom parameters, and compute that only takes time. Time comes from the table's measured layers, from
 /// one measured (or given) compute time of a step, spread over layers by their FLOPs with `forward_fraction` of it in
-/// forward, or from the roofline of the modelled GPU. Measured time grows in proportion to the samples of a GPU.
+/// forward, or from the roofline of the modelled GPU. Measured time grows in proportion to the samples of a GPU, but
+/// for the table's `rest`, which a step begins with: between the last step's update and forward nothing can be
+/// communicated.
 class Profile : public Workload {
  public:
   /// Declares batch, compute and forward_fraction. A table without layers or without time is allowed until `open`.
@@ -29,7 +31,7 @@ class Profile : public Workload {
   std::vector<Parameter> parameters() const override { return table_->parameters; }
   int layers() const override { return static_cast<int>(table_->layers.size()); }
   bool phantom() const override { return true; }
-  bool times_update() const override { return clock_ == Clock::measured_step; }
+  bool times_update() const override { return clock_ == Clock::measured_step || rest_seconds() > 0; }
   std::int64_t global_batch() const override { return global_batch_; }
   std::int64_t local_batch() const override { return local_batch_; }
   std::string description() const override;
@@ -52,6 +54,8 @@ class Profile : public Workload {
     double parameters = 0;
   };
 
+  /// What the table measured beside forward and backward; 0 where its times are not those of the clock.
+  double rest_seconds() const { return clock_ == Clock::roofline ? 0 : table_->rest_seconds.value_or(0); }
   void choose_clock(const std::string& compute, const Params& params);
   void take_measured_layers(double batches);
   void spread_over_layers();

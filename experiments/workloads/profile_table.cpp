@@ -89,9 +89,11 @@ void read_key(ProfileTable& table, std::string_view line, const std::string& pla
     require(table.batch > 0, place, ": a batch must be positive");
   } else if (key == "compute") {
     table.compute_seconds = located(place + ": compute: ", [&] { return parse_quantity(value, Unit::seconds); });
+  } else if (key == "rest") {
+    table.rest_seconds = located(place + ": rest: ", [&] { return parse_quantity(value, Unit::seconds); });
   } else {
     throw UsageError(place + ": " + in_quotes(key) +
-                     " is none of the keys summary, source, batch, compute; write '# key: value'");
+                     " is none of the keys summary, source, batch, compute, rest; write '# key: value'");
   }
 }
 

@@ -22,7 +22,8 @@ struct ProfileLayer {
 };
 
 /// A network as a table. A file is lines "# key: value" (summary, source, batch, and compute: measured seconds of a
-/// step's forward and backward together, as "0.53s"), a line of column names, then one line a tensor:
+/// step's forward and backward together, as "0.53s"; rest: those of a step in neither, as the optimizer's update, data
+/// and the host, of which the update is then a part), a line of column names, then one line a tensor:
 ///   layer,tensor,parameters,decays  and  forward_flops [backward_flops] [activations]  or  forward_ms,backward_ms
 /// and, for methods that need to know a matrix from a vector, dimensions, as 64x3x7x7, whose product is `parameters`.
 /// Rows of one layer follow each other, and their costs add up; an empty field is 0, and no dimensions. Backward FLOPs
@@ -34,6 +35,7 @@ struct ProfileTable {
   std::string source;
   std::int64_t batch = 1;  ///< samples a GPU that measured times are for
   std::optional<double> compute_seconds;
+  std::optional<double> rest_seconds;  ///< of a step, neither forward nor backward, whatever the batch
   std::vector<ProfileLayer> layers;
   std::vector<Parameter> parameters;  ///< in forward order, count 0
 

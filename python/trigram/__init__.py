@@ -40,10 +40,10 @@ program too. What was finished by then stays in its folder: a study goes on from
 
 __version__ = "0.1.0"
 
-from .commands import bench, calibrate, products, run, study
+from .commands import bench, calibrate, import_files, products, run, study
 from .pictures import Pictures
-from .results import Bench, Calibration, Product, Products, Run, Study, load
+from .results import Bench, Calibration, Imported, Product, Products, Run, Study, load
 from .training import ddp_hook, fsdp_hook, profile_of, simulate, with_trigram
 
-__all__ = ["run", "study", "bench", "calibrate", "products", "load", "with_trigram", "ddp_hook", "fsdp_hook", "simulate", "profile_of",
-           "Run", "Study", "Bench", "Calibration", "Product", "Products", "Pictures"]
+__all__ = ["run", "study", "bench", "calibrate", "import_files", "products", "load", "with_trigram", "ddp_hook", "fsdp_hook", "simulate",
+           "profile_of", "Run", "Study", "Bench", "Calibration", "Imported", "Product", "Products", "Pictures"]

@@ -73,6 +73,18 @@ def calibrate(*, launcher: Launcher = (), **flags: object) -> results.Calibratio
     return results.Calibration(text, path, scratch)
 
 
+def import_files(kind: str, *files: "str | pathlib.Path", out: "str | pathlib.Path" = "results/imported", **flags: object) -> results.Imported:
+    """Reads files that other tools wrote: `trigram import`.
+
+        mine = trigram.import_files("pytorch", "rank0.json.gz", "rank1.json.gz", batch=32, out="results/mine")
+        trigram.run(workload=f"profile:file={mine.profile}", cluster=mine.cluster)
+
+    `kind` is one of those that `trigram import --help` lists. Raises ValueError for files that are not of that kind, with a sentence
+    that says why."""
+    text = program.start(["import", kind, *map(str, files), *program.words_of(flags | {"out": out})])
+    return results.Imported(text, pathlib.Path(out))
+
+
 def products(kind: str) -> results.Products:
     """What there is of a kind, with parameters: `trigram list`. `kind` is "algorithms", "codecs", "topologies",
     "workloads", "clusters", "studies", … Raises ValueError for another word, naming all kinds."""

@@ -2,6 +2,7 @@
 
 import html
 import io
+import json
 import pathlib
 import shutil
 import tempfile
@@ -201,6 +202,25 @@ class Bench:
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.text)}</pre>"
+
+
+class Imported:
+    """What was read from files of other tools: `text` is what the program printed, with what it could not know; `profile`, `cluster` and
+    `measurements` are the files that it wrote, None where there is none."""
+
+    def __init__(self, text: str, folder: pathlib.Path) -> None:
+        self.text = text
+        self._wrote = set(json.loads((folder / "import.json").read_text("utf-8"))["wrote"])
+        self._folder = folder.resolve()
+        self.profile = self._file("profile.csv")
+        self.cluster = self._file("cluster.cfg")
+        self.measurements = self._file("measurements.csv")
+
+    def _file(self, name: str) -> Optional[pathlib.Path]:
+        return self._folder / name if name in self._wrote else None
+
+    def __repr__(self) -> str:
+        return self.text.rstrip()
 
 
 class Calibration:

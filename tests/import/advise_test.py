@@ -1,0 +1,52 @@
+"""Advice where the answer is known: training that only computes, a network that only carries bytes, and what is asked to be left out."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["TRIGRAM_PROGRAM"]
+PROFILE = "# batch: 1\n# rest: 1ms\nlayer,tensor,parameters,dimensions,decays,forward_ms,backward_ms\none,weight,1000000,1000x1000,1,{0},{0}\n"
+TWO_HOSTS = "two_by_four:nodes=2,gpus_per_node=1,nic_latency=1us,kernel_launch=0s,nic_bandwidth="
+
+
+class Advice(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def advise(self, milliseconds, bandwidth, *flags):
+        profile = self.folder / "mine.csv"
+        profile.write_text(PROFILE.format(milliseconds))
+        return subprocess.run([PROGRAM, "advise", "--profile", profile, "--cluster", TWO_HOSTS + bandwidth, *flags], capture_output=True, text=True)
+
+    def rows(self, ended):
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        table = ended.stdout.split("\n\n")[1].splitlines()[2:]
+        return {words[0]: float(words[1]) for words in map(str.split, table)}
+
+    def test_nothing_helps_a_training_that_computes(self):
+        ended = self.advise(100, "1Tbps", "--methods", "bytegrad,local_sgd")
+        self.assertRegex(ended.stdout, r"^nothing will help: (99\.\d+|100) % of a step is computing")
+
+    def test_a_slow_network_is_bound_by_bytes(self):
+        # Forward 1, rest 1, backward 1 ms; 4 MB of two ranks cross a NIC once, in 40 ms at 0.8 Gbps; every fourth step for local_sgd.
+        rows = self.rows(self.advise(1, "0.8Gbps", "--methods", "local_sgd"))
+        self.assertAlmostEqual(rows["all_reduce"] / (3 + 40), 1, 2)
+        self.assertAlmostEqual(rows["local_sgd"] / (3 + 10), 1, 2)
+
+    def test_what_does_not_fit_is_left_out(self):
+        self.assertEqual(set(self.rows(self.advise(1, "1Gbps", "--keep-accuracy", "--methods", "local_sgd,bytegrad,delayed_sgd"))), {"all_reduce"})
+        self.assertEqual(set(self.rows(self.advise(1, "1Gbps", "--max-staleness", "0", "--methods", "bytegrad,async_average"))),
+                         {"all_reduce", "bytegrad"})
+
+    def test_an_unknown_method_is_refused(self):
+        ended = self.advise(1, "1Gbps", "--methods", "bytegard")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("unknown algorithm 'bytegard' (did you mean 'bytegrad'?)", ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
