@@ -26,7 +26,10 @@ class StoreBuffer;
 
 constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
 
-constexpr std::uint32_t first_lane(std::uint32_t lanes) { return static_cast<std::uint32_t>(std::countr_zero(lanes)); }
+/// Of one lane or more. The remainder is what compilers need to know that it is one.
+constexpr std::uint32_t first_lane(std::uint32_t lanes) {
+  return static_cast<std::uint32_t>(std::countr_zero(lanes)) % lanes_of_warp;
+}
 
 /// What the threads of one block share.
 struct BlockState {

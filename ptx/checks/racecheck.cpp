@@ -77,7 +77,7 @@ void Racecheck::access_bytes(const Now& now, std::uint32_t lanes) {
   for (std::size_t index = 0; index < now.access.bytes; ++index) {
     ByteHistory& byte = bytes.at(address + index);
     if (now.access.access == Access::write) {
-      write(now, byte, lanes, index);
+      write(now, byte, lanes, address + index, index);
       continue;
     }
     const std::uint8_t value = byte.value;
@@ -97,8 +97,8 @@ void Racecheck::read(const Now& now, ByteHistory& byte, std::uint32_t lanes, std
   history_.read(byte, now.number, lanes, order_);
 }
 
-void Racecheck::write(const Now& now, ByteHistory& byte, std::uint32_t lanes, std::size_t index) {
-  const std::uint64_t address = now.access.addresses[first_lane(lanes)] + index;
+void Racecheck::write(const Now& now, ByteHistory& byte, std::uint32_t lanes, std::uint64_t address,
+                      std::size_t index) {
   const auto last = static_cast<std::uint8_t>(std::bit_width(lanes) - 1);
   const std::uint8_t value = now.value(last, index);
   if (!std::has_single_bit(lanes)) require_one_value(now, lanes, index);

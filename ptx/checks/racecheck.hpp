@@ -30,7 +30,7 @@ class Racecheck : public Observer {
 
   void access_bytes(const Now& now, std::uint32_t lanes);
   void read(const Now& now, ByteHistory& byte, std::uint32_t lanes, std::uint64_t address);
-  void write(const Now& now, ByteHistory& byte, std::uint32_t lanes, std::size_t index);
+  void write(const Now& now, ByteHistory& byte, std::uint32_t lanes, std::uint64_t address, std::size_t index);
   void require_one_value(const Now& now, std::uint32_t lanes, std::size_t index);
   void compare(const Now& now, std::uint32_t past, std::uint32_t past_lanes, std::uint32_t lanes, std::uint64_t address,
                bool past_writes);
