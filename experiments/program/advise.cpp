@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "experiments/fit/predictor.hpp"
 #include "experiments/program/command_line.hpp"
+#include "experiments/program/flags_of_run.hpp"
 #include "experiments/program/methods.hpp"
 #include "experiments/program/subcommand.hpp"
 #include "experiments/program/tables.hpp"
@@ -41,16 +42,12 @@ const std::set<std::string> decided_by_advice{"out",    "progress",         "rec
                                               "resume", "checkpoint-every", "steps",  "config", "backend"};
 
 CommandLine advise_command_line() {
-  std::vector<Params::Declared> flags = declared_flags<AdviseFlags>("trigram advise");
-  for (const Params::Declared& flag : run_flags()) {
-    if (!decided_by_advice.contains(flag.key)) flags.push_back(flag);
-  }
   return {
       "advise",
       "Predicts the time of a step with each method, beside the one that is used today (--algorithm), and says what\n"
       "each risks. --profile is a table of yours, as import writes it, or a name of list profiles.",
       "trigram advise --profile results/mine/profile.csv --cluster results/mine/cluster.cfg --bucket-size 25MiB",
-      flags};
+      beside_flags_of_run(declared_flags<AdviseFlags>("trigram advise"), decided_by_advice)};
 }
 
 /// A method that was simulated, or why it was not.
@@ -67,13 +64,6 @@ Settings phantom(Settings given) {
     given.erase("profile");
   }
   return given;
-}
-
-/// Reads the flags of a run out of all that were given.
-Settings flags_of_run(const Settings& given) {
-  Settings own = given;
-  for (const Params::Declared& flag : declared_flags<AdviseFlags>("trigram advise")) own.erase(flag.key);
-  return phantom(own);
 }
 
 Measurement row_of(const Settings& run, const Method& method) {
@@ -152,14 +142,10 @@ std::string verdict(const std::vector<Advice>& faster, const Advice& today) {
 int advise(const Arguments& arguments) {
   const CommandLine command_line = advise_command_line();
   if (command_line.helped(arguments)) return 0;
-  const Settings given = command_line.parse(arguments);
-  Settings own;
-  for (const Params::Declared& flag : declared_flags<AdviseFlags>("trigram advise")) {
-    if (const auto found = given.find(flag.key); found != given.end()) own.insert(*found);
-  }
-  Params params = as_params("trigram advise", own);
+  const OwnAndRun given = parted(command_line.parse(arguments), declared_flags<AdviseFlags>("trigram advise"));
+  Params params = as_params("trigram advise", given.own);
   const AdviseFlags flags(params);
-  const Settings run = flags_of_run(given);
+  const Settings run = phantom(given.run);
   const std::string now = run.contains("algorithm") ? run.at("algorithm") : "all_reduce";
   std::vector<Method> all = methods(flags.choice);
   std::erase_if(all, [&](const Method& one) { return one.name == now; });

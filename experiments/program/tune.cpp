@@ -8,6 +8,7 @@
 #include "core/located.hpp"
 #include "core/quoted.hpp"
 #include "experiments/program/command_line.hpp"
+#include "experiments/program/flags_of_run.hpp"
 #include "experiments/program/plotting.hpp"
 #include "experiments/program/script.hpp"
 #include "experiments/program/search_space.hpp"
@@ -62,20 +63,16 @@ const std::set<std::string> own_of_a_run{"out",        "progress",         "reco
                                          "checkpoint", "checkpoint-every", "resume"};
 
 CommandLine tune_command_line() {
-  std::vector<Params::Declared> flags = declared_flags<TuneFlags>("trigram tune");
-  for (const Params::Declared& flag : run_flags()) {
-    if (!own_of_a_run.contains(flag.key)) flags.push_back(flag);
-  }
   return {
       "tune",
       "Searches for the flags of a run that make it fastest, and leaves them as a file for run --config. Runs that\n"
       "are finished are kept, so the same command continues.",
-      "trigram tune --workload vgg16 --cluster p3_16xlarge:nic_bandwidth=5Gbps --trials 40 --out results/tuned", flags};
+      "trigram tune --workload vgg16 --cluster p3_16xlarge:nic_bandwidth=5Gbps --trials 40 --out results/tuned",
+      beside_flags_of_run(declared_flags<TuneFlags>("trigram tune"), own_of_a_run)};
 }
 
 /// The flags of the run that a search begins at, files of flags read in.
 Settings given_run(Settings given) {
-  for (const Params::Declared& flag : declared_flags<TuneFlags>("trigram tune")) given.erase(flag.key);
   if (const auto file = given.find("config"); file != given.end()) {
     const std::string path = file->second;
     given.erase(file);
@@ -87,14 +84,6 @@ Settings given_run(Settings given) {
 
 RunConfig config_of(const Settings& given) {
   return RunConfig("trigram tune", resolved(with_system(given, run_flags()), run_defaults()));
-}
-
-Settings tuning_flags(const Settings& given) {
-  Settings own;
-  for (const Params::Declared& flag : declared_flags<TuneFlags>("trigram tune")) {
-    if (const auto found = given.find(flag.key); found != given.end()) own.insert(*found);
-  }
-  return own;
 }
 
 /// A value that no run can have is refused before the first trial.
@@ -155,10 +144,10 @@ nlohmann::json plan(const TuneFlags& flags, const Settings& given, const RunConf
 int tune(const Arguments& arguments) {
   const CommandLine command_line = tune_command_line();
   if (command_line.helped(arguments)) return 0;
-  const Settings words = command_line.parse(arguments);
-  Params own = as_params("trigram tune", tuning_flags(words));
+  const OwnAndRun parts = parted(command_line.parse(arguments), declared_flags<TuneFlags>("trigram tune"));
+  Params own = as_params("trigram tune", parts.own);
   const TuneFlags flags(own);
-  const Settings given = given_run(words);
+  const Settings given = given_run(parts.run);
   const RunConfig begin = config_of(given);
   const nlohmann::json planned = plan(flags, given, begin);
   const ResultFolder folder(flags.out, {"tune.json", "trials.csv", "best.cfg", "summary.txt"});
