@@ -25,9 +25,9 @@ Group::Group(Simulation& simulation, std::vector<int> members, int lane, std::st
       members_(std::move(members)),
       lane_(lane),
       name_(std::move(name)),
-      channels_(members_.size()) {
+      channels_(members_.size()),
+      meeting_(static_cast<int>(members_.size())) {
   const std::size_t n = members_.size();
-  meeting_.gate = simgrid::s4u::Barrier::create(static_cast<unsigned>(n));
   meeting_.buffers.resize(n);
   meeting_.send.resize(n);
   meeting_.receive.resize(n);
@@ -89,7 +89,7 @@ void Group::throw_failed(int rank) const {
 
 void Group::wait_at_gate() {
   const Standstill::Rest rest(simulation_.standstill());
-  meeting_.gate->wait();
+  meeting_.gate.wait();
 }
 
 void Group::require_same_work(int rank, int other) const {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/sim/barrier.hpp"
 #include "backends/sim/parts.hpp"
 #include "core/communicator.hpp"
 
@@ -26,7 +27,9 @@ struct Channel {
 
 /// A rendezvous of the group's ranks in a collective.
 struct Meeting {
-  simgrid::s4u::BarrierPtr gate;
+  explicit Meeting(int ranks) : gate(ranks) {}
+
+  Barrier gate;
   int arrived = 0;
   int first = 0;                                       ///< who came first
   std::vector<Buffer> buffers;                         ///< by rank

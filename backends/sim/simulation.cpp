@@ -26,7 +26,8 @@ Simulation::Simulation(const Cluster& cluster, const World& world)
       layout_(world.layout()),
       platform_(cluster, world.ranks),
       network_(cluster, platform_),
-      map_(std::make_shared<RankMap>(world.axes(), platform_.node_of_rank)) {
+      map_(std::make_shared<RankMap>(world.axes(), platform_.node_of_rank)),
+      agreement_(world.ranks) {
   const auto n = static_cast<std::size_t>(world.ranks);
   for (std::size_t rank = 0; rank < n; ++rank) gpus_.emplace_back(platform_.hosts[rank], cluster.compute_slowdown > 1);
   stations_.resize(n * static_cast<std::size_t>(lanes()));
@@ -36,7 +37,6 @@ Simulation::Simulation(const Cluster& cluster, const World& world)
   dead_since_.assign(n, std::numeric_limits<double>::infinity());
   sent_.assign(static_cast<std::size_t>(platform_.nics()), 0);
   received_ = sent_;
-  agreement_ = sg::Barrier::create(static_cast<unsigned>(world.ranks));
   watch_wanted_ = sg::Semaphore::create(0);
 }
 
@@ -127,7 +127,7 @@ std::int64_t Simulation::agree(int rank, std::int64_t value, ReduceOp op) {
   }
   const Blocked blocked(*this, station(rank, 0), "agree", *everybody_);
   const Standstill::Rest rest(standstill_);
-  blocking([&] { agreement_->wait(); });
+  blocking([&] { agreement_.wait(); });
   return agreed_;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/sim/barrier.hpp"
 #include "backends/sim/cluster.hpp"
 #include "backends/sim/gpu.hpp"
 #include "backends/sim/network.hpp"
@@ -197,7 +198,7 @@ class Simulation {
   bool watch_rests_ = false;
   simgrid::s4u::SemaphorePtr watch_wanted_;
   std::shared_ptr<const Group> everybody_;
-  simgrid::s4u::BarrierPtr agreement_;
+  Barrier agreement_;
   std::vector<simgrid::s4u::SemaphorePtr> turns_;  ///< by rank, to go on after it has met the others
   int agreed_ranks_ = 0;
   std::int64_t agreeing_ = 0, agreed_ = 0;

@@ -107,7 +107,8 @@ TEST(Nccl, DeclaresTheBytesOfItsStreams) {
     for (int rank = 0; rank < n; ++rank) node_of.push_back(rank / of_node);
     const Neighbourhood where{node_of, nics > 1, [](int, int) { return 1e-6; }};
     for (const char* way : ways) {
-      const AllReduce& how = all_reduce_named(all_reduce_named(way).knowing({450e9, 50e9, nics}));
+      const std::string spec = all_reduce_named(way).knowing({450e9, 50e9, nics});
+      const AllReduce& how = all_reduce_named(spec);
       const std::int64_t count = std::int64_t{chunk_grain} * n * 2 * nics;
       std::vector<std::int64_t> sent(static_cast<std::size_t>(n), 0), declared = sent;
       for (const Pipeline::Stream& stream : how.pipeline(where, phantom(4 * count)).streams)
