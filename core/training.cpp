@@ -94,11 +94,13 @@ void check_memory(const TrainingOptions& options, const World& world, const Back
   // Where one scores, the weights of all ranks lie as they came and as they are compared, beside their mean in f64, the
   // same in f32, and what the score computes on.
   const double compared = (2.0 * world.ranks + 4) * weights;
-  const std::string batch =
-      options.global_batch > 0 ? " at a global-batch of " + std::to_string(options.global_batch) : "";
+  std::string at;
+  if (options.global_batch > 0) at = " at a global-batch of " + std::to_string(options.global_batch);
+  if (options.buckets.alignment > 1)
+    at += (at.empty() ? " at" : " and") + (" a bucket-alignment of " + std::to_string(options.buckets.alignment));
   require_memory(ranks * (workload.memory() + buffers * weights) + compared,
                  "workload " + in_quotes(options.workload) + ": " + number_text(ranks) +
-                     " times the weights, gradients and activations of a rank" + batch +
+                     " times the weights, gradients and activations of a rank" + at +
                      ", and what an evaluation compares,");
   const double steps = static_cast<double>(options.steps) * (options.record_all ? ranks : 1);
   require_memory(steps * row_of_a_step, "a record of " + number_text(steps) + " steps");

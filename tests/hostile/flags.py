@@ -20,7 +20,8 @@ WRITTEN = {"run": "out/made/run.json"}
 # With these a command that nobody could refuse may end with 1: runs are missing; more evaluations than anyone could know before.
 MAY_FAIL = {"study": {"collect", "cells"}, "run": {"evaluate-seconds"}}
 POSITIONAL = {"study": {"STUDY": "small.cfg"}, "plot": {"DIR": "out"}, "check": {"PRODUCT": "local_sgd:every=3"},
-              "new": {"KIND": "cluster", "NAME": "made"}}
+              "new": {"KIND": "cluster", "NAME": "made"}, "import": {"KIND": "ping", "FILE": "ping.txt"}}
+PING = "64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=0.210 ms\nrtt min/avg/max/mdev = 0.210/0.210/0.210/0.000 ms\n"
 STUDY = "[run]\nsteps = 2\nranks = 2\nworkload = quadratic:dimension=16\n[sweep]\nseed = 1 2\n"
 
 
@@ -59,7 +60,7 @@ def with_flag(random, catalogue, scratch, subcommand, flag, value, must_refuse):
     given[flag.name] = value
     if flag.name == "config":
         given = {"config": value}
-    wrong, places = [value], [flag.name, "given twice", "of the command line"]  # of words without a flag their number is said
+    wrong, places = [value], [flag.name, "given twice", "of the command line", "the folder of a run"]  # of words without a flag
     if flag.name in subcommand.positional or subcommand.name == "plot":  # what stands beside it may be refused first
         places += POSITIONAL.get(subcommand.name, {}).values()
     others = [one for one in subcommand.flags if one.name != flag.name]
@@ -109,6 +110,7 @@ def words_of(place, subcommand, given):
     words = [subcommand.name]
     if subcommand.positional:
         (place / "small.cfg").write_text(STUDY)
+        (place / "ping.txt").write_text(PING)
     for name in subcommand.positional:
         word = given.pop(name, POSITIONAL.get(subcommand.name, {}).get(name))
         words += [word] if word is not None else []

@@ -7,7 +7,7 @@ from mutate import mutated
 from special import special
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-HONEST = (b"steps", b"iterations", b"rounds", b"global-batch")
+HONEST = (b"steps", b"iterations", b"rounds", b"global-batch", b"accumulate")
 FLAGS = b"""# flags of a run
 algorithm = bytegrad
 cluster = two_by_four

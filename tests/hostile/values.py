@@ -54,7 +54,7 @@ PHRASES = {
     "config": ["here.txt", "link", "pipe", ".", "device", "missing"],
 }
 # With a large value of these a run is honestly long.
-HONEST_WORK = {"steps", "iterations", "rounds", "trials"}
+HONEST_WORK = {"steps", "iterations", "rounds", "trials", "accumulate"}
 MUCH_WORK = 100
 PATHS = {"out", "config"}
 
