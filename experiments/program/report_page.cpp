@@ -15,8 +15,9 @@ constexpr int missing_module = 3;
 
 int write_page(const Arguments& arguments) {
   const CommandLine command_line{"report",
-                                 "Writes report.html into the folder of a run, of a study or of a search: its figures, "
-                                 "pictures, tables, configuration and command, in one file that needs no other.",
+                                 "Writes report.html into the folder of a run, of a study or of a search: figures that a "
+                                 "browser lets you explore, pictures, tables, configuration and command, in one file "
+                                 "that needs no other.",
                                  "trigram report results/run",
                                  {},
                                  "DIR",
@@ -29,7 +30,7 @@ int write_page(const Arguments& arguments) {
   const int code =
       run_script(shipped_folder("report") / "report.py", nlohmann::json{{"folder", folder.string()}}.dump());
   require(code != missing_module,
-          "a module of Python is missing; install python3-jinja2 and python3-matplotlib, or by pip "
+          "a module of Python is missing; install python3-jinja2, python3-matplotlib and python3-plotly, or by pip "
           "install 'trigram[pictures]'");
   return code;
 }

@@ -1,6 +1,6 @@
 """Writes report.html of a run, a study or a search into the folder that holds it: one page that needs no other file. Its standard
 input is a JSON with the folder. It is started by trigram, as python3 -I; ends with the program's exit codes, and with 3 where
-jinja2 or matplotlib is missing."""
+jinja2, matplotlib or plotly is missing."""
 
 import base64
 import json
@@ -12,6 +12,7 @@ FAILED = 1
 UNUSABLE = 2
 MISSING = 3
 
+SCRIPTS = ["controls", "chart", "curves", "grid", "timeline", "page"]
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -23,12 +24,18 @@ def drawn(folder):
 
 
 def page_of(folder):
+    import explored
     import facts
     import jinja2
+    import plotly_source
     templates = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                    undefined=jinja2.StrictUndefined)
     pictures = drawn(folder)  # looks at every value first
-    return templates.get_template("page.html").render(page=facts.of(folder), pictures=pictures)
+    figures = explored.of(folder)
+    return templates.get_template("page.html").render(
+        page=facts.of(folder), pictures=pictures, figures=figures, style=(HERE / "page.css").read_text(),
+        packed_plotly=plotly_source.packed() if figures else "",
+        scripts=[(HERE / f"{name}.js").read_text() for name in SCRIPTS])
 
 
 def write(folder):

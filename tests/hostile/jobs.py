@@ -2,6 +2,7 @@
 by itself, soon, with a message, and leaves no process behind."""
 
 import os
+import pathlib
 import shutil
 import signal
 import time
@@ -10,6 +11,7 @@ import judge
 import sessions
 import start
 
+BY_RANK = str(pathlib.Path(__file__).resolve().parents[1] / "support/by_rank")
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
 RUN = {"backend": "mpi:timeout=60s", "algorithm": "all_reduce", "workload": "quadratic:dimension=64", "steps": "3", "out": "out/made"}
 # Two right values; ranks that differ in one of them must not train together.
@@ -62,11 +64,11 @@ def flags(given):
 
 def other_flag(random, program):
     name, value = random.choice(sorted(DIFFERENT.items()))
-    usual, odd = ["-n", "1", program, "run", *flags(RUN)], ["-n", "1", program, "run", *flags({**RUN, name: value})]
+    usual, odd = [program, "run", *flags(RUN)], [program, "run", *flags({**RUN, name: value})]
     ranks = random.choice([[usual, odd], [odd, usual], [usual, usual, odd]])
-    words = [*MPIRUN]
+    words = [*MPIRUN, "-n", str(len(ranks)), BY_RANK]
     for rank in ranks:
-        words += [*rank, ":"]
+        words += [*rank, "//"]
 
     def check(ending):
         if ending.status == 0:
