@@ -26,7 +26,7 @@ class Examples(unittest.TestCase):
     def trained(self, example, *before):
         """Weights of the first rank, and what was printed. `before`: words between python and the script."""
         with tempfile.TemporaryDirectory() as folder:
-            store = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+            store = stores.tcp_store()
             status, printed = watched_job.ended([*LAUNCHER, sys.executable, "-B", *before, HERE.parents[1] / "examples" / f"{example}.py"],
                                                 meeting_at(store) | {"OMP_NUM_THREADS": "1"}, folder, PATIENCE)
             self.assertEqual(status, 0, printed)
@@ -69,4 +69,6 @@ if __name__ == "__main__":
     if not all(importlib.util.find_spec(name) for name in ("pandas", "torch")):
         sys.exit(77)
     import torch
+
+    import stores
     unittest.main()
