@@ -14,14 +14,15 @@ namespace {
 constexpr int missing_module = 3;
 
 int write_page(const Arguments& arguments) {
-  const CommandLine command_line{"report",
-                                 "Writes report.html into the folder of a run, of a study or of a search: figures that a "
-                                 "browser lets you explore, pictures, tables, configuration and command, in one file "
-                                 "that needs no other.",
-                                 "trigram report results/run",
-                                 {},
-                                 "DIR",
-                                 "folder of results"};
+  const CommandLine command_line{
+      "report",
+      "Writes report.html into the folder of a run, of a study or of a search: figures that a "
+      "browser lets you explore, pictures, tables, configuration and command, in one file "
+      "that needs no other.",
+      "trigram report results/run",
+      {},
+      "DIR",
+      "folder of results"};
   if (command_line.helped(arguments)) return 0;
   const Settings given = command_line.parse(arguments);
   require(given.contains("DIR"), "trigram report: name the folder of a run, of a study or of a search");

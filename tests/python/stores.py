@@ -1,15 +1,6 @@
-"""Stores of torch at which ranks meet. Debian 13 builds torch without libuv, which its stores and its torchrun ask for."""
+"""Whether stores of torch work as torchrun makes them: Debian 13 builds torch without libuv, which they ask for."""
 
 import torch
-
-
-def tcp_store():
-    """One of this process at a port that is open, whether torch has libuv or not."""
-    where = {"host_name": "127.0.0.1", "port": 0, "is_master": True, "wait_for_workers": False}
-    try:
-        return torch.distributed.TCPStore(**where, use_libuv=False)
-    except TypeError:  # of a torch that knows no libuv
-        return torch.distributed.TCPStore(**where)
 
 
 def torchrun_starts():
