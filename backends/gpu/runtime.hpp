@@ -9,8 +9,8 @@
 #include "backends/gpu/lane_kernels.hpp"
 #include "backends/gpu/marks.hpp"
 #include "backends/gpu/rank_process.hpp"
+#include "backends/process/host_exchange.hpp"
 #include "core/backend.hpp"
-#include "meeting/host_exchange.hpp"
 #include "processes/clock.hpp"
 
 namespace trigram::gpu {

@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 #include "meeting/file_store.hpp"
-#include "meeting/host_exchange.hpp"
+#include "backends/process/host_exchange.hpp"
 #include "meeting/store_rendezvous.hpp"
 #include "meeting/tcp_store.hpp"
 #include "processes/child_process.hpp"

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "backends/process/failure.hpp"
 #include "core/device.hpp"
-#include "processes/failure.hpp"
 
 namespace trigram {
 

@@ -1,4 +1,4 @@
-#include "processes/lane_thread.hpp"
+#include "backends/process/lane_thread.hpp"
 
 #include <exception>
 #include <future>

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <thread>
 
+#include "backends/process/failure.hpp"
 #include "core/pending.hpp"
-#include "processes/failure.hpp"
 
 namespace trigram {
 

@@ -1,18 +1,18 @@
-#include "processes/threaded_lanes.hpp"
+#include "backends/process/threaded_lanes.hpp"
 
 #include <utility>
 
 namespace trigram {
 
 struct ThreadedLanes::OwnLane {
-  OwnLane(int index, const RankRuntime& owner, const World& world, double timeout, const Clock& clock, Failure& failure,
-          const LaneParts& parts, const std::vector<Parting>& partings)
+  OwnLane(int index, const RankRuntime& owner, const World& world, double timeout, const Clock& clock,
+          Transport& transport, const std::vector<Parting>& partings)
       : lane(index, world, [&clock] { return clock.now(); }) {
-    lane.device = std::make_unique<Device>(parts.kernels(), lane.timeline);
-    context = std::make_shared<LaneContext>(world.layout().name_of(index), timeout, failure, *lane.device);
+    lane.device = std::make_unique<Device>(transport.kernels(), lane.timeline);
+    context = std::make_shared<LaneContext>(world.layout().name_of(index), timeout, transport.failure(), *lane.device);
     lane.join_groups(world, owner.map(), owner.rank(),
-                     [&](std::size_t group) { return parts.communicator(index, partings[group], context); });
-    if (index > 0) thread = std::make_unique<LaneThread>(failure);
+                     [&](std::size_t group) { return transport.communicator(index, partings[group], context); });
+    if (index > 0) thread = std::make_unique<LaneThread>(transport.failure());
   }
 
   Lane lane;
@@ -21,10 +21,10 @@ struct ThreadedLanes::OwnLane {
 };
 
 ThreadedLanes::ThreadedLanes(const RankRuntime& owner, const World& world, double timeout, const Clock& clock,
-                             Failure& failure, const LaneParts& parts) {
+                             Transport& transport) {
   const std::vector<Parting> partings = lane_groups(owner.map());
   for (int index = 0; index < owner.lanes(); ++index)
-    lanes_.push_back(std::make_unique<OwnLane>(index, owner, world, timeout, clock, failure, parts, partings));
+    lanes_.push_back(std::make_unique<OwnLane>(index, owner, world, timeout, clock, transport, partings));
 }
 
 ThreadedLanes::~ThreadedLanes() = default;

@@ -4,30 +4,31 @@
 #include <cstdint>
 
 #include "core/worker.hpp"
-#include "meeting/rendezvous.hpp"
+#include "processes/host_group.hpp"
 
 namespace trigram {
 
-/// Host bytes between ranks by way of their rendezvous; metered nowhere.
+/// Host bytes between ranks; metered nowhere.
 class HostExchange {
  public:
   using Parts = RankRuntime::Parts;
 
-  HostExchange(Rendezvous& rendezvous, Patience patience) : rendezvous_(rendezvous), patience_(patience) {}
+  /// The group outlives it.
+  HostExchange(HostGroup& group, Patience patience) : group_(group), patience_(patience) {}
 
   std::int64_t agree(std::int64_t value, ReduceOp op);
   /// Everybody's part on rank 0, in rank order; nothing elsewhere. Throws Error when ranks name different keys.
   Parts gather(std::int64_t key, const std::vector<std::byte>& part);
   /// Everybody's part on every rank.
-  Parts all_gather(const std::vector<std::byte>& part) { return rendezvous_.all_gather(part, patience_); }
+  Parts all_gather(const std::vector<std::byte>& part) { return group_.all_gather(part, patience_); }
+  /// Everybody's number on every rank.
+  std::vector<std::int64_t> everybodys(std::int64_t value);
   /// Waits for everybody as long as it takes: somebody may be computing for long.
-  void meet() { rendezvous_.barrier({}); }
-  int rank() const { return rendezvous_.rank(); }
+  void meet() { group_.barrier({}); }
+  int rank() const { return group_.rank(); }
 
  private:
-  std::vector<std::int64_t> everybodys(std::int64_t value);
-
-  Rendezvous& rendezvous_;
+  HostGroup& group_;
   Patience patience_;
 };
 

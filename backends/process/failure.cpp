@@ -1,4 +1,4 @@
-#include "processes/failure.hpp"
+#include "backends/process/failure.hpp"
 
 #include "core/error.hpp"
 

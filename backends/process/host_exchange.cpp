@@ -1,4 +1,4 @@
-#include "meeting/host_exchange.hpp"
+#include "backends/process/host_exchange.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@ std::int64_t HostExchange::agree(std::int64_t value, ReduceOp op) {
   if (op == ReduceOp::min) return *std::ranges::min_element(values);
   if (op == ReduceOp::max) return *std::ranges::max_element(values);
   const std::int64_t sum = std::accumulate(values.begin(), values.end(), std::int64_t{0});
-  return op == ReduceOp::mean ? sum / rendezvous_.ranks() : sum;
+  return op == ReduceOp::mean ? sum / group_.ranks() : sum;
 }
 
 std::vector<std::int64_t> HostExchange::everybodys(std::int64_t value) {
@@ -31,10 +31,10 @@ std::vector<std::int64_t> HostExchange::everybodys(std::int64_t value) {
 
 HostExchange::Parts HostExchange::gather(std::int64_t key, const std::vector<std::byte>& part) {
   const std::vector<std::int64_t> keys = everybodys(key);
-  ensure(std::ranges::count(keys, key) == rendezvous_.ranks(), "rank " + std::to_string(rank()) + " collects " +
-                                                                   std::to_string(key) +
-                                                                   " while another rank collects something else");
-  return rendezvous_.gather(part, patience_);
+  ensure(std::ranges::count(keys, key) == group_.ranks(), "rank " + std::to_string(rank()) + " collects " +
+                                                              std::to_string(key) +
+                                                              " while another rank collects something else");
+  return group_.gather(part, patience_);
 }
 
 }  // namespace trigram
