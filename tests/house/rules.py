@@ -30,6 +30,7 @@ BORDERS = {
     "backends/sim": (("core", "processes", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
     "backends/process": (("core", "processes", "kernels/cpu/kernels.hpp", "backends/process"), r"nothing"),
     "backends/mpi": (("core", "processes", "kernels/cpu", "backends/process", "backends/mpi"), r"nlohmann/.*|" + POSIX),
+    "backends/threads": (("core", "processes", "backends/process", "backends/threads"), r"nlohmann/.*"),
     "backends/torch": (("core", "processes", "meeting", "backends/process", "backends/torch"), r"nlohmann/.*"),
     "backends/gpu/host": (("core", "processes", "meeting", "backends/gpu/host"), r"nlohmann/.*|" + POSIX),
     "backends/gpu": (("core", "processes", "meeting", "kernels/cuda", "backends/process", "backends/gpu"),
