@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trigram)
 
 # In the order of their dependencies; the config file includes those that are installed.
-set(parts core processes meeting kernels_cpu kernels_cuda gpu_host gpu sim mpi algorithms workloads)
+set(parts core processes meeting kernels_cpu process kernels_cuda gpu_host gpu sim mpi threads algorithms workloads)
 foreach(part IN LISTS parts)
   if(TARGET trigram_${part})
     set(targets trigram_${part} trigram_${part}_linked)

@@ -4,11 +4,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/registry.hpp"
 #include "meeting/member.hpp"
 #include "meeting/store.hpp"
+#include "processes/host_group.hpp"
 
 namespace trigram {
 
@@ -18,26 +18,9 @@ struct JobFailure {
   std::string reason;  ///< for people
 };
 
-/// How long a call waits for other ranks, in seconds; 0: forever.
-struct Patience {
-  double seconds = 0;
-};
-
-/// One rank's end of the meeting place. Gathers and barriers are collective, in the same order on all ranks, from one
-/// thread; they throw BackendError when a rank has failed or does not come in time, naming those that are missing.
-class Rendezvous {
+/// One rank's end of the meeting place, which also spreads the news of a failure.
+class Rendezvous : public HostGroup {
  public:
-  using Parts = std::vector<Bytes>;
-  virtual ~Rendezvous() = default;
-
-  virtual int rank() const = 0;
-  virtual int ranks() const = 0;
-  /// Everybody's bytes on every rank, in rank order.
-  virtual Parts all_gather(const Bytes& own, Patience patience) = 0;
-  /// Everybody's bytes on rank 0; nothing elsewhere.
-  virtual Parts gather(const Bytes& own, Patience patience) = 0;
-  void barrier(Patience patience) { all_gather({}, patience); }
-
   /// Tells all ranks that the job is over; the first failure counts.
   virtual void publish(const JobFailure& failure) noexcept = 0;
   /// The job's failure, from whichever rank; any thread may ask, at no cost.

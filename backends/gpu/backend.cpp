@@ -8,9 +8,9 @@
 #include "backends/gpu/devices.hpp"
 #include "backends/gpu/host/job_membership.hpp"
 #include "backends/gpu/runtime.hpp"
+#include "backends/process/entered_process.hpp"
 #include "core/all_reduce.hpp"
 #include "core/backend_traits.hpp"
-#include "core/carried_error.hpp"
 #include "core/error.hpp"
 #include "core/quoted.hpp"
 #include "meeting/local_ranks.hpp"
@@ -41,59 +41,6 @@ RankProcess& launched_process(JobMembership& session, double timeout, Calls call
   on_exit(finish_launched_process, nullptr);
   return *the_launched_process;
 }
-
-/// This process as a rank, for one run. `tell` hears of an error before the other ranks do.
-class GpuRank final : public EnteredRank {
- public:
-  using Tell = std::function<void(const CarriedError&)>;
-
-  GpuRank(RankProcess& process, const World& world, const RuntimeOptions& options, std::string facts, Tell tell)
-      : process_(process), facts_(std::move(facts)), tell_(std::move(tell)) {
-    try {
-      require_same_on_all_ranks(world.configuration, [&](const std::vector<std::byte>& own) {
-        return process_.rendezvous().all_gather(own, {options.timeout});
-      });
-      runtime_ = std::make_unique<GpuRuntime>(process_, world, options);
-      runtime_->begin();
-    } catch (...) {
-      fail(std::current_exception());
-      throw;
-    }
-  }
-  ~GpuRank() override {
-    if (!ended_) fail(std::make_exception_ptr(Error("a rank neither left its world nor failed")));
-  }
-
-  RankRuntime& runtime() override { return *runtime_; }
-  void follow(void* stream) override { runtime_->follow(static_cast<cudaStream_t>(stream)); }
-
-  Outcome leave(const std::vector<std::byte>& result) override {
-    runtime_->take_turn();
-    runtime_->settle();
-    const double ended = runtime_->now();
-    runtime_->require_one_order();
-    Outcome outcome;
-    outcome.results = runtime_->exchange_results(result);
-    outcome.seconds = runtime_->latest(ended);
-    outcome.facts = facts_;
-    ended_ = true;
-    return outcome;
-  }
-
-  void fail(std::exception_ptr error) noexcept override {
-    ended_ = true;
-    const CarriedError carried = CarriedError::of(std::move(error));
-    tell_(carried);
-    process_.fail(carried.text());
-  }
-
- private:
-  RankProcess& process_;
-  std::string facts_;
-  Tell tell_;
-  bool ended_ = false;
-  std::unique_ptr<GpuRuntime> runtime_;  ///< outlives `fail`: memory is given back once nothing hangs on the device
-};
 
 class GpuBackend final : public Backend {
  public:
@@ -171,15 +118,14 @@ class GpuBackend final : public Backend {
     require(member_.has_value(), refuses_entering());
     const std::vector<int> node_of_rank = nodes(world.ranks);
     const int device = device_ ? *device_ : current_device();
-    return rank_of(launched_process(session(), timeout_, calls_, device), world, node_of_rank,
-                   [](const CarriedError&) {});
+    return rank_of(launched_process(session(), timeout_, calls_, device), world, node_of_rank, Loop::of_a_guest);
   }
 
   Outcome run(const World& world, const RankBody& body) override {
     const std::vector<int> node_of_rank = nodes(world.ranks);
     if (!member_) return run_local(world, body, node_of_rank);
     RankProcess& process = launched_process(session(), timeout_, calls_);
-    return run_entered(*rank_of(process, world, node_of_rank, [](const CarriedError&) {}), body);
+    return run_entered(*rank_of(process, world, node_of_rank, Loop::ours), body);
   }
 
  private:
@@ -190,10 +136,13 @@ class GpuBackend final : public Backend {
 
   JobMembership& session() const { return JobMembership::join(*member_, rendezvous_, {timeout_}); }
 
-  std::unique_ptr<EnteredRank> rank_of(RankProcess& process, const World& world, const std::vector<int>& node_of_rank,
-                                       GpuRank::Tell tell) const {
-    const RuntimeOptions options{collectives_ == "vendor", timeout_, node_of_rank};
-    return std::make_unique<GpuRank>(process, world, options, facts_of(process, node_of_rank), std::move(tell));
+  /// `tell` hears of an error before the other ranks do.
+  std::unique_ptr<EnteredRank> rank_of(
+      RankProcess& process, const World& world, const std::vector<int>& node_of_rank, Loop loop,
+      Tell tell = [](const CarriedError&) {}) const {
+    const RuntimeOptions options{collectives_ == "vendor", timeout_, node_of_rank, std::move(tell)};
+    auto runtime = std::make_unique<GpuRuntime>(process, world, options);
+    return std::make_unique<EnteredProcess>(std::move(runtime), facts_of(process, node_of_rank), loop);
   }
 
   /// What the report says of this run.
@@ -215,7 +164,7 @@ class GpuBackend final : public Backend {
             self.report(CarriedError::of(std::make_exception_ptr(BackendError(reason))));
           },
           calls_);
-      Outcome outcome = run_entered(*rank_of(process, world, node_of_rank, self.report), body);
+      Outcome outcome = run_entered(*rank_of(process, world, node_of_rank, Loop::ours, self.report), body);
       const Bytes packed = self.member.rank == 0 ? pack(std::move(outcome)) : Bytes();
       process.finish();
       rendezvous->leave();

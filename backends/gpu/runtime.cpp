@@ -10,9 +10,6 @@
 namespace trigram::gpu {
 namespace {
 
-/// Who waits for a rank that hangs in an exchange lets the watchdog say so first. Seconds.
-constexpr double longer_for_control = 5;
-
 std::unique_ptr<Communicator> communicator(const GroupOfLane& group,
                                            const std::shared_ptr<const StreamContext>& context, bool vendor) {
   if (vendor) return std::make_unique<VendorCommunicator>(group.group, group.name, group.world_ranks, context);
@@ -72,12 +69,22 @@ class GpuRuntime::Body final : public Pending::State {
 };
 
 GpuRuntime::GpuRuntime(RankProcess& process, const World& world, const RuntimeOptions& options)
-    : RankRuntime(process.rendezvous().rank(), std::make_shared<RankMap>(world.axes(), options.node_of_rank),
-                  world.layout()),
-      device_(process.device()),
-      control_(process.rendezvous(), {options.timeout > 0 ? options.timeout + longer_for_control : 0}) {
-  cuda::check(cudaSetDevice(device_), "cudaSetDevice");  // the thread may be another than the process began with
-  const std::vector<LaneChannels*> channels = process.channels(lanes(), lane_groups(map()), options.timeout);
+    : ProcessRuntime(process.rendezvous(), world, options.node_of_rank, options.timeout),
+      process_(process),
+      tell_(options.tell) {
+  try {
+    require_one_configuration(world);
+    make_lanes(world, options);
+  } catch (...) {
+    fail(std::current_exception());
+    throw;
+  }
+}
+
+void GpuRuntime::make_lanes(const World& world, const RuntimeOptions& options) {
+  // The thread may be another than the process began with.
+  cuda::check(cudaSetDevice(process_.device()), "cudaSetDevice");
+  const std::vector<LaneChannels*> channels = process_.channels(lanes(), lane_groups(map()), options.timeout);
   for (int index = 0; index < lanes(); ++index) {
     // Of the main lane's groups only that of all ranks says the same on all of them.
     const auto on_collective = [this, index, world_ranks = options.node_of_rank.size()](int ranks) {
@@ -85,7 +92,7 @@ GpuRuntime::GpuRuntime(RankProcess& process, const World& world, const RuntimeOp
       if (index == 0 && of_all && last_started_ != 0) note_start(0);
     };
     lanes_.push_back(std::make_unique<OwnLane>(index, world, *this, options, *channels[static_cast<std::size_t>(index)],
-                                               process.watchdog(), clock_, guard_, on_collective));
+                                               process_.watchdog(), clock(), guard_, on_collective));
   }
 }
 
@@ -102,7 +109,7 @@ void GpuRuntime::order(cudaStream_t first, cudaStream_t then) {
 }
 
 void GpuRuntime::take_turn() {
-  cuda::check(cudaSetDevice(device_), "cudaSetDevice");
+  cuda::check(cudaSetDevice(process_.device()), "cudaSetDevice");
   if (followed_) order(*followed_, lanes_.front()->stream);
 }
 
@@ -133,8 +140,8 @@ void GpuRuntime::note_start(int lane) {
 }
 
 void GpuRuntime::require_one_order() {
-  const std::int64_t least = control_.agree(started_, ReduceOp::min);
-  const std::int64_t most = control_.agree(started_, ReduceOp::max);
+  const std::int64_t least = agree(started_, ReduceOp::min);
+  const std::int64_t most = agree(started_, ReduceOp::max);
   ensure(least == most,
          "ranks have started lanes in different orders; on GPUs all ranks must start bodies on the lanes of "
          "buckets, and between them collectives of all ranks on the main lane, in one order, or kernels of NCCL may "
@@ -161,18 +168,24 @@ Pending GpuRuntime::launch(int lane, std::function<void()> body) {
   return Pending(std::make_unique<Body>(std::move(end), its.failed, main, events_));
 }
 
-void GpuRuntime::collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) {
-  const Clock::Stop stop(clock_);
-  Parts parts = control_.gather(key, part);
-  if (control_.rank() == 0) complete(std::move(parts));
-  control_.meet();
-}
-
 void GpuRuntime::begin() {
   settle();
-  control_.agree(0, ReduceOp::sum);
-  clock_.restart();
+  ProcessRuntime::begin();
   for (const auto& lane : lanes_) lane->marks->restart();
+}
+
+double GpuRuntime::end() {
+  take_turn();
+  settle();
+  const double ended = now();
+  require_one_order();
+  return ended;
+}
+
+void GpuRuntime::fail(const std::exception_ptr& error) noexcept {
+  const CarriedError carried = CarriedError::of(error);
+  tell_(carried);
+  process_.fail(carried.text());
 }
 
 void GpuRuntime::settle() {

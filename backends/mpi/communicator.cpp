@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "backends/mpi/check.hpp"
-#include "backends/mpi/datatype.hpp"
 #include "backends/mpi/deadline.hpp"
 #include "backends/mpi/duplicate.hpp"
+#include "backends/mpi/flight.hpp"
 #include "backends/mpi/memory.hpp"
 #include "backends/mpi/whereabouts.hpp"
 #include "core/error.hpp"
@@ -35,14 +35,6 @@ bool is_receive(const Transfer& transfer) { return transfer.direction == Transfe
 
 }  // namespace
 
-/// A transfer, or a part of one that MPI can count.
-struct MpiCommunicator::Piece {
-  bool receive;
-  int peer;
-  void* address;
-  std::int64_t bytes;
-};
-
 MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::string name, std::shared_ptr<const LaneContext> lane)
     : comm_(comm), name_(std::move(name)), lane_(std::move(lane)), world_ranks_(ranks_in_world(comm)) {
   MPI_Comm_rank(comm_, &rank_);
@@ -56,69 +48,23 @@ MpiCommunicator::~MpiCommunicator() {
   if (!lane_->failure.raised()) MPI_Comm_free(&comm_);
 }
 
+/// Receives come first, so that what arrives finds its place.
 void MpiCommunicator::exchange(std::span<const Transfer> transfers) {
   if (transfers.empty()) return;
   ++sequence_;
-  const std::vector<Piece> pieces = cut(transfers);
-  std::vector<MPI_Request> requests(pieces.size(), MPI_REQUEST_NULL);
-  try {
-    std::ranges::transform(pieces, requests.begin(), [this](const Piece& piece) { return post(piece); });
-    wait_for(pieces, requests);
-  } catch (...) {
-    for (std::size_t i = 0; i < pieces.size(); ++i) abandon(requests[i], pieces[i].receive);
-    throw;
+  for (const Transfer& transfer : transfers) {
+    require(transfer.peer >= 0 && transfer.peer < size(), "rank ", transfer.peer, " is no rank of a group of ", size(),
+            "; ranks count from 0");
+    require_data(transfer.buffer, "mpi");
   }
-}
-
-/// Receives come first, so that what arrives finds its place.
-std::vector<MpiCommunicator::Piece> MpiCommunicator::cut(std::span<const Transfer> transfers) const {
-  std::vector<Piece> pieces;
-  pieces.reserve(transfers.size());
+  Flight flight(comm_,
+                [this](int peer) { return "rank " + std::to_string(world_ranks_[static_cast<std::size_t>(peer)]); });
   for (const bool receives : {true, false}) {
     for (const Transfer& transfer : transfers) {
-      const Buffer& buffer = transfer.buffer;
-      if (is_receive(transfer) != receives) continue;
-      require(transfer.peer >= 0 && transfer.peer < size(), "rank ", transfer.peer, " is no rank of a group of ",
-              size(), "; ranks count from 0");
-      require_data(buffer, "mpi");
-      auto* address = buffer.bytes() == 0 ? nullptr : static_cast<std::byte*>(buffer.raw());
-      std::int64_t rest = buffer.bytes();
-      do {
-        const std::int64_t bytes = std::min(rest, piece_bytes);
-        pieces.push_back({receives, transfer.peer, address, bytes});
-        if (address != nullptr) address += bytes;
-        rest -= bytes;
-      } while (rest > 0);
+      if (is_receive(transfer) == receives) flight.post(transfer, 0);
     }
   }
-  return pieces;
-}
-
-MPI_Request MpiCommunicator::post(const Piece& piece) const {
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int bytes = static_cast<int>(piece.bytes);
-  if (piece.receive) {
-    check(MPI_Irecv(piece.address, bytes, MPI_BYTE, piece.peer, 0, comm_, &request), "MPI_Irecv");
-  } else {
-    check(MPI_Isend(piece.address, bytes, MPI_BYTE, piece.peer, 0, comm_, &request), "MPI_Isend");
-  }
-  return request;
-}
-
-void MpiCommunicator::wait_for(std::span<const Piece> pieces, std::span<MPI_Request> requests) const {
-  const Subject subject{[this] { return describe("exchange"); }, [&](std::size_t i) { return describe(pieces[i]); }};
-  require_sizes(pieces, wait_all(requests, *lane_, subject));
-}
-
-void MpiCommunicator::require_sizes(std::span<const Piece> pieces, std::span<const MPI_Status> statuses) const {
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (!pieces[i].receive) continue;
-    int arrived = 0;
-    MPI_Get_count(&statuses[i], MPI_BYTE, &arrived);
-    if (arrived == pieces[i].bytes) continue;
-    throw Error(describe("exchange") + ": " + std::to_string(arrived) + " bytes arrived for " + describe(pieces[i]) +
-                "; both ends must name the same size");
-  }
+  flight.wait(*lane_, [this] { return describe("exchange"); });
 }
 
 std::string MpiCommunicator::describe(const std::string& operation) const {
@@ -127,12 +73,6 @@ std::string MpiCommunicator::describe(const std::string& operation) const {
   const std::string doing = lane_->device.timeline().doing();
   return lane_->place(rank) + ", " + name_ + ": " + operation + " number " + std::to_string(sequence_) +
          (doing.empty() || doing == operation ? "" : " (in " + doing + ")");
-}
-
-std::string MpiCommunicator::describe(const Piece& piece) const {
-  return std::string(piece.receive ? "a receive" : "a send") + " of " + std::to_string(piece.bytes) + " bytes " +
-         (piece.receive ? "from" : "to") + " rank " +
-         std::to_string(world_ranks_[static_cast<std::size_t>(piece.peer)]);
 }
 
 void MpiCommunicator::finish(MPI_Request request, const std::string& operation) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "backends/mpi/wait.hpp"
+#include "backends/process/lane_context.hpp"
 #include "core/communicator.hpp"
-#include "processes/lane_context.hpp"
 #include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {
@@ -40,13 +40,7 @@ class MpiCommunicator : public Communicator {
   void finish(MPI_Request request, const std::string& operation);
 
  private:
-  struct Piece;
-  std::vector<Piece> cut(std::span<const Transfer> transfers) const;
-  MPI_Request post(const Piece& piece) const;
-  void wait_for(std::span<const Piece> pieces, std::span<MPI_Request> requests) const;
-  void require_sizes(std::span<const Piece> pieces, std::span<const MPI_Status> statuses) const;
   std::string describe(const std::string& operation) const;
-  std::string describe(const Piece& piece) const;
   int dense(int color) const;
 
   MPI_Comm comm_;

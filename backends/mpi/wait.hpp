@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "processes/lane_context.hpp"
+#include "backends/process/lane_context.hpp"
 #include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "core/real_data.hpp"
 #include "processes/clock.hpp"
 
 namespace trigram::torch {
@@ -14,6 +15,13 @@ constexpr std::chrono::milliseconds look{50};
 constexpr std::chrono::milliseconds cause_may_take{1500};
 
 }  // namespace
+
+Message message_of(const Transfer& transfer, int world_rank, std::int64_t tag) {
+  require_data(transfer.buffer, "torch");
+  const bool receives = transfer.direction == Transfer::Direction::receive;
+  const std::int64_t bytes = transfer.buffer.bytes();
+  return {receives, world_rank, tag, bytes == 0 ? 0 : reinterpret_cast<std::uintptr_t>(transfer.buffer.raw()), bytes};
+}
 
 std::string described(const Message& message) {
   return std::string(message.receives != 0 ? "a receive" : "a send") + " of " + std::to_string(message.bytes) +

@@ -5,9 +5,10 @@
 #include <span>
 #include <string>
 
+#include "backends/process/lane_context.hpp"
 #include "backends/torch/connections.hpp"
+#include "core/communicator.hpp"
 #include "meeting/rendezvous.hpp"
-#include "processes/lane_context.hpp"
 
 namespace trigram::torch {
 
@@ -16,6 +17,9 @@ struct Undertaking {
   std::function<std::string()> operation;
   std::function<std::string(int)> message;
 };
+
+/// A transfer with that rank among all. Throws UsageError for a phantom buffer.
+Message message_of(const Transfer& transfer, int world_rank, std::int64_t tag);
 
 /// "a send of 40 bytes to rank 2".
 std::string described(const Message& message);

@@ -65,10 +65,8 @@ std::vector<Message> TorchCommunicator::messages_of(std::span<const Transfer> tr
   for (const bool receives : {true, false}) {
     for (const Transfer& transfer : transfers) {
       if (is_receive(transfer) != receives || transfer.peer == rank_) continue;
-      const std::int64_t bytes = transfer.buffer.bytes();
-      const auto address = bytes == 0 ? 0 : reinterpret_cast<std::uintptr_t>(transfer.buffer.raw());
-      messages.push_back({receives ? 1 : 0, world_ranks_[static_cast<std::size_t>(transfer.peer)],
-                          line_->tags.tag(group_, bytes), address, bytes});
+      messages.push_back(message_of(transfer, world_ranks_[static_cast<std::size_t>(transfer.peer)],
+                                    line_->tags.tag(group_, transfer.buffer.bytes())));
     }
   }
   return messages;

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "backends/torch/transport.hpp"
+#include "backends/torch/network.hpp"
 
 namespace trigram::torch {
 
@@ -12,7 +12,7 @@ namespace trigram::torch {
 class Connections {
  public:
   /// Collective, as all that follows but `carry` and `end_all`. Each call waits for others for `seconds`; 0: forever.
-  Connections(const Transport& transport, double seconds);
+  Connections(const Network& network, double seconds);
   ~Connections();
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
@@ -21,13 +21,13 @@ class Connections {
   nlohmann::json tell(const nlohmann::json& said) const;
   /// From now on messages of lanes 0 to `lanes` - 1 can be carried.
   void connect(int lanes) const;
-  /// As Transport::Carry.
+  /// As Network::Carry.
   Trouble carry(int lane, std::span<const Message> messages, double seconds) const;
   /// Ends all messages of all lanes, here and at their other ends.
   void end_all() const;
 
  private:
-  Transport transport_;
+  Network network_;
   int number_;
 };
 

@@ -2,9 +2,9 @@
 
 namespace trigram::torch {
 
-Place join(const Transport& transport, double seconds) {
-  const nlohmann::json told = transport.ask({{"ask", "join"}, {"seconds", seconds}});
-  return {told.at("rank"), told.at("nodes"), told.at("host"), told.at("listens"), told.at("facts").dump()};
+Place join(const Network& network, double seconds) {
+  const nlohmann::json told = network.ask({{"ask", "join"}, {"seconds", seconds}});
+  return {{told.at("rank"), told.at("nodes")}, told.at("host"), told.at("listens"), told.at("facts").dump()};
 }
 
 }  // namespace trigram::torch

@@ -2,23 +2,19 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "backends/torch/transport.hpp"
+#include "backends/process/process_backend.hpp"
+#include "backends/torch/network.hpp"
 
 namespace trigram::torch {
 
-struct Place {
-  int rank = 0;
-  std::vector<int> nodes;  ///< by rank
-  std::string host;        ///< on rank 0, by which the others reach it
-  std::string listens;     ///< on rank 0, the address or name at which it listens for them
-  std::string facts;       ///< for Outcome::facts
-
-  int ranks() const { return static_cast<int>(nodes.size()); }
+struct Place : PlaceInJob {
+  std::string host;     ///< on rank 0, by which the others reach it
+  std::string listens;  ///< on rank 0, the address or name at which it listens for them
+  std::string facts;    ///< for Outcome::facts
 };
 
 /// Collective. Waits for others for `seconds`; 0: forever.
-Place join(const Transport& transport, double seconds);
+Place join(const Network& network, double seconds);
 
 }  // namespace trigram::torch

@@ -1,43 +1,33 @@
 #include "backends/torch/transport.hpp"
 
-#include <array>
-#include <vector>
-
-#include "core/error.hpp"
+#include "backends/torch/meeting.hpp"
+#include "core/carried_error.hpp"
 
 namespace trigram::torch {
-namespace {
 
-constexpr int refused = 2;
-constexpr std::size_t room_for_answers = std::size_t{1} << 20;
-constexpr std::size_t room_for_trouble = 4096;
+TorchTransport::TorchTransport(const Network& network, const Place& place, double timeout)
+    : connections_(network, timeout),
+      rendezvous_(meet_beside(connections_, place, timeout)),
+      carrier_(connections_, *rendezvous_, failure()),
+      mail_(carrier_, connections_, place.ranks()) {}
 
-thread_local Transport in_use;
-
-}  // namespace
-
-nlohmann::json Transport::ask(const nlohmann::json& question) const {
-  std::vector<char> text(room_for_answers);
-  const int status = ask_in_c(question.dump().c_str(), text.data(), static_cast<int>(text.size()));
-  if (status == refused) throw UsageError(text.data());
-  if (status != 0) throw BackendError(text.data());
-  return nlohmann::json::parse(text.data());
+void TorchTransport::connect(int lanes) {
+  connections_.connect(lanes);
+  mail_.use_lane(lanes);
+  watch_ = std::make_unique<FailureWatch>(carrier_, *rendezvous_, failure());
 }
 
-Trouble Transport::carry(int connections, int lane, std::span<const Message> messages, double seconds) const {
-  std::array<char, room_for_trouble> text{};
-  const int place = carry_in_c(connections, lane, messages.data(), static_cast<int>(messages.size()), seconds,
-                               text.data(), static_cast<int>(text.size()));
-  return {place, text.data()};
+std::unique_ptr<Communicator> TorchTransport::communicator(int lane, const Parting& parting,
+                                                           const std::shared_ptr<LaneContext>& context) {
+  if (line_ == nullptr || line_->index != lane) line_ = std::make_shared<LaneLine>(LaneLine{lane, carrier_, context});
+  const std::int64_t number = line_->tags.groups();
+  line_->tags.use_groups(number + 1);
+  return std::make_unique<TorchCommunicator>(parting.name, parting.group_of(carrier_.rank()), number, line_);
 }
 
-void use_transport(const Transport& transport) { in_use = transport; }
-
-const Transport& transport_in_use() {
-  require(in_use.carry_in_c != nullptr,
-          "backend 'torch' sends by torch.distributed, which only a Python that trains has: call trigram.with_trigram "
-          "in a script that torchrun starts, or take backend mpi");
-  return in_use;
+void TorchTransport::fail(const std::exception_ptr& error) noexcept {
+  rendezvous_->publish({carrier_.rank(), CarriedError::of(error).text()});
+  carrier_.end_all();
 }
 
 }  // namespace trigram::torch

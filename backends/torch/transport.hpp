@@ -1,49 +1,37 @@
-// A network of somebody else's: torch.distributed, reached by functions of the Python that loaded this library.
+// A rank's end of torch.distributed, for one run.
 #pragma once
 
-#include <cstdint>
-#include <nlohmann/json.hpp>
-#include <span>
-#include <string>
+#include <memory>
+
+#include "backends/process/transport.hpp"
+#include "backends/torch/communicator.hpp"
+#include "backends/torch/mail.hpp"
+#include "backends/torch/place.hpp"
+#include "backends/torch/watch.hpp"
 
 namespace trigram::torch {
 
-/// One message of an exchange, as C lays it out.
-struct Message {
-  std::int64_t receives;  ///< 1, or 0 where it is sent
-  std::int64_t peer;      ///< among all ranks
-  std::int64_t tag;       ///< messages of a lane and pair match by it and, with the same one, in their order
-  std::uint64_t address;
-  std::int64_t bytes;
+/// Ranks meet at a place that rank 0 has told by torch.distributed. Buffers' bytes go by torch.distributed, and signs
+/// of life, settings and results by the meeting place.
+class TorchTransport final : public Transport {
+ public:
+  /// `timeout`: seconds that one operation may wait; 0: forever.
+  TorchTransport(const Network& network, const Place& place, double timeout);
+
+  HostGroup& host() override { return *rendezvous_; }
+  void connect(int lanes) override;
+  std::unique_ptr<Communicator> communicator(int lane, const Parting& parting,
+                                             const std::shared_ptr<LaneContext>& context) override;
+  Mail& mail() override { return mail_; }
+  void fail(const std::exception_ptr& error) noexcept override;
+
+ private:
+  Connections connections_;
+  std::unique_ptr<Rendezvous> rendezvous_;
+  Carrier carrier_;
+  std::shared_ptr<LaneLine> line_;  ///< of the lane whose communicators are being made
+  std::unique_ptr<FailureWatch> watch_;
+  TorchMail mail_;  ///< whose threads end while somebody can still wake them
 };
-
-/// What went wrong with the messages of one exchange.
-struct Trouble {
-  int message;       ///< its place among them
-  std::string text;  ///< in the network's words
-};
-
-/// The functions; any thread may call them. They outlive every rank that uses them.
-struct Transport {
-  /// Question and answer are texts of JSON. Gives 0, or, with why in `text`, 1, and 2 where the user can mend it.
-  using Ask = int (*)(const char* question, char* text, int room);
-  /// On a lane of those connections. Returns when all messages have ended: -1, or the place of one that failed or took
-  /// longer than `seconds` (0: forever), with why in `text`.
-  using Carry = int (*)(int connections, int lane, const Message* messages, int count, double seconds, char* text,
-                        int room);
-
-  Ask ask_in_c = nullptr;
-  Carry carry_in_c = nullptr;
-
-  /// Throws UsageError or BackendError with the reason where there is no answer.
-  nlohmann::json ask(const nlohmann::json& question) const;
-  /// Carries all messages of a lane together. `text` is empty where all is well.
-  Trouble carry(int connections, int lane, std::span<const Message> messages, double seconds) const;
-};
-
-/// Of the backends that this thread makes from now on.
-void use_transport(const Transport& transport);
-/// Throws UsageError where nobody has brought one.
-const Transport& transport_in_use();
 
 }  // namespace trigram::torch

@@ -14,8 +14,9 @@ namespace {
 constexpr int ranks = 4, ranks_per_node = 2;
 
 /// What a probe's trials have to say of a backend.
-std::string found_by(const std::string& probe, const std::string& mutation) {
-  const auto backend = Backends::make(threads(ranks_per_node) + ",timeout=200ms,mutation=" + mutation);
+std::string found_by(const std::string& probe, const std::string& mutation, const std::string& timeout = "200ms") {
+  const auto backend = Backends::make("wrong_threads:ranks_per_node=" + std::to_string(ranks_per_node) +
+                                      ",mutation=" + mutation + ",timeout=" + timeout);
   const auto reference = Backends::make(threads(ranks_per_node));
   std::string found;
   for (const std::string& spec : trial_specs(probe)) {
@@ -24,7 +25,7 @@ std::string found_by(const std::string& probe, const std::string& mutation) {
   return found;
 }
 
-/// A mutation of tests/support/thread_mutation.hpp, and a probe that finds it.
+/// A mutation of tests/algorithms/wrong_threads.cpp, and a probe that finds it.
 struct Found {
   std::string mutation;
   std::string by;
@@ -45,6 +46,11 @@ const std::vector<Found> all_found = {{"loses_a_message", "all_reduce"},   {"rep
                                       {"cuts_messages", "all_reduce"},     {"takes_another_all_reduce", "all_reduce"},
                                       {"mixes_up_nodes", "all_reduce"},    {"swaps_messages", "decentralized"},
                                       {"serves_twice", "parameter_server"}};
+
+TEST(WrongBackendWithoutAMutation, HoldsInAllThatFindsOne) {
+  for (const char* probe : {"all_reduce", "decentralized", "parameter_server"})
+    EXPECT_EQ(found_by(probe, "none", "300s"), "") << probe;
+}
 
 INSTANTIATE_TEST_SUITE_P(Mutations, WrongBackend, ::testing::ValuesIn(all_found),
                          [](const auto& one) { return one.param.mutation; });

@@ -28,10 +28,12 @@ BORDERS = {
     "meeting": (("core", "processes", "meeting"), r"nettle/.*|netdb\.h|" + POSIX),
     "net": (("net",), r"(linux|net)/\w+\.h|ifaddrs\.h|pthread\.h|" + POSIX),
     "backends/sim": (("core", "processes", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
-    "backends/mpi": (("core", "processes", "kernels/cpu", "backends/mpi"), r"nlohmann/.*|" + POSIX),
-    "backends/torch": (("core", "processes", "meeting", "kernels/cpu", "backends/torch"), r"nlohmann/.*"),
+    "backends/process": (("core", "processes", "kernels/cpu/kernels.hpp", "backends/process"), r"nothing"),
+    "backends/mpi": (("core", "processes", "kernels/cpu", "backends/process", "backends/mpi"), r"nlohmann/.*|" + POSIX),
+    "backends/threads": (("core", "processes", "backends/process", "backends/threads"), r"nlohmann/.*"),
+    "backends/torch": (("core", "processes", "meeting", "backends/process", "backends/torch"), r"nlohmann/.*"),
     "backends/gpu/host": (("core", "processes", "meeting", "backends/gpu/host"), r"nlohmann/.*|" + POSIX),
-    "backends/gpu": (("core", "processes", "meeting", "kernels/cuda", "backends/gpu"),
+    "backends/gpu": (("core", "processes", "meeting", "kernels/cuda", "backends/process", "backends/gpu"),
                      r"cuda_runtime\.h|nccl\.h|dlfcn\.h|nlohmann/.*|" + POSIX),
     # The rooms of experiments, each above those that it includes.
     "experiments/workloads/data": (("core", "experiments/workloads/data"), POSIX),
@@ -51,7 +53,7 @@ BORDERS = {
                           r"nlohmann/.*|" + POSIX),
     "experiments/program": (("core", "processes", "experiments"), r"nlohmann/.*|boost/program_options.*|" + POSIX),
     "experiments": ((), r"nothing"),  # nothing stands outside its rooms
-    "python/session": (("core", "kernels/cpu/kernels.hpp", "backends/torch/transport.hpp", "python/session"), r"nlohmann/.*"),
+    "python/session": (("core", "kernels/cpu/kernels.hpp", "backends/torch/network.hpp", "python/session"), r"nlohmann/.*"),
     "ptx/device": (("core", "kernels/cuda", "ptx"), r"cuda_runtime\.h"),
     # CUDA's own headers, or those of the tests' double.
     "ptx/runtime": (("core", "ptx"), r"cuda_runtime_api\.h|vector_types\.h"),

@@ -60,7 +60,7 @@ std::vector<Misuse> misuses() {
 }
 
 /// Of a rank that waited for another one: not that it has waited too long.
-auto released() { return HasSubstr("released, since another rank failed"); }
+auto released() { return HasSubstr("ends since rank 1 failed: "); }
 
 class Misused : public ::testing::TestWithParam<Misuse> {};
 

@@ -6,7 +6,7 @@
 namespace trigram {
 
 std::vector<std::string> tested_backends() {
-  std::vector<std::string> backends{"threads"};
+  std::vector<std::string> backends{"threads:ranks_per_node=4"};
   if (Backends::has("sim")) {
     backends.emplace_back("sim:fidelity=exact");
     backends.emplace_back("sim:fidelity=fluid");

@@ -3,9 +3,9 @@
 
 #include <atomic>
 
+#include "backends/process/host_exchange.hpp"
 #include "core/error.hpp"
 #include "meeting/file_store.hpp"
-#include "meeting/host_exchange.hpp"
 #include "meeting/store_rendezvous.hpp"
 #include "meeting/tcp_store.hpp"
 #include "processes/child_process.hpp"

@@ -1,0 +1,25 @@
+#include "backends/mpi/transport.hpp"
+
+#include "backends/mpi/duplicate.hpp"
+#include "backends/mpi/memory.hpp"
+#include "backends/mpi/session.hpp"
+#include "backends/mpi/vendor.hpp"
+
+namespace trigram::mpi {
+
+MpiTransport::MpiTransport(bool vendor_collectives, double timeout)
+    : vendor_collectives_(vendor_collectives), host_(timeout, failure()), mail_(timeout, failure()) {}
+
+std::shared_ptr<Kernels> MpiTransport::kernels() { return kernels_of_this_process(); }
+
+std::unique_ptr<Communicator> MpiTransport::communicator(int /*lane*/, const Parting& parting,
+                                                         const std::shared_ptr<LaneContext>& context) {
+  const auto own = static_cast<std::size_t>(host_.rank());
+  MPI_Comm comm = part_of(MPI_COMM_WORLD, parting.color[own], parting.key[own], context->timeout);
+  if (vendor_collectives_) return std::make_unique<VendorCommunicator>(comm, parting.name, context);
+  return std::make_unique<MpiCommunicator>(comm, parting.name, context);
+}
+
+void MpiTransport::forsake() noexcept { Session::forsake(); }
+
+}  // namespace trigram::mpi

@@ -1,0 +1,35 @@
+// A process that has become a rank, until it leaves or fails.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "backends/process/process_runtime.hpp"
+
+namespace trigram {
+
+/// Whose loop a rank runs: after a failure ours goes on to another run or ends with a status, a guest's may do neither.
+enum class Loop : std::uint8_t { ours, of_a_guest };
+
+/// For one run, on whatever runtime.
+class EnteredProcess final : public EnteredRank {
+ public:
+  /// Begins together with the other ranks; `facts` as in Outcome.
+  EnteredProcess(std::unique_ptr<ProcessRuntime> runtime, std::string facts, Loop loop);
+  ~EnteredProcess() override;
+
+  RankRuntime& runtime() override { return *runtime_; }
+  void follow(void* stream) override { runtime_->follow(stream); }
+  Outcome leave(const std::vector<std::byte>& result) override;
+  void fail(std::exception_ptr error) noexcept override;
+
+ private:
+  std::unique_ptr<ProcessRuntime> runtime_;
+  std::string facts_;
+  Loop loop_;
+  bool ended_ = false;
+};
+
+}  // namespace trigram

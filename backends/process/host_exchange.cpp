@@ -1,0 +1,40 @@
+#include "backends/process/host_exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "core/error.hpp"
+
+namespace trigram {
+
+std::int64_t HostExchange::agree(std::int64_t value, ReduceOp op) {
+  const std::vector<std::int64_t> values = everybodys(value);
+  if (op == ReduceOp::min) return *std::ranges::min_element(values);
+  if (op == ReduceOp::max) return *std::ranges::max_element(values);
+  const std::int64_t sum = std::accumulate(values.begin(), values.end(), std::int64_t{0});
+  return op == ReduceOp::mean ? sum / group_.ranks() : sum;
+}
+
+std::vector<std::int64_t> HostExchange::everybodys(std::int64_t value) {
+  Bytes own(sizeof value);
+  std::memcpy(own.data(), &value, sizeof value);
+  std::vector<std::int64_t> values;
+  for (const Bytes& part : all_gather(own)) {
+    ensure(part.size() == sizeof value, "rank " + std::to_string(rank()) +
+                                            " agrees on a number while another rank of " +
+                                            "the job does something else");
+    std::memcpy(&values.emplace_back(), part.data(), sizeof value);
+  }
+  return values;
+}
+
+HostExchange::Parts HostExchange::gather(std::int64_t key, const std::vector<std::byte>& part) {
+  const std::vector<std::int64_t> keys = everybodys(key);
+  ensure(std::ranges::count(keys, key) == group_.ranks(), "rank " + std::to_string(rank()) + " collects " +
+                                                              std::to_string(key) +
+                                                              " while another rank collects something else");
+  return group_.gather(part, patience_);
+}
+
+}  // namespace trigram

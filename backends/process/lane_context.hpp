@@ -1,0 +1,33 @@
+// What the communicators of one lane share.
+#pragma once
+
+#include <string>
+
+#include "backends/process/failure.hpp"
+#include "core/device.hpp"
+
+namespace trigram {
+
+/// Shared by them; the rank's failure and the lane's device outlive them all.
+struct LaneContext {
+  LaneContext(std::string lane_name, double seconds, Failure& of_rank, Device& of_lane)
+      : name(std::move(lane_name)), timeout(seconds), failure(of_rank), device(of_lane) {}
+
+  /// "rank 3, step 5, lane 1 (buckets 0, 2, ...)", and the lane's name alone behind a rank that is in no run. On the
+  /// lane's own thread only.
+  std::string place(int rank) const {
+    const Timeline& timeline = device.timeline();
+    std::string where = timeline.where();
+    if (!where.starts_with("rank ")) return "rank " + std::to_string(rank) + ", " + name;
+    const std::string doing = timeline.doing();
+    if (!doing.empty()) where.resize(where.size() - doing.size() - 2);  // ", all_reduce"
+    return where;
+  }
+
+  std::string name;  ///< "main lane", "lane 1 (buckets 0, 2, ...)", "background lane"
+  double timeout;    ///< seconds that one operation may wait; 0: forever
+  Failure& failure;
+  Device& device;
+};
+
+}  // namespace trigram

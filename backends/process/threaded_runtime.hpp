@@ -1,0 +1,33 @@
+// A rank whose lanes are threads, on any transport.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backends/process/message_requests.hpp"
+#include "backends/process/process_runtime.hpp"
+#include "backends/process/threaded_lanes.hpp"
+#include "backends/process/transport.hpp"
+
+namespace trigram {
+
+/// Making it is collective: ranks compare what they were given, and then every lane gets communicators of its own.
+class ThreadedRuntime final : public ProcessRuntime {
+ public:
+  ThreadedRuntime(std::unique_ptr<Transport> transport, const World& world, std::vector<int> node_of_rank,
+                  double timeout);
+
+  Lane& lane(int index) override { return lanes_->lane(index); }
+  Pending launch(int lane, std::function<void()> body) override;
+  Requests& requests() override { return requests_; }
+  void stop_lanes() override;
+  void fail(const std::exception_ptr& error) noexcept override;
+  void forsake() noexcept override { transport_->forsake(); }
+
+ private:
+  std::unique_ptr<Transport> transport_;
+  MessageRequests requests_;
+  std::unique_ptr<ThreadedLanes> lanes_;  ///< which end while somebody can still wake them
+};
+
+}  // namespace trigram

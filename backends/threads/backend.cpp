@@ -1,0 +1,103 @@
+// The backend 'threads': ranks of this machine as threads of one process, with real concurrency and without MPI.
+#include <algorithm>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "backends/process/entered_process.hpp"
+#include "backends/process/threaded_runtime.hpp"
+#include "backends/threads/transport.hpp"
+#include "core/backend_traits.hpp"
+#include "core/error.hpp"
+#include "core/registry.hpp"
+
+namespace trigram::threads {
+namespace {
+
+class ThreadsBackend final : public Backend {
+ public:
+  explicit ThreadsBackend(Params& params)
+      : ranks_per_node_(
+            params.get("ranks_per_node", 0, "ranks of a node; 0: all, since they share this machine", {0, 1 << 20})),
+        timeout_(
+            params.get("timeout", "300s", Unit::seconds,
+                       "how long ranks may take to meet, and an exchange to end, before the run ends; 0: forever")) {}
+
+  /// One for each core.
+  int default_ranks() const override { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+  std::vector<int> nodes(int ranks) const override {
+    require(ranks >= 1, "backend 'threads': ", ranks, " ranks cannot run; ask for 1 or more");
+    std::vector<int> node_of_rank;
+    for (int rank = 0; rank < ranks; ++rank) node_of_rank.push_back(ranks_per_node_ == 0 ? 0 : rank / ranks_per_node_);
+    return node_of_rank;
+  }
+
+  bool simulated() const override { return false; }
+  std::string refuses_entering() const override { return {}; }
+
+  /// The thread that calls becomes a rank; as many calls as the world has ranks make one world.
+  std::unique_ptr<EnteredRank> enter(const World& world) override {
+    const auto [network, rank] = next_place(world.ranks);
+    return rank_of(network, rank, world, Loop::of_a_guest);
+  }
+
+  Outcome run(const World& world, const RankBody& body) override {
+    static_cast<void>(nodes(world.ranks));
+    const auto network = std::make_shared<Network>(world.ranks);
+    std::vector<Outcome> outcomes(static_cast<std::size_t>(world.ranks));
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < world.ranks; ++rank) {
+      threads.emplace_back([&, rank] {
+        try {
+          outcomes[static_cast<std::size_t>(rank)] = run_entered(*rank_of(network, rank, world, Loop::ours), body);
+        } catch (...) {
+          network->ending.fail(rank, std::current_exception());
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    network->ending.rethrow();
+    return std::move(outcomes.front());
+  }
+
+ private:
+  std::unique_ptr<EnteredRank> rank_of(const std::shared_ptr<Network>& network, int rank, const World& world,
+                                       Loop loop) const {
+    const std::vector<int> node_of_rank = nodes(world.ranks);
+    const nlohmann::json facts{{"nodes", node_of_rank.back() + 1}, {"ranks_per_node", ranks_per_node_}};
+    auto runtime = std::make_unique<ThreadedRuntime>(std::make_unique<ThreadTransport>(network, rank), world,
+                                                     node_of_rank, timeout_);
+    return std::make_unique<EnteredProcess>(std::move(runtime), facts.dump(), loop);
+  }
+
+  /// Worlds fill with ranks in the order in which they come.
+  std::pair<std::shared_ptr<Network>, int> next_place(int ranks) {
+    const std::lock_guard lock(mutex_);
+    if (filling_ == nullptr || filling_->ending.over()) {
+      filling_ = std::make_shared<Network>(ranks);
+      came_ = 0;
+    }
+    const std::shared_ptr<Network> network = filling_;
+    const int rank = came_++;
+    require(ranks == network->gatherings.ranks(), "a world of ", ranks, " ranks is entered while one of ",
+            network->gatherings.ranks(), " fills; all who enter must name the same number");
+    if (came_ == ranks) filling_ = nullptr;
+    return {network, rank};
+  }
+
+  int ranks_per_node_;
+  double timeout_;
+  std::mutex mutex_;
+  std::shared_ptr<Network> filling_;  ///< null where nobody waits
+  int came_ = 0;
+};
+
+const Backends::Registration registration("threads", {"ranks of this machine as threads of one process, without MPI"},
+                                          [](Params& params) { return std::make_unique<ThreadsBackend>(params); });
+
+const BackendTraits::Registration traits("threads",
+                                         {.flags = {{"ranks-per-node", "ranks_per_node", "ranks of a node"}}});
+
+}  // namespace
+}  // namespace trigram::threads

@@ -1,0 +1,28 @@
+#include "backends/threads/ending.hpp"
+
+#include "core/carried_error.hpp"
+#include "core/error.hpp"
+
+namespace trigram::threads {
+
+void Ending::fail(int rank, const std::exception_ptr& error) {
+  const std::lock_guard lock(mutex_);
+  if (over_) return;
+  failed_ = rank;
+  reason_ = CarriedError::of(error).text();
+  error_ = error;
+  over_ = true;
+}
+
+void Ending::throw_on(int rank) const {
+  const std::lock_guard lock(mutex_);
+  throw BackendError("rank " + std::to_string(rank) + " ends since rank " + std::to_string(failed_) +
+                     " failed: " + reason_);
+}
+
+void Ending::rethrow() const {
+  const std::lock_guard lock(mutex_);
+  if (error_ != nullptr) std::rethrow_exception(error_);
+}
+
+}  // namespace trigram::threads

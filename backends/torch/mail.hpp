@@ -1,0 +1,43 @@
+// Messages that no exchange expects, between processes that torch.distributed connects.
+#pragma once
+
+#include <thread>
+#include <vector>
+
+#include "backends/process/mail.hpp"
+#include "backends/torch/arrivals.hpp"
+#include "backends/torch/carrier.hpp"
+
+namespace trigram::torch {
+
+/// One rank's end, on a lane of its own. Nobody who waits in gloo for any rank hears that connections broke, so a rank
+/// that takes envelopes has a thread for each of the others.
+class TorchMail final : public Mail {
+ public:
+  /// The carrier and its connections outlive it.
+  TorchMail(const Carrier& carrier, const Connections& connections, int ranks)
+      : carrier_(carrier), connections_(connections), ranks_(ranks) {}
+  ~TorchMail() override;
+  TorchMail(const TorchMail&) = delete;
+  TorchMail& operator=(const TorchMail&) = delete;
+
+  /// The lane on which letters travel: the one behind those of the rank.
+  void use_lane(int lane) { lane_ = lane; }
+
+  void open(bool serves) override;
+  void carry(std::span<const Letter> letters, const LaneContext& lane, const std::string& operation) override;
+  std::pair<int, Envelope> take(const LaneContext& lane, double seconds, const std::string& operation,
+                                const std::string& what) override;
+
+ private:
+  void hear(int asker);
+
+  const Carrier& carrier_;
+  const Connections& connections_;
+  int ranks_;
+  int lane_ = 0;
+  Arrivals arrivals_;
+  std::vector<std::thread> ears_;
+};
+
+}  // namespace trigram::torch
