@@ -30,6 +30,8 @@ BORDERS = {
     "backends/sim": (("core", "processes", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
     "backends/mpi": (("core", "processes", "kernels/cpu", "backends/mpi"), r"nlohmann/.*|" + POSIX),
     "backends/torch": (("core", "processes", "meeting", "kernels/cpu", "backends/torch"), r"nlohmann/.*"),
+    "backends/net": (("core", "processes", "meeting", "net/abi.hpp", "net/vtables.hpp", "backends/torch", "backends/gpu/host", "backends/net"),
+                     r"nlohmann/.*|dlfcn\.h|" + POSIX),
     "backends/gpu/host": (("core", "processes", "meeting", "backends/gpu/host"), r"nlohmann/.*|" + POSIX),
     "backends/gpu": (("core", "processes", "meeting", "kernels/cuda", "backends/gpu"),
                      r"cuda_runtime\.h|nccl\.h|dlfcn\.h|nlohmann/.*|" + POSIX),
