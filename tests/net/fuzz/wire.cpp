@@ -54,7 +54,11 @@ void must(bool holds) {
 /// The hostile end of a connection.
 class Peer {
  public:
-  explicit Peer(int descriptor) : descriptor_(descriptor) {}
+  /// Its end is a reset, so that thousands a second do not use up the ports of the machine.
+  explicit Peer(int descriptor) : descriptor_(descriptor) {
+    const linger at_once{1, 0};
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  }
   ~Peer() { hang_up(); }
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
