@@ -38,11 +38,15 @@ void Outlet::opened(Socket socket, Clock::time_point now) {
 }
 
 void Outlet::lose(Clock::time_point now, const std::string& reason) {
-  stream.stop();
+  end(now);
   reason_ = reason;
-  next_dial_ = now + pause_;
   ++counters->lost;
   info("lost " + name() + ": " + reason);
+}
+
+void Outlet::end(Clock::time_point now) {
+  stream.stop();
+  next_dial_ = now + pause_;
 }
 
 void Outlet::begin(Drawn drawn) {

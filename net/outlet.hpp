@@ -22,6 +22,8 @@ class Outlet {
   bool dial(Clock::time_point now);
   /// Ends the connection. It will be dialled again.
   void lose(Clock::time_point now, const std::string& reason);
+  /// The same after the peer has said goodbye: nothing is lost.
+  void end(Clock::time_point now);
 
   /// Writes a chunk that was drawn.
   void begin(Drawn drawn);

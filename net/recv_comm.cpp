@@ -160,7 +160,7 @@ void RecvComm::lose(Inlet& inlet, Clock::time_point now, Moved how) {
   if (how == Moved::malformed) warn("dropped a stream: what came there is no frame of ours");
   timed_out_ = how == Moved::timed_out;
   inlet.stream.stop();
-  ++inlet.counters->lost;
+  if (!peer_left_) ++inlet.counters->lost;
   last_open_ = now;
   // What was said there may not have been heard.
   for (const auto& [tag, receives] : inbox_.tags()) give_credit(tag);

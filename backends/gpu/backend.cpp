@@ -186,11 +186,10 @@ const Backends::Registration registration("gpu", {"NVIDIA GPUs: one process and 
                                           [](Params& params) { return std::make_unique<GpuBackend>(params); });
 
 const BackendTraits::Registration traits(
-    "gpu",
-    {.flags = {{"ranks-per-node", "ranks_per_node", "ranks of a node"},
-               {"rendezvous", "rendezvous", "where launched ranks with GPUs meet: file:PATH, tcp:HOST:PORT or mpi",
-                /*of_one_process=*/true}},
-     .own_messages = {{"collectives", "own", /*same_bits=*/false}}});
+    "gpu", {.flags = {{"ranks-per-node", "ranks_per_node", "ranks of a node"},
+                      {"rendezvous", "rendezvous", "where launched ranks meet: file:PATH, tcp:HOST:PORT or mpi",
+                       /*of_one_process=*/true}},
+            .own_messages = {{"collectives", "own", /*same_bits=*/false}}});
 
 }  // namespace
 }  // namespace trigram::gpu

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "backends/sim/node_paths.hpp"
 #include "backends/sim/outages.hpp"
 #include "core/error.hpp"
 #include "core/located.hpp"
@@ -105,12 +106,12 @@ void Cluster::read_nodes(Params& params) {
 }
 
 void Cluster::read_links(Params& params) {
-  const double wire = params.get("nic_bandwidth", "25Gbps", Unit::bytes_per_second, "of a NIC, one way", rates);
+  const NodePaths paths(params);
   const double efficiency = params.get("nic_efficiency", 1.0, "share of nic_bandwidth that payload can use", {1e-6, 1});
   const double cap =
       params.get("nic_cap", "0", Unit::bytes_per_second, "most that the protocol reaches on a NIC; 0: no cap");
-  nic_bandwidth = cap > 0 ? std::min(wire * efficiency, cap) : wire * efficiency;
-  nic_data_sheet = wire;
+  nic_bandwidth = paths.bandwidth(efficiency, cap);
+  nic_data_sheet = paths.bandwidth(1, 0);
   nic_latency = params.get("nic_latency", "10us", Unit::seconds, "of a message between nodes, end to end");
   nic_handshake = params.get("nic_handshake", "0", Unit::seconds,
                              "added for a message larger than handshake_size, whose sender asks before it sends");
@@ -133,9 +134,9 @@ void Cluster::read_links(Params& params) {
                                    "data sheet as measured",
                                    {1e-6, 1});
   node_latency = params.get("node_latency", "3us", Unit::seconds, "of a message inside a node, end to end");
-  given_nic_keys_ = given(params, {"nic_bandwidth", "nic_efficiency", "nic_cap", "nic_latency", "nic_handshake",
-                                   "handshake_size", "nic_window", "connection_cap", "connections", "initial_window",
-                                   "idle_restart", "nic_burst", "nic_line_rate", "nic"});
+  given_nic_keys_ = given(params, {"nic_bandwidth", "nics", "nic_striping", "nic_efficiency", "nic_cap", "nic_latency",
+                                   "nic_handshake", "handshake_size", "nic_window", "connection_cap", "connections",
+                                   "initial_window", "idle_restart", "nic_burst", "nic_line_rate", "nic"});
   given_node_keys_ = given(params, {"node_bandwidth", "node_efficiency", "node_latency"});
   if (platform.empty()) return;
   refuse(given_nic_keys_, "a platform file");

@@ -20,7 +20,7 @@ struct Cluster {
 
   std::vector<int> gpus;        ///< by node
   bool nic_per_gpu = false;     ///< else one NIC, shared by the GPUs of a node
-  double nic_bandwidth = 0;     ///< usable: min(bandwidth · efficiency, cap)
+  double nic_bandwidth = 0;     ///< usable: min(bandwidth · efficiency, cap), of all its paths as messages use them
   double nic_data_sheet = 0;    ///< bandwidth without efficiency and cap
   double nic_latency = 0;       ///< of a message between two nodes, end to end
   double nic_handshake = 0;     ///< added where the message is larger than handshake_size

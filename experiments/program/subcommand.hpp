@@ -30,5 +30,6 @@ extern const Subcommand tune_subcommand;
 extern const Subcommand report_subcommand;
 extern const Subcommand import_subcommand;
 extern const Subcommand advise_subcommand;
+extern const Subcommand doctor_subcommand;
 
 }  // namespace trigram

@@ -163,6 +163,9 @@ library() {
   done
 }
 
+# net_plugin: the plugin for NCCL, where the build, or the pack, has it.
+net_plugin() { echo "$build/net/libnccl-net-trigram.so"; }
+
 # package: the folder that Python's package lies in, in the tree or in the pack.
 package() { if [[ -d $here/python ]]; then echo "$here/python"; else echo "$here/../../python"; fi; }
 
@@ -264,6 +267,9 @@ check "programs start" 30 "^[0-9]+ of|does not start" bash -c '
 check "shipped files are found" 10 "two_by_four|bagua" "$trigram" list
 check "ranks meet" 60 "$counts" "$(program test_gpu_host)" --gtest_brief=1 "--gtest_filter=$some_host"
 check "a launched job meets" 20 "done" "$launch" 3 "$(program meeting_job)" 0.5
+# Ranks on CPUs, which speak to the plugin as NCCL does.
+check "CPUs train by our net plugin" 60 "accuracy" env TRIGRAM_NET_INTERFACES=lo \
+  "$trigram" run --backend "net:plugin=$(net_plugin)" --ranks 2 --steps 20 --algorithm bytegrad --out "$out/run-by-net"
 if [[ $has_gpu == false ]]; then
   # Each says so by itself, and none hangs or crashes.
   fails "the program says: no GPU" 20 "no CUDA device" "$trigram" run --backend gpu --ranks 2 --steps 2 --out "$out/run"
@@ -347,6 +353,34 @@ if check "$name" 60 "accuracy|loss" "${one_gpu[@]}" \
   "$trigram" run --backend gpu --ranks 2 --steps 20 --algorithm bytegrad --out "$out/run"; then
   figure "an iteration of bytegrad, 2 ranks" "$(awk '/iteration/ { print $2 " s mean, " $5 " s median" }' "$(log_of "$name")")"
   figure "it used" "$(sed -n 's/^  uses  *//p' "$(log_of "$name")")"
+fi
+
+# NCCL by our net plugin, of which it must say three things: where it cannot use a plugin it goes on without a word. Ranks
+# that share a GPU are hosts of their own (NCCL_HOSTID), so that every byte goes by it.
+by_plugin=("${one_gpu[@]}" NCCL_DEBUG=INFO "NCCL_NET_PLUGIN=$(net_plugin)" TRIGRAM_NET_INTERFACES=lo)
+# shellcheck disable=SC2016 # expanded by the inner shell
+says_so='"$@" 2>&1 | tee "$log"; (("${PIPESTATUS[0]}" == 0)) || exit 1
+  for line in "Successfully loaded external network plugin" "Initialized NET plugin Trigram" "Assigned NET plugin Trigram"; do
+    grep -qF "$line" "$log" || { echo "NCCL does not say: $line"; exit 1; }
+  done'
+if [[ $doubles == true ]]; then
+  row "NCCL by our net plugin, 2 ranks" skipped 0 "the double of NCCL loads no plugin"
+else
+  name="NCCL by our net plugin, 2 ranks"
+  if check "$name" 90 "^ *67108864 |does not say" "${by_plugin[@]}" "log=$out/nccl-by-our-net-plugin.txt" bash -c "$says_so" by \
+    "$trigram" bench --backend gpu:collectives=vendor --ranks 2 --op all_reduce --min-size 1MiB --max-size 64MiB --factor 8 --iterations 5; then
+    figure "$name, 64 MiB all-reduced" "$(awk '$1 == 67108864 { print $4 " us" }' "$(log_of "$name")")"
+  fi
+  check "its sums are those of threads" 90 "$counts" "${by_plugin[@]}" \
+    "$launch" 2 "$test_gpu" --gtest_brief=1 "--gtest_filter=Everywhere/Collectives*vendor_on_2"
+  if command -v all_reduce_perf >/dev/null && command -v mpirun >/dev/null; then
+    # shellcheck disable=SC2016 # expanded by the ranks
+    check "nccl-tests by our net plugin, 2 ranks" 90 "Out of bounds values|does not say" "${by_plugin[@]}" NCCL_TESTS_DEVICE=0 \
+      "log=$out/nccl-tests-by-our-net-plugin.txt" bash -c "$says_so"'; grep -q "Out of bounds values : 0 OK" "$log"' by \
+      mpirun -n 2 bash -c 'NCCL_HOSTID=host-${OMPI_COMM_WORLD_RANK:-$PMI_RANK} exec all_reduce_perf -b 1M -e 64M -f 8 -g 1'
+  else
+    row "nccl-tests by our net plugin, 2 ranks" skipped 0 "all_reduce_perf of nccl-tests, built with MPI, or mpirun is not here"
+  fi
 fi
 
 # PyTorch models, by whatever python3 has PyTorch.

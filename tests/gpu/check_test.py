@@ -11,7 +11,10 @@ CHECK = pathlib.Path(__file__).resolve().parent / "check.sh"
 # Each program says what the row of a machine that is well says.
 STANDS_IN = """#!/bin/bash
 case $1 in
-  bench) echo "64  16 float  31.5 0.1 0.1 30 5 2.5"
+  bench) echo "NCCL INFO NET/Plugin: Successfully loaded external network plugin $NCCL_NET_PLUGIN"
+         echo "NCCL INFO Initialized NET plugin Trigram"
+         echo "NCCL INFO Assigned NET plugin Trigram to comm"
+         echo "64  16 float  31.5 0.1 0.1 30 5 2.5"
          echo "0: NET/Socket : Using"
          echo "0: Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0"
          echo "67108864 16777216 float 5000 13 13 1 2 3" ;;
@@ -152,6 +155,28 @@ class Check(unittest.TestCase):
         for line, verdict in (("0: Channel 00 : 0[0] -> 1[0] via SHM/direct/direct", "FAILED"), ("0", "FAILED")):
             self.write("built/bin/trigram", STANDS_IN.replace("0: Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0", line))
             self.assertRegex(self.checked()[1]["ranks of one GPU use sockets"], verdict)
+
+    def test_nccl_that_goes_on_without_the_plugin_is_a_failure(self):
+        self.has_nccl()
+        status, rows = self.checked()
+        self.assertEqual(status, 0, rows)
+        self.assertRegex(rows["CPUs train by our net plugin"], "passed")
+        self.assertRegex(rows["NCCL by our net plugin, 2 ranks"], "passed +[0-9]+ +67108864 ")
+        self.assertRegex(rows["its sums are those of threads"], "passed")
+        self.assertRegex((self.root / "out/figures.txt").read_text(), "NCCL by our net plugin, 2 ranks, 64 MiB all-reduced +5000 us")
+        self.write("built/bin/trigram", "\n".join(line for line in STANDS_IN.splitlines() if "Assigned" not in line))
+        status, rows = self.checked()
+        self.assertEqual(status, 1)
+        self.assertRegex(rows["NCCL by our net plugin, 2 ranks"], "FAILED .*NCCL does not say: Assigned NET plugin Trigram")
+
+    def test_nccl_tests_are_run_where_they_are(self):
+        self.has_nccl()
+        self.assertRegex(self.checked()[1]["nccl-tests by our net plugin, 2 ranks"], "skipped .*all_reduce_perf")
+        self.write("tools/mpirun", "#!/bin/bash\nshift 2\nOMPI_COMM_WORLD_RANK=0 exec \"$@\"\n")
+        said = "\n".join(line for line in STANDS_IN.splitlines() if "NET plugin" in line or "external" in line).replace("bench) ", "")
+        for wrong, verdict in (("0 OK", "passed"), ("3 FAILED", "FAILED")):
+            self.write("tools/all_reduce_perf", f"#!/bin/bash\n{said}\necho \"# Out of bounds values : {wrong}; $NCCL_HOSTID\"\n")
+            self.assertRegex(self.checked()[1]["nccl-tests by our net plugin, 2 ranks"], f"{verdict} .*values : {wrong}; host-0")
 
     def test_tests_that_all_skip_are_no_success(self):
         self.has_nccl()

@@ -14,7 +14,7 @@ mutant=tests/gpu/test_kernels_cuda_fmad # goes along where there is room
 
 [[ $# == 1 ]] || { sed -n '2,3p' "${BASH_SOURCE[0]}"; exit 2; }
 [[ ! -e $1 ]] || { echo "$1 is there already; name a new folder"; exit 2; }
-for program in "${programs[@]}" "$library"; do
+for program in "${programs[@]}" "$library" net/libnccl-net-trigram.so; do
   [[ -x $build/$program ]] || { echo "$build/$program is not built: cmake --preset gpu && cmake --build --preset gpu"; exit 2; }
 done
 
@@ -22,6 +22,8 @@ mkdir -p "$1/bin"
 for program in "${programs[@]}"; do
   strip -o "$1/bin/${program##*/}" "$build/$program"
 done
+mkdir -p "$1/net"
+strip --strip-unneeded -o "$1/net/libnccl-net-trigram.so" "$build/net/libnccl-net-trigram.so"
 mkdir -p "$1/python"
 cp -r "$root/python/trigram" "$1/python"
 find "$1/python" -name __pycache__ -prune -exec rm -r {} +

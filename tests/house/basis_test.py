@@ -56,7 +56,7 @@ def main(ctest, build, *never):
         covered[executable] |= found
         if left_out:
             parted.add(executable)
-        if re.match(r"(mpi|gpu|gpu_on_host)\.", name):
+        if re.match(r"(mpi|net_ranks|gpu|gpu_on_host)\.", name):
             by_processes.add(executable)
     for executable, cases in listed.items():
         allowed = covered[executable].union(*(matched(cases, one) for one in never))

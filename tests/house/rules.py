@@ -32,6 +32,8 @@ BORDERS = {
     "backends/mpi": (("core", "processes", "kernels/cpu", "backends/process", "backends/mpi"), r"nlohmann/.*|" + POSIX),
     "backends/threads": (("core", "processes", "backends/process", "backends/threads"), r"nlohmann/.*"),
     "backends/torch": (("core", "processes", "meeting", "backends/process", "backends/torch"), r"nlohmann/.*"),
+    "backends/net": (("core", "processes", "meeting", "net/abi.hpp", "net/vtables.hpp", "backends/process", "backends/torch", "backends/gpu/host", "backends/net"),
+                      r"nlohmann/.*|dlfcn\.h|" + POSIX),
     "backends/gpu/host": (("core", "processes", "meeting", "backends/gpu/host"), r"nlohmann/.*|" + POSIX),
     "backends/gpu": (("core", "processes", "meeting", "kernels/cuda", "backends/process", "backends/gpu"),
                      r"cuda_runtime\.h|nccl\.h|dlfcn\.h|nlohmann/.*|" + POSIX),

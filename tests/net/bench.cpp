@@ -2,6 +2,7 @@
 //
 //   net_bench --plugin WHAT [--from NAMESPACE] [--to NAMESPACE] [--bytes N] [--in-flight N] [--warm-up S] [--seconds S]
 //   net_bench --plugin WHAT --round-trips N [--from NAMESPACE] [--to NAMESPACE] [--bytes N]
+//   net_bench --plugin WHAT --communicators N [--bytes N] [--in-flight N]
 //
 // WHAT is as in loaded_plugin.hpp, or for round trips also "bare", a socket without any plugin, and
 // "bare_each_way", two of them.
@@ -227,6 +228,54 @@ int bench_round_trips(const Flags& flags) {
   return run_two(role(true), text(flags, "--to"), role(false), text(flags, "--from"));
 }
 
+/// KiB of this process that lie in memory.
+long resident_kib() {
+  long pages = 0, resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (!file || std::fscanf(file, "%ld %ld", &pages, &resident) != 2)
+    throw std::runtime_error("/proc/self/statm is none");
+  std::fclose(file);
+  return resident * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+/// So many messages from one process to the other, all under way at once.
+void fill(Ends& ends, Slots& slots, bool first) {
+  for (std::size_t i = 0; i < slots.requests.size(); ++i) {
+    auto& request = slots.requests[i];
+    void* data = slots.memory[i].data();
+    while (!request) {
+      first ? need(ends.plugin->isend(ends.send, data, slots.bytes, 7, &request), "isend")
+            : need(ends.plugin->irecv(ends.receive, {data}, {slots.bytes}, {7}, &request), "irecv");
+    }
+  }
+  for (auto& request : slots.requests) {
+    while (!is_over(ends, request, nullptr)) continue;
+    request = nullptr;
+  }
+}
+
+/// What each communicator adds, a first one not counted: it has been full of messages.
+int bench_memory(const Flags& flags) {
+  const auto count = static_cast<std::size_t>(number(flags, "--communicators", 32));
+  const auto role = [&](bool first) {
+    return [&, first](const Pipes& pipes) {
+      Slots slots(flags);
+      std::vector<Ends> all;
+      long before = 0;
+      for (std::size_t i = 0; i <= count; ++i) {
+        all.push_back(meet(flags, pipes));
+        fill(all.back(), slots, first);
+        fill(all.back(), slots, !first);
+        if (i == 0) before = resident_kib();
+      }
+      const long each = (resident_kib() - before) / static_cast<long>(2 * count);
+      if (first) std::printf("{\"kib_a_communicator\": %ld}\n", each);
+      for (Ends& one : all) part(one);
+    };
+  };
+  return run_two(role(true), text(flags, "--to"), role(false), text(flags, "--from"));
+}
+
 int run(int argc, char** argv) {
   Flags flags;
   for (int i = 1; i + 1 < argc; i += 2) flags[argv[i]] = argv[i + 1];
@@ -234,9 +283,10 @@ int run(int argc, char** argv) {
     std::fprintf(stderr,
                  "usage: net_bench --plugin FILE[:VERSION]|one_socket|nccl:THREADSxSOCKETS|bagua:STREAMS [--from "
                  "NAMESPACE] [--to NAMESPACE]\n"
-                 "  [--bytes N] [--in-flight N] [--warm-up S] [--seconds S] | --round-trips N\n");
+                 "  [--bytes N] [--in-flight N] [--warm-up S] [--seconds S] | --round-trips N | --communicators N\n");
     return 2;
   }
+  if (flags.contains("--communicators")) return bench_memory(flags);
   return flags.contains("--round-trips") ? bench_round_trips(flags) : bench_rate(flags);
 }
 

@@ -1,13 +1,7 @@
-#!/usr/bin/env python3
-"""What the plugin and other designs reach over several unequal paths, as root: two network namespaces, a pair of interfaces
-a path, rates by the kernel's token bucket, delays and losses by delayed_link. Prints a table of medians, in percent of what
-the paths give one by one, each to one socket that has it alone; and writes all figures as JSON.
+"""Several unequal paths between two network namespaces, and what designs reach over them: a pair of interfaces a path, rates by the
+kernel's token bucket, delays and losses by delayed_link. In percent of what the paths give one by one, each to one socket that has it
+alone."""
 
-  tests/net/shaped_paths BUILD [--repeats 3] [--seconds 4] [--only TEXT] [--out FILE]
-
-BUILD is a folder in which net_bench, delayed_link and the plugin have been built, such as build/dev."""
-
-import argparse
 import json
 import os
 import statistics
@@ -15,9 +9,10 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
-DESIGNS = {"ours": None, "bagua:2": "bagua:2", "nccl:2x2": "nccl:2x2", "one socket": "one_socket"}
+# By what net_bench calls them; connections are spread evenly over so many paths.
+DESIGNS = {"ours": lambda paths: "ours", "Bagua-Net": lambda paths: f"bagua:{paths}", "NCCL's sockets": lambda paths: f"nccl:{paths}x2",
+           "one socket": lambda paths: "one_socket"}
 MTU = 1500
 # Mbit/s of the paths, one way; 1:1, 1:3 and 1:10 of two, and the same with one more like the fastest.
 RATES = {"1:1": [100, 100], "1:3": [50, 150], "1:10": [20, 200], "1:1:1": [70, 70, 70], "1:3:3": [30, 90, 90],
@@ -27,7 +22,7 @@ RATES = {"1:1": [100, 100], "1:3": [50, 150], "1:10": [20, 200], "1:1:1": [70, 7
 def run(*words, **options):
     done = subprocess.run(words, capture_output=True, text=True, **options)
     if done.returncode != 0:
-        sys.exit(f"shaped_paths: {' '.join(words)} ended with {done.returncode}: {done.stderr.strip()}")
+        sys.exit(f"measure: {' '.join(words)} ended with {done.returncode}: {done.stderr.strip()}")
     return done.stdout
 
 
@@ -85,7 +80,8 @@ class Paths:
             "burst", str(burst), "limit", str(limit))
 
     def bench(self, design, seconds, interfaces="eth", warm_up=2.0, size=1 << 20):
-        plugin = DESIGNS[design] or str(self.build / "net/libnccl-net-trigram.so")
+        what = DESIGNS[design](len(self.rates))
+        plugin = str(self.build / "net/libnccl-net-trigram.so") if what == "ours" else what
         said = run(str(self.build / "tests/net/net_bench"), "--plugin", plugin, "--from", self.one, "--to", self.other, "--bytes", str(size),
                    "--seconds", str(seconds), "--warm-up", str(warm_up), timeout=120,
                    env={**os.environ, "TRIGRAM_NET_INTERFACES": interfaces})
@@ -101,8 +97,8 @@ def alone(build, rate, delay, loss, seconds, known):
 
 
 def steady(build, arguments, known, name, rates, delay, losses=None):
-    whole = sum(alone(build, rate, delay, loss, arguments.seconds, known) for rate, loss in zip(rates, losses or [0] * len(rates)))
-    row = {"case": name, "delay_ms": delay, "rates": rates, "sum_alone_mbps": whole, "mbps": {}}
+    gives = [alone(build, rate, delay, loss, arguments.seconds, known) for rate, loss in zip(rates, losses or [0] * len(rates))]
+    row = {"case": name, "delay_ms": delay, "rates": rates, "alone_mbps": gives, "mbps": {}}
     with Paths(build, rates, delay, losses) as paths:
         for design in DESIGNS:
             row["mbps"][design] = statistics.median(paths.bench(design, arguments.seconds)["mbps"] for _ in range(arguments.repeats))
@@ -112,8 +108,8 @@ def steady(build, arguments, known, name, rates, delay, losses=None):
 def slowing(build, arguments, known, rates, delay):
     """The second path falls to a tenth in the middle: what is reached from a second later on, for two seconds."""
     slowed = [rates[0], rates[1] // 10]
-    whole = sum(alone(build, rate, delay, 0, arguments.seconds, known) for rate in slowed)
-    row = {"case": f"{rates[1]} slows to {slowed[1]}", "delay_ms": delay, "rates": rates, "sum_alone_mbps": whole, "mbps": {}, "runs": {}}
+    gives = [alone(build, rate, delay, 0, arguments.seconds, known) for rate in slowed]
+    row = {"case": f"{rates[1]} slows to {slowed[1]}", "delay_ms": delay, "rates": rates, "alone_mbps": gives, "mbps": {}, "runs": {}}
     for design in DESIGNS:
         runs = [slowing_run(build, rates, slowed, delay, design) for _ in range(arguments.repeats)]
         row["mbps"][design] = statistics.median(statistics.mean(tenths[10:30]) for tenths in runs)
@@ -145,31 +141,3 @@ def cases(build, arguments, known):
     yield "loss", lambda: steady(build, arguments, known, "1:1, 1 % lost on one", [100, 100], 5, [0, 1])
     yield "slowing", lambda: slowing(build, arguments, known, [50, 150], 0)
     yield "slowing 5 ms", lambda: slowing(build, arguments, known, [50, 150], 5)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=lambda text: Path(text).resolve())
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=4)
-    parser.add_argument("--only", default="", help="only cases whose name has this text")
-    parser.add_argument("--out", type=Path)
-    arguments = parser.parse_args()
-    if os.geteuid() != 0:
-        sys.exit("shaped_paths: network namespaces need root")
-    known, rows = {}, []
-    print(f"{'paths, Mbit/s':34} {'sum':>7} " + " ".join(f"{design:>12}" for design in DESIGNS), flush=True)
-    for name, measure in cases(arguments.build, arguments, known):
-        if arguments.only not in name:
-            continue
-        row = measure()
-        rows.append(row)
-        what = f"{row['case']} ({'+'.join(map(str, row['rates']))}), {row['delay_ms']} ms"
-        print(f"{what:34} {row['sum_alone_mbps']:7.1f} " +
-              " ".join(f"{100 * row['mbps'][design] / row['sum_alone_mbps']:10.1f} %" for design in DESIGNS), flush=True)
-        if arguments.out:
-            arguments.out.write_text(json.dumps({"date": time.strftime("%Y-%m-%d"), "rows": rows}, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main()

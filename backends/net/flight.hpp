@@ -1,0 +1,66 @@
+// Messages that a plugin moves together.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/net/loaded_plugin.hpp"
+#include "backends/torch/transport.hpp"
+
+namespace trigram::net_backend {
+
+/// One direction of a connection. A plugin need not bear two callers at once.
+struct CommEnd {
+  std::mutex mutex;
+  void* comm = nullptr;  ///< null before it is there, and after it was closed
+};
+
+/// Pauses between two looks at a plugin: none at first, while what is under way arrives; then others need the processor
+/// more, on machines with fewer cores than lanes.
+class Nap {
+ public:
+  void take() const;
+
+ private:
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
+/// The messages of one exchange, from the first call until all are over.
+class Flight {
+ public:
+  Flight(LoadedPlugin& plugin, std::span<const torch::Message> messages,
+         const std::function<CommEnd&(const torch::Message&)>& end_of);
+  /// Closes connections with messages under way: a plugin reads and writes their memory until then.
+  ~Flight();
+  Flight(const Flight&) = delete;
+  Flight& operator=(const Flight&) = delete;
+
+  /// Moves what can be moved. True where nothing is left to do, or something went wrong.
+  bool moved();
+  const torch::Trouble& trouble() const { return trouble_; }
+  /// The same where the caller gives up: the first message that is not over, and why.
+  torch::Trouble ends_with(const std::string& reason) const;
+
+ private:
+  struct Part {
+    const torch::Message* message;
+    CommEnd* end;
+    void* request = nullptr;
+    bool over = false;
+  };
+
+  void post(Part& part);
+  void test(Part& part);
+  void fail(const Part& part, const std::string& reason);
+
+  LoadedPlugin& plugin_;
+  std::span<const torch::Message> messages_;
+  std::vector<Part> parts_;
+  torch::Trouble trouble_{-1, ""};
+};
+
+}  // namespace trigram::net_backend
