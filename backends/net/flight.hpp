@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends/net/loaded_plugin.hpp"
-#include "backends/torch/transport.hpp"
+#include "backends/torch/network.hpp"
 
 namespace trigram::net_backend {
 

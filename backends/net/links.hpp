@@ -24,7 +24,7 @@ class Links {
   double seconds() const { return seconds_; }
   /// Until there are so many lanes. Collective.
   void connect(int lanes);
-  /// As torch::Transport::carry. Where it fails, connections with messages under way are closed, since a plugin reads
+  /// As torch::Network::carry. Where it fails, connections with messages under way are closed, since a plugin reads
   /// and writes their memory until then.
   torch::Trouble carry(int lane, std::span<const torch::Message> messages, double seconds);
   /// Ends what is carried, now and later.
