@@ -1,6 +1,9 @@
 #include "backends/mpi/host_group.hpp"
 
+#include <numeric>
+
 #include "backends/mpi/duplicate.hpp"
+#include "backends/mpi/session.hpp"
 #include "kernels/cpu/kernels.hpp"
 
 namespace trigram::mpi {
@@ -17,14 +20,20 @@ std::vector<Buffer> buffers_of(const HostGroup::Parts& parts) {
   return buffers;
 }
 
+std::vector<int> all_ranks() {
+  std::vector<int> ranks(static_cast<std::size_t>(Session::join().ranks()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
 }  // namespace
 
 MpiHostGroup::MpiHostGroup(double timeout, Failure& failure)
     : timeline_([] { return 0.0; }, false),
       device_(cpu_kernels(), timeline_),
-      watched_(duplicate_of_world(timeout), "all ranks",
+      watched_(duplicate_of_world(timeout), "all ranks", all_ranks(),
                std::make_shared<LaneContext>("control", timeout, failure, device_)),
-      patient_(duplicate_of_world(timeout), "all ranks",
+      patient_(duplicate_of_world(timeout), "all ranks", all_ranks(),
                std::make_shared<LaneContext>("control", 0, failure, device_)) {}
 
 /// As many bytes as each rank brings.

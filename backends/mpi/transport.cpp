@@ -16,8 +16,9 @@ std::unique_ptr<Communicator> MpiTransport::communicator(int /*lane*/, const Par
                                                          const std::shared_ptr<LaneContext>& context) {
   const auto own = static_cast<std::size_t>(host_.rank());
   MPI_Comm comm = part_of(MPI_COMM_WORLD, parting.color[own], parting.key[own], context->timeout);
-  if (vendor_collectives_) return std::make_unique<VendorCommunicator>(comm, parting.name, context);
-  return std::make_unique<MpiCommunicator>(comm, parting.name, context);
+  const std::vector<int> world_ranks = parting.group_of(host_.rank());
+  if (vendor_collectives_) return std::make_unique<VendorCommunicator>(comm, parting.name, world_ranks, context);
+  return std::make_unique<MpiCommunicator>(comm, parting.name, world_ranks, context);
 }
 
 void MpiTransport::forsake() noexcept { Session::forsake(); }

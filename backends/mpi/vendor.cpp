@@ -129,8 +129,9 @@ void VendorCommunicator::barrier() {
   finish(request, name_of(Collective::barrier));
 }
 
-std::unique_ptr<Communicator> VendorCommunicator::like_this(MPI_Comm comm) const {
-  return std::make_unique<VendorCommunicator>(comm, "a group split from " + name(), lane());
+std::unique_ptr<Communicator> VendorCommunicator::regroup(std::string name, const std::vector<int>& members, int part) {
+  return std::make_unique<VendorCommunicator>(this->part(members, part), std::move(name), world_ranks_of(members),
+                                              lane());
 }
 
 }  // namespace trigram::mpi

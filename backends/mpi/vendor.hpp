@@ -26,7 +26,7 @@ class VendorCommunicator final : public MpiCommunicator {
   void barrier() override;
 
  protected:
-  std::unique_ptr<Communicator> like_this(MPI_Comm comm) const override;
+  std::unique_ptr<Communicator> regroup(std::string name, const std::vector<int>& members, int part) override;
 };
 
 }  // namespace trigram::mpi

@@ -2,17 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 
 #include "core/error.hpp"
 #include "core/real_data.hpp"
 
 namespace trigram::torch {
-namespace {
-
-bool is_receive(const Transfer& transfer) { return transfer.direction == Transfer::Direction::receive; }
-
-}  // namespace
 
 std::int64_t LaneTags::tag(std::int64_t group, std::int64_t bytes) const {
   constexpr std::int64_t groups = 32768, sizes = 65521;  // together less than 2^31; the last is prime
@@ -21,40 +15,34 @@ std::int64_t LaneTags::tag(std::int64_t group, std::int64_t bytes) const {
 
 TorchCommunicator::TorchCommunicator(std::string name, std::vector<int> world_ranks, std::int64_t group,
                                      std::shared_ptr<LaneLine> line)
-    : name_(std::move(name)),
-      world_ranks_(std::move(world_ranks)),
+    : ProcessCommunicator(std::move(name), std::move(world_ranks), line->carrier.rank(), line->context),
       group_(group),
-      line_(std::move(line)),
-      rank_(static_cast<int>(std::ranges::find(world_ranks_, line_->carrier.rank()) - world_ranks_.begin())) {}
+      line_(std::move(line)) {}
 
 void TorchCommunicator::exchange(std::span<const Transfer> transfers) {
   if (transfers.empty()) return;
-  ++sequence_;
-  std::ranges::for_each(transfers, [this](const Transfer& transfer) { check(transfer); });
+  count_operation();
+  for (const Transfer& transfer : transfers) {
+    require_rank(transfer.peer);
+    require_data(transfer.buffer, "torch");
+  }
   copy_to_itself(transfers);
   const std::vector<Message> messages = messages_of(transfers);
   if (messages.empty()) return;
-  const LaneContext& context = *line_->context;
-  line_->carrier.carry(
-      line_->index, messages, context.timeout,
-      {[this] { return describe(); }, [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
-}
-
-void TorchCommunicator::check(const Transfer& transfer) const {
-  require(transfer.peer >= 0 && transfer.peer < size(), "rank ", transfer.peer, " is no rank of a group of ", size(),
-          "; ranks count from 0");
-  require_data(transfer.buffer, "torch");
+  line_->carrier.carry(line_->index, messages, lane()->timeout,
+                       {[this] { return describe("exchange"); },
+                        [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
 }
 
 /// torch.distributed has no connection from a rank to itself.
 void TorchCommunicator::copy_to_itself(std::span<const Transfer> transfers) {
   std::array<std::vector<Buffer>, 2> own;
   for (const Transfer& transfer : transfers) {
-    if (transfer.peer == rank_) own[is_receive(transfer) ? 1 : 0].push_back(transfer.buffer);
+    if (transfer.peer == rank()) own[is_receive(transfer) ? 1 : 0].push_back(transfer.buffer);
   }
   const auto& [sent, received] = own;
   const auto same = [](const Buffer& from, const Buffer& to) { return from.bytes() == to.bytes(); };
-  require(std::ranges::equal(sent, received, same), "rank ", rank_,
+  require(std::ranges::equal(sent, received, same), "rank ", rank(),
           " sends to itself what it does not receive in the same exchange");
   for (std::size_t i = 0; i < sent.size(); ++i) device().copy(sent[i].as(DType::u8), received[i].as(DType::u8));
 }
@@ -64,45 +52,20 @@ std::vector<Message> TorchCommunicator::messages_of(std::span<const Transfer> tr
   std::vector<Message> messages;
   for (const bool receives : {true, false}) {
     for (const Transfer& transfer : transfers) {
-      if (is_receive(transfer) != receives || transfer.peer == rank_) continue;
-      messages.push_back(message_of(transfer, world_ranks_[static_cast<std::size_t>(transfer.peer)],
-                                    line_->tags.tag(group_, transfer.buffer.bytes())));
+      if (is_receive(transfer) != receives || transfer.peer == rank()) continue;
+      messages.push_back(
+          message_of(transfer, world_rank(transfer.peer), line_->tags.tag(group_, transfer.buffer.bytes())));
     }
   }
   return messages;
 }
 
-std::string TorchCommunicator::describe() const {
-  const std::string doing = line_->context->device.timeline().doing();
-  return line_->context->place(line_->carrier.rank()) + ", " + name_ + ": exchange number " +
-         std::to_string(sequence_) + (doing.empty() || doing == "exchange" ? "" : " (in " + doing + ")");
-}
-
 /// Numbers of groups grow on every rank of a split to one that none of them has used.
-std::unique_ptr<Communicator> TorchCommunicator::split(int color, int key) {
-  struct Place {
-    std::int64_t color, key, groups;
-  };
-  constexpr std::int64_t numbers = 3;
-  std::vector<Place> places(world_ranks_.size());
-  places[static_cast<std::size_t>(rank_)] = {color, key, line_->tags.groups()};
-  const Buffer all(places.data(), Shape::of(numbers * size(), DType::i64));
-  std::vector<Buffer> parts;
-  for (int rank = 0; rank < size(); ++rank) parts.push_back(all.slice(numbers * rank, numbers));
-  all_gather(parts);
-  const std::int64_t group = std::ranges::max(places, {}, &Place::groups).groups;
+std::unique_ptr<Communicator> TorchCommunicator::regroup(std::string name, const std::vector<int>& members,
+                                                         int /*part*/) {
+  const std::int64_t group = std::ranges::max(everybodys(line_->tags.groups()));
   line_->tags.use_groups(group + 1);
-  std::vector<std::tuple<std::int64_t, int>> members;
-  for (int rank = 0; rank < size(); ++rank) {
-    const Place& place = places[static_cast<std::size_t>(rank)];
-    if (place.color == color) members.emplace_back(place.key, rank);
-  }
-  std::ranges::sort(members);
-  std::vector<int> world_ranks;
-  for (const auto& [its_key, rank] : members) world_ranks.push_back(world_ranks_[static_cast<std::size_t>(rank)]);
-  auto made = std::make_unique<TorchCommunicator>("a group split from " + name_, std::move(world_ranks), group, line_);
-  made->use_all_reduce(all_reduce_name());
-  return made;
+  return std::make_unique<TorchCommunicator>(std::move(name), world_ranks_of(members), group, line_);
 }
 
 }  // namespace trigram::torch

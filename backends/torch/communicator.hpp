@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/process/process_communicator.hpp"
 #include "backends/torch/carrier.hpp"
-#include "core/communicator.hpp"
 
 namespace trigram::torch {
 
@@ -35,29 +35,20 @@ struct LaneLine {
 
 /// Sends and receives on a lane that only one thread uses at a time. Real bytes travel: a phantom buffer is a
 /// UsageError.
-class TorchCommunicator final : public Communicator {
+class TorchCommunicator final : public ProcessCommunicator {
  public:
   /// `world_ranks` by rank of the group; `group` is its number among those of the lane, the same for all members.
   TorchCommunicator(std::string name, std::vector<int> world_ranks, std::int64_t group, std::shared_ptr<LaneLine> line);
 
-  int rank() const override { return rank_; }
-  int size() const override { return static_cast<int>(world_ranks_.size()); }
-  Device& device() override { return line_->context->device; }
   void exchange(std::span<const Transfer> transfers) override;
-  std::unique_ptr<Communicator> split(int color, int key) override;
 
  private:
+  std::unique_ptr<Communicator> regroup(std::string name, const std::vector<int>& members, int part) override;
   std::vector<Message> messages_of(std::span<const Transfer> transfers) const;
-  void check(const Transfer& transfer) const;
   void copy_to_itself(std::span<const Transfer> transfers);
-  std::string describe() const;
 
-  std::string name_;
-  std::vector<int> world_ranks_;
   std::int64_t group_;
   std::shared_ptr<LaneLine> line_;
-  int rank_;
-  std::int64_t sequence_ = 0;  ///< exchanges so far, for messages
 };
 
 }  // namespace trigram::torch

@@ -1,0 +1,54 @@
+#include "backends/process/process_communicator.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace trigram {
+
+ProcessCommunicator::ProcessCommunicator(std::string name, std::vector<int> world_ranks, int own, LaneOfGroup lane)
+    : name_(std::move(name)),
+      world_ranks_(std::move(world_ranks)),
+      rank_(static_cast<int>(std::ranges::find(world_ranks_, own) - world_ranks_.begin())),
+      lane_(std::move(lane)) {}
+
+std::unique_ptr<Communicator> ProcessCommunicator::split(int color, int key) {
+  const std::vector<std::int64_t> colors = everybodys(color), keys = everybodys(key);
+  std::vector<int> members;
+  for (int rank = 0; rank < size(); ++rank) {
+    if (colors[static_cast<std::size_t>(rank)] == color) members.push_back(rank);
+  }
+  std::ranges::stable_sort(members, {}, [&](int rank) { return keys[static_cast<std::size_t>(rank)]; });
+  const std::set<std::int64_t> parts(colors.begin(), colors.end());
+  const auto part = static_cast<int>(std::distance(parts.begin(), parts.find(color)));
+  auto made = regroup("a group split from " + name_, members, part);
+  made->use_all_reduce(all_reduce_name());
+  return made;
+}
+
+std::vector<std::int64_t> ProcessCommunicator::everybodys(std::int64_t value) {
+  std::vector<std::int64_t> values(world_ranks_.size());
+  values[static_cast<std::size_t>(rank_)] = value;
+  Communicator::all_gather(Buffer(values.data(), Shape::of(size(), DType::i64)));
+  return values;
+}
+
+void ProcessCommunicator::require_rank(int peer) const {
+  require(peer >= 0 && peer < size(), "rank ", peer, " is no rank of a group of ", size(), "; ranks count from 0");
+}
+
+std::vector<int> ProcessCommunicator::world_ranks_of(const std::vector<int>& members) const {
+  std::vector<int> ranks;
+  for (const int member : members) ranks.push_back(world_rank(member));
+  return ranks;
+}
+
+std::string ProcessCommunicator::describe(const std::string& operation) const {
+  const std::string doing = lane_->device.timeline().doing();
+  return lane_->place(own_world_rank()) + ", " + name_ + ": " + operation + " number " + std::to_string(operations_) +
+         (doing.empty() || doing == operation ? "" : " (in " + doing + ")");
+}
+
+}  // namespace trigram

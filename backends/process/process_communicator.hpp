@@ -1,0 +1,60 @@
+// What communicators of a rank's lanes share where lanes are threads.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/process/lane_context.hpp"
+#include "core/communicator.hpp"
+
+namespace trigram {
+
+/// A group of ranks, on a lane that only one thread uses at a time. A backend brings `exchange` and `regroup`.
+class ProcessCommunicator : public Communicator {
+ public:
+  int rank() const final { return rank_; }
+  int size() const final { return static_cast<int>(world_ranks_.size()); }
+  Device& device() final { return lane_->device; }
+  using Communicator::exchange;
+  std::unique_ptr<Communicator> split(int color, int key) final;
+
+ protected:
+  using LaneOfGroup = std::shared_ptr<const LaneContext>;
+
+  /// `world_ranks` by rank of the group, `own` among all; `name` is for messages: "all ranks".
+  ProcessCommunicator(std::string name, std::vector<int> world_ranks, int own, LaneOfGroup lane);
+
+  /// The same kind of communicator for some of its ranks, by their ranks here and in the order that they have there;
+  /// `part` is the place of these among the parts of one split. Every rank calls it, for its own part.
+  virtual std::unique_ptr<Communicator> regroup(std::string name, const std::vector<int>& members, int part) = 0;
+
+  static bool is_receive(const Transfer& transfer) { return transfer.direction == Transfer::Direction::receive; }
+  /// Throws UsageError for a peer that is no rank of the group.
+  void require_rank(int peer) const;
+  int world_rank(int peer) const { return world_ranks_[static_cast<std::size_t>(peer)]; }
+  std::vector<int> world_ranks_of(const std::vector<int>& members) const;
+  int own_world_rank() const { return world_rank(rank_); }
+  /// One number of each rank, by rank.
+  std::vector<std::int64_t> everybodys(std::int64_t value);
+  const LaneOfGroup& lane() const { return lane_; }
+  const std::string& name() const { return name_; }
+
+  /// One more operation begins.
+  void count_operation() { ++operations_; }
+  const std::atomic<std::int64_t>& operations() const { return operations_; }
+  /// "rank 3, step 5, lane 1 (buckets 0, 2, ...), all ranks: exchange number 17 (in all_reduce of bucket 0)". On the
+  /// lane's own thread only.
+  std::string describe(const std::string& operation) const;
+
+ private:
+  std::string name_;
+  std::vector<int> world_ranks_;
+  int rank_;
+  LaneOfGroup lane_;
+  std::atomic<std::int64_t> operations_{0};  ///< so far, for messages
+};
+
+}  // namespace trigram
