@@ -16,6 +16,9 @@
 namespace trigram::net_backend {
 namespace {
 
+/// Ranks that are forked; each has connections with each.
+constexpr int most_of_its_own = 64;
+
 class NetBackend final : public Backend {
  public:
   explicit NetBackend(Params& params)
@@ -32,6 +35,9 @@ class NetBackend final : public Backend {
 
   std::vector<int> nodes(int ranks) const override {
     require(ranks >= 1, ranks, " ranks cannot run; ask for 1 or more");
+    require(member_ || ranks <= most_of_its_own, "backend 'net' starts ", most_of_its_own,
+            " ranks by itself at most, all on this machine, and not ", ranks,
+            "; start more with torchrun, mpirun or srun");
     require(!member_ || ranks == member_->ranks, "the run asks for ", ranks, " ranks, but ",
             member_ ? member_->launcher : "", " started ", member_ ? member_->ranks : 0,
             "; ask for as many, or start as many");

@@ -116,6 +116,22 @@ struct Received {
   double begun = 0;            ///< on the system's monotonic clock
   std::vector<double> tenths;  ///< bytes in each tenth of a second
   double processor = 0;
+  double first = -1, last = 0;  ///< after warming up, seconds when a message was whole
+  double bytes = 0;             ///< between them
+
+  /// Adds a message that is whole now.
+  void add(double seconds, double warm_up, double size) {
+    const auto tenth = static_cast<std::size_t>(10 * seconds);
+    if (tenth < tenths.size()) tenths[tenth] += size;
+    if (seconds < warm_up) return;
+    if (first < 0) {
+      first = seconds;
+    } else {
+      bytes += size;
+    }
+    last = seconds;
+  }
+  double mbps() const { return last > first ? 8e-6 * bytes / (last - first) : 0; }
 };
 
 Received receive_all(const Flags& flags, Ends& ends, Slots& slots) {
@@ -132,8 +148,7 @@ Received receive_all(const Flags& flags, Ends& ends, Slots& slots) {
   for (std::size_t next = 0; seconds_since(begin) < duration;) {
     int size = 0;
     if (!is_over(ends, slots.requests[next], &size)) continue;
-    const auto tenth = static_cast<std::size_t>(10 * seconds_since(begin));
-    if (tenth < received.tenths.size()) received.tenths[tenth] += size;
+    received.add(seconds_since(begin), number(flags, "--warm-up", 1), size);
     slots.requests[next] = nullptr;
     post(next);
     next = (next + 1) % slots.requests.size();
@@ -150,15 +165,13 @@ int bench_rate(const Flags& flags) {
     double processor_of_sender = 0;
     pipes.read(&processor_of_sender, sizeof processor_of_sender);
     const auto& tenths = received.tenths;
-    const auto warm = tenths.begin() + static_cast<std::ptrdiff_t>(10 * number(flags, "--warm-up", 1));
     const double all = std::accumulate(tenths.begin(), tenths.end(), 0.0);
     std::printf(
         "{\"plugin\": \"%s\", \"mbps\": %.1f, \"sender_core_s_per_GB\": %.3f, \"receiver_core_s_per_GB\": %.3f, "
         "\"begun\": "
         "%.3f, \"tenths_mbps\": [",
-        text(flags, "--plugin").c_str(),
-        80e-6 * std::accumulate(warm, tenths.end(), 0.0) / static_cast<double>(tenths.end() - warm),
-        processor_of_sender / all * 1e9, received.processor / all * 1e9, received.begun);
+        text(flags, "--plugin").c_str(), received.mbps(), processor_of_sender / all * 1e9,
+        received.processor / all * 1e9, received.begun);
     for (std::size_t i = 0; i < tenths.size(); ++i) std::printf(i ? ", %.0f" : "%.0f", 80e-6 * tenths[i]);
     std::printf("]}\n");
     std::fflush(stdout);

@@ -79,7 +79,7 @@ class Paths:
         run("ip", "netns", "exec", name, "tc", "qdisc", verb, "dev", f"eth{index}", "root", "tbf", "rate", f"{rate}mbit",
             "burst", str(burst), "limit", str(limit))
 
-    def bench(self, design, seconds, interfaces="eth", warm_up=2.0, size=1 << 20):
+    def bench(self, design, seconds, interfaces="eth", warm_up=1.5, size=1 << 20):
         what = DESIGNS[design](len(self.rates))
         plugin = str(self.build / "net/libnccl-net-trigram.so") if what == "ours" else what
         said = run(str(self.build / "tests/net/net_bench"), "--plugin", plugin, "--from", self.one, "--to", self.other, "--bytes", str(size),
@@ -88,16 +88,16 @@ class Paths:
         return json.loads(said)
 
 
-def alone(build, rate, delay, loss, seconds, known):
-    """What one socket gets of a path, Mbit/s: the median of three."""
+def alone(build, rate, delay, loss, arguments, known):
+    """What one socket gets of a path, Mbit/s: a median too."""
     if (rate, delay, loss) not in known:
         with Paths(build, [rate], delay, [loss]) as paths:
-            known[rate, delay, loss] = statistics.median(paths.bench("one socket", seconds)["mbps"] for _ in range(3))
+            known[rate, delay, loss] = statistics.median(paths.bench("one socket", arguments.seconds)["mbps"] for _ in range(arguments.repeats))
     return known[rate, delay, loss]
 
 
 def steady(build, arguments, known, name, rates, delay, losses=None):
-    gives = [alone(build, rate, delay, loss, arguments.seconds, known) for rate, loss in zip(rates, losses or [0] * len(rates))]
+    gives = [alone(build, rate, delay, loss, arguments, known) for rate, loss in zip(rates, losses or [0] * len(rates))]
     row = {"case": name, "delay_ms": delay, "rates": rates, "alone_mbps": gives, "mbps": {}}
     with Paths(build, rates, delay, losses) as paths:
         for design in DESIGNS:
@@ -108,7 +108,7 @@ def steady(build, arguments, known, name, rates, delay, losses=None):
 def slowing(build, arguments, known, rates, delay):
     """The second path falls to a tenth in the middle: what is reached from a second later on, for two seconds."""
     slowed = [rates[0], rates[1] // 10]
-    gives = [alone(build, rate, delay, 0, arguments.seconds, known) for rate in slowed]
+    gives = [alone(build, rate, delay, 0, arguments, known) for rate in slowed]
     row = {"case": f"{rates[1]} slows to {slowed[1]}", "delay_ms": delay, "rates": rates, "alone_mbps": gives, "mbps": {}, "runs": {}}
     for design in DESIGNS:
         runs = [slowing_run(build, rates, slowed, delay, design) for _ in range(arguments.repeats)]
