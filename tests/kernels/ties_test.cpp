@@ -2,6 +2,7 @@
 // or a vector: a comparison that is wrong in one step of an unrolled loop shows there alone.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -164,6 +165,74 @@ TEST_F(Ties, SumsOfZeroOfManyFramesOfOneBitAreNotNegative) {
   }
 }
 
+// A product that were not rounded before its negative is added would leave what it is rounded by. Each of the terms
+// that a loop takes at once, of one launch and of several.
+TEST_F(Ties, ATermLessItselfIsZero) {
+  constexpr std::int64_t some = 8 * 3 + 5;
+  constexpr float value = 1.0F + 0x1p-7F, weight = 1.0F / 3, product = weight * value;
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    for (const std::size_t terms : {7, 300}) {
+      for (std::size_t which = 1; which < terms; which += which < 7 ? 1 : 73) {
+        for (const std::int64_t offset : {0, 1}) {
+          const auto all_of = [&](float one) {
+            OwnedBuffer held = tested_.allocate(Shape::of(some + 1, dtype));
+            tested_.fill(held, one);
+            return held;
+          };
+          const OwnedBuffer ones = all_of(1), values = all_of(value), sum = all_of(7),
+                            wide = tested_.hold(Floats(some));
+          const auto part = [&](const OwnedBuffer& whole) { return whole.view().slice(offset, some); };
+          std::vector<Buffer> x(terms, part(ones));
+          Floats weights(terms, 0.0F);
+          x[which] = part(values);
+          weights[0] = -product;
+          weights[which] = weight;
+          tested_.weighted_sum(x, weights, part(sum));
+          tested_.convert(part(sum), wide);
+          EXPECT_EQ(tested_.values(wide), Floats(some)) << which << " of " << terms << " at " << offset;
+        }
+      }
+    }
+  }
+}
+
+// A product that rounds to a tie, although it is more: the tie is even, what it is rounded from is not.
+TEST_F(Ties, ModuloRoundsItsProductBeforeItLooksForTheNearest) {
+  constexpr float steps_per_unit = 126.0F;
+  Floats x;
+  Bytes expected;
+  for (int k = 0; k < 126; k += 2) {
+    const double tie = k + 0.5;
+    float value = static_cast<float>(tie / 126.0);
+    for (int step = 0; step < 4; ++step, value = std::nextafter(value, infinity)) {
+      const float rounded = value * steps_per_unit;
+      if (rounded != static_cast<float>(tie) || static_cast<double>(value) * 126.0 <= tie) continue;
+      x.push_back(value);
+      expected.push_back(static_cast<std::uint8_t>(k));
+    }
+  }
+  ASSERT_GT(x.size(), 8U);
+  // Enough of them for whole accesses, and for what is left one by one.
+  while (x.size() < 2000) {
+    x.push_back(x[x.size() - 8]);
+    expected.push_back(expected[expected.size() - 8]);
+  }
+  EXPECT_EQ(tested_.encode(*tested_.make_codec("modulo"), x), expected);
+}
+
+TEST_F(Ties, ALoneInfinityIsSeenWhereverItStands) {
+  constexpr std::size_t elements_of_a_block = 1030;
+  for (std::size_t place = 0; place < elements_of_a_block; place += 11) {
+    Floats alone = random_vector(elements_of_a_block, 3);
+    alone[place] = infinity;
+    EXPECT_EQ(tested_.encode(*tested_.make_codec("minmax_uint8"), alone),
+              plain_.encode(*plain_.make_codec("minmax_uint8"), alone))
+        << place;
+    alone[place] = 3e38F;  // which two frames add up to infinity
+    expect_same_server("minmax_uint8", {alone, alone});
+  }
+}
+
 TEST_F(Ties, LayerNormHasThePlainHostsBits) {
   constexpr std::int64_t rows = 70, width = 77;
   const auto normalised = [&](TestDevice& on) {
@@ -171,10 +240,26 @@ TEST_F(Ties, LayerNormHasThePlainHostsBits) {
     const OwnedBuffer x = on.hold(random_vector(rows * width, 1)), gain = on.hold(random_vector(width, 2)),
                       shift = on.hold(random_vector(width, 3)), above = on.hold(random_vector(rows * width, 4)),
                       out = on.hold(Floats(rows * width)), below = on.hold(Floats(rows * width)),
-                      means = on.hold(Floats(rows)), scales = on.hold(Floats(rows));
+                      gains = on.hold(Floats(width)), shifts = on.hold(Floats(width)), means = on.hold(Floats(rows)),
+                      scales = on.hold(Floats(rows));
     norm.forward(on, {{x, gain, shift}, {out}, {means, scales}});
-    norm.backward(on, {{x, gain, shift}, {out}, {means, scales}, {above}, {below, Buffer(), Buffer()}});
-    return std::pair(on.values<std::uint32_t>(out), on.values<std::uint32_t>(below));
+    norm.backward(on, {{x, gain, shift}, {out}, {means, scales}, {above}, {below, gains, shifts}});
+    return std::vector{on.values<std::uint32_t>(out), on.values<std::uint32_t>(below), on.values<std::uint32_t>(gains),
+                       on.values<std::uint32_t>(shifts)};
+  };
+  EXPECT_EQ(normalised(tested_), normalised(plain_));
+}
+
+TEST_F(Ties, FrozenBatchNormHasThePlainHostsBits) {
+  constexpr std::int64_t channels = 5, all = 3 * channels * 7 * 7;
+  const auto normalised = [&](TestDevice& on) {
+    const TensorShape channel{{channels}};
+    const AppliedOperation norm(on, "frozen_batch_norm", {{{3, channels, 7, 7}}, channel, channel, channel, channel});
+    std::vector<OwnedBuffer> held;
+    for (std::uint64_t input = 1; input < 5; ++input) held.push_back(on.hold(random_vector(channels, input)));
+    const OwnedBuffer x = on.hold(random_vector(all, 5)), out = on.hold(Floats(all));
+    norm.forward(on, {.inputs = {x, held[0], held[1], held[2], held[3]}, .outputs = {out}});
+    return on.values<std::uint32_t>(out);
   };
   EXPECT_EQ(normalised(tested_), normalised(plain_));
 }
