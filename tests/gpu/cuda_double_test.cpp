@@ -102,7 +102,12 @@ TEST_F(CudaDouble, FindsWhatUsesFreedMemory) {
        "a kernel uses device memory that had been freed"},
       {[](std::byte* freed, cudaStream_t stream) {
          cudaStreamSynchronize(stream);
-         freed[3] = std::byte{};
+         freed[0] = std::byte{};
+       },
+       "device memory was written to after it had been freed"},
+      {[](std::byte* freed, cudaStream_t stream) {
+         cudaStreamSynchronize(stream);
+         freed[bytes - 1] = std::byte{};
        },
        "device memory was written to after it had been freed"}};
   for (const auto& [use, words] : uses) {

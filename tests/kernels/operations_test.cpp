@@ -207,6 +207,35 @@ TEST_F(Applied, CountsCorrectRows) {
   expect_refused([&] { count(Floats(6), {1, 0, 2}); });
 }
 
+// Labels and positions of both sizes, at each step of an unrolled loop: the first number that is none, and the one
+// before the first.
+TEST_F(Applied, RefusesLabelsAndPositionsOutsideTheirRange) {
+  constexpr std::int64_t rows = 6, range = 3;
+  const OwnedBuffer matrix = room({{rows, range}}), table = room({{range, 2}}), picked = room({{rows, 2}});
+  const OwnedBuffer correct = room({{1}, DType::i64}), saved = room({{rows, range}});
+  const auto expect_all_refused = [&]<class Index>(DType dtype, std::size_t row, Index wrong) {
+    std::vector<Index> indices(rows, range - 1);
+    indices[row] = wrong;
+    const OwnedBuffer which = device_.hold(indices, dtype);
+    const TensorShapes classified{{{rows, range}}, {{rows}, dtype}}, embedded{{{range, 2}}, {{rows}, dtype}};
+    const AppliedOperation count(device_, "count_correct", classified), loss(device_, "cross_entropy", classified),
+        embedding(device_, "embedding", embedded);
+    expect_refused([&] { count.forward(device_, {.inputs = {matrix, which}, .outputs = {correct}}); });
+    expect_refused([&] { loss.forward(device_, {.inputs = {matrix, which}, .outputs = {one_}, .saved = {saved}}); });
+    expect_refused([&] { embedding.forward(device_, {.inputs = {table, which}, .outputs = {picked}}); });
+    if (device_.kind() != "cpu") {  // where positions were looked at on their way forward
+      expect_refused([&] { embedding.backward(device_, {{table, which}, {picked}, {}, {picked}, {table, Buffer()}}); });
+    }
+  };
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (const std::int64_t wrong : {std::int64_t{-1}, range}) {
+      SCOPED_TRACE(std::to_string(wrong) + " of row " + std::to_string(row));
+      expect_all_refused(DType::i32, row, static_cast<std::int32_t>(wrong));
+      expect_all_refused(DType::i64, row, wrong);
+    }
+  }
+}
+
 /// y, ∂images and ∂filters by their definition, in double.
 struct Direct {
   std::vector<double> out, images, filters;

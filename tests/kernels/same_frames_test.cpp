@@ -31,6 +31,7 @@ const std::vector<std::string> specs = {"minmax_uint8",
                                         "top_k:fraction=0.1",
                                         "top_k:k=1",
                                         "chunk_top_k:chunk=500,k=33",
+                                        "chunk_top_k:chunk=256,k=10",
                                         "chunk_top_k:chunk=3000,k=1,marks=on",
                                         "random_k:fraction=0.4",
                                         "fp16",
@@ -96,6 +97,18 @@ TEST_P(SameFrames, OfHardVectors) {
       ASSERT_EQ(bits_of(tested_.decode(*codec_, frame, vector.values.size(), key)),
                 bits_of(plain_.decode(*reference_, frame, vector.values.size(), key)));
     }
+  }
+}
+
+// A vector that ends at each bit of a byte and at each row of a warp's words.
+TEST_P(SameFrames, OfEveryLength) {
+  for (std::int64_t count = 31; count < 1100; count += 31) {
+    SCOPED_TRACE(std::to_string(count) + " elements");
+    const Floats vector = random_vector(count, 21);
+    const Bytes frame = plain_.encode(*reference_, vector);
+    ASSERT_EQ(tested_.encode(*codec_, vector), frame);
+    ASSERT_EQ(bits_of(tested_.decode(*codec_, frame, vector.size())),
+              bits_of(plain_.decode(*reference_, frame, vector.size())));
   }
 }
 
@@ -206,20 +219,28 @@ TEST_P(SameFrames, OfAllChunksAtOnce) {
   }
 }
 
-// Squares whose sum lies half a unit of f64 from where the f32 norm rounds up: lanes 2 and 18 of the tree hold 3/8 of a
-// unit of the first lane each, which is lost where they are not added to each other first.
+// Squares whose sum lies half a unit of f64 from where the f32 norm rounds up: two lanes that the tree adds first hold
+// 3/8 of a unit each, which is lost where one of them is added to the lane of the others. In every lane and row.
 TEST(Qsgd, AddsSquaresByTheTree) {
+  constexpr float first[] = {1.0F, 0x1p-12F, 0x1p-12F, 0x1p-24F, 0x1p-26F};
+  constexpr float small[] = {0x1p-27F, 0x1p-28F, 0x1p-28F};
+  constexpr std::size_t lanes = 32, rows = 16;
   TestDevice tested, plain(Instructions::portable);
-  Floats x(512, 0.0F);
-  const float first[] = {1.0F, 0x1p-12F, 0x1p-12F, 0x1p-24F, 0x1p-26F};
-  const float small[] = {0x1p-27F, 0x1p-28F, 0x1p-28F};
-  for (std::size_t row = 0; row < std::size(first); ++row) x[32 * row] = first[row];
-  for (std::size_t row = 0; row < std::size(small); ++row) x[32 * row + 2] = x[32 * row + 18] = small[row];
   for (TestDevice* const device : {&tested, &plain}) {
-    const Bytes frame = device->encode(*device->make_codec("qsgd:norm=2"), x);
-    float norm = 0;
-    std::memcpy(&norm, frame.data(), sizeof norm);
-    EXPECT_EQ(norm, 1.0F + 0x1p-23F) << device->kind();
+    const auto codec = device->make_codec("qsgd:norm=2");
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      for (std::size_t begin = 0; begin + std::size(first) <= rows; ++begin) {
+        Floats x(lanes * rows, 0.0F);
+        const auto at = [&](std::size_t row, std::size_t other) -> float& {
+          return x[lanes * (begin + row) + (lane ^ other)];
+        };
+        for (std::size_t row = 0; row < std::size(first); ++row) at(row, 0) = first[row];
+        for (std::size_t row = 0; row < std::size(small); ++row) at(row, 2) = at(row, 18) = small[row];
+        float norm = 0;
+        std::memcpy(&norm, device->encode(*codec, x).data(), sizeof norm);
+        ASSERT_EQ(norm, 1.0F + 0x1p-23F) << device->kind() << ", lane " << lane << ", row " << begin;
+      }
+    }
   }
 }
 

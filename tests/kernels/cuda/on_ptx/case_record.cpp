@@ -34,7 +34,7 @@ class CaseRecord : public testing::EmptyTestEventListener {
   std::map<std::string, std::int64_t> before_;
 };
 
-/// Writes the places of each object when it is read: mutation, kernel, place, line, file.
+/// Writes the places of each object when it is read: mutation, kernel, place, instruction, line, file.
 void note_places(const std::string& path) {
   cuda_on_host::rewrite_ptx_by([path](const std::string& ptx) {
     static std::mutex mutex;
@@ -42,7 +42,8 @@ void note_places(const std::string& path) {
     std::ofstream file(path, std::ios::app);
     for (const Place& place : places_in(ptx)) {
       const auto& [name, kernel, number] = place.mutation;
-      file << name << ' ' << kernel << ' ' << number << ' ' << place.line << ' ' << place.file << '\n';
+      file << name << ' ' << kernel << ' ' << number << ' ' << place.instruction << ' ' << place.line << ' '
+           << place.file << '\n';
     }
     return ptx;
   });

@@ -110,6 +110,15 @@ std::string name_in(const std::string& heading) {
   return heading.substr(begin, heading.find('(') + 1 - begin);
 }
 
+/// The first word of a line behind what it depends on, as "setp.gt.f32".
+std::string instruction_of(const std::string& line) {
+  std::istringstream words(line);
+  std::string word;
+  words >> word;
+  if (word.starts_with('@')) words >> word;
+  return word;
+}
+
 /// The files that `.file` numbers.
 std::map<int, std::string> files_of(const std::string& ptx) {
   static const std::regex directive(R"re(\.file\s+(\d+)\s+"([^"]+)")re");
@@ -163,7 +172,8 @@ std::vector<Place> places_in(const std::string& ptx) {
     int row = 0;
     for (std::string line; std::getline(lines, line);) {
       if (const auto at = location(line, files)) std::tie(source, row) = *at;
-      if (places.wrong(line)) all.push_back({{name, name_in(places.kernel), places.place}, source, row});
+      if (places.wrong(line))
+        all.push_back({{name, name_in(places.kernel), places.place}, instruction_of(line), source, row});
     }
   }
   return all;

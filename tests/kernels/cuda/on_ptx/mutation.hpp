@@ -26,6 +26,7 @@ std::string mutated(const std::string& ptx, const Mutation& mutation);
 /// A mutation of one place, and the line of the project's source that it comes from; "" and 0 where nvcc says none.
 struct Place {
   Mutation mutation;
+  std::string instruction;  ///< with its types, as "setp.gt.f32"
   std::string file;
   int line = 0;
 };

@@ -1,12 +1,13 @@
 """Makes kernels wrong in one place each, and sees whether a case of the suites notices.
 
-    mutations.py build/cuda/tests/test_kernels_on_ptx [--seconds 1800] [--seed 1] [--jobs 2] [--write]
+    mutations.py build/cuda/tests/test_kernels_on_ptx [--seconds 1800] [--seed 1] [--jobs 2] [--only TEXT] [--once] [--write]
 
 Places are found in the PTX that the suites read, and each mutated kernel is run by the cases that launch it, the shortest first, until one
-fails. Each barrier is tried; of the rest first one place for each line of the source, then others in the seed's order, until the time is up.
+fails. One place stands for all that come from a line of the source by the same instruction, as setp.gt.f32, in templates, unrolled steps and
+types: it is tried first, others in the seed's order, until the time is up. Each barrier is tried where all are.
 
 mutations.csv beside this file has a row for each mutation of a line of the source that was tried, with what was found and, where a mutant
-survives, why it may. A survivor without a reason there fails. --write brings the table up to date; reasons stay."""
+survives, why it may. A survivor without a reason there fails. --write brings rows of what was tried up to date; others and reasons stay."""
 
 import argparse
 import collections
@@ -27,11 +28,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[4]
 TABLE = pathlib.Path(__file__).with_name("mutations.csv")
 COLUMNS = ["mutation", "file", "line", "places", "tried", "survived", "found_by", "why"]
 SHORT_CASES_MS = 2000
+# Statistics over many thousand draws say less of a kernel than the bits that other cases compare, and take the longest.
+STATISTICS = "CodecErrors."
 # A barrier that is missing shows only where warps run in an order that needs it.
 SCHEDULES = {"no_barriers": ["shuffled early 1", "first_ahead", "last_ahead"]}
 ALWAYS = "no_barriers"
 
-Place = collections.namedtuple("Place", "mutation kernel number file line")
+Place = collections.namedtuple("Place", "mutation kernel number instruction file line")
 
 
 def in_this_tree(file):
@@ -54,28 +57,35 @@ def source_of(file, row):
     return str(path.relative_to(ROOT)), words
 
 
-def record(executable, folder):
-    """The cases that launch each kernel, with their milliseconds, and all places; by one run of the suites as they are."""
-    cases, places = folder / "cases", folder / "places"
+def run_as_they_are(executable, cases, places):
+    """Writes which case launches which kernel, and where kernels can be made wrong."""
     environment = dict(os.environ, KERNELS_ON_PTX_CASES=str(cases), KERNELS_ON_PTX_PLACES=str(places))
     run = subprocess.run([executable, "--gtest_brief=1"], env=environment, capture_output=True, text=True)
     if run.returncode != 0:
+        places.unlink(missing_ok=True)
         sys.exit(f"the suites fail as they are:\n{run.stdout[-4000:]}")
+
+
+def record(executable, folder):
+    """The cases that launch each kernel, with their milliseconds, and all places, as a run into that folder leaves them."""
+    cases, places = folder / "cases", folder / "places"
+    if not places.exists():
+        run_as_they_are(executable, cases, places)
     launching = collections.defaultdict(list)
     for row in cases.read_text("utf-8").splitlines():
         milliseconds, case, kernel = row.split(" ")
         launching[kernel].append((int(milliseconds), case))
     found = []
     for row in places.read_text("utf-8").splitlines():
-        mutation, kernel, number, line, file = row.split(" ", 4)
+        mutation, kernel, number, instruction, line, file = row.split(" ", 5)
         if launching[kernel.rstrip("(")]:
-            found.append(Place(mutation, kernel, int(number), *(source_of(file, int(line)) if file else ("", ""))))
+            found.append(Place(mutation, kernel, int(number), instruction, *(source_of(file, int(line)) if file else ("", ""))))
     return launching, found
 
 
 def run_cases(executable, place, schedule, cases):
     """What noticed: a case, or "no end", or "" for nothing."""
-    seconds = 20 + 4 * sum(milliseconds for milliseconds, _ in cases) // 1000
+    seconds = 5 + 4 * sum(milliseconds for milliseconds, _ in cases) // 1000
     environment = dict(os.environ, GTEST_FAIL_FAST="1", KERNELS_ON_PTX_SCHEDULE=schedule,
                        KERNELS_ON_PTX_MUTATION=f"{place.mutation} {place.kernel} {place.number}")
     command = [executable, "--gtest_brief=1", "--gtest_filter=" + ":".join(case for _, case in cases)]
@@ -91,6 +101,7 @@ def run_cases(executable, place, schedule, cases):
 def noticed_by(executable, place, launching):
     """What first notices the mutant, or ""."""
     cases = sorted(launching[place.kernel.rstrip("(")])
+    cases = [case for case in cases if not case[1].startswith(STATISTICS)] or cases
     short, sum_ms = 1, cases[0][0]
     while short < len(cases) and sum_ms + cases[short][0] <= SHORT_CASES_MS:
         sum_ms += cases[short][0]
@@ -103,23 +114,27 @@ def noticed_by(executable, place, launching):
     return ""
 
 
-def in_order(places, seed):
-    """All that must be tried, then a place of each line of the source, then the rest, both in the seed's order."""
+def stands_for(place):
+    """What a place is one of: all that a mutation does to one instruction of one line of the source."""
+    return place.mutation, place.file, place.line, place.instruction
+
+
+def in_order(places, seed, once):
+    """All that must be tried, then one place that stands for others of each kind, then the rest unless once is enough, in the seed's order."""
     shuffled = list(places)
     random.Random(seed).shuffle(shuffled)
     seen, first, rest = set(), [], []
     for place in shuffled:
-        line = (place.mutation, place.file, place.line)
-        (rest if line in seen else first).append(place)
-        seen.add(line)
+        (rest if stands_for(place) in seen else first).append(place)
+        seen.add(stands_for(place))
     always = [place for place in first + rest if place.mutation == ALWAYS]
-    return always, [place for place in first + rest if place.mutation != ALWAYS]
+    return always, [place for place in (first if once else first + rest) if place.mutation != ALWAYS]
 
 
 def try_all(executable, launching, places, arguments):
     """What noticed each place that was tried."""
     end = time.monotonic() + arguments.seconds
-    always, others = in_order(places, arguments.seed)
+    always, others = in_order(places, arguments.seed, arguments.once)
     found = {}
 
     def one(place, must):
@@ -134,37 +149,41 @@ def try_all(executable, launching, places, arguments):
     return found
 
 
-def rows_of(places, found, reasons):
-    """The table's rows: lines of which a place was tried, or may survive."""
+def rows_of(places, found, table):
+    """The table's rows: lines of which a place was tried now, and those that the table has."""
     lines = collections.defaultdict(list)
     for place in places:
         lines[(place.mutation, place.file, place.line)].append(place)
     rows = []
     for key, here in sorted(lines.items()):
         tried = [place for place in here if place in found]
-        if not tried and key not in reasons:
-            continue
+        before = table.get(key)
         by = sorted({found[place] for place in tried if found[place]})
-        rows.append([*key, len(here), len(tried), sum(not found[place] for place in tried), by[0] if by else "",
-                     reasons.get(key, "")])
-    return rows
+        if tried:
+            rows.append([*key, len(here), len(tried), sum(not found[place] for place in tried), by[0] if by else "",
+                         before["why"] if before else ""])
+        elif before:
+            rows.append([before[column] if column != "places" else len(here) for column in COLUMNS])
+    return [[*row[:3], *map(int, row[3:6]), *row[6:]] for row in rows]
 
 
 def read_table():
-    """Why mutants of a line may survive."""
+    """What was found before, by mutation, file and line."""
     if not TABLE.exists():
         return {}
     with TABLE.open(encoding="utf-8", newline="") as file:
-        return {(row["mutation"], row["file"], row["line"]): row["why"] for row in csv.DictReader(file) if row["why"]}
+        return {(row["mutation"], row["file"], row["line"]): row for row in csv.DictReader(file)}
 
 
-def print_sums(rows):
-    """A line for each mutation."""
-    for mutation in sorted({row[0] for row in rows}):
-        own = [row for row in rows if row[0] == mutation]
-        places, tried, survived = (sum(row[column] for row in own) for column in (3, 4, 5))
-        print(f"{mutation}: {places} places on {len(own)} lines; {tried} tried, {survived} survived on "
-              f"{sum(row[5] > 0 for row in own)} lines")
+def print_sums(places, found):
+    """A line for each mutation: of how many lines of the source, and of how many of what places stand for, one was tried."""
+    for mutation in sorted({place.mutation for place in places}):
+        own = [place for place in places if place.mutation == mutation]
+        tried = [place for place in own if place in found]
+        survived = [place for place in tried if not found[place]]
+        lines, kinds = (lambda those: len({(place.file, place.line) for place in those})), lambda those: len(set(map(stands_for, those)))
+        print(f"{mutation}: {len(own)} places on {lines(own)} lines; {len(tried)} tried, of {kinds(tried)} of {kinds(own)} instructions of "
+              f"{lines(tried)} lines; {len(survived)} survived on {lines(survived)} lines")
 
 
 def main():
@@ -174,15 +193,17 @@ def main():
     parser.add_argument("--seconds", type=float, default=1800)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", default="", help="part of the kernels' names")
+    parser.add_argument("--only", default="", help="part of the mutation's name, the kernel's, the file's or the line")
+    parser.add_argument("--once", action="store_true", help="no more than one place of each instruction of a line, barriers apart")
+    parser.add_argument("--records", type=pathlib.Path, help="a folder for which case launches what, which a later run reads again")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        launching, places = record(arguments.executable, pathlib.Path(folder))
-    places = [place for place in places if arguments.only in place.kernel]
-    found = try_all(arguments.executable, launching, places, arguments)
+        launching, places = record(arguments.executable, arguments.records or pathlib.Path(folder))
+    chosen = [place for place in places if any(arguments.only in str(part) for part in place)]
+    found = try_all(arguments.executable, launching, chosen, arguments)
+    print_sums(chosen, found)
     rows = rows_of(places, found, read_table())
-    print_sums(rows)
     if arguments.write:
         with TABLE.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
