@@ -29,7 +29,7 @@ int write_page(const Arguments& arguments) {
   const std::filesystem::path folder = given.at("DIR");
   require_results(folder);
   const int code =
-      run_script(shipped_folder("report") / "report.py", nlohmann::json{{"folder", folder.string()}}.dump());
+      run_script(shipped_folder("report") / "report.py", nlohmann::json{{"page", (folder / "report.html").string()}}.dump());
   require(code != missing_module,
           "a module of Python is missing; install python3-jinja2, python3-matplotlib and python3-plotly, or by pip "
           "install 'trigram[pictures]'");
