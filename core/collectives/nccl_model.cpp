@@ -107,6 +107,7 @@ void NcclModel::find_channels(const Links& links) {
 }
 
 double NcclModel::ratio(NcclAlgorithm algorithm) const {
+  if (laps_ == 0) return 1;
   return algorithm == NcclAlgorithm::tree ? 0.5 : ranks_ / (1.0 * laps_ * (ranks_ - 1));
 }
 
@@ -163,6 +164,10 @@ double NcclModel::wire(NcclChoice choice, std::int64_t bytes) const {
   return 1;
 }
 
+double NcclModel::wire_between_nodes(NcclChoice choice, std::int64_t bytes) const {
+  return of_nvls(choice.algorithm) ? 1 : wire(choice, bytes);
+}
+
 double NcclModel::bandwidth(NcclChoice choice, std::int64_t bytes) const {
   const double channel = choice.algorithm == NcclAlgorithm::ring ? ring_channel_ : tree_channel_;
   double bus = channels_ * channel;
@@ -181,10 +186,10 @@ double NcclModel::begin(NcclChoice choice) const {
 }
 
 double NcclModel::hop_in_node(NcclChoice choice) const {
-  const ByProtocol& hops = nvlink_ ? over_nvlink : over_pcie;
-  if (of_nvls(choice.algorithm)) return 0;
-  const auto& of = hops[at(choice.algorithm)];
-  return (of[at(choice.protocol)] - of[0]) * micro;
+  if (of_nvls(choice.algorithm)) return over_nvlink[0][0] * micro;
+  const double hop = (nvlink_ ? over_nvlink : over_pcie)[at(choice.algorithm)][at(choice.protocol)];
+  if (nodes_ == 1 || choice.algorithm != NcclAlgorithm::ring) return hop * micro;
+  return std::max(hop, network_overhead * (choice.protocol == NcclProtocol::simple ? 3 : 1)) * micro;
 }
 
 double NcclModel::hop_between_nodes(NcclChoice choice) const {
@@ -194,10 +199,25 @@ double NcclModel::hop_between_nodes(NcclChoice choice) const {
   return (of[at(choice.protocol)] - of[0]) * micro;
 }
 
+double NcclModel::flush(NcclChoice choice, double latency) const {
+  const bool direct = near_nics_ && rails_ > 1;
+  return direct && choice.protocol == NcclProtocol::simple ? latency : 0;
+}
+
+// NCCL_MAX_SLICE_PER_CHUNK (src/include/collectives.h); 512 threads of 8 bytes; 640 of eight times 8, 120 of 128 of
+// them.
+double NcclModel::slices(NcclChoice choice, std::int64_t bytes) const {
+  constexpr double of_simple = 2, ll_at_once = 4096, ll128_at_once = 38400;
+  if (choice.protocol == NcclProtocol::simple) return of_simple;
+  const double chunk = static_cast<double>(bytes) / ranks_ / channels_;
+  return std::max(1.0, chunk / (choice.protocol == NcclProtocol::ll ? ll_at_once : ll128_at_once));
+}
+
 double NcclModel::plateau(NcclChoice choice, std::int64_t bytes) const {
   constexpr double from = 64;
   const bool large = static_cast<double>(bytes) >= from * channels_ * ranks_;
-  if (laps_ == 1 || nodes_ == 1 || choice != NcclChoice{NcclAlgorithm::ring, NcclProtocol::simple} || !large) return 1;
+  if (only_rings() || nodes_ == 1 || choice != NcclChoice{NcclAlgorithm::ring, NcclProtocol::simple} || !large)
+    return 1;
   return gpu_ == NcclGpu::volta ? 1.9 : 1.4;
 }
 
@@ -206,13 +226,10 @@ double NcclModel::latency(NcclChoice choice) const {
   if (choice.algorithm == NcclAlgorithm::nvls) return nvls_in_node * micro;
   if (choice.algorithm == NcclAlgorithm::nvls_tree)
     return (nvls_in_node + 2 * between * nvls_tree_over_network) * micro;
-  const std::size_t algorithm = at(choice.algorithm), protocol = at(choice.protocol);
-  double in_node = (nvlink_ ? over_nvlink : over_pcie)[algorithm][protocol];
-  const double network = over_network[ranks_ == nodes_ ? 0 : algorithm][protocol];
+  const double network = over_network[ranks_ == nodes_ ? 0 : at(choice.algorithm)][at(choice.protocol)] * micro;
   if (choice.algorithm == NcclAlgorithm::tree)
-    return begin(choice) + 2 * ((ranks_ / nodes_ - 1) * in_node + between * network) * micro;
-  if (nodes_ > 1) in_node = std::max(in_node, network_overhead * (choice.protocol == NcclProtocol::simple ? 3 : 1));
-  return begin(choice) + laps_ * ((ranks_ - nodes_) * in_node + (nodes_ - 1) * network) * micro;
+    return begin(choice) + 2 * ((ranks_ / nodes_ - 1) * hop_in_node(choice) + between * network);
+  return begin(choice) + times_around() * ((ranks_ - nodes_) * hop_in_node(choice) + (nodes_ - 1) * network);
 }
 
 double NcclModel::seconds(NcclChoice choice, std::int64_t bytes) const {
@@ -254,17 +271,19 @@ double NcclModel::chunk_of(NcclChoice choice, std::int64_t bytes) const {
   return chunk;
 }
 
-// Up the tree and down, of which one stage is in the time of the bytes; with NVLS into what the switch sees, and out of
-// it. Rings have no such time: all ranks send from the first round to the last.
+// Up the tree and down, or along the chain, of which one stage is in the time of the bytes; with NVLS into what the
+// switch sees, and out of it. Rings have no such time: all ranks send from the first round to the last.
 double NcclModel::filling(NcclChoice choice, std::int64_t bytes) const {
-  if (choice.algorithm == NcclAlgorithm::ring) return 0;
+  if (choice.algorithm == NcclAlgorithm::ring && laps_ > 0) return 0;
   const double of_node = static_cast<double>(ranks_) / nodes_, all = static_cast<double>(bytes);
   const double chunk = chunk_of(choice, bytes);
   if (of_nvls(choice.algorithm))
     return 2 * std::min(all, nvls_channels * of_node * chunk) * (1 + 1 / of_node) * wire(choice, bytes) / in_node_;
   const double chunks = std::min(all, channels_ * chunk);
   const double in_node = of_node > 1 ? chunks / in_node_ : 0, between = nodes_ > 1 ? chunks / nics_ : 0;
-  return 2 * ((of_node - 1) * in_node + whole_log2(nodes_) * between) - std::max(in_node, between);
+  const double once = std::max(in_node, between);
+  if (laps_ == 0) return (ranks_ - nodes_) * in_node + (nodes_ - 1) * between - once;
+  return 2 * ((of_node - 1) * in_node + whole_log2(nodes_) * between) - once;
 }
 
 }  // namespace trigram

@@ -37,7 +37,7 @@ enum class NcclGpu : std::uint8_t { volta, ampere, hopper, blackwell };
 class NcclModel {
  public:
   /// Of an all-reduce, whose rings go around twice; or of a reduce-scatter or an all-gather, which are rings alone (but
-  /// for what NCCL has for one GPU a node), of the vector of all ranks together.
+  /// for what NCCL has for one GPU a node), of the vector of all ranks together; or of a broadcast or a reduce.
   NcclModel(const Links& links, int ranks, int nodes, Laps laps = Laps::two);
 
   /// NCCL's estimate in seconds; infinite for what it does not consider.
@@ -45,21 +45,32 @@ class NcclModel {
   /// The least of them.
   NcclChoice choose(std::int64_t bytes) const;
 
-  bool only_rings() const { return laps_ == 1; }
+  bool only_rings() const { return laps_ < 2; }
   /// Rings or pairs of trees that share the vector, each with a NIC of its own.
   int rails() const { return rails_; }
+  int channels() const { return channels_; }
   NcclGpu gpu() const { return gpu_; }
 
   /// Bytes that links carry for each of the vector's: flags beside data (LL 4 of 8, LL128 120 of 128), and what NCCL
   /// found its trees to reach.
   double wire(NcclChoice choice, std::int64_t bytes) const;
+  /// The same of links between nodes, on which what a switch inside a node reaches takes nothing.
+  double wire_between_nodes(NcclChoice choice, std::int64_t bytes) const;
   /// Bytes of the vector a second that kernels reach at most, whatever links carry; infinite where nothing is known.
   double fastest(NcclChoice choice, std::int64_t bytes) const;
   /// Seconds before the first message.
   double begin(NcclChoice choice) const;
-  /// Seconds of a hop beyond those of a short message on the same link, which is what LL sends.
+  /// Seconds of a hop over NVLink or PCIe.
   double hop_in_node(NcclChoice choice) const;
+  /// Seconds of a hop beyond those of a short message between nodes, which is what LL sends.
   double hop_between_nodes(NcclChoice choice) const;
+  /// Seconds of a hop between nodes that NCCL adds to all of these, where that takes a short message `latency`: with
+  /// Simple a NIC that writes to its GPU is asked once more whether all has arrived (the flush of GPUDirect RDMA),
+  /// which NCCL's model counts as one more latency.
+  double flush(NcclChoice choice, double latency) const;
+  /// Parts of a ring's chunk, each of which is sent on when it is there: two of Simple, what the threads of a channel
+  /// hold at once of the others.
+  double slices(NcclChoice choice, std::int64_t bytes) const;
   /// By how much NCCL found all latencies of large rings over nodes to be longer.
   double plateau(NcclChoice choice, std::int64_t bytes) const;
   /// Seconds in which not all stages work: a chunk of each channel goes through all of them, and each passes it on when
@@ -69,6 +80,8 @@ class NcclModel {
  private:
   bool considers(NcclChoice choice) const;
   double latency(NcclChoice choice) const;
+  /// Hops of a ring inside nodes or between them: n - 1 each time around.
+  int times_around() const { return laps_ == 0 ? 1 : laps_; }
   double bandwidth(NcclChoice choice, std::int64_t bytes) const;
   void find_channels(const Links& links);
   /// Of bus to algorithm bandwidth.
@@ -77,7 +90,8 @@ class NcclModel {
   /// Bytes of a chunk of one channel, and of one head with NVLS.
   double chunk_of(NcclChoice choice, std::int64_t bytes) const;
 
-  int laps_, ranks_, nodes_, rails_ = 1, channels_ = 1;
+  int laps_;  ///< 0 of a chain
+  int ranks_, nodes_, rails_ = 1, channels_ = 1;
   bool nvlink_ = true, near_nics_ = true;
   NcclGpu gpu_ = NcclGpu::volta;
   double in_node_ = 0;       ///< bytes/s of a GPU inside its node, as NCCL counts them
