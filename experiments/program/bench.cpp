@@ -17,6 +17,7 @@
 #include "experiments/measure/message_probe.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
+#include "experiments/program/uncertainty.hpp"
 #include "experiments/record/regime.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/record/warnings.hpp"
@@ -40,6 +41,7 @@ struct BenchFlags {
   std::vector<std::int64_t> sizes;
   int iterations = 1;
   std::string out;
+  UncertaintyFlags uncertainty;
 };
 
 std::vector<std::int64_t> buffer_sizes(double low, double high, double factor) {
@@ -53,7 +55,7 @@ std::vector<std::int64_t> buffer_sizes(double low, double high, double factor) {
   return sizes;
 }
 
-BenchFlags::BenchFlags(Params& flags) : place(flags) {
+BenchFlags::BenchFlags(Params& flags) : place(flags), uncertainty(flags) {
   system = flags.get("system", "", "a published system whose collectives are the default (trigram list systems)");
   op = flags.get(
       "op", "all_reduce",
@@ -120,6 +122,29 @@ std::vector<double> seconds_of(const std::vector<Seconds>& ranks, const BenchFla
   return all;
 }
 
+using Cells = std::vector<std::vector<std::string>>;
+
+/// The ends of the ranges that draws give each size, in microseconds.
+void add_ranges(const Settings& given, const BenchFlags& config, const ErrorBars& bars, Cells& rows) {
+  Settings run = given;
+  for (const char* flag :
+       {"op", "min-size", "max-size", "factor", "iterations", "out", "uncertainty", "uncertainty-seed"})
+    run.erase(flag);
+  std::vector<UncertainQuestion> questions;
+  for (const std::int64_t size : config.sizes)
+    questions.push_back({config.op, std::to_string(std::max<std::int64_t>(size, 4)) + "B"});
+  const std::vector<UncertainTime> times = uncertain_times(run, questions, config.uncertainty, bars);
+  constexpr double microseconds = 1e6;
+  for (const char* name : {"median (us)", "68 % from", "68 % to", "95 % from", "95 % to", "decided by"})
+    rows[0].push_back(name);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Spread& of = times[i].seconds;
+    for (const double seconds : {of.median, of.of_68.least, of.of_68.most, of.of_95.least, of.of_95.most})
+      rows[i + 1].push_back(short_number(seconds * microseconds));
+    rows[i + 1].push_back(times[i].shares.front().first);
+  }
+}
+
 /// How far off the times of a calibrated cluster may be.
 struct SizeBars {
   ErrorBars bars;
@@ -157,8 +182,6 @@ class Choices {
   const AllReduce* how_ = nullptr;
   std::optional<Collective> collective_;
 };
-
-using Cells = std::vector<std::vector<std::string>>;
 
 Cells table(const BenchFlags& config, const BenchOp& op, const std::vector<Seconds>& ranks,
             const std::optional<MessageTime>& message, const SizeBars& bars, const Choices& choices) {
@@ -234,8 +257,8 @@ SizeBars bars_of(const BackendChoice& place, Backend& backend, const BenchFlags&
 int bench(const Arguments& arguments) {
   const CommandLine words = bench_command_line();
   if (words.helped(arguments)) return 0;
-  const Settings given = with_system(words.parse(arguments), words.flags);
-  Params flags = as_params("trigram bench", resolved(given, defaults_of(words.flags)));
+  const Settings given = resolved(with_system(words.parse(arguments), words.flags), defaults_of(words.flags));
+  Params flags = as_params("trigram bench", given);
   BenchFlags config(flags);
   const BenchOp& op = find_bench_op(config.op);
   if (!op.sized) config.sizes = {0};
@@ -251,6 +274,9 @@ int bench(const Arguments& arguments) {
   const bool reports = backend->process_rank() == 0;
   if (reports && !config.out.empty()) require_writable_file(config.out);
   const bool simulated = backend->simulated();
+  require(
+      config.uncertainty.draws == 0 || simulated,
+      "trigram bench: --uncertainty draws from what a simulated cluster states; use --backend sim, or leave it out");
   const Outcome outcome =
       backend->run(config.world, [&](RankRuntime& runtime) { return pack(measure(runtime, config, op, simulated)); });
   if (!reports) return 0;
@@ -261,7 +287,8 @@ int bench(const Arguments& arguments) {
   const bool has_form = simulated && config.hierarchy == Hierarchy::none && !choices.any();
   const std::optional<MessageTime> message = has_form ? time_of_messages(*backend, config.world) : std::nullopt;
   print_warnings(warnings_of(nlohmann::json::parse(outcome.facts)));
-  const Cells rows = table(config, op, ranks, message, bars_of(place, *backend, config, op), choices);
+  Cells rows = table(config, op, ranks, message, bars_of(place, *backend, config, op), choices);
+  if (config.uncertainty.draws > 0) add_ranges(given, config, place.error_bars, rows);
   std::cout << header(config, op, message, simulated, choices.any()) << aligned(rows);
   if (!config.out.empty()) write_file(config.out, csv(rows));
   return 0;
