@@ -7,6 +7,7 @@
 
 #include "experiments/program/tables.hpp"
 #include "experiments/study/agreement.hpp"
+#include "experiments/study/left_out.hpp"
 
 namespace trigram {
 namespace {
@@ -94,6 +95,25 @@ std::string by_source(const Some& all) {
   return aligned(rows);
 }
 
+/// Each source judged by ranges that the others made, beside arithmetic.
+std::string by_left_out(const Some& all) {
+  Cells rows = {{"left out", "rows", "mean |error|", "arithmetic", "skill", "in 68 %", "in 95 %", "68 % within",
+                 "of arithmetic"}};
+  int in_68 = 0, in_95 = 0, of = 0;
+  const auto share = [](int some, int rows_of) { return in_percent(static_cast<double>(some) / rows_of); };
+  for (const LeftOut& one : left_out(all)) {
+    rows.push_back({one.source, std::to_string(one.rows), in_percent(one.error), in_percent(one.arithmetic),
+                    std::isnan(one.arithmetic) ? "-" : short_number(std::round(100 * one.skill()) / 100),
+                    share(one.in_68, one.rows), share(one.in_95, one.rows), "+" + in_percent(one.width_68),
+                    std::isnan(one.width_68_arithmetic) ? "-" : "+" + in_percent(one.width_68_arithmetic)});
+    in_68 += one.in_68;
+    in_95 += one.in_95;
+    of += one.rows;
+  }
+  if (of > 0) rows.push_back({"all", std::to_string(of), "", "", "", share(in_68, of), share(in_95, of), "", ""});
+  return aligned(rows);
+}
+
 /// What stays of the agreement as mechanisms are switched off, the variants of the study in their order.
 std::string by_variant(const Study& study, const Some& main, const std::vector<StudyResult>& results) {
   const std::vector<std::string> sources = in_order(main, &Observation::source);
@@ -126,7 +146,7 @@ std::string wrong_lines(const Some& all) {
 
 std::string agreement_table(const Study& study, const std::vector<StudyResult>& results) {
   const Some all = predictions(study, results);
-  std::string text = by_method(all) + "\n" + by_source(all) + wrong_lines(all);
+  std::string text = by_left_out(all) + "\n" + by_method(all) + "\n" + by_source(all) + wrong_lines(all);
   if (!study.variants.empty()) text += "\n" + by_variant(study, all, results);
   return text;
 }

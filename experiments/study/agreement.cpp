@@ -8,6 +8,8 @@
 
 #include "core/decimal.hpp"
 #include "core/error.hpp"
+#include "experiments/record/arithmetic.hpp"
+#include "experiments/record/regime.hpp"
 #include "experiments/study/measured.hpp"
 
 namespace trigram {
@@ -37,22 +39,34 @@ std::string as_text(double value) {
   return decimal(value, digits);
 }
 
+/// Beside what the simulation says, what arithmetic says, and what limits the iteration, where run.json has them.
+Prediction prediction(const Study& study, const Row& row, const StudyResult& result) {
+  Prediction one{.row = &row, .seconds = ::trigram::measured(study, result)};
+  if (!result.run.contains("configuration") || !result.run["summary"].contains("breakdown")) return one;
+  const nlohmann::json& configuration = result.run["configuration"];
+  Params cluster("the cluster of " + row.name, "");
+  for (const auto& [key, value] : configuration.at("cluster").items()) cluster.set(key, value.get<std::string>());
+  const double steps = std::stod(configuration.at("flags").at("steps").get<std::string>());
+  one.arithmetic = arithmetic_seconds(result.run["summary"], steps, cluster);
+  one.regime = regime_of(result.run["summary"], steps, cluster);
+  return one;
+}
+
 }  // namespace
 
 double Prediction::error() const { return seconds / measured().seconds - 1; }
 
 std::vector<Prediction> predictions(const Study& study, const std::vector<StudyResult>& results,
                                     const std::string& variant) {
-  std::map<std::string, double> seconds;
+  std::map<std::string, const StudyResult*> found;
   for (const std::string& layer : {std::string(), variant}) {
     for (const StudyResult& result : results) {
-      if (result.point.variant == layer && result.failure.empty())
-        seconds[result.point.row] = ::trigram::measured(study, result);
+      if (result.point.variant == layer && result.failure.empty()) found[result.point.row] = &result;
     }
   }
   std::vector<Prediction> all;
   for (const Row& row : study.rows) {
-    if (row.observation && seconds.contains(row.name)) all.push_back({&row, seconds.at(row.name)});
+    if (row.observation && found.contains(row.name)) all.push_back(prediction(study, row, *found.at(row.name)));
   }
   return all;
 }
@@ -100,11 +114,12 @@ std::vector<std::string> wrong_decisions(const std::vector<Prediction>& some) {
 }
 
 std::string agreement_csv(const std::vector<Prediction>& all) {
-  std::string text = "row,source,method,condition,used,measured_s,predicted_s,error\n";
+  std::string text = "row,source,method,condition,used,measured_s,predicted_s,error,arithmetic_s,regime\n";
   for (const Prediction& one : all) {
     const Observation& of = one.measured();
     text += one.row->name + "," + of.source + "," + of.method + "," + of.condition + "," + of.used + "," +
-            as_text(of.seconds) + "," + as_text(one.seconds) + "," + as_text(one.error()) + "\n";
+            as_text(of.seconds) + "," + as_text(one.seconds) + "," + as_text(one.error()) + "," +
+            (std::isnan(one.arithmetic) ? "" : as_text(one.arithmetic)) + "," + name_of(one.regime) + "\n";
   }
   return text;
 }

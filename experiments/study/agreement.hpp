@@ -2,17 +2,21 @@
 // worth.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "experiments/settings/error_bars.hpp"
 #include "experiments/study/study_point.hpp"
 
 namespace trigram {
 
 /// A measurement beside what was predicted.
 struct Prediction {
-  const Row* row = nullptr;  ///< whose measurement it is
-  double seconds = 0;        ///< predicted, of an iteration
+  const Row* row = nullptr;                                      ///< whose measurement it is
+  double seconds = 0;                                            ///< predicted, of an iteration
+  double arithmetic = std::numeric_limits<double>::quiet_NaN();  ///< what arithmetic says of it; NaN: nothing
+  Regime regime = Regime::bandwidth;                             ///< what takes most of `seconds`
 
   const Observation& measured() const { return *row->observation; }
   double error() const;  ///< (predicted − measured) / measured
