@@ -115,13 +115,16 @@ std::vector<Observation> published() {
 }
 
 // A row states what the experiment states; what a system does stands in its file, and what a cluster does in its own.
+// Only async, whose compute time was measured beside its communication, says that nothing slows it once more.
 TEST(PublishedRows, RepeatNeitherSystemNorCluster) {
   const std::set<std::string> stated{"cluster.nodes", "cluster.gpus_per_node", "cluster.nic_bandwidth",
                                      "cluster.nic_latency", "cluster.codec_rates"};
   for (const Observation& row : published()) {
     EXPECT_FALSE(row.settings.at("system").empty()) << row.source << " line " << row.line;
     for (const auto& [key, value] : row.settings) {
-      EXPECT_TRUE(!key.starts_with("cluster.") || stated.contains(key)) << row.source << ": " << key << " = " << value;
+      const bool of_async = row.method == "bagua_async" && key == "cluster.compute_slowdown";
+      EXPECT_TRUE(!key.starts_with("cluster.") || stated.contains(key) || of_async)
+          << row.source << ": " << key << " = " << value;
     }
   }
 }
