@@ -113,7 +113,8 @@ class Nccl final : public PipelinedRing {
     const NcclModel model(links_, ranks, nodes, laps_of(collective));
     const NcclChoice chosen = choose(model, bytes);
     return std::string(algorithm_names[static_cast<std::size_t>(chosen.algorithm)]) + "/" +
-           protocol_names[static_cast<std::size_t>(chosen.protocol)] + "/" + std::to_string(model.channels());
+           protocol_names[static_cast<std::size_t>(chosen.protocol)] + "/" +
+           std::to_string(model.channels(chosen, bytes));
   }
 
   std::vector<Buffer> reduce_in_memory(const Neighbourhood& where, std::span<const Buffer> of_ranks,
@@ -191,13 +192,16 @@ class Nccl final : public PipelinedRing {
   /// rings hide behind bytes as others do.
   static Pipeline as_chosen(const Neighbourhood& where, const NcclModel& model, NcclChoice choice, std::int64_t bytes,
                             Pipeline all) {
-    const double in_node = model.wire(choice, bytes), between = model.wire_between_nodes(choice, bytes);
+    const double in_node = model.wire(choice), between = model.wire_between_nodes(choice);
     for (Pipeline::Stream& stream : all.streams)
       stream.wire = same_node(where, stream.from, stream.to) ? in_node : between;
     all.before = model.begin(choice);
     all.slices = model.slices(choice, bytes);
+    const int loops = model.loops(choice, bytes);
+    all.rounds *= loops;
+    all.latency *= loops;
     all.latency = (all.before + all.latency) * model.plateau(choice, bytes) - all.before + model.filling(choice, bytes);
-    all.least = static_cast<double>(bytes) / model.fastest(choice, bytes);
+    all.least = static_cast<double>(bytes) / model.fastest(choice);
     return all;
   }
 

@@ -129,16 +129,16 @@ bool NcclModel::considers(NcclChoice choice) const {
   return (nvlink_ || of_node == 1) && (nodes_ == 1 || near_nics_);
 }
 
-double NcclModel::fastest(NcclChoice choice, std::int64_t bytes) const {
+double NcclModel::fastest(NcclChoice choice) const {
   const std::size_t span = nodes_ == 1 ? 0 : nodes_ == 2 ? 1 : 2;
   const std::size_t row = gpu_ >= NcclGpu::hopper ? 1 : 0;
-  const double tree = channels_ * giga * corrected(choice.protocol, bytes) * ratio(choice.algorithm);
+  const double tree = channels_ * giga * ratio(choice.algorithm);
   if (of_nvls(choice.algorithm) && nodes_ == 1) return unlimited;
   if (of_nvls(choice.algorithm)) return nvls_channels * nvls_tree_of_channel[span] * giga * ratio(choice.algorithm);
   const bool ring = choice.algorithm == NcclAlgorithm::ring;
   switch (choice.protocol) {
     case NcclProtocol::ll:
-      return ll_most() * ratio(choice.algorithm) * (ring ? 1 : corrected(choice.protocol, bytes));
+      return ll_most() * ratio(choice.algorithm);
     case NcclProtocol::ll128:
       return ring ? channels_ * ring_ll128_of_channel[row] * giga * ratio(choice.algorithm)
                   : tree * tree_ll128_of_channel[row][span];
@@ -148,11 +148,11 @@ double NcclModel::fastest(NcclChoice choice, std::int64_t bytes) const {
   return unlimited;
 }
 
-double NcclModel::wire(NcclChoice choice, std::int64_t bytes) const {
+double NcclModel::wire(NcclChoice choice) const {
   constexpr double of_tree = 0.92, of_ll128 = 0.92, of_hopper_nvls = 0.85, of_blackwell_nvls = 0.74;
   if (of_nvls(choice.algorithm)) return 1 / (gpu_ == NcclGpu::blackwell ? of_blackwell_nvls : of_hopper_nvls);
   const bool ring = choice.algorithm == NcclAlgorithm::ring;
-  const double reached = ring ? 1 : of_tree * corrected(choice.protocol, bytes);
+  const double reached = ring ? 1 : of_tree;
   switch (choice.protocol) {
     case NcclProtocol::ll:
       return (ring ? 2 : 3.8) / reached;
@@ -164,19 +164,18 @@ double NcclModel::wire(NcclChoice choice, std::int64_t bytes) const {
   return 1;
 }
 
-double NcclModel::wire_between_nodes(NcclChoice choice, std::int64_t bytes) const {
-  return of_nvls(choice.algorithm) ? 1 : wire(choice, bytes);
-}
+double NcclModel::wire_between_nodes(NcclChoice choice) const { return of_nvls(choice.algorithm) ? 1 : wire(choice); }
 
 double NcclModel::bandwidth(NcclChoice choice, std::int64_t bytes) const {
   const double channel = choice.algorithm == NcclAlgorithm::ring ? ring_channel_ : tree_channel_;
   double bus = channels_ * channel;
   if (of_nvls(choice.algorithm)) {
     const double switched = 2 * in_node_ * (nvls_channels - 1) / nvls_channels;
-    bus = nodes_ == 1 ? switched / wire(choice, bytes) : std::min(switched / wire(choice, bytes), bus);
-    return std::min(bus * ratio(choice.algorithm), fastest(choice, bytes));
+    bus = nodes_ == 1 ? switched / wire(choice) : std::min(switched / wire(choice), bus);
+    return std::min(bus * ratio(choice.algorithm), fastest(choice));
   }
-  return std::min(bus / wire(choice, bytes) * ratio(choice.algorithm), fastest(choice, bytes));
+  const double reached = choice.algorithm == NcclAlgorithm::tree ? corrected(choice.protocol, bytes) : 1;
+  return std::min(bus / wire(choice) * ratio(choice.algorithm), fastest(choice)) * reached;
 }
 
 double NcclModel::begin(NcclChoice choice) const {
@@ -204,13 +203,47 @@ double NcclModel::flush(NcclChoice choice, double latency) const {
   return direct && choice.protocol == NcclProtocol::simple ? latency : 0;
 }
 
-// NCCL_MAX_SLICE_PER_CHUNK (src/include/collectives.h); 512 threads of 8 bytes; 640 of eight times 8, 120 of 128 of
-// them.
+// Twice as many as were found, and again between nodes of GPUs like Hopper (ncclTopoPostset, src/graph/connect.cc);
+// each has so many bytes for each of its threads (topoGetAlgoInfo, src/enqueue.cc), and moves at least 16 KiB over
+// links.
+int NcclModel::channels(NcclChoice choice, std::int64_t bytes) const {
+  constexpr int most = 64, doubled_below = 16;
+  constexpr double fast = 45 * giga, least_moved = 16384;
+  constexpr std::array<double, 3> threads{512, 640, 512}, of_thread{8, 8, 64};
+  if (of_nvls(choice.algorithm)) return static_cast<int>(nvls_channels);
+  const auto protocol = at(choice.protocol);
+  const bool ll = choice.protocol == NcclProtocol::ll;
+  double threshold = threads[protocol] * of_thread[protocol];
+  if (ll && choice.algorithm == NcclAlgorithm::ring) threshold *= ranks_;
+  const double moved_of_byte = (laps_ == 2 ? 2 : 1) * (ll ? 4 : 1);
+  int all = std::min(most, 2 * channels_);
+  if (gpu_ >= NcclGpu::hopper && nodes_ > 1 && ring_channel_ > fast && all < doubled_below) all *= 2;
+  const double enough = static_cast<double>(bytes) / std::max(threshold, least_moved / moved_of_byte);
+  return static_cast<int>(std::clamp(enough, 1.0, static_cast<double>(all)));
+}
+
+// Half of a channel's 4 MiB with Simple (ALLREDUCE_CHUNKSTEPS, src/include/collectives.h), an eighth of what LL and
+// LL128 have.
+constexpr std::array<double, 3> largest_ring_chunk{32768, 576000, 2097152};
+
+double NcclModel::ring_chunk(NcclChoice choice, std::int64_t bytes) const {
+  const double share = static_cast<double>(bytes) / ranks_ / channels(choice, bytes);
+  return std::min(share, largest_ring_chunk[at(choice.protocol)]);
+}
+
+int NcclModel::loops(NcclChoice choice, std::int64_t bytes) const {
+  if (choice.algorithm != NcclAlgorithm::ring || laps_ == 0) return 1;
+  const double share = static_cast<double>(bytes) / ranks_ / channels(choice, bytes);
+  return std::max(1, static_cast<int>(std::ceil(share / largest_ring_chunk[at(choice.protocol)])));
+}
+
+// 512 threads of 8 bytes; 640 of eight times 8, 120 of 128 of them; a 32nd of 1 MiB (src/device/prims_simple.h), and at
+// most NCCL_MAX_SLICE_PER_CHUNK.
 double NcclModel::slices(NcclChoice choice, std::int64_t bytes) const {
-  constexpr double of_simple = 2, ll_at_once = 4096, ll128_at_once = 38400;
-  if (choice.protocol == NcclProtocol::simple) return of_simple;
-  const double chunk = static_cast<double>(bytes) / ranks_ / channels_;
-  return std::max(1.0, chunk / (choice.protocol == NcclProtocol::ll ? ll_at_once : ll128_at_once));
+  constexpr std::array<double, 3> at_once{4096, 38400, 32768};
+  constexpr double most_of_simple = 2;
+  const double parts = std::max(1.0, ring_chunk(choice, bytes) / at_once[at(choice.protocol)]);
+  return choice.protocol == NcclProtocol::simple ? std::min(parts, most_of_simple) : parts;
 }
 
 double NcclModel::plateau(NcclChoice choice, std::int64_t bytes) const {
@@ -266,8 +299,9 @@ double NcclModel::chunk_of(NcclChoice choice, std::int64_t bytes) const {
   if (choice.protocol != NcclProtocol::ll128) return choice.protocol == NcclProtocol::ll ? ll : simple;
   const double steps = 1 + whole_log2(nodes_) + 0.1 * of_node;
   chunk = ll128;
-  while (all / (channels_ * chunk) < steps * 64 / of_node && chunk > 131072) chunk /= 2;
-  while (all / (channels_ * chunk) < steps * 16 / of_node && chunk > 32768) chunk /= 2;
+  const int channels_used = channels(choice, bytes);
+  while (all / (channels_used * chunk) < steps * 64 / of_node && chunk > 131072) chunk /= 2;
+  while (all / (channels_used * chunk) < steps * 16 / of_node && chunk > 32768) chunk /= 2;
   return chunk;
 }
 
@@ -278,8 +312,8 @@ double NcclModel::filling(NcclChoice choice, std::int64_t bytes) const {
   const double of_node = static_cast<double>(ranks_) / nodes_, all = static_cast<double>(bytes);
   const double chunk = chunk_of(choice, bytes);
   if (of_nvls(choice.algorithm))
-    return 2 * std::min(all, nvls_channels * of_node * chunk) * (1 + 1 / of_node) * wire(choice, bytes) / in_node_;
-  const double chunks = std::min(all, channels_ * chunk);
+    return 2 * std::min(all, nvls_channels * of_node * chunk) * (1 + 1 / of_node) * wire(choice) / in_node_;
+  const double chunks = std::min(all, channels(choice, bytes) * chunk);
   const double in_node = of_node > 1 ? chunks / in_node_ : 0, between = nodes_ > 1 ? chunks / nics_ : 0;
   const double once = std::max(in_node, between);
   if (laps_ == 0) return (ranks_ - nodes_) * in_node + (nodes_ - 1) * between - once;

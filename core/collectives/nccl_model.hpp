@@ -48,16 +48,19 @@ class NcclModel {
   bool only_rings() const { return laps_ < 2; }
   /// Rings or pairs of trees that share the vector, each with a NIC of its own.
   int rails() const { return rails_; }
-  int channels() const { return channels_; }
+  /// Channels that carry a vector: twice those that NCCL's search found, which its model counts, and fewer of what
+  /// would give the threads of each too little.
+  int channels(NcclChoice choice, std::int64_t bytes) const;
   NcclGpu gpu() const { return gpu_; }
 
-  /// Bytes that links carry for each of the vector's: flags beside data (LL 4 of 8, LL128 120 of 128), and what NCCL
-  /// found its trees to reach.
-  double wire(NcclChoice choice, std::int64_t bytes) const;
+  /// Bytes that links carry for each of the vector's: flags beside data (LL 4 of 8, LL128 120 of 128), and what trees
+  /// leave idle. (What NCCL found them to reach besides, by size, is in its estimate alone: that is how long the first
+  /// chunks take through all stages, which its model does not know, and `filling` does.)
+  double wire(NcclChoice choice) const;
   /// The same of links between nodes, on which what a switch inside a node reaches takes nothing.
-  double wire_between_nodes(NcclChoice choice, std::int64_t bytes) const;
+  double wire_between_nodes(NcclChoice choice) const;
   /// Bytes of the vector a second that kernels reach at most, whatever links carry; infinite where nothing is known.
-  double fastest(NcclChoice choice, std::int64_t bytes) const;
+  double fastest(NcclChoice choice) const;
   /// Seconds before the first message.
   double begin(NcclChoice choice) const;
   /// Seconds of a hop over NVLink or PCIe.
@@ -68,8 +71,10 @@ class NcclModel {
   /// Simple a NIC that writes to its GPU is asked once more whether all has arrived (the flush of GPUDirect RDMA),
   /// which NCCL's model counts as one more latency.
   double flush(NcclChoice choice, double latency) const;
-  /// Parts of a ring's chunk, each of which is sent on when it is there: two of Simple, what the threads of a channel
-  /// hold at once of the others.
+  /// How often each channel goes around a ring, with the largest chunks that its buffers hold; 1 of all else.
+  int loops(NcclChoice choice, std::int64_t bytes) const;
+  /// Parts of a ring's chunk, each of which is sent on when it is there: of 32 KiB, and at most two, with Simple; what
+  /// the threads of a channel hold at once of the others.
   double slices(NcclChoice choice, std::int64_t bytes) const;
   /// By how much NCCL found all latencies of large rings over nodes to be longer.
   double plateau(NcclChoice choice, std::int64_t bytes) const;
@@ -87,11 +92,14 @@ class NcclModel {
   /// Of bus to algorithm bandwidth.
   double ratio(NcclAlgorithm algorithm) const;
   double ll_most() const;
-  /// Bytes of a chunk of one channel, and of one head with NVLS.
+  /// Bytes of a chunk of one channel of a tree or a chain, and of one head with NVLS.
   double chunk_of(NcclChoice choice, std::int64_t bytes) const;
+  /// Bytes that one rank sends at once in one channel of a ring.
+  double ring_chunk(NcclChoice choice, std::int64_t bytes) const;
 
   int laps_;  ///< 0 of a chain
-  int ranks_, nodes_, rails_ = 1, channels_ = 1;
+  int ranks_, nodes_, rails_ = 1;
+  int channels_ = 1;  ///< that the search finds
   bool nvlink_ = true, near_nics_ = true;
   NcclGpu gpu_ = NcclGpu::volta;
   double in_node_ = 0;       ///< bytes/s of a GPU inside its node, as NCCL counts them

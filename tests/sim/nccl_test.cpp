@@ -38,34 +38,56 @@ double ring_time(double bytes, int rounds, double hop, double slices = 2) {
 
 // Base of the protocol, then hops and bytes of the ring, 14/8 of the vector, which hide one another: 4 of 8 bytes are
 // LL's flags, and it reaches at most 87.7·8/14 GB/s; LL128 20 GB/s in each of 12 channels; Simple has all. A hop is
-// NCCL's own constant, whatever the cluster says of single messages. Of a chunk, a 96th of the vector, 4096 bytes are
-// sent on at once with LL, 38400 with LL128, and half with Simple.
+// NCCL's own constant, whatever the cluster says of single messages. Each rank has a chunk in each of 24 channels,
+// twice those that NCCL's model counts: of 42667 bytes LL sends 32768 in a first loop around the ring, eight times 4096
+// of them; LL128 sends on 38400 at once, and Simple halves of more than 65536.
 TEST(Nccl, RingsOfANodeTakeWhatTheirProtocolDoes) {
   const double edge = 14.0 / 8 / 300e9;
   for (const char* fidelity : fidelities) {
     const auto ring = [&](const std::string& protocol, std::int64_t bytes) {
       return seconds(eight_a100 + fidelity, 8, "nccl:algorithm=ring,protocol=" + protocol, bytes);
     };
-    expect_relative(ring("ll", 8'192'000),
-                    6.6 * micro + ring_time(8.192e6 / (87.7e9 * 8 / 14), 14, 0.6 * micro, 8.192e6 / 96 / 4096),
+    expect_relative(ring("ll", 8'192'000), 6.6 * micro + ring_time(8.192e6 / (87.7e9 * 8 / 14), 2 * 14, 0.6 * micro, 8),
                     tolerance);
     expect_relative(ring("ll", 8'192), 6.6 * micro + ring_time(8'192 / (87.7e9 * 8 / 14), 14, 0.6 * micro, 1), 1e-4);
     expect_relative(ring("ll128", 8'192'000),
-                    14 * micro + ring_time(8.192e6 / (12 * 20e9 * 8 / 14), 14, 1.9 * micro, 8.192e6 / 96 / 38400),
+                    14 * micro + ring_time(8.192e6 / (12 * 20e9 * 8 / 14), 14, 1.9 * micro, 8.192e6 / 192 / 38400),
                     tolerance);
     expect_relative(ring("simple", 81'920'000), 8.4 * micro + ring_time(8.192e7 * edge, 14, 3.4 * micro), tolerance);
   }
 }
 
-// Chunks that take a tenth of a hop, about as long, and thirty times as long, each in two slices.
+// What all channels send in a round takes a tenth of a hop, about as long, and thirty times as long. A channel's chunk
+// goes whole where it has 32 KiB or less, else as two slices; of more than 2 MiB it goes around the ring twice.
 TEST(Nccl, SendsSlicesOnAsTheyCome) {
+  struct Case {
+    std::int64_t chunk;
+    int loops;
+    std::size_t slices;
+  };
   const double hop = 3.4 * micro;
-  for (const std::int64_t chunk : {102'400, 1'024'000, 1'536'000, 2'048'000, 30'720'000}) {
-    const std::vector<double> latency(8, hop), times(8, static_cast<double>(chunk) / 300e9);
+  for (const auto& [chunk, loops, slices] :
+       {Case{24 * 4096, 1, 1}, {24 * 32768, 1, 1}, {24 * 65536, 1, 2}, {24 * 131072, 1, 2}, {48 * 2097152, 2, 2}}) {
+    const std::vector<double> latency(8, hop), times(8, static_cast<double>(chunk) / loops / 300e9);
     for (const char* fidelity : fidelities)
       expect_relative(seconds(eight_a100 + fidelity, 8, "nccl:algorithm=ring,protocol=simple", 8 * chunk),
-                      8.4 * micro + ring_by_slices(latency, times, 14, 2), 1e-3, "chunks of " + std::to_string(chunk));
+                      8.4 * micro + ring_by_slices(latency, times, 14 * loops, slices), 1e-3,
+                      "chunks of " + std::to_string(chunk));
   }
+}
+
+// As NCCL says when it starts: 24 on eight A100 (NVSwitch), 12 on eight V100 (DGX-1). Fewer of what has less than 64
+// bytes (of each rank with LL's rings 8, of all with LL128 8) for each of a channel's threads, or 16 KiB on links.
+TEST(Nccl, UsesFewerChannelsForShortVectors) {
+  constexpr NcclChoice ll{NcclAlgorithm::ring, NcclProtocol::ll}, ll128{NcclAlgorithm::ring, NcclProtocol::ll128},
+      simple{NcclAlgorithm::ring, NcclProtocol::simple};
+  const NcclModel ampere({300e9, 25e9, 8}, 8, 1), volta({150e9, 12.5e9, 1}, 8, 1);
+  EXPECT_EQ(ampere.channels(simple, 1 << 28), 24);
+  EXPECT_EQ(volta.channels(simple, 1 << 28), 12);
+  EXPECT_EQ(ampere.channels(simple, 10 * 512 * 64), 10);
+  EXPECT_EQ(ampere.channels(ll, 10 * 512 * 8 * 8), 10);
+  EXPECT_EQ(ampere.channels(ll128, 10 * 8192), 10);
+  EXPECT_EQ(ampere.channels(simple, 8), 1);
 }
 
 // Up and down a chain of eight and one hop between nodes, of hardly a byte. Where each GPU has a NIC, that NIC is asked
@@ -83,14 +105,14 @@ TEST(Nccl, AsksNicsWhetherAllHasArrived) {
   }
 }
 
-// Two nodes of one GPU: up and down one hop; half of the vector each way in both trees, of which Simple reaches
-// 0.92·0.9 at 128 MiB; and a chunk of 512 KiB waits for the hop back.
+// Two nodes of one GPU: up and down one hop; half of the vector each way in both trees, of which trees reach
+// 0.92; and a chunk of 512 KiB in each of two channels waits for the hop back.
 TEST(Nccl, TreesOfTwoNodesSendTheVectorOnceEachWay) {
   const double bytes = 1 << 27, nic = 12.5e9;
   for (const char* fidelity : fidelities) {
     const std::string cluster = "sim:nodes=2,gpus_per_node=1,nic_bandwidth=100Gbps,nic_latency=5us";
     expect_relative(seconds(cluster + fidelity, 2, "nccl:algorithm=tree,protocol=simple", 1 << 27),
-                    (8.4 + 2 * (5 + 9)) * micro + bytes / nic / (0.92 * 0.9) + 524288 / nic, 1e-5);
+                    (8.4 + 2 * (5 + 9)) * micro + bytes / nic / 0.92 + 2 * 524288 / nic, 1e-5);
   }
 }
 
@@ -119,7 +141,7 @@ TEST(Nccl, ReduceScattersAndGathersInItsRings) {
   }
 }
 
-// One channel on four nodes, chunks of 512 KiB: the last byte leaves the root after M·β and then goes three hops, in
+// Two channels on four nodes, chunks of 512 KiB: the last byte leaves the root after M·β and then goes three hops, in
 // which each node passes a chunk on when it has it whole. A binomial tree of whole vectors takes twice as long.
 TEST(Nccl, BroadcastsAndReducesAlongChains) {
   World world;
@@ -131,7 +153,7 @@ TEST(Nccl, BroadcastsAndReducesAlongChains) {
   const double hop = (5 + 9) * micro, nic = 12.5e9;
   for (const char* fidelity : fidelities) {
     for (const double time : durations(flat(4) + fidelity, world, {broadcast, reduce}))
-      expect_relative(time, 8.4 * micro + bytes / nic + 3 * hop + 2 * 524288 / nic, 1e-5);
+      expect_relative(time, 8.4 * micro + bytes / nic + 3 * hop + 2 * 2 * 524288 / nic, 1e-5);
   }
 }
 
