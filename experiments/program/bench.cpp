@@ -125,15 +125,16 @@ std::vector<double> seconds_of(const std::vector<Seconds>& ranks, const BenchFla
 using Cells = std::vector<std::vector<std::string>>;
 
 /// The ends of the ranges that draws give each size, in microseconds.
-void add_ranges(const Settings& given, const BenchFlags& config, const ErrorBars& bars, Cells& rows) {
-  Settings run = given;
+void add_ranges(const Settings& given, const BenchFlags& config, Cells& rows) {
+  constexpr int jobs = 2;
+  Settings run = layered({{"cluster", run_defaults().at("cluster")}}, given);
   for (const char* flag :
        {"op", "min-size", "max-size", "factor", "iterations", "out", "uncertainty", "uncertainty-seed"})
     run.erase(flag);
   std::vector<UncertainQuestion> questions;
   for (const std::int64_t size : config.sizes)
-    questions.push_back({config.op, std::to_string(std::max<std::int64_t>(size, 4)) + "B"});
-  const std::vector<UncertainTime> times = uncertain_times(run, questions, config.uncertainty, bars);
+    questions.push_back({run, config.op, std::to_string(std::max<std::int64_t>(size, 4)) + "B"});
+  const std::vector<UncertainTime> times = uncertain_times(questions, config.uncertainty.with(jobs));
   constexpr double microseconds = 1e6;
   for (const char* name : {"median (us)", "68 % from", "68 % to", "95 % from", "95 % to", "decided by"})
     rows[0].push_back(name);
@@ -288,7 +289,7 @@ int bench(const Arguments& arguments) {
   const std::optional<MessageTime> message = has_form ? time_of_messages(*backend, config.world) : std::nullopt;
   print_warnings(warnings_of(nlohmann::json::parse(outcome.facts)));
   Cells rows = table(config, op, ranks, message, bars_of(place, *backend, config, op), choices);
-  if (config.uncertainty.draws > 0) add_ranges(given, config, place.error_bars, rows);
+  if (config.uncertainty.draws > 0) add_ranges(given, config, rows);
   std::cout << header(config, op, message, simulated, choices.any()) << aligned(rows);
   if (!config.out.empty()) write_file(config.out, csv(rows));
   return 0;

@@ -134,7 +134,10 @@ TellRemains remains_of(const Arguments& arguments, const RunConfig& config) {
 /// What draws say of the iteration, beside the run's own answer: printed, and kept in its run.json.
 void add_uncertainty(const Settings& given, const UncertaintyFlags& flags, const RunConfig& config,
                      nlohmann::json& run) {
-  const UncertainTime time = uncertain_times(given, {{"", ""}}, flags, config.backend.error_bars).front();
+  constexpr int jobs = 2;
+  Settings short_run = given;
+  short_run["steps"] = "4";
+  const UncertainTime time = uncertain_times({{short_run, "", ""}}, flags.with(jobs)).front();
   const double arithmetic =
       arithmetic_seconds(run["summary"], static_cast<double>(config.training.steps), config.backend.parameters);
   run["uncertainty"] = uncertainty_facts(time, flags, arithmetic);

@@ -210,5 +210,45 @@ TEST_F(Uncertain, RunSaysHowWideItsAnswerIsAndWhatDecides) {
   EXPECT_EQ(without.at("summary").at("iteration_s"), facts.at("summary").at("iteration_s"));
 }
 
+/// A study of two rows, 125 and 150 MB of that cable: 0.1 and 0.12 s, or half or twice as many.
+std::string two_loads(const std::string& cable, const std::string& more = "") {
+  return "[run]\nworkload = tensor:size=125MB\nbucket-size = 1TiB\noverlap = off\nsteps = 2\ncluster = " + cable +
+         "\n[row.less]\n[row.more]\nworkload = tensor:size=150MB\n" + more;
+}
+
+// Ranges overlap by most of their width, and yet the smaller load is the faster one in each draw.
+TEST_F(Uncertain, AStudyDrawsAllRowsAtTheSamePoints) {
+  const auto file = scratch_.file("s.cfg", two_loads(cable()));
+  const Ended ended =
+      program("study " + file.string() + " --uncertainty 64 --plot off --out " + (scratch_ / "s").string());
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_THAT(ended.text, ContainsRegex("all +less 100 %"));
+  EXPECT_THAT(ended.text, HasSubstr("decided by cluster.nic_bandwidth ("));
+  EXPECT_THAT(ended.text, HasSubstr("--fit nic_bandwidth"));
+  std::istringstream rows(text_of(scratch_ / "s/uncertainty.csv"));
+  std::string line;
+  std::getline(rows, line);
+  EXPECT_EQ(line, "folder,row,median,least_68,most_68,least_95,most_95,shares");
+  for (const double load : {0.1, 0.12}) {
+    std::getline(rows, line);
+    std::istringstream cells(line.substr(line.find(',', line.find(',') + 1) + 1));
+    std::vector<double> numbers;
+    for (std::string cell; std::getline(cells, cell, ',');) numbers.push_back(std::strtod(cell.c_str(), nullptr));
+    EXPECT_NEAR(numbers[0], load, 0.02 * load) << line;
+    EXPECT_NEAR(numbers[1], load * std::pow(2, -0.68), 0.02 * load) << line;
+    EXPECT_NEAR(numbers[2], load * std::pow(2, 0.68), 0.04 * load) << line;
+  }
+  EXPECT_THAT(text_of(scratch_ / "s/runs.csv"), HasSubstr(",measure,least_68,most_68,"));
+}
+
+TEST_F(Uncertain, AStudyOfAnotherMeasureHasNoDraws) {
+  const auto file = scratch_.file("s.cfg", two_loads(cable(), "[measure]\nvalue = summary.bytes_per_step_mean\n"));
+  const std::string study = "study " + file.string() + " --uncertainty 8 --out " + (scratch_ / "s").string();
+  const Ended ended = program(study);
+  EXPECT_EQ(ended.code, 2) << ended.text;
+  EXPECT_THAT(ended.text, HasSubstr("measures summary.bytes_per_step_mean; leave --uncertainty out"));
+  EXPECT_THAT(program(study + " --plan").text, HasSubstr("give it to --collect, when the runs are made"));
+}
+
 }  // namespace
 }  // namespace trigram::testing::uncertainty_test
