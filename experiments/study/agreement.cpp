@@ -30,10 +30,6 @@ const Prediction* rival(const Prediction& one, const std::vector<Prediction>& al
   return found == all.end() ? nullptr : &*found;
 }
 
-bool same_answer(const Prediction& one, const Prediction& other) {
-  return (one.measured().seconds < other.measured().seconds) == (one.seconds < other.seconds);
-}
-
 std::string as_text(double value) {
   constexpr int digits = 6;
   return decimal(value, digits);
@@ -53,6 +49,10 @@ Prediction prediction(const Study& study, const Row& row, const StudyResult& res
 }
 
 }  // namespace
+
+bool PredictedPair::right() const {
+  return (one->measured().seconds < other->measured().seconds) == (one->seconds < other->seconds);
+}
 
 double Prediction::error() const { return seconds / measured().seconds - 1; }
 
@@ -78,37 +78,35 @@ double mean_error(const std::vector<Prediction>& some) {
   return sum / static_cast<double>(some.size());
 }
 
-Share order_of_pairs(const std::vector<Prediction>& some) {
+std::vector<PredictedPair> distinct_pairs(const std::vector<Prediction>& some) {
   constexpr double distinct = 1.1;
-  Share order;
+  std::vector<PredictedPair> pairs;
   for (auto a = some.begin(); a != some.end(); ++a) {
     for (auto b = std::next(a); b != some.end(); ++b) {
       const auto [low, high] = std::minmax(a->measured().seconds, b->measured().seconds);
-      if (!meet(*a, *b) || high <= distinct * low) continue;
-      ++order.all;
-      if (same_answer(*a, *b)) ++order.right;
+      if (meet(*a, *b) && high > distinct * low) pairs.push_back({&*a, &*b});
     }
   }
-  return order;
+  return pairs;
 }
 
-Share decisions(const std::vector<Prediction>& some) {
-  Share share;
+std::vector<PredictedPair> asked_to_pay(const std::vector<Prediction>& some) {
+  std::vector<PredictedPair> pairs;
   for (const Prediction& one : some) {
     const Prediction* other = asks(one) ? rival(one, some) : nullptr;
-    if (other == nullptr) continue;
-    ++share.all;
-    if (same_answer(one, *other)) ++share.right;
+    if (other != nullptr) pairs.push_back({&one, other});
   }
-  return share;
+  return pairs;
+}
+
+Share right_of(const std::vector<PredictedPair>& pairs) {
+  return {static_cast<int>(std::ranges::count_if(pairs, &PredictedPair::right)), static_cast<int>(pairs.size())};
 }
 
 std::vector<std::string> wrong_decisions(const std::vector<Prediction>& some) {
   std::vector<std::string> wrong;
-  for (const Prediction& one : some) {
-    const Prediction* other = asks(one) ? rival(one, some) : nullptr;
-    if (other != nullptr && !same_answer(one, *other))
-      wrong.push_back(one.measured().method + " at " + one.measured().condition);
+  for (const PredictedPair& pair : asked_to_pay(some)) {
+    if (!pair.right()) wrong.push_back(pair.one->measured().method + " at " + pair.one->measured().condition);
   }
   return wrong;
 }

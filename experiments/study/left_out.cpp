@@ -4,6 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
+
+#include "experiments/fit/chances.hpp"
 
 namespace trigram {
 namespace {
@@ -52,6 +55,24 @@ struct Mean {
   double value() const { return rows == 0 ? nothing : sum / rows; }
 };
 
+/// As far off as predictions of other sources were.
+WithErrorBar bar_of(const Prediction& one, const std::vector<const Prediction*>& all) {
+  const std::vector<double> elsewhere = errors_elsewhere(all, one, of_model);
+  const double squares = std::inner_product(elsewhere.begin(), elsewhere.end(), elsewhere.begin(), 0.0);
+  return {one.seconds, elsewhere.empty() ? 0 : std::expm1(std::sqrt(squares / static_cast<double>(elsewhere.size())))};
+}
+
+Calls calls_of(const std::vector<PredictedPair>& pairs, const std::string& source,
+               const std::vector<const Prediction*>& all) {
+  Calls calls;
+  for (const PredictedPair& pair : pairs) {
+    if (pair.one->measured().source != source) continue;
+    const double less = chance_of_less(bar_of(*pair.one, all), bar_of(*pair.other, all));
+    calls.add(pair, std::max(less, 1 - less));
+  }
+  return calls;
+}
+
 LeftOut judged(const std::string& source, const std::vector<const Prediction*>& all) {
   constexpr double two_thirds = 0.68, nearly_all = 0.95;
   LeftOut out{.source = source};
@@ -79,16 +100,37 @@ LeftOut judged(const std::string& source, const std::vector<const Prediction*>& 
 
 }  // namespace
 
+void Calls::add(const PredictedPair& pair, double chance) {
+  ++asked;
+  if (chance < ::trigram::called) return;
+  ++called.all;
+  if (pair.right()) ++called.right;
+}
+
+Calls& Calls::operator+=(const Calls& more) {
+  asked += more.asked;
+  called.all += more.called.all;
+  called.right += more.called.right;
+  return *this;
+}
+
 std::vector<LeftOut> left_out(const std::vector<Prediction>& all) {
   std::vector<const Prediction*> predicted;
+  std::vector<Prediction> alone;
   std::vector<std::string> sources;
   for (const Prediction& one : all) {
     if (!one.measured().used.empty()) continue;
     predicted.push_back(&one);
+    alone.push_back(one);
     if (std::ranges::find(sources, one.measured().source) == sources.end()) sources.push_back(one.measured().source);
   }
   std::vector<LeftOut> judgements;
-  for (const std::string& source : sources) judgements.push_back(judged(source, predicted));
+  const std::vector<PredictedPair> pairs = distinct_pairs(alone), decisions = asked_to_pay(all);
+  for (const std::string& source : sources) {
+    judgements.push_back(judged(source, predicted));
+    judgements.back().order = calls_of(pairs, source, predicted);
+    judgements.back().pays = calls_of(decisions, source, predicted);
+  }
   return judgements;
 }
 

@@ -96,10 +96,10 @@ TEST_F(Judged, ByErrorOrderAndDecision) {
       study("full,1Gbps,,,10\nlow,1Gbps,full,,5\nsame,1Gbps,full,,10.5\nfull,9Gbps,,,2\nlow,9Gbps,full,,3\n");
   const auto all = predictions(of, results(of, {11, 4, 10, 2, 1}));
   EXPECT_DOUBLE_EQ(mean_error(all), (0.1 + 0.2 + 0.5 / 10.5 + 0 + 2.0 / 3) / 5);
-  const Share order = order_of_pairs(all);  // full and same at 1 Gbps are too near to each other
+  const Share order = right_of(distinct_pairs(all));  // full and same at 1 Gbps are too near to each other
   EXPECT_EQ(order.all, 3);
   EXPECT_EQ(order.right, 2);
-  const Share pays = decisions(all);
+  const Share pays = right_of(asked_to_pay(all));
   EXPECT_EQ(pays.all, 3);
   EXPECT_EQ(pays.right, 1);
   EXPECT_EQ(wrong_decisions(all), (std::vector<std::string>{"same at 1Gbps", "low at 9Gbps"}));
@@ -147,6 +147,26 @@ TEST(LeftOut, IsJudgedByTheOthersAlone) {
   EXPECT_EQ(judged[1].in_68, 6);
   EXPECT_EQ(judged[1].in_95, 6);
   EXPECT_NEAR(judged[1].width_68, 0.14, 1e-9);
+}
+
+// Of another source with errors of 10 %, two rows that are predicted 30 % apart are called, right or wrong, with 97 %;
+// two that are 10 % apart are not, with 76 %.
+TEST_F(Judged, ByTheOrdersThatAreCalled) {
+  const Study of =
+      read_study(scratch_.file("s.cfg", "[measurements]\ntables = " +
+                                            scratch_
+                                                .file("u.csv",
+                                                      "source,method,condition,seconds\nmine,a,x,1\nmine,b,x,2\n"
+                                                      "mine,c,y,2\nmine,d,y,1\nmine,e,z,1\nmine,f,z,2\n"
+                                                      "other,g,w,1\nother,h,v,1\n")
+                                                .string() +
+                                            "\n"));
+  const auto all = predictions(of, results(of, {1, 1.3, 1, 1.3, 1, 1.1, 1.1, 1 / 1.1}));
+  const LeftOut mine = left_out(all).front();
+  EXPECT_EQ(mine.order.asked, 3);
+  EXPECT_EQ(mine.order.called.all, 2);
+  EXPECT_EQ(mine.order.called.right, 1);
+  EXPECT_THAT(agreement_table(of, results(of, {1, 1.3, 1, 1.3, 1, 1.1, 1.1, 1 / 1.1})), HasSubstr(" 1/2/3 "));
 }
 
 TEST_F(Judged, OnceMoreForEveryVariant) {
