@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -11,14 +13,18 @@
 #include "core/algorithm.hpp"
 #include "core/decimal.hpp"
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "experiments/fit/predictor.hpp"
+#include "experiments/program/advice.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/flags_of_run.hpp"
 #include "experiments/program/methods.hpp"
+#include "experiments/program/page.hpp"
 #include "experiments/program/subcommand.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/program/uncertainty.hpp"
 #include "experiments/settings/run_config.hpp"
+#include "experiments/settings/shell_word.hpp"
 #include "experiments/settings/system.hpp"
 
 namespace trigram {
@@ -35,11 +41,16 @@ struct AdviseFlags {
     choice.keep_accuracy = flags.get("keep-accuracy", false, "only methods that compute what all_reduce computes");
     choice.max_staleness = flags.get("max-staleness", std::int64_t{-1},
                                      "steps that what is averaged may be old; -1: any", {-1, 1'000'000'000});
+    page = flags.get("html", "", "file of the same as a page to explore, as advice.html; empty: none");
+    const std::filesystem::path folder = std::filesystem::absolute(page).parent_path();
+    require(page.empty() || std::filesystem::is_directory(folder), "trigram advise: --html ", Quoted(page),
+            ": there is no folder ", Quoted(folder.native()));
     jobs = flags.get("jobs", 0, "simulations at a time; 0: one a core", {0, 1024});
     if (jobs == 0) jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   }
 
   MethodChoice choice;
+  std::string page;
   int jobs = 0;
   UncertaintyFlags uncertainty;
 };
@@ -56,19 +67,6 @@ CommandLine advise_command_line() {
       "trigram advise --profile results/mine/profile.csv --cluster results/mine/cluster.cfg --bucket-size 25MiB",
       beside_flags_of_run(declared_flags<AdviseFlags>("trigram advise"), decided_by_advice)};
 }
-
-/// A method that was simulated, or why it was not.
-struct Advice {
-  Method method;
-  Predicted predicted;
-  std::string refusal;
-  UncertainTime range = {};  ///< of those that are told of
-
-  /// As far off as the cluster's calibration says.
-  WithErrorBar took() const {
-    return {predicted.seconds, std::isnan(predicted.error) ? error_without_measurements : predicted.error};
-  }
-};
 
 /// A training that is a table has no model that could borrow its times.
 Settings phantom(Settings given) {
@@ -119,12 +117,6 @@ std::string megabytes(double bytes) { return decimal(bytes / 1e6, 3); }
 
 std::string chance_text(double share) { return decimal(std::round(100 * share), 3) + " %"; }
 
-/// By draws where there are some, else by how far off the model may be.
-double chance_of_gain(const Advice& one, const Advice& today) {
-  if (one.range.draws.empty() || today.range.draws.empty()) return chance_of_less(one.took(), today.took());
-  return chance_of_less(one.range, today.range);
-}
-
 std::string table_of_methods(const std::vector<Advice>& ordered, const Advice& today) {
   std::vector<std::vector<std::string>> cells = {
       {"method", "step (ms)", "gain", "faster with", "MB sent", "between nodes", "trigram"}};
@@ -167,8 +159,8 @@ std::string details(const std::vector<Advice>& faster, const Advice& today) {
     if (!faster[i].range.draws.empty())
       text += "  step    " + range_text(faster[i]) + "; faster than today with " +
               chance_text(chance_of_gain(faster[i], today)) + "\n";
-    text += "  risks   " + says.when_not + " (experiments/studies/will_it_learn.md)\n" +
-            "  script  trigram.with_trigram(model, [optimizer], \"" + name + "\")\n";
+    text += "  risks   " + says.when_not + " (experiments/studies/will_it_learn.md)\n" + "  script  " +
+            script_of(name) + "\n";
   }
   return text;
 }
@@ -205,10 +197,32 @@ void add_ranges(const Settings& run, const AdviseFlags& flags, Advice& today, st
   }
 }
 
+/// The command again, behind the subcommand's name.
+std::string command_of(const Settings& flags) {
+  std::string words;
+  for (const auto& [key, value] : flags) words += (words.empty() ? "--" : " --") + key + " " + shell_word(value);
+  return words;
+}
+
+/// What the page shows, as the script behind it reads it.
+nlohmann::json facts_of_page(const std::vector<Advice>& all, const std::vector<Advice>& ordered,
+                             const std::vector<Advice>& faster) {
+  nlohmann::json page{{"today", all.front().method.name}};
+  page["methods"] = page["fastest"] = page["left_out"] = nlohmann::json::array();
+  for (const Advice& one : ordered) page["methods"].push_back(facts_of(one, all.front()));
+  for (std::size_t i = 0; i < std::min(most_detailed, faster.size()); ++i)
+    page["fastest"].push_back(faster[i].method.name);
+  for (const Advice& one : all) {
+    if (!one.refusal.empty()) page["left_out"].push_back({{"name", one.method.name}, {"why", one.refusal}});
+  }
+  return page;
+}
+
 int advise(const Arguments& arguments) {
   const CommandLine command_line = advise_command_line();
   if (command_line.helped(arguments)) return 0;
-  const OwnAndRun given = parted(command_line.parse(arguments), declared_flags<AdviseFlags>("trigram advise"));
+  const Settings words = command_line.parse(arguments);
+  const OwnAndRun given = parted(words, declared_flags<AdviseFlags>("trigram advise"));
   Params params = as_params("trigram advise", given.own);
   const AdviseFlags flags(params);
   const Settings run = phantom(given.run);
@@ -232,7 +246,12 @@ int advise(const Arguments& arguments) {
   for (const Advice& one : advice) {
     if (!one.refusal.empty()) std::cout << "\nleft out: " << one.refusal << "\n";
   }
-  return 0;
+  if (flags.page.empty()) return 0;
+  std::cout << "\n" << std::flush;
+  nlohmann::json page = facts_of_page(advice, ordered, faster);
+  page["text"] = verdict(faster, today) + doubt(today, cluster);
+  page["command"] = command_of(words);
+  return write_page(flags.page, page);
 }
 
 }  // namespace
