@@ -42,14 +42,19 @@ struct AdviseFlags {
     choice.max_staleness = flags.get("max-staleness", std::int64_t{-1},
                                      "steps that what is averaged may be old; -1: any", {-1, 1'000'000'000});
     page = flags.get("html", "", "file of the same as a page to explore, as advice.html; empty: none");
-    const std::filesystem::path folder = std::filesystem::absolute(page).parent_path();
-    require(page.empty() || std::filesystem::is_directory(folder), "trigram advise: --html ", Quoted(page),
-            ": there is no folder ", Quoted(folder.native()));
+    if (!page.empty()) require_folder_of(page);
     jobs = flags.get("jobs", 0, "simulations at a time; 0: one a core", {0, 1024});
     if (jobs == 0) jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   }
 
   MethodChoice choice;
+  /// Before anything is simulated.
+  static void require_folder_of(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+    require(std::filesystem::is_directory(folder), "trigram advise: --html ", Quoted(file), ": there is no folder ",
+            Quoted(folder.native()));
+  }
+
   std::string page;
   int jobs = 0;
   UncertaintyFlags uncertainty;
@@ -205,11 +210,11 @@ std::string command_of(const Settings& flags) {
 }
 
 /// What the page shows, as the script behind it reads it.
-nlohmann::json facts_of_page(const std::vector<Advice>& all, const std::vector<Advice>& ordered,
+nlohmann::json facts_of_page(const std::vector<Advice>& all, const Advice& today, const std::vector<Advice>& ordered,
                              const std::vector<Advice>& faster) {
-  nlohmann::json page{{"today", all.front().method.name}};
+  nlohmann::json page{{"today", today.method.name}};
   page["methods"] = page["fastest"] = page["left_out"] = nlohmann::json::array();
-  for (const Advice& one : ordered) page["methods"].push_back(facts_of(one, all.front()));
+  for (const Advice& one : ordered) page["methods"].push_back(facts_of(one, today));
   for (std::size_t i = 0; i < std::min(most_detailed, faster.size()); ++i)
     page["fastest"].push_back(faster[i].method.name);
   for (const Advice& one : all) {
@@ -248,7 +253,7 @@ int advise(const Arguments& arguments) {
   }
   if (flags.page.empty()) return 0;
   std::cout << "\n" << std::flush;
-  nlohmann::json page = facts_of_page(advice, ordered, faster);
+  nlohmann::json page = facts_of_page(advice, today, ordered, faster);
   page["text"] = verdict(faster, today) + doubt(today, cluster);
   page["command"] = command_of(words);
   return write_page(flags.page, page);
