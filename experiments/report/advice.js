@@ -44,15 +44,16 @@ class Advice {
   draw() {
     const methods = this.shown();
     this.drawTable(methods);
-    const bars = {
-      type: "bar", orientation: "h", y: methods.map(one => one.name), x: methods.map(one => 1e3 * one.seconds),
-      marker: {color: methods.map(one => one.name === this.figure.today ? "#E69F00" : "#0072B2")},
+    const dots = {
+      mode: "markers", y: methods.map(one => one.name), x: methods.map(one => 1e3 * one.seconds),
+      marker: {size: 10, color: methods.map(one => one.name === this.figure.today ? "#E69F00" : "#0072B2")},
       error_x: {type: "data", symmetric: false, array: methods.map(one => one.of_95 ? 1e3 * (one.of_95[1] - one.seconds) : 0),
                 arrayminus: methods.map(one => one.of_95 ? 1e3 * (one.seconds - one.of_95[0]) : 0)},
       hovertemplate: "%{y}: %{x:.4g} ms<extra></extra>",
     };
     this.chart.style.height = `${6 + 1.4 * methods.length}rem`;
     this.chart.setAttribute("aria-label", `${this.figure.title}: ${methods.map(one => one.name).join(", ")}, fastest first`);
-    return drawChart(this.chart, [bars], layoutOf({title: "a step (ms), with its 95 % range"}, {title: "", type: "category", autorange: "reversed"}));
+    return drawChart(this.chart, [dots], layoutOf({title: "a step (ms)", type: "log", values: dots.x},
+                                                {title: "", type: "category", autorange: "reversed"}));
   }
 }
