@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -12,8 +13,14 @@
 
 namespace trigram {
 
-/// An all-reduce whose chunks follow each other without waiting for whole rounds, as a model of time sees it: all
-/// streams flow at once, and what is pipelined away is paid once, by the chunk that goes the longest way.
+/// A collective whose chunks follow each other without waiting for whole rounds, as a model of time sees it: all
+/// streams flow at once, for B seconds.
+///
+/// In a tree or a chain the last byte leaves its source when all others have, and then goes the longest way: B + L. In
+/// a ring every rank has a chunk to send from the beginning and sends on what has come meanwhile, so that the way of
+/// one chunk hides behind the bytes of others, or they behind it. With chunks that are sent on in S slices, a round
+/// lasts as long as a chunk or as a slice and its hop: max(B + hop, L + B / S + (1 - 1 / S) B / rounds). Chunks that
+/// are sent on whole, S = 1, take B + L.
 struct Pipeline {
   /// All that one rank sends another.
   struct Stream {
@@ -23,10 +30,15 @@ struct Pipeline {
     double wire = 1;   ///< bytes that links carry for each of `bytes`, flags and what a protocol leaves idle among them
   };
   std::vector<Stream> streams;  ///< in the order of senders
-  double latency = 0;           ///< seconds: the sum over the hops of the longest way
-  bool alike = false;           ///< where nodes are alike and their ranks equal, each sends what the first one does
-  int busiest = -1;             ///< there, what begins or ends on this node takes as long as all; none: not known
-  double least = 0;             ///< seconds that the bytes take however fast links are
+  double latency = 0;           ///< L, seconds: the sum over the hops of the longest way
+  double hop = 0;               ///< seconds of the longest single hop of a ring
+  int rounds = 0;               ///< of a ring: chunks that each rank sends, one behind the other; 0: no ring
+  double slices =
+      std::numeric_limits<double>::infinity();  ///< S: parts of a ring's chunk, each sent on when it is there
+  double before = 0;                            ///< seconds of the call itself, before the first byte
+  bool alike = false;  ///< where nodes are alike and their ranks equal, each sends what the first one does
+  int busiest = -1;    ///< there, what begins or ends on this node takes as long as all; none: not known
+  double least = 0;    ///< seconds that the bytes take however fast links are
 };
 
 /// Where the ranks of a group stand, for who chooses a pipeline.
@@ -66,9 +78,17 @@ class AllReduce {
   virtual bool pipelined() const { return false; }
   /// Of a group of two ranks or more, for vectors like x.
   virtual Pipeline pipeline(const Neighbourhood&, Buffer /*x*/) const { return {}; }
-  /// Whether the same library chooses that collective too, which is then a pipeline of `pipeline_of`.
+  /// Whether the same library chooses that collective too, which is then a pipeline of `pipeline_of`, from or to `root`
+  /// where it has one.
   virtual bool chooses(Collective) const { return false; }
-  virtual Pipeline pipeline_of(Collective, const Neighbourhood&, Buffer /*x*/) const { return {}; }
+  virtual Pipeline pipeline_of(Collective, const Neighbourhood&, Buffer /*x*/, int /*root*/) const { return {}; }
+  /// What `rank` then sends in a collective that has a root.
+  virtual Cost cost_from(Collective, std::span<const int> /*node_of*/, int /*rank*/, int /*root*/, Buffer /*x*/) const {
+    return {};
+  }
+  /// What the library takes for a vector of so many bytes on so many ranks of so many nodes: algorithm, protocol and
+  /// channels, as "ring/simple/12"; empty: there is nothing to choose.
+  virtual std::string choice(Collective, int /*ranks*/, int /*nodes*/, std::int64_t /*bytes*/) const { return {}; }
   /// What `run` adds, in its order, where one memory holds the vectors of all ranks: `add(from, to)` is to = to ∘ from.
   /// The parts of the result, one behind the other, where they were added up.
   using Add = std::function<void(Buffer from, Buffer to)>;

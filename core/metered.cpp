@@ -80,8 +80,7 @@ class Metered final : public Communicator {
         [&] { return all_reduce_named(all_reduce_name()).cost_at(place(), x.modelled_count(), size_of(x.dtype())); },
         [&](Communicator& inner, Cost cost) {
           inner.all_reduce(x, op);
-          const std::optional<std::int64_t> known = inner.sent_to_other_nodes();
-          known ? meter_.add_to_other_nodes(std::min(*known, cost.bytes)) : to_next(cost);
+          as_inner_says(inner, cost);
         },
         [&] { Communicator::all_reduce(x, op); });
   }
@@ -133,9 +132,14 @@ class Metered final : public Communicator {
 
   void broadcast(Buffer x, int root) override {
     run(
-        Collective::broadcast, [&] { return broadcast_cost(size(), rank(), x.modelled_bytes(), root); },
-        [&](Communicator& inner, Cost) {
+        Collective::broadcast,
+        [&] {
+          return chosen(Collective::broadcast) ? chosen_cost(Collective::broadcast, x, root)
+                                               : broadcast_cost(size(), rank(), x.modelled_bytes(), root);
+        },
+        [&](Communicator& inner, Cost cost) {
           inner.broadcast(x, root);
+          if (chosen(Collective::broadcast)) return as_inner_says(inner, cost);
           for_children(root, [&](int child) { count_leaving(child, x.modelled_bytes()); });
         },
         [&] { Communicator::broadcast(x, root); });
@@ -143,9 +147,14 @@ class Metered final : public Communicator {
 
   void reduce(Buffer x, ReduceOp op, int root) override {
     run(
-        Collective::reduce, [&] { return reduce_cost(size(), rank(), x.modelled_bytes(), root); },
-        [&](Communicator& inner, Cost) {
+        Collective::reduce,
+        [&] {
+          return chosen(Collective::reduce) ? chosen_cost(Collective::reduce, x, root)
+                                            : reduce_cost(size(), rank(), x.modelled_bytes(), root);
+        },
+        [&](Communicator& inner, Cost cost) {
           inner.reduce(x, op, root);
+          if (chosen(Collective::reduce)) return as_inner_says(inner, cost);
           const int place = place_from(root);
           if (place != 0) count_leaving(rank_at(root, place & (place - 1)), x.modelled_bytes());
         },
@@ -224,6 +233,22 @@ class Metered final : public Communicator {
   void to_each(std::span<const Buffer> parts) {
     for (int peer = 0; peer < size(); ++peer)
       count_leaving(peer, parts[static_cast<std::size_t>(peer)].modelled_bytes());
+  }
+
+  /// What the inner communicator knows to have left the node, or all that went to the next rank.
+  void as_inner_says(const Communicator& inner, Cost cost) {
+    const std::optional<std::int64_t> known = inner.sent_to_other_nodes();
+    known ? meter_.add_to_other_nodes(std::min(*known, cost.bytes)) : to_next(cost);
+  }
+
+  /// Whether the library behind the all-reduce chooses how that collective goes too, and what this rank then sends.
+  bool chosen(Collective collective) const {
+    return size() > 1 && all_reduce_named(all_reduce_name()).chooses(collective);
+  }
+  Cost chosen_cost(Collective collective, Buffer x, int root) const {
+    std::vector<int> nodes(static_cast<std::size_t>(size()));
+    for (int peer = 0; peer < size(); ++peer) nodes[static_cast<std::size_t>(peer)] = node_of_(peer);
+    return all_reduce_named(all_reduce_name()).cost_from(collective, nodes, rank(), root, x);
   }
 
   /// Places in the binomial tree of broadcast and reduce count from its root.

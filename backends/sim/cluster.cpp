@@ -8,6 +8,7 @@
 #include "backends/sim/node_paths.hpp"
 #include "backends/sim/outages.hpp"
 #include "core/error.hpp"
+#include "core/frames.hpp"
 #include "core/located.hpp"
 #include "core/quoted.hpp"
 
@@ -16,6 +17,8 @@ namespace trigram::sim {
 namespace {
 
 constexpr int most_nodes = 1 << 16, most_gpus_of_a_node = 1024;
+
+constexpr double least_mtu = 68, most_mtu = 65536;
 
 /// Bytes or operations a second that let time pass.
 constexpr Range<double> rates{.least = 0.1};
@@ -107,7 +110,14 @@ void Cluster::read_nodes(Params& params) {
 
 void Cluster::read_links(Params& params) {
   const NodePaths paths(params);
-  const double efficiency = params.get("nic_efficiency", 1.0, "share of nic_bandwidth that payload can use", {1e-6, 1});
+  const double mtu = params.get("mtu", "0", Unit::bytes,
+                                "largest packet between nodes, as ip link shows it: TCP's payload is mtu - 52 of each "
+                                "mtu + 38 bytes on the wire; 0: nic_efficiency alone says");
+  require(mtu == 0 || (mtu >= least_mtu && mtu <= most_mtu), place_of(params, "mtu"), mtu,
+          " bytes are no packet: give ", least_mtu, "B to ", most_mtu, "B, as 1500B or 9001B, or 0");
+  const double efficiency =
+      params.get("nic_efficiency", payload_share(mtu),
+                 "share of nic_bandwidth that payload can use; where it is not given, what an mtu leaves", {1e-6, 1});
   const double cap =
       params.get("nic_cap", "0", Unit::bytes_per_second, "most that the protocol reaches on a NIC; 0: no cap");
   nic_bandwidth = paths.bandwidth(efficiency, cap);
@@ -134,9 +144,10 @@ void Cluster::read_links(Params& params) {
                                    "data sheet as measured",
                                    {1e-6, 1});
   node_latency = params.get("node_latency", "3us", Unit::seconds, "of a message inside a node, end to end");
-  given_nic_keys_ = given(params, {"nic_bandwidth", "nics", "nic_striping", "nic_efficiency", "nic_cap", "nic_latency",
-                                   "nic_handshake", "handshake_size", "nic_window", "connection_cap", "connections",
-                                   "initial_window", "idle_restart", "nic_burst", "nic_line_rate", "nic"});
+  given_nic_keys_ =
+      given(params, {"nic_bandwidth", "nics", "nic_striping", "mtu", "nic_efficiency", "nic_cap", "nic_latency",
+                     "nic_handshake", "handshake_size", "nic_window", "connection_cap", "connections", "initial_window",
+                     "idle_restart", "nic_burst", "nic_line_rate", "nic"});
   given_node_keys_ = given(params, {"node_bandwidth", "node_efficiency", "node_latency"});
   if (platform.empty()) return;
   refuse(given_nic_keys_, "a platform file");
@@ -174,7 +185,10 @@ void Cluster::read_connections(Params& params) {
   connections.cap = params.get("connection_cap", "0", Unit::bytes_per_second,
                                "most that one connection between nodes reaches; 0: no cap");
   connections.count =
-      params.get("connections", 1, "connections over which two ranks of different nodes spread a message", {1, 1024});
+      params.get("connections", 1,
+                 "connections over which two ranks of different nodes spread a message; of influence where one is "
+                 "limited, by nic_window, connection_cap or initial_window",
+                 {1, 1024});
   require(connections.window == 0 || connections.window >= 1, place_of(params, "nic_window"), connections.window,
           " bytes let nothing through; give at least 1B, or 0 for no limit");
   require(connections.cap == 0 || rates.contains(connections.cap), place_of(params, "connection_cap"), connections.cap,
@@ -190,8 +204,6 @@ void Cluster::read_connections(Params& params) {
           place_of(params, "initial_window"), connections.initial_window, " bytes are more than nic_window, which is ",
           connections.window, "; give fewer");
   if (!connections.starts_slowly()) refuse(given(params, {"idle_restart"}), "a cluster without initial_window");
-  if (!connections.limit() && connections.count != 1)
-    refuse(given(params, {"connections"}), "a cluster without nic_window, connection_cap and initial_window");
 }
 
 void Cluster::read_host(Params& params) {
@@ -231,7 +243,9 @@ void Cluster::read_gpu(Params& params) {
   codec_rates = located(place_of(params, "codec_rates"), [&] {
     return CodecRates(params.get("codec_rates", "",
                                  "speeds of codecs as measured: codec/step/call/element … with encode, decode, "
-                                 "decode_add, as top_k/encode/80us/12ns; what is not named costs what its bytes do"));
+                                 "decode_add, as top_k/encode/80us/12ns; a fifth field has the elements of a call "
+                                 "that it was measured on, as 64..2359296, and other sizes are refused; what is not "
+                                 "named costs what its bytes do"));
   });
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/device.hpp"
+#include "core/params.hpp"
 
 namespace trigram::sim {
 
@@ -14,14 +15,20 @@ namespace trigram::sim {
 class CodecRates {
  public:
   CodecRates() = default;
-  /// "top_k/encode/80us/12ns top_k/decode/40us/1ns": codec/step/call/element. Throws UsageError naming the entry.
+  /// "top_k/encode/80us/12ns top_k/decode/40us/1ns/64..2359296": codec/step/call/element, and the sizes of tensors that
+  /// it was found from. Throws UsageError naming the entry.
   explicit CodecRates(const std::string& text);
 
-  /// Of the codec of that name and that step; nothing where the text has none.
+  /// Of the codec of that name and that step; nothing where the text has none. Throws UsageError for a call of more or
+  /// fewer elements than the rate was found from: a call and an element cannot be told apart on one size.
   std::optional<CodecRate> of(const CodecWork& work) const;
 
  private:
-  std::map<std::string, std::array<std::optional<CodecRate>, 3>, std::less<>> rates_;
+  struct Measured {
+    CodecRate rate;
+    Range<std::int64_t> elements;
+  };
+  std::map<std::string, std::array<std::optional<Measured>, 3>, std::less<>> rates_;
 };
 
 }  // namespace trigram::sim

@@ -77,13 +77,15 @@ class SimCommunicator final : public Communicator {
   void all_reduce_pipelined(const AllReduce& how, Buffer x, ReduceOp op);
   /// Whether the all-reduce's library chooses how that collective goes too.
   bool chosen(Collective collective) const;
-  /// Such a collective: `move` has its numbers.
-  void flow_as_chosen(Collective collective, Buffer x, const std::function<void()>& move);
+  /// Such a collective, whose root is 0 where it has none: `move` has its numbers.
+  void flow_as_chosen(Collective collective, Buffer x, int root, const std::function<void()>& move);
+  void note_choice(const AllReduce& how, Collective collective, Buffer x) const;
   /// Calls `use` with where the group stands.
   template <class Use>
   auto in_neighbourhood(const Use& use) const;
   void add_in_memory(const AllReduce& how, ReduceOp op);
   void carry(const Pipeline& pipeline);
+  static double arrival(const Pipeline& pipeline, double bytes);
   bool stands_for_all(const Pipeline& pipeline, const Pipeline::Stream& stream) const;
 
   /// A flow that stands for those of other ranks too.

@@ -100,7 +100,7 @@ void SimCommunicator::all_reduce(Buffer x, ReduceOp op) {
 void SimCommunicator::reduce_scatter(Buffer x, ReduceOp op) {
   if (!performs(Collective::reduce_scatter)) return Communicator::reduce_scatter(x, op);
   if (chosen(Collective::reduce_scatter))
-    return flow_as_chosen(Collective::reduce_scatter, x, [&] { reduce_chunks(op); });
+    return flow_as_chosen(Collective::reduce_scatter, x, 0, [&] { reduce_chunks(op); });
   enter();
   group_->meeting().buffers[at(rank_)] = x;
   const int n = size();
@@ -110,7 +110,7 @@ void SimCommunicator::reduce_scatter(Buffer x, ReduceOp op) {
 
 void SimCommunicator::all_gather(Buffer x) {
   if (!performs(Collective::all_gather)) return Communicator::all_gather(x);
-  if (chosen(Collective::all_gather)) return flow_as_chosen(Collective::all_gather, x, [&] { gather_chunks(); });
+  if (chosen(Collective::all_gather)) return flow_as_chosen(Collective::all_gather, x, 0, [&] { gather_chunks(); });
   enter();
   group_->meeting().buffers[at(rank_)] = x;
   const int n = size();

@@ -1,5 +1,5 @@
-// All-reduces whose chunks flow: their streams are flows side by side, at either fidelity, and the way of the chunk
-// that goes farthest is paid once.
+// Collectives whose chunks flow: their streams are flows side by side, at either fidelity, and the way of the chunk
+// that goes farthest is paid once, or hides behind them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -41,6 +41,7 @@ void SimCommunicator::all_reduce_pipelined(const AllReduce& how, Buffer x, Reduc
     group_->meet(rank_, [&] {
       check_same_sizes();
       add_in_memory(how, op);
+      note_choice(how, Collective::all_reduce, x);
       carry(in_neighbourhood([&](const Neighbourhood& where) { return how.pipeline(where, x); }));
     });
   });
@@ -55,17 +56,27 @@ bool SimCommunicator::chosen(Collective collective) const {
   return size() > 1 && all_reduce_named(all_reduce_name()).chooses(collective);
 }
 
-void SimCommunicator::flow_as_chosen(Collective collective, Buffer x, const std::function<void()>& move) {
+void SimCommunicator::flow_as_chosen(Collective collective, Buffer x, int root, const std::function<void()>& move) {
   enter();
   group_->meeting().buffers[at(rank_)] = x;
   const AllReduce& how = all_reduce_named(all_reduce_name());
   const Call call(*this, name_of(collective));
   blocking([&] {
     group_->meet(rank_, [&] {
+      check_same_sizes();
       move();
-      carry(in_neighbourhood([&](const Neighbourhood& where) { return how.pipeline_of(collective, where, x); }));
+      note_choice(how, collective, x);
+      carry(in_neighbourhood([&](const Neighbourhood& where) { return how.pipeline_of(collective, where, x, root); }));
     });
   });
+}
+
+void SimCommunicator::note_choice(const AllReduce& how, Collective collective, Buffer x) const {
+  if (how.library().empty()) return;
+  const int nodes = static_cast<int>(group_->by_node().size());
+  const std::int64_t bytes = x.modelled_bytes();
+  simulation_.note_choice({collective, size(), nodes, bytes},
+                          [&] { return how.choice(collective, size(), nodes, bytes); });
 }
 
 Placement SimCommunicator::place() const {
@@ -104,6 +115,13 @@ bool SimCommunicator::stands_for_all(const Pipeline& pipeline, const Pipeline::S
   return !pipeline.alike || from == 0;
 }
 
+// Of the last byte, where all streams flow for `bytes` seconds.
+double SimCommunicator::arrival(const Pipeline& pipeline, double bytes) {
+  if (pipeline.rounds == 0) return bytes + pipeline.latency;
+  const double slice = 1 / pipeline.slices;
+  return std::max(bytes + pipeline.hop, pipeline.latency + bytes * (slice + (1 - slice) / pipeline.rounds));
+}
+
 // A stream's own latency is on the longest way already. A host that posts all its chunks may take longer than the bytes
 // and that way.
 void SimCommunicator::carry(const Pipeline& pipeline) {
@@ -126,8 +144,8 @@ void SimCommunicator::carry(const Pipeline& pipeline) {
     const int from = group_->member(one.from), to = group_->member(one.to);
     end = std::max(end, its - platform.latency(from, to) - platform.message_overhead(from, to));
   });
-  end = std::max(end, begin + pipeline.least);
-  end = std::max(end + pipeline.latency, begin + *std::max_element(host.begin(), host.end()));
+  const double bytes = std::max(end - begin, pipeline.least);
+  end = begin + pipeline.before + std::max(arrival(pipeline, bytes), *std::max_element(host.begin(), host.end()));
   if (end > simulation_.now()) simgrid::s4u::this_actor::sleep_until(end);
 }
 

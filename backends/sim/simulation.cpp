@@ -162,6 +162,13 @@ std::string Simulation::facts() const {
     if (fluid_[i]) facts["fluid_collectives"].push_back(name_of(static_cast<Collective>(i)));
     if (exact_[i]) facts["exact_collectives"].push_back(name_of(static_cast<Collective>(i)));
   }
+  facts["chosen"] = nlohmann::json::array();
+  for (const auto& [where, choice] : choices_)
+    facts["chosen"].push_back({{"collective", name_of(where.collective)},
+                               {"ranks", where.ranks},
+                               {"nodes", where.nodes},
+                               {"bytes", where.bytes},
+                               {"choice", choice}});
   facts["busiest_nic"] = busiest_nic();
   facts["expenses"] = nlohmann::json::object();
   for (const auto& [name, of] : cluster_.expenses)

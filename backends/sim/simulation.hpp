@@ -122,6 +122,19 @@ class Simulation {
     (fluid ? fluid_ : exact_)[static_cast<std::size_t>(collective)] = true;
   }
 
+  /// A collective of a library that chooses by size: where it ran, and for vectors of how many bytes.
+  struct Chosen {
+    Collective collective;
+    int ranks, nodes;
+    std::int64_t bytes;
+    auto operator<=>(const Chosen&) const = default;
+  };
+  /// Notes what was chosen, which is asked for once.
+  template <class Choice>
+  void note_choice(const Chosen& chosen, const Choice& choice) {
+    if (!choices_.contains(chosen)) choices_.emplace(chosen, choice());
+  }
+
   /// Somebody begins to wait for others.
   void notice_wait() {
     if (watch_rests_) wake_watch();
@@ -194,6 +207,7 @@ class Simulation {
   Standstill standstill_;
   std::vector<bool> ended_;  ///< by rank
   std::array<bool, 9> exact_{}, fluid_{};
+  std::map<Chosen, std::string> choices_;
   std::map<std::int64_t, Collection> collections_;
   bool watch_rests_ = false;
   simgrid::s4u::SemaphorePtr watch_wanted_;

@@ -158,16 +158,19 @@ void SimCommunicator::tree(const char* name, Buffer x, StandIn flow, const Move&
 void SimCommunicator::broadcast(Buffer x, int root) {
   if (!performs(Collective::broadcast)) return Communicator::broadcast(x, root);
   require_root(root, size());
-  tree("broadcast", x, {root, (root + 1) % size(), 0}, [&](const std::vector<Buffer>& all) {
+  const auto move = [&](const std::vector<Buffer>& all) {
     for (const Buffer& one : all) copy_bytes(all[at(root)], one);
-  });
+  };
+  if (chosen(Collective::broadcast))
+    return flow_as_chosen(Collective::broadcast, x, root, [&] { move(group_->meeting().buffers); });
+  tree("broadcast", x, {root, (root + 1) % size(), 0}, move);
 }
 
 // Place p, counted from the root, adds the places p + 1, p + 2, p + 4, … that are below it in the tree.
 void SimCommunicator::reduce(Buffer x, ReduceOp op, int root) {
   if (!performs(Collective::reduce)) return Communicator::reduce(x, op, root);
   require_root(root, size());
-  tree("reduce", x, {(root + 1) % size(), root, 0}, [&](const std::vector<Buffer>& all) {
+  const auto move = [&](const std::vector<Buffer>& all) {
     if (x.is_phantom() || x.count() == 0) return;
     const int n = size();
     const ReduceOp sum_or_op = op == ReduceOp::mean ? ReduceOp::sum : op;
@@ -176,7 +179,10 @@ void SimCommunicator::reduce(Buffer x, ReduceOp op, int root) {
         device_.kernels().reduce(sum_or_op, all[at((root + place + bit) % n)], all[at((root + place) % n)]);
     }
     finish_mean(*this, op, all[at(root)]);
-  });
+  };
+  if (chosen(Collective::reduce))
+    return flow_as_chosen(Collective::reduce, x, root, [&] { move(group_->meeting().buffers); });
+  tree("reduce", x, {(root + 1) % size(), root, 0}, move);
 }
 
 }  // namespace trigram::sim

@@ -1,8 +1,9 @@
-// NCCL's all-reduce as time sees it: the ring, tree or NVLink SHARP, and the protocol, that its tuning model chooses
-// for a size, on the links of a simulated cluster.
+// NCCL's collectives as time sees them: the ring, tree or NVLink SHARP, and the protocol, that its tuning model chooses
+// for a size, on the links of a simulated cluster; chains for broadcast and reduce.
 #include <algorithm>
 
 #include "core/collectives/nccl_model.hpp"
+#include "core/collectives/nccl_trees.hpp"
 #include "core/collectives/pipelined_ring.hpp"
 #include "core/collectives/two_trees.hpp"
 #include "core/quoted.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::array algorithm_names{"tree", "ring", "nvls", "nvls_tree"};
 constexpr std::array protocol_names{"ll", "ll128", "simple"};
+constexpr std::array<std::string_view, 4> not_modelled{"pat", "collnet", "collnet_direct", "collnet_chain"};
 
 /// One of `names`, or none for "auto".
 template <std::size_t n>
@@ -20,6 +22,10 @@ int place_among(const std::array<const char*, n>& names, const std::string& text
                 const char* key) {
   if (text == "auto") return -1;
   const auto* found = std::find(names.begin(), names.end(), text);
+  require(
+      std::ranges::find(not_modelled, text) == not_modelled.end(), params.owner(), ": '", key, "' ", Quoted(text),
+      " is an algorithm of NCCL that is not modelled: PAT is for one GPU a node, CollNet for switches between nodes "
+      "that add; leave it to auto, or name tree, ring, nvls or nvls_tree");
   require(
       found != names.end(), params.owner(), ": '", key, "' is auto, ",
       [&] {
@@ -29,114 +35,6 @@ int place_among(const std::array<const char*, n>& names, const std::string& text
       },
       ", not ", Quoted(text));
   return static_cast<int>(found - names.begin());
-}
-
-using Nodes = std::vector<std::vector<int>>;
-
-/// Part p of the vector is that of rail p/2 and of one of its two trees: ranks of a node in a chain from the one of the
-/// rail on, whose first is in the tree over nodes.
-struct Parts {
-  int rails;
-
-  int count() const { return 2 * rails; }
-  static int tree(int part) { return part % 2; }
-  /// The place in its node of the one that the chain begins with.
-  static int head(int part, int node_size) { return part / 2 % node_size; }
-};
-
-/// Whom a rank sends a part to, as how many children and parents.
-struct Degree {
-  int parents = 0, children = 0;
-};
-Degree degree_of(const Placement& place, int part, bool chains) {
-  Degree degree;
-  const int depth = (place.local_rank - Parts::head(part, place.node_size) + place.node_size) % place.node_size;
-  if (chains) degree = {depth > 0 ? 1 : 0, depth + 1 < place.node_size ? 1 : 0};
-  if (depth > 0 || place.nodes == 1) return degree;
-  const Branch branch = branch_of(place.node, place.nodes, Parts::tree(part));
-  degree.parents += branch.parent < 0 ? 0 : 1;
-  degree.children += static_cast<int>(branch.children.size());
-  return degree;
-}
-
-/// The streams of both trees over nodes, each its own as in NCCL, and of the chains inside nodes.
-class TreeStreams {
- public:
-  TreeStreams(const Nodes& nodes, Parts parts, Buffer x, bool chains) : nodes_(nodes) {
-    for (int part = 0; part < parts.count(); ++part) bytes_.push_back(x.chunk(part, parts.count()).modelled_bytes());
-    const int number = static_cast<int>(nodes.size());
-    for (int node = 0; node < number; ++node) {
-      if (chains) add_chains(nodes[static_cast<std::size_t>(node)]);
-      for (int part = 0; number > 1 && part < parts.count(); ++part) {
-        for (const int child : branch_of(node, number, Parts::tree(part)).children)
-          add_both_ways(head(node, part), head(child, part), bytes_[static_cast<std::size_t>(part)], 1);
-      }
-    }
-  }
-
-  const std::vector<Pipeline::Stream>& all() const { return streams_; }
-
- private:
-  int head(int node, int part) const {
-    const std::vector<int>& ranks = nodes_[static_cast<std::size_t>(node)];
-    return ranks[static_cast<std::size_t>(Parts::head(part, static_cast<int>(ranks.size())))];
-  }
-  void add_both_ways(int a, int b, std::int64_t bytes, int messages) {
-    streams_.push_back({a, b, bytes, messages});
-    streams_.push_back({b, a, bytes, messages});
-  }
-  /// From each rank to the next of its node go all parts but those whose chain begins there.
-  void add_chains(const std::vector<int>& ranks) {
-    const int n = static_cast<int>(ranks.size());
-    for (int place = 0; place < n && n > 1; ++place) {
-      const int next = (place + 1) % n;
-      std::int64_t sum = 0;
-      int messages = 0;
-      for (int part = 0; part < static_cast<int>(bytes_.size()); ++part) {
-        if (Parts::head(part, n) == next) continue;
-        sum += bytes_[static_cast<std::size_t>(part)];
-        ++messages;
-      }
-      if (messages == 0) continue;
-      add_both_ways(ranks[static_cast<std::size_t>(place)], ranks[static_cast<std::size_t>(next)], sum, messages);
-    }
-  }
-
-  const Nodes& nodes_;
-  std::vector<std::int64_t> bytes_;  ///< by part
-  std::vector<Pipeline::Stream> streams_;
-};
-
-/// The node with most neighbours in both trees, whose links carry most.
-int busiest_of(int nodes) {
-  std::size_t most = 0;
-  int busiest = 0;
-  for (int node = 0; node < nodes; ++node) {
-    std::size_t neighbours = 0;
-    for (const int tree : {0, 1}) {
-      const Branch branch = branch_of(node, nodes, tree);
-      neighbours += branch.children.size() + (branch.parent < 0 ? 0 : 1);
-    }
-    if (neighbours > most) busiest = node;
-    most = std::max(most, neighbours);
-  }
-  return busiest;
-}
-
-using Hop = std::function<double(int, int)>;
-
-/// From the first of a node's chain to its end, or to the end of the longest one below it.
-double farthest(const Nodes& nodes, int node, int tree, const Hop& hop, bool chains) {
-  const std::vector<int>& ranks = nodes[static_cast<std::size_t>(node)];
-  double chain = 0, below = 0;
-  for (std::size_t i = 1; chains && i < ranks.size(); ++i) chain += hop(ranks[i - 1], ranks[i]);
-  if (nodes.size() > 1) {
-    for (const int child : branch_of(node, static_cast<int>(nodes.size()), tree).children) {
-      const int head = nodes[static_cast<std::size_t>(child)].front();
-      below = std::max(below, hop(ranks.front(), head) + farthest(nodes, child, tree, hop, chains));
-    }
-  }
-  return std::max(chain, below);
 }
 
 class Nccl final : public PipelinedRing {
@@ -179,9 +77,9 @@ class Nccl final : public PipelinedRing {
     Cost all;
     if (switched && place.node_size > 1)
       all = {2, (count + chunk_count(count, place.node_size, place.local_rank)) * element_bytes};
-    const Parts parts{model.rails()};
+    const NcclParts parts{model.rails()};
     for (int part = 0; part < parts.count(); ++part) {
-      const Degree degree = degree_of(place, part, !switched);
+      const NcclDegree degree = nccl_degree_of(place, part, !switched);
       all.rounds += 2 * (degree.parents + (degree.children > 0 ? 1 : 0));
       all.bytes += (degree.parents + degree.children) * chunk_count(count, parts.count(), part) * element_bytes;
     }
@@ -191,28 +89,58 @@ class Nccl final : public PipelinedRing {
   Pipeline pipeline(const Neighbourhood& where, Buffer x) const override { return flowing(where, x, Laps::two); }
 
   bool chooses(Collective collective) const override {
-    return collective == Collective::reduce_scatter || collective == Collective::all_gather;
+    return knows_links() &&
+           (collective == Collective::reduce_scatter || collective == Collective::all_gather || has_root(collective));
   }
-  Pipeline pipeline_of(Collective, const Neighbourhood& where, Buffer x) const override {
-    return flowing(where, x, Laps::one);
+  Pipeline pipeline_of(Collective collective, const Neighbourhood& where, Buffer x, int root) const override {
+    return has_root(collective) ? chained(collective, where, x, root) : flowing(where, x, Laps::one);
+  }
+
+  Cost cost_from(Collective collective, std::span<const int> node_of, int rank, int root, Buffer x) const override {
+    if (collective == Collective::reduce) return rank == root ? Cost{} : Cost{1, x.modelled_bytes()};
+    const RanksByNode nodes = ranks_by_node(node_of);
+    const int rails = NcclModel(links_, static_cast<int>(node_of.size()), static_cast<int>(nodes.size())).rails();
+    Cost cost{0, 0};
+    for (int rail = 0; rail < rails; ++rail) {
+      if (chain_from(root, order_of(nodes, rail)).back() == rank) continue;
+      cost = {1, cost.bytes + x.chunk(rail, rails).modelled_bytes()};
+    }
+    return cost;
+  }
+
+  std::string choice(Collective collective, int ranks, int nodes, std::int64_t bytes) const override {
+    if (ranks == 1 || !knows_links()) return {};
+    const NcclModel model(links_, ranks, nodes, laps_of(collective));
+    const NcclChoice chosen = choose(model, bytes);
+    return std::string(algorithm_names[static_cast<std::size_t>(chosen.algorithm)]) + "/" +
+           protocol_names[static_cast<std::size_t>(chosen.protocol)] + "/" +
+           std::to_string(model.channels(chosen, bytes));
   }
 
   std::vector<Buffer> reduce_in_memory(const Neighbourhood& where, std::span<const Buffer> of_ranks,
                                        const Add& add) const override {
-    const Nodes nodes = ranks_by_node(where.node_of);
+    const RanksByNode nodes = ranks_by_node(where.node_of);
     const NcclModel model(links_, static_cast<int>(of_ranks.size()), static_cast<int>(nodes.size()));
     if (choose(model, of_ranks.front().modelled_bytes()).algorithm != NcclAlgorithm::tree)
       return PipelinedRing::reduce_in_memory(where, of_ranks, add);
-    const Parts parts{model.rails()};
+    const NcclParts parts{model.rails()};
     std::vector<Buffer> sums;
     for (int part = 0; part < parts.count(); ++part) {
-      const int root = nodes.size() == 1 ? 0 : root_of(static_cast<int>(nodes.size()), Parts::tree(part));
+      const int root = nodes.size() == 1 ? 0 : root_of(static_cast<int>(nodes.size()), NcclParts::tree(part));
       sums.push_back(sum_below(nodes, root, part, parts, of_ranks, add));
     }
     return sums;
   }
 
  private:
+  static bool has_root(Collective collective) {
+    return collective == Collective::broadcast || collective == Collective::reduce;
+  }
+  static Laps laps_of(Collective collective) {
+    if (has_root(collective)) return Laps::chain;
+    return collective == Collective::all_reduce ? Laps::two : Laps::one;
+  }
+
   template <class Enum>
   static constexpr int at(Enum value) {
     return static_cast<int>(value);
@@ -238,52 +166,91 @@ class Nccl final : public PipelinedRing {
   }
 
   Pipeline flowing(const Neighbourhood& where, Buffer x, Laps laps) const {
-    const Nodes nodes = ranks_by_node(where.node_of);
+    const RanksByNode nodes = ranks_by_node(where.node_of);
     const NcclModel model(links_, static_cast<int>(where.node_of.size()), static_cast<int>(nodes.size()), laps);
     const std::int64_t bytes = x.modelled_bytes();
     const NcclChoice choice = choose(model, bytes);
-    const Hop hop = [&](int from, int to) {
-      const bool same = where.node_of[static_cast<std::size_t>(from)] == where.node_of[static_cast<std::size_t>(to)];
-      return where.hop(from, to) + (same ? model.hop_in_node(choice) : model.hop_between_nodes(choice));
-    };
+    const HopSeconds hop = hops(where, model, choice);
     Pipeline all = choice.algorithm == NcclAlgorithm::ring ? rings(nodes, model, laps, x, hop)
                                                            : trees(nodes, model, choice, x, hop);
-    for (Pipeline::Stream& stream : all.streams) stream.wire = model.wire(choice, bytes);
-    all.latency = (model.begin(choice) + all.latency) * model.plateau(choice, bytes) + model.filling(choice, bytes);
-    all.least = static_cast<double>(bytes) / model.fastest(choice, bytes);
+    return as_chosen(where, model, choice, bytes, std::move(all));
+  }
+
+  /// A hop inside a node is NCCL's own, one between nodes the cluster's with what the protocol adds.
+  static HopSeconds hops(const Neighbourhood& where, const NcclModel& model, NcclChoice choice) {
+    return [&where, &model, choice](int from, int to) {
+      if (same_node(where, from, to)) return model.hop_in_node(choice);
+      const double message = where.hop(from, to);
+      return message + model.hop_between_nodes(choice) + model.flush(choice, message);
+    };
+  }
+  static bool same_node(const Neighbourhood& where, int from, int to) {
+    return where.node_of[static_cast<std::size_t>(from)] == where.node_of[static_cast<std::size_t>(to)];
+  }
+
+  /// With what the protocol puts on the wire, and what neither links nor hops decide. NCCL's longer latencies of large
+  /// rings hide behind bytes as others do.
+  static Pipeline as_chosen(const Neighbourhood& where, const NcclModel& model, NcclChoice choice, std::int64_t bytes,
+                            Pipeline all) {
+    const double in_node = model.wire(choice), between = model.wire_between_nodes(choice);
+    for (Pipeline::Stream& stream : all.streams)
+      stream.wire = same_node(where, stream.from, stream.to) ? in_node : between;
+    all.before = model.begin(choice);
+    all.slices = model.slices(choice, bytes);
+    const int loops = model.loops(choice, bytes);
+    all.rounds *= loops;
+    all.latency *= loops;
+    all.latency = (all.before + all.latency) * model.plateau(choice, bytes) - all.before + model.filling(choice, bytes);
+    all.least = static_cast<double>(bytes) / model.fastest(choice);
     return all;
   }
 
-  static Pipeline rings(const Nodes& nodes, const NcclModel& model, Laps laps, Buffer x, const Hop& hop) {
+  /// A ring's ranks in order, from the one that begins.
+  static std::vector<int> chain_from(int root, std::vector<int> order) {
+    std::ranges::rotate(order, std::ranges::find(order, root));
+    return order;
+  }
+
+  /// Each rail's part of the vector goes through all ranks of its ring, away from the root or to it.
+  Pipeline chained(Collective collective, const Neighbourhood& where, Buffer x, int root) const {
+    const RanksByNode nodes = ranks_by_node(where.node_of);
+    const NcclModel model(links_, static_cast<int>(where.node_of.size()), static_cast<int>(nodes.size()), Laps::chain);
+    const NcclChoice choice = choose(model, x.modelled_bytes());
+    const HopSeconds hop = hops(where, model, choice);
+    Pipeline all;
+    for (int rail = 0; rail < model.rails(); ++rail) {
+      std::vector<int> order = chain_from(root, order_of(nodes, rail));
+      if (collective == Collective::reduce) std::ranges::reverse(order);
+      double way = 0;
+      for (std::size_t i = 1; i < order.size(); ++i) {
+        all.streams.push_back({order[i - 1], order[i], x.chunk(rail, model.rails()).modelled_bytes()});
+        way += hop(order[i - 1], order[i]);
+      }
+      all.latency = std::max(all.latency, way);
+    }
+    return as_chosen(where, model, choice, x.modelled_bytes(), std::move(all));
+  }
+
+  static Pipeline rings(const RanksByNode& nodes, const NcclModel& model, Laps laps, Buffer x, const HopSeconds& hop) {
     Pipeline all;
     for (int rail = 0; rail < model.rails(); ++rail)
       add_ring(order_of(nodes, rail), x.chunk(rail, model.rails()), laps, hop, all);
     return all;
   }
 
-  static Pipeline trees(const Nodes& nodes, const NcclModel& model, NcclChoice choice, Buffer x, const Hop& hop) {
+  static Pipeline trees(const RanksByNode& nodes, const NcclModel& model, NcclChoice choice, Buffer x,
+                        const HopSeconds& hop) {
     const bool chains = choice.algorithm == NcclAlgorithm::tree;
-    const int number = static_cast<int>(nodes.size());
     Pipeline all;
     if (!chains) add_switched(nodes, x, hop, all);
-    const TreeStreams streams(nodes, {model.rails()}, x, chains);
-    all.streams.insert(all.streams.end(), streams.all().begin(), streams.all().end());
-    double longest = 0;
-    for (const int tree : {0, 1}) {
-      const int root = number == 1 ? 0 : root_of(number, tree);
-      longest = std::max(longest, farthest(nodes, root, tree, hop, chains) +
-                                      farthest(
-                                          nodes, root, tree, [&](int a, int b) { return hop(b, a); }, chains));
-    }
-    all.latency += longest;
-    all.busiest = busiest_of(number);
+    add_nccl_trees(nodes, {model.rails()}, x, chains, hop, all);
     return all;
   }
 
   /// A node's switch adds what it takes from all GPUs for each part, and gives each sum to all: each GPU sends its
   /// vector and its sums, and receives as much. Copies into and out of what the switch sees take a round of chunks
   /// each.
-  static void add_switched(const Nodes& nodes, Buffer x, const Hop& hop, Pipeline& all) {
+  static void add_switched(const RanksByNode& nodes, Buffer x, const HopSeconds& hop, Pipeline& all) {
     for (const std::vector<int>& ranks : nodes) {
       const int n = static_cast<int>(ranks.size());
       for (int i = 0; i < n && n > 1; ++i) {
@@ -294,17 +261,17 @@ class Nccl final : public PipelinedRing {
     }
   }
 
-  static Buffer sum_below(const Nodes& nodes, int node, int part, Parts parts, std::span<const Buffer> of_ranks,
-                          const Add& add) {
+  static Buffer sum_below(const RanksByNode& nodes, int node, int part, NcclParts parts,
+                          std::span<const Buffer> of_ranks, const Add& add) {
     const std::vector<int>& ranks = nodes[static_cast<std::size_t>(node)];
     const std::size_t n = ranks.size();
-    const auto first = static_cast<std::size_t>(Parts::head(part, static_cast<int>(n)));
+    const auto first = static_cast<std::size_t>(NcclParts::head(part, static_cast<int>(n)));
     const auto of_depth = [&](std::size_t depth) {
       return of_ranks[static_cast<std::size_t>(ranks[(first + depth) % n])].chunk(part, parts.count());
     };
     for (std::size_t depth = n - 1; depth > 0; --depth) add(of_depth(depth), of_depth(depth - 1));
     if (nodes.size() > 1) {
-      for (const int child : branch_of(node, static_cast<int>(nodes.size()), Parts::tree(part)).children)
+      for (const int child : branch_of(node, static_cast<int>(nodes.size()), NcclParts::tree(part)).children)
         add(sum_below(nodes, child, part, parts, of_ranks, add), of_depth(0));
     }
     return of_depth(0);

@@ -107,6 +107,7 @@ void NcclModel::find_channels(const Links& links) {
 }
 
 double NcclModel::ratio(NcclAlgorithm algorithm) const {
+  if (laps_ == 0) return 1;
   return algorithm == NcclAlgorithm::tree ? 0.5 : ranks_ / (1.0 * laps_ * (ranks_ - 1));
 }
 
@@ -128,16 +129,16 @@ bool NcclModel::considers(NcclChoice choice) const {
   return (nvlink_ || of_node == 1) && (nodes_ == 1 || near_nics_);
 }
 
-double NcclModel::fastest(NcclChoice choice, std::int64_t bytes) const {
+double NcclModel::fastest(NcclChoice choice) const {
   const std::size_t span = nodes_ == 1 ? 0 : nodes_ == 2 ? 1 : 2;
   const std::size_t row = gpu_ >= NcclGpu::hopper ? 1 : 0;
-  const double tree = channels_ * giga * corrected(choice.protocol, bytes) * ratio(choice.algorithm);
+  const double tree = channels_ * giga * ratio(choice.algorithm);
   if (of_nvls(choice.algorithm) && nodes_ == 1) return unlimited;
   if (of_nvls(choice.algorithm)) return nvls_channels * nvls_tree_of_channel[span] * giga * ratio(choice.algorithm);
   const bool ring = choice.algorithm == NcclAlgorithm::ring;
   switch (choice.protocol) {
     case NcclProtocol::ll:
-      return ll_most() * ratio(choice.algorithm) * (ring ? 1 : corrected(choice.protocol, bytes));
+      return ll_most() * ratio(choice.algorithm);
     case NcclProtocol::ll128:
       return ring ? channels_ * ring_ll128_of_channel[row] * giga * ratio(choice.algorithm)
                   : tree * tree_ll128_of_channel[row][span];
@@ -147,11 +148,11 @@ double NcclModel::fastest(NcclChoice choice, std::int64_t bytes) const {
   return unlimited;
 }
 
-double NcclModel::wire(NcclChoice choice, std::int64_t bytes) const {
+double NcclModel::wire(NcclChoice choice) const {
   constexpr double of_tree = 0.92, of_ll128 = 0.92, of_hopper_nvls = 0.85, of_blackwell_nvls = 0.74;
   if (of_nvls(choice.algorithm)) return 1 / (gpu_ == NcclGpu::blackwell ? of_blackwell_nvls : of_hopper_nvls);
   const bool ring = choice.algorithm == NcclAlgorithm::ring;
-  const double reached = ring ? 1 : of_tree * corrected(choice.protocol, bytes);
+  const double reached = ring ? 1 : of_tree;
   switch (choice.protocol) {
     case NcclProtocol::ll:
       return (ring ? 2 : 3.8) / reached;
@@ -163,15 +164,18 @@ double NcclModel::wire(NcclChoice choice, std::int64_t bytes) const {
   return 1;
 }
 
+double NcclModel::wire_between_nodes(NcclChoice choice) const { return of_nvls(choice.algorithm) ? 1 : wire(choice); }
+
 double NcclModel::bandwidth(NcclChoice choice, std::int64_t bytes) const {
   const double channel = choice.algorithm == NcclAlgorithm::ring ? ring_channel_ : tree_channel_;
   double bus = channels_ * channel;
   if (of_nvls(choice.algorithm)) {
     const double switched = 2 * in_node_ * (nvls_channels - 1) / nvls_channels;
-    bus = nodes_ == 1 ? switched / wire(choice, bytes) : std::min(switched / wire(choice, bytes), bus);
-    return std::min(bus * ratio(choice.algorithm), fastest(choice, bytes));
+    bus = nodes_ == 1 ? switched / wire(choice) : std::min(switched / wire(choice), bus);
+    return std::min(bus * ratio(choice.algorithm), fastest(choice));
   }
-  return std::min(bus / wire(choice, bytes) * ratio(choice.algorithm), fastest(choice, bytes));
+  const double reached = choice.algorithm == NcclAlgorithm::tree ? corrected(choice.protocol, bytes) : 1;
+  return std::min(bus / wire(choice) * ratio(choice.algorithm), fastest(choice)) * reached;
 }
 
 double NcclModel::begin(NcclChoice choice) const {
@@ -181,10 +185,10 @@ double NcclModel::begin(NcclChoice choice) const {
 }
 
 double NcclModel::hop_in_node(NcclChoice choice) const {
-  const ByProtocol& hops = nvlink_ ? over_nvlink : over_pcie;
-  if (of_nvls(choice.algorithm)) return 0;
-  const auto& of = hops[at(choice.algorithm)];
-  return (of[at(choice.protocol)] - of[0]) * micro;
+  if (of_nvls(choice.algorithm)) return over_nvlink[0][0] * micro;
+  const double hop = (nvlink_ ? over_nvlink : over_pcie)[at(choice.algorithm)][at(choice.protocol)];
+  if (nodes_ == 1 || choice.algorithm != NcclAlgorithm::ring) return hop * micro;
+  return std::max(hop, network_overhead * (choice.protocol == NcclProtocol::simple ? 3 : 1)) * micro;
 }
 
 double NcclModel::hop_between_nodes(NcclChoice choice) const {
@@ -194,10 +198,59 @@ double NcclModel::hop_between_nodes(NcclChoice choice) const {
   return (of[at(choice.protocol)] - of[0]) * micro;
 }
 
+double NcclModel::flush(NcclChoice choice, double latency) const {
+  const bool direct = near_nics_ && rails_ > 1;
+  return direct && choice.protocol == NcclProtocol::simple ? latency : 0;
+}
+
+// Twice as many as were found, and again between nodes of GPUs like Hopper (ncclTopoPostset, src/graph/connect.cc);
+// each has so many bytes for each of its threads (topoGetAlgoInfo, src/enqueue.cc), and moves at least 16 KiB over
+// links.
+int NcclModel::channels(NcclChoice choice, std::int64_t bytes) const {
+  constexpr int most = 64, doubled_below = 16;
+  constexpr double fast = 45 * giga, least_moved = 16384;
+  constexpr std::array<double, 3> threads{512, 640, 512}, of_thread{8, 8, 64};
+  if (of_nvls(choice.algorithm)) return static_cast<int>(nvls_channels);
+  const auto protocol = at(choice.protocol);
+  const bool ll = choice.protocol == NcclProtocol::ll;
+  double threshold = threads[protocol] * of_thread[protocol];
+  if (ll && choice.algorithm == NcclAlgorithm::ring) threshold *= ranks_;
+  const double moved_of_byte = (laps_ == 2 ? 2 : 1) * (ll ? 4 : 1);
+  int all = std::min(most, 2 * channels_);
+  if (gpu_ >= NcclGpu::hopper && nodes_ > 1 && ring_channel_ > fast && all < doubled_below) all *= 2;
+  const double enough = static_cast<double>(bytes) / std::max(threshold, least_moved / moved_of_byte);
+  return static_cast<int>(std::clamp(enough, 1.0, static_cast<double>(all)));
+}
+
+// Half of a channel's 4 MiB with Simple (ALLREDUCE_CHUNKSTEPS, src/include/collectives.h), an eighth of what LL and
+// LL128 have.
+constexpr std::array<double, 3> largest_ring_chunk{32768, 576000, 2097152};
+
+double NcclModel::ring_chunk(NcclChoice choice, std::int64_t bytes) const {
+  const double share = static_cast<double>(bytes) / ranks_ / channels(choice, bytes);
+  return std::min(share, largest_ring_chunk[at(choice.protocol)]);
+}
+
+int NcclModel::loops(NcclChoice choice, std::int64_t bytes) const {
+  if (choice.algorithm != NcclAlgorithm::ring || laps_ == 0) return 1;
+  const double share = static_cast<double>(bytes) / ranks_ / channels(choice, bytes);
+  return std::max(1, static_cast<int>(std::ceil(share / largest_ring_chunk[at(choice.protocol)])));
+}
+
+// 512 threads of 8 bytes; 640 of eight times 8, 120 of 128 of them; a 32nd of 1 MiB (src/device/prims_simple.h), and at
+// most NCCL_MAX_SLICE_PER_CHUNK.
+double NcclModel::slices(NcclChoice choice, std::int64_t bytes) const {
+  constexpr std::array<double, 3> at_once{4096, 38400, 32768};
+  constexpr double most_of_simple = 2;
+  const double parts = std::max(1.0, ring_chunk(choice, bytes) / at_once[at(choice.protocol)]);
+  return choice.protocol == NcclProtocol::simple ? std::min(parts, most_of_simple) : parts;
+}
+
 double NcclModel::plateau(NcclChoice choice, std::int64_t bytes) const {
   constexpr double from = 64;
   const bool large = static_cast<double>(bytes) >= from * channels_ * ranks_;
-  if (laps_ == 1 || nodes_ == 1 || choice != NcclChoice{NcclAlgorithm::ring, NcclProtocol::simple} || !large) return 1;
+  if (only_rings() || nodes_ == 1 || choice != NcclChoice{NcclAlgorithm::ring, NcclProtocol::simple} || !large)
+    return 1;
   return gpu_ == NcclGpu::volta ? 1.9 : 1.4;
 }
 
@@ -206,13 +259,10 @@ double NcclModel::latency(NcclChoice choice) const {
   if (choice.algorithm == NcclAlgorithm::nvls) return nvls_in_node * micro;
   if (choice.algorithm == NcclAlgorithm::nvls_tree)
     return (nvls_in_node + 2 * between * nvls_tree_over_network) * micro;
-  const std::size_t algorithm = at(choice.algorithm), protocol = at(choice.protocol);
-  double in_node = (nvlink_ ? over_nvlink : over_pcie)[algorithm][protocol];
-  const double network = over_network[ranks_ == nodes_ ? 0 : algorithm][protocol];
+  const double network = over_network[ranks_ == nodes_ ? 0 : at(choice.algorithm)][at(choice.protocol)] * micro;
   if (choice.algorithm == NcclAlgorithm::tree)
-    return begin(choice) + 2 * ((ranks_ / nodes_ - 1) * in_node + between * network) * micro;
-  if (nodes_ > 1) in_node = std::max(in_node, network_overhead * (choice.protocol == NcclProtocol::simple ? 3 : 1));
-  return begin(choice) + laps_ * ((ranks_ - nodes_) * in_node + (nodes_ - 1) * network) * micro;
+    return begin(choice) + 2 * ((ranks_ / nodes_ - 1) * hop_in_node(choice) + between * network);
+  return begin(choice) + times_around() * ((ranks_ - nodes_) * hop_in_node(choice) + (nodes_ - 1) * network);
 }
 
 double NcclModel::seconds(NcclChoice choice, std::int64_t bytes) const {
@@ -249,22 +299,25 @@ double NcclModel::chunk_of(NcclChoice choice, std::int64_t bytes) const {
   if (choice.protocol != NcclProtocol::ll128) return choice.protocol == NcclProtocol::ll ? ll : simple;
   const double steps = 1 + whole_log2(nodes_) + 0.1 * of_node;
   chunk = ll128;
-  while (all / (channels_ * chunk) < steps * 64 / of_node && chunk > 131072) chunk /= 2;
-  while (all / (channels_ * chunk) < steps * 16 / of_node && chunk > 32768) chunk /= 2;
+  const int channels_used = channels(choice, bytes);
+  while (all / (channels_used * chunk) < steps * 64 / of_node && chunk > 131072) chunk /= 2;
+  while (all / (channels_used * chunk) < steps * 16 / of_node && chunk > 32768) chunk /= 2;
   return chunk;
 }
 
-// Up the tree and down, of which one stage is in the time of the bytes; with NVLS into what the switch sees, and out of
-// it. Rings have no such time: all ranks send from the first round to the last.
+// Up the tree and down, or along the chain, of which one stage is in the time of the bytes; with NVLS into what the
+// switch sees, and out of it. Rings have no such time: all ranks send from the first round to the last.
 double NcclModel::filling(NcclChoice choice, std::int64_t bytes) const {
-  if (choice.algorithm == NcclAlgorithm::ring) return 0;
+  if (choice.algorithm == NcclAlgorithm::ring && laps_ > 0) return 0;
   const double of_node = static_cast<double>(ranks_) / nodes_, all = static_cast<double>(bytes);
   const double chunk = chunk_of(choice, bytes);
   if (of_nvls(choice.algorithm))
-    return 2 * std::min(all, nvls_channels * of_node * chunk) * (1 + 1 / of_node) * wire(choice, bytes) / in_node_;
-  const double chunks = std::min(all, channels_ * chunk);
+    return 2 * std::min(all, nvls_channels * of_node * chunk) * (1 + 1 / of_node) * wire(choice) / in_node_;
+  const double chunks = std::min(all, channels(choice, bytes) * chunk);
   const double in_node = of_node > 1 ? chunks / in_node_ : 0, between = nodes_ > 1 ? chunks / nics_ : 0;
-  return 2 * ((of_node - 1) * in_node + whole_log2(nodes_) * between) - std::max(in_node, between);
+  const double once = std::max(in_node, between);
+  if (laps_ == 0) return (ranks_ - nodes_) * in_node + (nodes_ - 1) * between - once;
+  return 2 * ((of_node - 1) * in_node + whole_log2(nodes_) * between) - once;
 }
 
 }  // namespace trigram

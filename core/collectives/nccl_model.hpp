@@ -37,7 +37,7 @@ enum class NcclGpu : std::uint8_t { volta, ampere, hopper, blackwell };
 class NcclModel {
  public:
   /// Of an all-reduce, whose rings go around twice; or of a reduce-scatter or an all-gather, which are rings alone (but
-  /// for what NCCL has for one GPU a node), of the vector of all ranks together.
+  /// for what NCCL has for one GPU a node), of the vector of all ranks together; or of a broadcast or a reduce.
   NcclModel(const Links& links, int ranks, int nodes, Laps laps = Laps::two);
 
   /// NCCL's estimate in seconds; infinite for what it does not consider.
@@ -45,21 +45,37 @@ class NcclModel {
   /// The least of them.
   NcclChoice choose(std::int64_t bytes) const;
 
-  bool only_rings() const { return laps_ == 1; }
+  bool only_rings() const { return laps_ < 2; }
   /// Rings or pairs of trees that share the vector, each with a NIC of its own.
   int rails() const { return rails_; }
+  /// Channels that carry a vector: twice those that NCCL's search found, which its model counts, and fewer of what
+  /// would give the threads of each too little.
+  int channels(NcclChoice choice, std::int64_t bytes) const;
   NcclGpu gpu() const { return gpu_; }
 
-  /// Bytes that links carry for each of the vector's: flags beside data (LL 4 of 8, LL128 120 of 128), and what NCCL
-  /// found its trees to reach.
-  double wire(NcclChoice choice, std::int64_t bytes) const;
+  /// Bytes that links carry for each of the vector's: flags beside data (LL 4 of 8, LL128 120 of 128), and what trees
+  /// leave idle. (What NCCL found them to reach besides, by size, is in its estimate alone: that is how long the first
+  /// chunks take through all stages, which its model does not know, and `filling` does.)
+  double wire(NcclChoice choice) const;
+  /// The same of links between nodes, on which what a switch inside a node reaches takes nothing.
+  double wire_between_nodes(NcclChoice choice) const;
   /// Bytes of the vector a second that kernels reach at most, whatever links carry; infinite where nothing is known.
-  double fastest(NcclChoice choice, std::int64_t bytes) const;
+  double fastest(NcclChoice choice) const;
   /// Seconds before the first message.
   double begin(NcclChoice choice) const;
-  /// Seconds of a hop beyond those of a short message on the same link, which is what LL sends.
+  /// Seconds of a hop over NVLink or PCIe.
   double hop_in_node(NcclChoice choice) const;
+  /// Seconds of a hop beyond those of a short message between nodes, which is what LL sends.
   double hop_between_nodes(NcclChoice choice) const;
+  /// Seconds of a hop between nodes that NCCL adds to all of these, where that takes a short message `latency`: with
+  /// Simple a NIC that writes to its GPU is asked once more whether all has arrived (the flush of GPUDirect RDMA),
+  /// which NCCL's model counts as one more latency.
+  double flush(NcclChoice choice, double latency) const;
+  /// How often each channel goes around a ring, with the largest chunks that its buffers hold; 1 of all else.
+  int loops(NcclChoice choice, std::int64_t bytes) const;
+  /// Parts of a ring's chunk, each of which is sent on when it is there: of 32 KiB, and at most two, with Simple; what
+  /// the threads of a channel hold at once of the others.
+  double slices(NcclChoice choice, std::int64_t bytes) const;
   /// By how much NCCL found all latencies of large rings over nodes to be longer.
   double plateau(NcclChoice choice, std::int64_t bytes) const;
   /// Seconds in which not all stages work: a chunk of each channel goes through all of them, and each passes it on when
@@ -69,15 +85,21 @@ class NcclModel {
  private:
   bool considers(NcclChoice choice) const;
   double latency(NcclChoice choice) const;
+  /// Hops of a ring inside nodes or between them: n - 1 each time around.
+  int times_around() const { return laps_ == 0 ? 1 : laps_; }
   double bandwidth(NcclChoice choice, std::int64_t bytes) const;
   void find_channels(const Links& links);
   /// Of bus to algorithm bandwidth.
   double ratio(NcclAlgorithm algorithm) const;
   double ll_most() const;
-  /// Bytes of a chunk of one channel, and of one head with NVLS.
+  /// Bytes of a chunk of one channel of a tree or a chain, and of one head with NVLS.
   double chunk_of(NcclChoice choice, std::int64_t bytes) const;
+  /// Bytes that one rank sends at once in one channel of a ring.
+  double ring_chunk(NcclChoice choice, std::int64_t bytes) const;
 
-  int laps_, ranks_, nodes_, rails_ = 1, channels_ = 1;
+  int laps_;  ///< 0 of a chain
+  int ranks_, nodes_, rails_ = 1;
+  int channels_ = 1;  ///< that the search finds
   bool nvlink_ = true, near_nics_ = true;
   NcclGpu gpu_ = NcclGpu::volta;
   double in_node_ = 0;       ///< bytes/s of a GPU inside its node, as NCCL counts them

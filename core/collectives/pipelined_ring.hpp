@@ -24,8 +24,9 @@ std::vector<std::vector<int>> ranks_by_node(std::span<const int> node_of);
 std::vector<int> order_of(const std::vector<std::vector<int>>& nodes, int rail);
 
 /// One ring through all ranks in `order`, which carries `part` of a vector: adds its streams, and its latency where
-/// that is longer. Twice around for an all-reduce, once for a reduce-scatter or an all-gather.
-enum class Laps : std::uint8_t { one = 1, two = 2 };
+/// that is longer. Twice around for an all-reduce, once for a reduce-scatter or an all-gather; `chain`: the whole
+/// vector through all ranks but for the last edge, as a broadcast or a reduce.
+enum class Laps : std::uint8_t { chain = 0, one = 1, two = 2 };
 void add_ring(const std::vector<int>& order, Buffer part, Laps laps, const std::function<double(int, int)>& hop,
               Pipeline& to);
 

@@ -79,7 +79,9 @@ Predicted collective_of(const BenchCase& bench, const RunConfig& config) {
 }
 
 Predicted simulated(const Measurement& row, const RunConfig& config) {
-  return row.op.empty() ? step_of(config) : collective_of(bench_of(row, config), config);
+  Predicted predicted = row.op.empty() ? step_of(config) : collective_of(bench_of(row, config), config);
+  if (const auto bar = config.backend.error_bars.of(predicted.regime)) predicted.error = bar->error;
+  return predicted;
 }
 
 /// One simulation in a process of its own.

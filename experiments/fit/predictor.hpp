@@ -1,6 +1,7 @@
 // What the simulator says of measurements: processes that run beside each other, and an answer once given is kept.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct Predicted {
   double bytes = 0;    ///< that a rank sends in a training step, mean over steps and ranks
   double between = 0;  ///< those of them that leave its node
   double waits = 0;    ///< seconds of a training step in which a rank waits for others, mean over steps
+  double error = std::numeric_limits<double>::quiet_NaN();  ///< a share, by the cluster's calibration; NaN: none
 };
 
 class Predictor {

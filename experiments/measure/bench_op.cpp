@@ -49,9 +49,12 @@ struct AllReduceForm {
 
 double ring(const BenchGroup& g, const MessageTime& m, double bytes) { return 2 * ring_phase(g, m, bytes); }
 
-/// Chunks that flow pay for bytes on average, and no rounding of chunks.
+/// Chunks that flow pay for bytes on average, and no rounding of chunks; the longer of bytes and latencies hides the
+/// other.
 double pipelined_ring(const BenchGroup& g, const MessageTime& m, double bytes) {
-  return 2 * (g.ranks - 1) * m.alpha + twice_share(g.ranks) * bytes * m.beta;
+  if (g.ranks == 1) return 0;
+  return std::max(m.alpha + twice_share(g.ranks) * bytes * m.beta,
+                  2 * (g.ranks - 1) * m.alpha + bytes / g.ranks * m.beta);
 }
 double double_binary_tree(const BenchGroup& g, const MessageTime& m, double bytes) {
   return g.ranks < 4 ? std::numeric_limits<double>::quiet_NaN()
@@ -59,10 +62,11 @@ double double_binary_tree(const BenchGroup& g, const MessageTime& m, double byte
 }
 
 const std::map<std::string, AllReduceForm>& all_reduce_forms() {
+  static const std::string pipelined_ring_formula = "max(alpha + 2(p-1)/p M beta, 2(p-1) alpha + M/p beta)";
   static const std::map<std::string, AllReduceForm> forms = {
       {"ring", {"2(p-1) alpha + 2(p-1)/p M beta", ring}},
-      {"pipelined_ring", {"2(p-1) alpha + 2(p-1)/p M beta", pipelined_ring}},
-      {"multi_rail_ring", {"2(p-1) alpha + 2(p-1)/p M beta", pipelined_ring}},
+      {"pipelined_ring", {pipelined_ring_formula, pipelined_ring}},
+      {"multi_rail_ring", {pipelined_ring_formula, pipelined_ring}},
       {"double_binary_tree", {"2 lg p alpha + 2 M beta, p a power of two from 4", power_of_two<double_binary_tree>}},
       {"recursive_doubling", {"lg p (alpha + M beta), p a power of two", power_of_two<tree>}},
       {"rabenseifner", {"2 lg p alpha + 2(p-1)/p M beta, p a power of two", power_of_two<rabenseifner>}},

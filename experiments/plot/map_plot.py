@@ -1,5 +1,7 @@
-"""A winner map: which row is fastest where, over two swept keys, with lines where that changes, and by how much the fastest
-beats the row that others are compared with. Between the grid's points times are interpolated, logarithms over logarithms."""
+"""A winner map: which row is fastest where, over two swept keys, and with what probability, with lines where that changes, and by how much
+the fastest beats the row that others are compared with. Between the grid's points times are interpolated, logarithms over logarithms."""
+
+from statistics import NormalDist
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,13 +13,23 @@ import tables
 from study_lines import missing_note
 
 FINE = 240
+AS_FAST = "////"
 SPEEDUPS = [1, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000]
-NOT_TOLD = {"against": "////", "another": "...."}
+COARSE = 60  # places along each side at which probabilities are drawn
+DRAWS = 1000
+LEVELS = [0.5, 0.7, 0.9]
+CALLED = NormalDist().inv_cdf(0.9)  # deviations between two logarithms from which on their order is called
 
 
-def not_told(value, error, other, other_error):
-    """Where the error bars do not tell them apart: they are nearer to each other than the longer of both bars is."""
-    return np.abs(value - other) < np.maximum(error * value, other_error * other)
+def chances(logs, bars, draws=DRAWS):
+    """Of each row the probability that it is the fastest where all logarithms are off by normal errors of their own; the same draws at
+    all places, so that what is drawn is smooth."""
+    normal = np.random.default_rng(1).standard_normal((draws, len(logs)))
+    least = np.zeros(logs.shape)
+    rows = np.arange(len(logs))[:, None, None]
+    for one in normal:
+        least += rows == np.argmin(logs + np.log1p(bars) * one[:, None, None], axis=0)
+    return least / draws
 
 
 def times_of(study, runs):
@@ -57,15 +69,16 @@ def hatch(axes, xs, ys, where, pattern):
         axes.contourf(xs, ys, where.astype(float), levels=[0.5, 1.5], colors="none", hatches=[pattern])
 
 
-def near_fastest(values, errors):
-    """Of each row, where it is the fastest or not told from it."""
+def not_called(values, errors):
+    """Of each row, where it is the fastest, or the fastest is faster with less than 90 %."""
     fastest = np.argmin(values, axis=0)[None]
     best, error = (np.take_along_axis(some, fastest, axis=0) for some in (values, errors))
-    return not_told(values, errors, best, error) | (np.arange(len(values))[:, None, None] == fastest)
+    told = np.log(values / best) >= CALLED * np.hypot(np.log1p(errors), np.log1p(error))
+    return ~told | (np.arange(len(values))[:, None, None] == fastest)
 
 
 def advised(near):
-    """Of rows that error bars do not tell from the fastest, the one that stands first in the study."""
+    """Of rows whose order with the fastest is not called, the one that stands first in the study."""
     return np.argmax(near, axis=0)
 
 
@@ -75,19 +88,31 @@ def bar_text(errors):
     return f"{low} %" if low == high else f"{low} to {high} %"
 
 
-def draw_winners(axes, fine_xs, fine_ys, names, near, errors, against, winner, colours):
+def draw_winners(axes, fine_xs, fine_ys, names, winner, strength, colours):
+    """Each place in its row's colour, the paler the less probable."""
     seen = [i for i in range(len(names)) if (winner == i).any()]
     colour_map = ListedColormap([colours[names[i]] for i in seen])
     axes.pcolormesh(fine_xs, fine_ys, np.searchsorted(seen, winner), cmap=colour_map, vmin=-0.5, vmax=len(seen) - 0.5,
-                    alpha=0.75, rasterized=True, shading="nearest")
+                    alpha=np.clip(strength, 0.12, 0.9), rasterized=True, shading="nearest")
     lines_between(axes, fine_xs, fine_ys, winner)
-    beside = near[names.index(against)] if against in names else np.zeros_like(winner, dtype=bool)
-    hatch(axes, fine_xs, fine_ys, beside, NOT_TOLD["against"])
-    hatch(axes, fine_xs, fine_ys, (near.sum(axis=0) > 1) & ~beside, NOT_TOLD["another"])
-    legend = [Patch(facecolor=colours[names[i]], alpha=0.75, label=names[i]) for i in seen]
-    legend += [Patch(facecolor="none", edgecolor="black", hatch=NOT_TOLD["against"], label=f"{against} within {bar_text(errors)}"),
-               Patch(facecolor="none", edgecolor="black", hatch=NOT_TOLD["another"],
-                     label=f"too close to call:\nanother within {bar_text(errors)}")]
+    return [Patch(facecolor=colours[names[i]], alpha=0.75, label=names[i]) for i in seen]
+
+
+def draw_chances(axes, fine_xs, fine_ys, names, logs, bars, coarse, winner, colours):
+    """The map of the fastest, with lines of the probability that it is."""
+    xs, ys = coarse
+    drawn = chances(np.array([finer(one, fine_xs, fine_ys, xs, ys) for one in logs]),
+                    np.array([finer(one, fine_xs, fine_ys, xs, ys) for one in bars]))
+    strength = np.max([finer(one, xs, ys, fine_xs, fine_ys) for one in drawn], axis=0)
+    legend = draw_winners(axes, fine_xs, fine_ys, names, winner, strength, colours)
+    levels = [one for one in LEVELS if strength.min() < one < strength.max()]
+    if levels:
+        lines = axes.contour(fine_xs, fine_ys, strength, levels=levels, colors="black", linewidths=0.6, linestyles="dashed")
+        axes.clabel(lines, fmt=lambda value: f"{100 * value:g} %", fontsize=8)
+    beneath(axes, legend)
+
+
+def beneath(axes, legend):
     axes.legend(handles=legend, loc="upper center", bbox_to_anchor=(0.5, -0.3), ncols=2, fontsize=8)
 
 
@@ -139,13 +164,19 @@ def draw_map(folder, study, name, title, found, factors):
     figure, panels = style.panels(1, 3, (17, 6.4))
     grid = panels[0]
     against, own = study["map"]["against"], own_place(study["map"], fine_xs, fine_ys)
-    near = near_fastest(np.exp(logs), bars)
+    near = not_called(np.exp(logs), bars)
     fastest, to_use = np.argmin(logs, axis=0), advised(near)
     colours = style.colours_of([name for i, name in enumerate(names) if (fastest == i).any() or (to_use == i).any()])
-    draw_winners(grid[0], fine_xs, fine_ys, names, near, bars, against, fastest, colours)
-    grid[0].set_title("the fastest" + (" (star: the cluster's own network)" if own else ""))
-    draw_winners(grid[1], fine_xs, fine_ys, names, near, bars, against, to_use, colours)
-    grid[1].set_title("to use: the first in order within the error bar")
+    coarse = (np.linspace(xs[0], xs[-1], COARSE), np.linspace(ys[0], ys[-1], COARSE))
+    draw_chances(grid[0], fine_xs, fine_ys, names, logs, bars, coarse, fastest, colours)
+    grid[0].set_title("the fastest, and with what probability" + ("\n(star: the cluster's own network)" if own else ""))
+    legend = draw_winners(grid[1], fine_xs, fine_ys, names, to_use, np.full(to_use.shape, 0.75), colours)
+    beside = near[names.index(against)] if against in names else np.zeros_like(to_use, dtype=bool)
+    if beside.any():
+        hatch(grid[1], fine_xs, fine_ys, beside, AS_FAST)
+        legend.append(Patch(facecolor="none", edgecolor="black", hatch=AS_FAST, label=f"{against} slower with less than 90 %"))
+    beneath(grid[1], legend)
+    grid[1].set_title(f"to use: the first in order that is not slower\nwith 90 % (errors of {bar_text(bars)})")
     for axes in grid[:2]:
         dress(axes, study, own)
     if against in names:

@@ -84,7 +84,7 @@ def draw_lines(axes, study, runs, axis, spreads, all_xs):
         published[point["series"]].append((point["x"], point["value"]))
     seen = []
     for name, at in spreads.items():
-        errors = {x_of(run[axis["key"]]): error_bar(run, study) for run in runs if line_of(study, run, "series") == name}
+        bands = {x_of(run[axis["key"]]): ends for run in runs if line_of(study, run, "series") == name and (ends := ends_of(run, study))}
         line = sorted((x, *spread) for x, spread in at.items() if spread and spread[0] < math.inf)
         gaps = [(x, *[math.nan] * 4) for x in all_xs if line and x not in [x for x, *_ in line]]
         xs, middles, lows, highs = ([point[i] for point in sorted(line + gaps)] for i in range(4))
@@ -93,9 +93,9 @@ def draw_lines(axes, study, runs, axis, spreads, all_xs):
         if any(low < high for low, high in zip(lows, highs)):
             axes.errorbar(xs, middles, [[m - low for m, low in zip(middles, lows)], [high - m for m, high in zip(middles, highs)]],
                           fmt="none", ecolor=looks[name]["color"], elinewidth=1, capsize=2.5)
-        if any(errors.values()):
-            axes.fill_between(xs, [y * (1 - errors.get(x, 0)) for x, y in zip(xs, middles)],
-                              [y * (1 + errors.get(x, 0)) for x, y in zip(xs, middles)], color=looks[name]["color"], alpha=0.15, linewidth=0)
+        if bands:
+            axes.fill_between(xs, *([bands.get(x, (y, y))[end] for x, y in zip(xs, middles)] for end in (0, 1)),
+                              color=looks[name]["color"], alpha=0.15, linewidth=0)
         axes.plot([x for x, _ in published[name]], [y for _, y in published[name]], markers[name], color=looks[name]["color"], ms=style.dot(6),
                   markerfacecolor="none", markeredgewidth=1.3)
         seen += [value for _, _, low, high, _ in line for value in (low, high)] + [y for _, y in published[name]]
@@ -160,11 +160,22 @@ def error_bar(run, study):
     return bar["error"] if bar else 0
 
 
+def ends_of(run, study):
+    """Of a run's band: in which 68 % of draws lie, or as wide as its error bar; None without either."""
+    drawn = [tables.number(run.get(name) or "nan") for name in ("least_68", "most_68")]
+    if all(math.isfinite(end) for end in drawn):
+        return drawn
+    value, error = tables.number(run["measure"]), error_bar(run, study)
+    return [value * (1 - error), value * (1 + error)] if error and math.isfinite(value) else None
+
+
 def add_notes(figure, study, runs):
     """Says below the picture what whiskers and bands are, what was calibrated and where the values come from, and what is missing."""
     counts = collections.Counter((line_of(study, run, "series"), run[study["axes"][0]["key"]]) for run in runs)
     style.note(figure, spread_note(counts.values(), "whiskers"))
-    if any(error_bar(run, study) for run in runs):
+    if any(run.get("least_68") for run in runs):
+        style.note(figure, "Bands are where 68 % of draws lie, of what is not known exactly and of the model's own error.")
+    elif any(error_bar(run, study) for run in runs):
         style.note(figure, "Bands are the error bar of predictions, from the cluster's calibration.")
     calibration = study.get("calibration", {})
     values = ", ".join(f"{key.split('.')[-1]} {value}" for key, value in calibration.get("values", {}).items())

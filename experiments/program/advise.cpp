@@ -2,7 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -10,31 +13,51 @@
 #include "core/algorithm.hpp"
 #include "core/decimal.hpp"
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "experiments/fit/predictor.hpp"
+#include "experiments/program/advice.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/flags_of_run.hpp"
 #include "experiments/program/methods.hpp"
+#include "experiments/program/page.hpp"
 #include "experiments/program/subcommand.hpp"
 #include "experiments/program/tables.hpp"
+#include "experiments/program/uncertainty.hpp"
 #include "experiments/settings/run_config.hpp"
+#include "experiments/settings/shell_word.hpp"
+#include "experiments/settings/system.hpp"
 
 namespace trigram {
 namespace {
 
-constexpr double least_gain = 1.02;  // what is less is no reason to change a training
+constexpr double least_gain = 1.02;       // what is less is no reason to change a training
+constexpr std::size_t most_detailed = 3;  // methods that are told of, beside today's
+constexpr int draws_by_default = 16;      // which take about as long again as a simulation of each method
 
 struct AdviseFlags {
-  explicit AdviseFlags(Params& flags) {
+  explicit AdviseFlags(Params& flags) : uncertainty(flags, draws_by_default) {
     std::istringstream words(flags.get("methods", "", "methods to try, apart by commas; empty: all"));
     for (std::string word; std::getline(words, word, ',');) choice.names.push_back(word);
     choice.keep_accuracy = flags.get("keep-accuracy", false, "only methods that compute what all_reduce computes");
     choice.max_staleness = flags.get("max-staleness", std::int64_t{-1},
                                      "steps that what is averaged may be old; -1: any", {-1, 1'000'000'000});
+    page = flags.get("html", "", "file of the same as a page to explore, as advice.html; empty: none");
+    if (!page.empty()) require_folder_of(page);
     jobs = flags.get("jobs", 0, "simulations at a time; 0: one a core", {0, 1024});
+    if (jobs == 0) jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   }
 
   MethodChoice choice;
+  /// Before anything is simulated.
+  static void require_folder_of(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+    require(std::filesystem::is_directory(folder), "trigram advise: --html ", Quoted(file), ": there is no folder ",
+            Quoted(folder.native()));
+  }
+
+  std::string page;
   int jobs = 0;
+  UncertaintyFlags uncertainty;
 };
 
 /// Of a run, where advice has its own or none.
@@ -49,13 +72,6 @@ CommandLine advise_command_line() {
       "trigram advise --profile results/mine/profile.csv --cluster results/mine/cluster.cfg --bucket-size 25MiB",
       beside_flags_of_run(declared_flags<AdviseFlags>("trigram advise"), decided_by_advice)};
 }
-
-/// A method that was simulated, or why it was not.
-struct Advice {
-  Method method;
-  Predicted predicted;
-  std::string refusal;
-};
 
 /// A training that is a table has no model that could borrow its times.
 Settings phantom(Settings given) {
@@ -104,28 +120,52 @@ std::vector<Advice> predicted(const std::vector<Method>& all, const Settings& ru
 
 std::string megabytes(double bytes) { return decimal(bytes / 1e6, 3); }
 
+std::string chance_text(double share) { return decimal(std::round(100 * share), 3) + " %"; }
+
 std::string table_of_methods(const std::vector<Advice>& ordered, const Advice& today) {
   std::vector<std::vector<std::string>> cells = {
-      {"method", "step (ms)", "gain", "MB sent", "between nodes", "trigram"}};
+      {"method", "step (ms)", "gain", "faster with", "MB sent", "between nodes", "trigram"}};
   for (const Advice& one : ordered) {
     const Predicted& of = one.predicted;
     cells.push_back({one.method.name, decimal(1e3 * of.seconds, 4),
-                     decimal(today.predicted.seconds / of.seconds, 3) + "x", megabytes(of.bytes), megabytes(of.between),
-                     Algorithms::make(one.method.name)->trigram().words()});
+                     decimal(today.predicted.seconds / of.seconds, 3) + "x",
+                     one.method.name == today.method.name ? "-" : chance_text(chance_of_gain(one, today)),
+                     megabytes(of.bytes), megabytes(of.between), Algorithms::make(one.method.name)->trigram().words()});
   }
   return aligned(cells);
 }
 
-/// What the three fastest risk, and the line that brings each into a script.
-std::string details(const std::vector<Advice>& faster) {
-  constexpr std::size_t most = 3;
+/// "68 % of 16 draws lie from 91 to 104 ms, 95 % from 85 to 120".
+std::string range_text(const Advice& one) {
+  const Spread& of = one.range.seconds;
+  const auto ends = [](const CentralRange& range) {
+    return decimal(1e3 * range.least, 4) + " to " + decimal(1e3 * range.most, 4);
+  };
+  return "68 % of " + std::to_string(one.range.draws.size()) + " draws from " + ends(of.of_68) + " ms, 95 % from " +
+         ends(of.of_95);
+}
+
+/// How well today's time is known, and what most of the doubt comes from.
+std::string doubt(const Advice& today, const std::string& cluster) {
+  if (today.range.draws.empty()) return "";
+  return "\n" + today.method.name + " today: " + range_text(today) + "\n" + decided_by(today.range.shares, cluster) +
+         (today.range.measured ? ""
+                               : "  model      no measurement of this cluster says how far off the model is: the "
+                                 "widest error is taken\n");
+}
+
+/// What the fastest risk, and the line that brings each into a script.
+std::string details(const std::vector<Advice>& faster, const Advice& today) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(most, faster.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(most_detailed, faster.size()); ++i) {
     const std::string& name = faster[i].method.name;
     const Description& says = Algorithms::describe(name);
-    text += "\n" + name + ": " + says.summary + "\n  risks   " + says.when_not +
-            " (experiments/studies/will_it_learn.md)\n" + "  script  trigram.with_trigram(model, [optimizer], \"" +
-            name + "\")\n";
+    text += "\n" + name + ": " + says.summary + "\n";
+    if (!faster[i].range.draws.empty())
+      text += "  step    " + range_text(faster[i]) + "; faster than today with " +
+              chance_text(chance_of_gain(faster[i], today)) + "\n";
+    text += "  risks   " + says.when_not + " (experiments/studies/will_it_learn.md)\n" + "  script  " +
+            script_of(name) + "\n";
   }
   return text;
 }
@@ -136,13 +176,58 @@ std::string verdict(const std::vector<Advice>& faster, const Advice& today) {
   if (faster.empty()) return "nothing will help: " + computing + ", and no method that fits is faster by 2 % or more\n";
   const double gain = now.seconds / faster.front().predicted.seconds;
   return faster.front().method.name + " would make a step " + decimal(gain, 3) + " times as fast as " +
-         today.method.name + " today; " + computing + "\n";
+         today.method.name + " today, and be faster with a probability of " +
+         chance_text(chance_of_gain(faster.front(), today)) + "; " + computing + "\n";
+}
+
+/// Draws of today's and of the fastest, which are the same ones.
+void add_ranges(const Settings& run, const AdviseFlags& flags, Advice& today, std::vector<Advice>& faster,
+                std::vector<Advice>& ordered) {
+  std::vector<Advice*> told{&today};
+  for (std::size_t i = 0; i < std::min(most_detailed, faster.size()); ++i) told.push_back(&faster[i]);
+  std::vector<UncertainQuestion> questions;
+  for (const Advice* one : told) {
+    Settings settings = run;
+    settings["algorithm"] = one->method.simulated;
+    settings["steps"] = std::to_string(one->method.steps);
+    settings = resolved(with_system(settings, run_flags()), run_defaults());
+    questions.push_back({settings, "", "", one->method.name + ": "});
+  }
+  const std::vector<UncertainTime> times = uncertain_times(questions, flags.uncertainty.with(flags.jobs));
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    told[i]->range = times[i];
+    for (Advice& one : ordered) {
+      if (one.method.name == told[i]->method.name) one.range = times[i];
+    }
+  }
+}
+
+/// The command again, behind the subcommand's name.
+std::string command_of(const Settings& flags) {
+  std::string words;
+  for (const auto& [key, value] : flags) words += (words.empty() ? "--" : " --") + key + " " + shell_word(value);
+  return words;
+}
+
+/// What the page shows, as the script behind it reads it.
+nlohmann::json facts_of_page(const std::vector<Advice>& all, const Advice& today, const std::vector<Advice>& ordered,
+                             const std::vector<Advice>& faster) {
+  nlohmann::json page{{"today", today.method.name}};
+  page["methods"] = page["fastest"] = page["left_out"] = nlohmann::json::array();
+  for (const Advice& one : ordered) page["methods"].push_back(facts_of(one, today));
+  for (std::size_t i = 0; i < std::min(most_detailed, faster.size()); ++i)
+    page["fastest"].push_back(faster[i].method.name);
+  for (const Advice& one : all) {
+    if (!one.refusal.empty()) page["left_out"].push_back({{"name", one.method.name}, {"why", one.refusal}});
+  }
+  return page;
 }
 
 int advise(const Arguments& arguments) {
   const CommandLine command_line = advise_command_line();
   if (command_line.helped(arguments)) return 0;
-  const OwnAndRun given = parted(command_line.parse(arguments), declared_flags<AdviseFlags>("trigram advise"));
+  const Settings words = command_line.parse(arguments);
+  const OwnAndRun given = parted(words, declared_flags<AdviseFlags>("trigram advise"));
   Params params = as_params("trigram advise", given.own);
   const AdviseFlags flags(params);
   const Settings run = phantom(given.run);
@@ -150,9 +235,8 @@ int advise(const Arguments& arguments) {
   std::vector<Method> all = methods(flags.choice);
   std::erase_if(all, [&](const Method& one) { return one.name == now; });
   all.insert(all.begin(), Method{now, now, 4});
-  std::vector<Advice> advice =
-      predicted(all, run, flags.jobs > 0 ? flags.jobs : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
-  const Advice today = advice.front();
+  const std::vector<Advice> advice = predicted(all, run, flags.jobs);
+  Advice today = advice.front();
   std::vector<Advice> ordered, faster;
   for (const Advice& one : advice) {
     if (one.refusal.empty()) ordered.push_back(one);
@@ -160,11 +244,19 @@ int advise(const Arguments& arguments) {
   std::ranges::stable_sort(ordered, {}, [](const Advice& one) { return one.predicted.seconds; });
   std::ranges::copy_if(ordered, std::back_inserter(faster),
                        [&](const Advice& one) { return today.predicted.seconds > least_gain * one.predicted.seconds; });
-  std::cout << verdict(faster, today) << "\n" << table_of_methods(ordered, today) << details(faster);
+  if (flags.uncertainty.draws > 0) add_ranges(run, flags, today, faster, ordered);
+  const std::string cluster = run.contains("cluster") ? run.at("cluster") : run_defaults().at("cluster");
+  std::cout << verdict(faster, today) << "\n"
+            << table_of_methods(ordered, today) << doubt(today, cluster) << details(faster, today);
   for (const Advice& one : advice) {
     if (!one.refusal.empty()) std::cout << "\nleft out: " << one.refusal << "\n";
   }
-  return 0;
+  if (flags.page.empty()) return 0;
+  std::cout << "\n" << std::flush;
+  nlohmann::json page = facts_of_page(advice, today, ordered, faster);
+  page["text"] = verdict(faster, today) + doubt(today, cluster);
+  page["command"] = command_of(words);
+  return write_page(flags.page, page);
 }
 
 }  // namespace

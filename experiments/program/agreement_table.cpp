@@ -7,6 +7,7 @@
 
 #include "experiments/program/tables.hpp"
 #include "experiments/study/agreement.hpp"
+#include "experiments/study/left_out.hpp"
 
 namespace trigram {
 namespace {
@@ -21,6 +22,13 @@ std::string in_percent(double ratio) {
 
 std::string text_of(const Share& share) {
   return share.all == 0 ? "-" : std::to_string(share.right) + "/" + std::to_string(share.all);
+}
+
+/// "96/97/121": right, called, and asked for.
+std::string text_of(const Calls& calls) {
+  if (calls.asked == 0) return "-";
+  return std::to_string(calls.called.right) + "/" + std::to_string(calls.called.all) + "/" +
+         std::to_string(calls.asked);
 }
 
 Some only(const Some& all, const std::function<bool(const Observation&)>& keep) {
@@ -86,12 +94,39 @@ std::string by_source(const Some& all) {
         std::ranges::count_if(predicted, [](const Prediction& one) { return std::abs(one.error()) <= near; });
     rows.push_back({name, std::to_string(some.size()), std::to_string(predicted.size()),
                     in_percent(mean_error(predicted)), in_percent(mean_signed(predicted)), std::to_string(within),
-                    text_of(order_of_pairs(predicted)), text_of(decisions(some)), worst_of(predicted)});
+                    text_of(right_of(distinct_pairs(predicted))), text_of(right_of(asked_to_pay(some))),
+                    worst_of(predicted)});
   };
   for (const std::string& source : in_order(all, &Observation::source))
     add(source, only(all, [&](const Observation& one) { return one.source == source; }));
   add("all", all);
   return aligned(rows);
+}
+
+/// Each source judged by ranges that the others made, beside arithmetic.
+std::string by_left_out(const Some& all) {
+  Cells rows = {{"left out", "rows", "mean |error|", "arithmetic", "skill", "in 68 %", "in 95 %", "68 % within",
+                 "of arithmetic", "order called", "pays called"}};
+  LeftOut sum;
+  const auto share = [](int some, int rows_of) { return in_percent(static_cast<double>(some) / rows_of); };
+  for (const LeftOut& one : left_out(all)) {
+    rows.push_back({one.source, std::to_string(one.rows), in_percent(one.error), in_percent(one.arithmetic),
+                    std::isnan(one.arithmetic) ? "-" : short_number(std::round(100 * one.skill()) / 100),
+                    share(one.in_68, one.rows), share(one.in_95, one.rows), "+" + in_percent(one.width_68),
+                    std::isnan(one.width_68_arithmetic) ? "-" : "+" + in_percent(one.width_68_arithmetic),
+                    text_of(one.order), text_of(one.pays)});
+    sum.in_68 += one.in_68;
+    sum.in_95 += one.in_95;
+    sum.rows += one.rows;
+    sum.error += one.rows * one.error;
+    sum.order += one.order;
+    sum.pays += one.pays;
+  }
+  if (sum.rows > 0)
+    rows.push_back({"all", std::to_string(sum.rows), in_percent(sum.error / sum.rows), "", "",
+                    share(sum.in_68, sum.rows), share(sum.in_95, sum.rows), "", "", text_of(sum.order),
+                    text_of(sum.pays)});
+  return aligned(rows) + "called: right/with a probability of 90 % or more/asked for\n";
 }
 
 /// What stays of the agreement as mechanisms are switched off, the variants of the study in their order.
@@ -107,8 +142,8 @@ std::string by_variant(const Study& study, const Some& main, const std::vector<S
       cells.push_back(
           in_percent(mean_error(only(predicted, [&](const Observation& one) { return one.source == source; }))));
     cells.push_back(in_percent(mean_error(predicted)));
-    cells.push_back(text_of(order_of_pairs(predicted)));
-    cells.push_back(text_of(decisions(all)));
+    cells.push_back(text_of(right_of(distinct_pairs(predicted))));
+    cells.push_back(text_of(right_of(asked_to_pay(all))));
     rows.push_back(cells);
   };
   add("everything on", main);
@@ -126,7 +161,7 @@ std::string wrong_lines(const Some& all) {
 
 std::string agreement_table(const Study& study, const std::vector<StudyResult>& results) {
   const Some all = predictions(study, results);
-  std::string text = by_method(all) + "\n" + by_source(all) + wrong_lines(all);
+  std::string text = by_left_out(all) + "\n" + by_method(all) + "\n" + by_source(all) + wrong_lines(all);
   if (!study.variants.empty()) text += "\n" + by_variant(study, all, results);
   return text;
 }

@@ -3,8 +3,11 @@
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <sstream>
 
+#include "core/all_reduce.hpp"
 #include "core/backend.hpp"
 #include "core/error.hpp"
 #include "core/hierarchy.hpp"
@@ -14,6 +17,7 @@
 #include "experiments/measure/message_probe.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
+#include "experiments/program/uncertainty.hpp"
 #include "experiments/record/regime.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/record/warnings.hpp"
@@ -37,6 +41,7 @@ struct BenchFlags {
   std::vector<std::int64_t> sizes;
   int iterations = 1;
   std::string out;
+  UncertaintyFlags uncertainty;
 };
 
 std::vector<std::int64_t> buffer_sizes(double low, double high, double factor) {
@@ -50,7 +55,7 @@ std::vector<std::int64_t> buffer_sizes(double low, double high, double factor) {
   return sizes;
 }
 
-BenchFlags::BenchFlags(Params& flags) : place(flags) {
+BenchFlags::BenchFlags(Params& flags) : place(flags), uncertainty(flags) {
   system = flags.get("system", "", "a published system whose collectives are the default (trigram list systems)");
   op = flags.get(
       "op", "all_reduce",
@@ -117,6 +122,30 @@ std::vector<double> seconds_of(const std::vector<Seconds>& ranks, const BenchFla
   return all;
 }
 
+using Cells = std::vector<std::vector<std::string>>;
+
+/// The ends of the ranges that draws give each size, in microseconds.
+void add_ranges(const Settings& given, const BenchFlags& config, Cells& rows) {
+  constexpr int jobs = 2;
+  Settings run = layered({{"cluster", run_defaults().at("cluster")}}, given);
+  for (const char* flag :
+       {"op", "min-size", "max-size", "factor", "iterations", "out", "uncertainty", "uncertainty-seed"})
+    run.erase(flag);
+  std::vector<UncertainQuestion> questions;
+  for (const std::int64_t size : config.sizes)
+    questions.push_back({run, config.op, std::to_string(std::max<std::int64_t>(size, 4)) + "B"});
+  const std::vector<UncertainTime> times = uncertain_times(questions, config.uncertainty.with(jobs));
+  constexpr double microseconds = 1e6;
+  for (const char* name : {"median (us)", "68 % from", "68 % to", "95 % from", "95 % to", "decided by"})
+    rows[0].push_back(name);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Spread& of = times[i].seconds;
+    for (const double seconds : {of.median, of.of_68.least, of.of_68.most, of.of_95.least, of.of_95.most})
+      rows[i + 1].push_back(short_number(seconds * microseconds));
+    rows[i + 1].push_back(times[i].shares.front().first);
+  }
+}
+
 /// How far off the times of a calibrated cluster may be.
 struct SizeBars {
   ErrorBars bars;
@@ -129,15 +158,40 @@ struct SizeBars {
   }
 };
 
-using Cells = std::vector<std::vector<std::string>>;
+/// What a library chooses for each size, where the operation is its own.
+class Choices {
+ public:
+  Choices(const Backend& backend, const BenchFlags& config, const BenchOp& op) : ranks_(config.world.ranks) {
+    if (!backend.simulated() || config.hierarchy != Hierarchy::none) return;
+    const std::vector<int> nodes = backend.nodes(ranks_);
+    nodes_ = static_cast<int>(std::set<int>(nodes.begin(), nodes.end()).size());
+    how_ = &all_reduce_named(backend.all_reduce_here(config.world.all_reduce));
+    for (const Collective one : {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather,
+                                 Collective::broadcast, Collective::reduce}) {
+      if (op.name == name_of(one) && (one == Collective::all_reduce || how_->chooses(one))) collective_ = one;
+    }
+  }
+
+  /// "ring/simple/12"; empty where nothing is chosen.
+  std::string of(std::int64_t bytes) const {
+    return collective_ ? how_->choice(*collective_, ranks_, nodes_, bytes) : std::string();
+  }
+  bool any() const { return !of(1).empty(); }
+
+ private:
+  int ranks_, nodes_ = 1;
+  const AllReduce* how_ = nullptr;
+  std::optional<Collective> collective_;
+};
 
 Cells table(const BenchFlags& config, const BenchOp& op, const std::vector<Seconds>& ranks,
-            const std::optional<MessageTime>& message, const SizeBars& bars) {
+            const std::optional<MessageTime>& message, const SizeBars& bars, const Choices& choices) {
   constexpr double giga = 1e9, microseconds = 1e6, hundred = 100;
   const int n = config.world.ranks;
   Cells rows = {{"size (B)", "count", "type", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "formula (us)", "error (%)",
                  "spread (%)"}};
   if (bars.known()) rows[0].push_back("error bar (%)");
+  if (choices.any()) rows[0].push_back("algorithm/protocol/channels");
   for (std::size_t i = 0; i < config.sizes.size(); ++i) {
     const auto bytes = static_cast<double>(config.sizes[i]);
     const std::vector<double> all = seconds_of(ranks, config, i);
@@ -150,19 +204,20 @@ Cells table(const BenchFlags& config, const BenchOp& op, const std::vector<Secon
                     short_number(formula * microseconds), short_number(hundred * (seconds - formula) / formula),
                     short_number(hundred * (all.back() - all.front()) / seconds)});
     if (bars.known()) rows.back().push_back(short_number(hundred * bars.error_at(seconds)));
+    if (choices.any()) rows.back().push_back(choices.of(config.sizes[i]));
   }
   return rows;
 }
 
 std::string header(const BenchFlags& config, const BenchOp& op, const std::optional<MessageTime>& message,
-                   bool simulated) {
+                   bool simulated, bool chosen) {
   constexpr double giga = 1e9, microseconds = 1e6;
   std::string text = "# " + op.name + " on " + std::to_string(config.world.ranks) + " ranks of " +
                      config.place.where() + ", backend " + config.place.backend + "\n";
   const std::string formula = formula_of(op, {config.world.ranks, config.world.all_reduce});
   if (!simulated) return text + "# medians of " + std::to_string(config.iterations) + " iterations\n";
   if (config.hierarchy != Hierarchy::none) return text + "# no closed form: a hierarchy has phases of its own\n";
-  if (formula.empty()) return text + "# no closed form: what is chosen depends on the size\n";
+  if (formula.empty() || chosen) return text + "# no closed form: what is chosen depends on the size\n";
   if (!message) return text + "# no closed form: messages between different ranks take different times\n";
   return text + "# closed form: " + formula + "; alpha " + short_number(message->alpha * microseconds) +
          " us, 1/beta " + short_number(1 / message->beta / giga) + " GB/s, from single messages between ranks\n";
@@ -203,8 +258,8 @@ SizeBars bars_of(const BackendChoice& place, Backend& backend, const BenchFlags&
 int bench(const Arguments& arguments) {
   const CommandLine words = bench_command_line();
   if (words.helped(arguments)) return 0;
-  const Settings given = with_system(words.parse(arguments), words.flags);
-  Params flags = as_params("trigram bench", resolved(given, defaults_of(words.flags)));
+  const Settings given = resolved(with_system(words.parse(arguments), words.flags), defaults_of(words.flags));
+  Params flags = as_params("trigram bench", given);
   BenchFlags config(flags);
   const BenchOp& op = find_bench_op(config.op);
   if (!op.sized) config.sizes = {0};
@@ -220,17 +275,22 @@ int bench(const Arguments& arguments) {
   const bool reports = backend->process_rank() == 0;
   if (reports && !config.out.empty()) require_writable_file(config.out);
   const bool simulated = backend->simulated();
+  require(
+      config.uncertainty.draws == 0 || simulated,
+      "trigram bench: --uncertainty draws from what a simulated cluster states; use --backend sim, or leave it out");
   const Outcome outcome =
       backend->run(config.world, [&](RankRuntime& runtime) { return pack(measure(runtime, config, op, simulated)); });
   if (!reports) return 0;
 
   std::vector<Seconds> ranks;
   for (const auto& bytes : outcome.results) ranks.push_back(Unpacker(bytes).take_all<double>());
-  const bool has_form = simulated && config.hierarchy == Hierarchy::none;
+  const Choices choices(*backend, config, op);
+  const bool has_form = simulated && config.hierarchy == Hierarchy::none && !choices.any();
   const std::optional<MessageTime> message = has_form ? time_of_messages(*backend, config.world) : std::nullopt;
   print_warnings(warnings_of(nlohmann::json::parse(outcome.facts)));
-  const Cells rows = table(config, op, ranks, message, bars_of(place, *backend, config, op));
-  std::cout << header(config, op, message, simulated) << aligned(rows);
+  Cells rows = table(config, op, ranks, message, bars_of(place, *backend, config, op), choices);
+  if (config.uncertainty.draws > 0) add_ranges(given, config, rows);
+  std::cout << header(config, op, message, simulated, choices.any()) << aligned(rows);
   if (!config.out.empty()) write_file(config.out, csv(rows));
   return 0;
 }

@@ -13,7 +13,7 @@
 namespace trigram {
 namespace {
 
-constexpr const char* compared = "results/compared";
+constexpr const char* compared_folder = "results/compared";
 
 struct PlotFlags {
   explicit PlotFlags(Params& flags)
@@ -24,7 +24,7 @@ struct PlotFlags {
                                      {0, 2}),
                 .out = flags.get("out", "",
                                  "folder of the pictures; empty: that of the results, and of several runs " +
-                                     std::string(compared))} {
+                                     std::string(compared_folder))} {
     const auto read = [&](const std::string& key, void (*set)(CurveView&, const std::string&),
                           const std::string& description) {
       const std::string text = flags.get(key, "", "of learning curves: " + description);
@@ -55,7 +55,7 @@ int plot(const Arguments& arguments) {
   require(!folders.empty(), "trigram plot: name the folder of a run or of a study");
   Params flags = as_params("trigram plot", settings);
   PictureOptions options = PlotFlags(flags).options;
-  if (options.out.empty() && folders.size() > 1) options.out = compared;
+  if (options.out.empty() && folders.size() > 1) options.out = compared_folder;
   std::optional<ResultFolder> made;
   if (!options.out.empty()) made.emplace(options.out, std::vector<std::string>{"picture"});
   draw({folders.begin(), folders.end()}, options);

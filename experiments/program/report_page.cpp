@@ -1,19 +1,14 @@
 // trigram report: what a folder of results holds, as one page.
-#include <nlohmann/json.hpp>
-
 #include "core/error.hpp"
 #include "experiments/program/command_line.hpp"
+#include "experiments/program/page.hpp"
 #include "experiments/program/plotting.hpp"
-#include "experiments/program/script.hpp"
 #include "experiments/program/subcommand.hpp"
-#include "experiments/settings/places.hpp"
 
 namespace trigram {
 namespace {
 
-constexpr int missing_module = 3;
-
-int write_page(const Arguments& arguments) {
+int report(const Arguments& arguments) {
   const CommandLine command_line{
       "report",
       "Writes report.html into the folder of a run, of a study or of a search: figures that a "
@@ -28,16 +23,11 @@ int write_page(const Arguments& arguments) {
   require(given.contains("DIR"), "trigram report: name the folder of a run, of a study or of a search");
   const std::filesystem::path folder = given.at("DIR");
   require_results(folder);
-  const int code =
-      run_script(shipped_folder("report") / "report.py", nlohmann::json{{"folder", folder.string()}}.dump());
-  require(code != missing_module,
-          "a module of Python is missing; install python3-jinja2, python3-matplotlib and python3-plotly, or by pip "
-          "install 'trigram[pictures]'");
-  return code;
+  return write_page(folder / "report.html", nullptr);
 }
 
 }  // namespace
 
-const Subcommand report_subcommand = {"report", "write a run, a study or a search as one page", write_page};
+const Subcommand report_subcommand = {"report", "write a run, a study or a search as one page", report};
 
 }  // namespace trigram

@@ -3,8 +3,12 @@
 
 #include "core/decimal.hpp"
 #include "core/error.hpp"
+#include "core/quoted.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
+#include "experiments/program/uncertainty.hpp"
+#include "experiments/record/arithmetic.hpp"
+#include "experiments/record/report_file.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/record/warnings.hpp"
 #include "experiments/settings/shell_word.hpp"
@@ -14,11 +18,29 @@
 namespace trigram {
 namespace {
 
+std::vector<Params::Declared> with_uncertainty(std::vector<Params::Declared> flags) {
+  for (Params::Declared flag : declared_flags<UncertaintyFlags>("trigram run")) {
+    flag.group = "how well it is known";
+    flags.push_back(flag);
+  }
+  return flags;
+}
+
 CommandLine run_command_line() {
   return {
       "run", "Trains once and writes run.json, steps.csv and evals.csv.",
       "trigram run --cluster two_by_four:nic_bandwidth=1Gbps --algorithm bytegrad --steps 50 --out results/bytegrad",
-      run_flags()};
+      with_uncertainty(run_flags())};
+}
+
+/// The flags of a run apart from those of draws, which are about it.
+UncertaintyFlags taken_from(Settings& given) {
+  Settings own;
+  for (const char* flag : {"uncertainty", "uncertainty-seed"}) {
+    if (auto node = given.extract(flag)) own.insert(std::move(node));
+  }
+  Params flags = as_params("trigram run", own);
+  return UncertaintyFlags(flags);
 }
 
 Settings given_settings(const Arguments& arguments) {
@@ -109,9 +131,28 @@ TellRemains remains_of(const Arguments& arguments, const RunConfig& config) {
   };
 }
 
+/// What draws say of the iteration, beside the run's own answer: printed, and kept in its run.json.
+void add_uncertainty(const Settings& given, const UncertaintyFlags& flags, const RunConfig& config,
+                     nlohmann::json& run) {
+  constexpr int jobs = 2;
+  Settings short_run = given;
+  short_run["steps"] = "4";
+  const UncertainTime time = uncertain_times({{short_run, "", ""}}, flags.with(jobs)).front();
+  const double arithmetic =
+      arithmetic_seconds(run["summary"], static_cast<double>(config.training.steps), config.backend.parameters);
+  run["uncertainty"] = uncertainty_facts(time, flags, arithmetic);
+  write_file(config.out / "run.json", run.dump(1) + "\n");
+  std::cout << uncertainty_lines(time, flags, config.place.where(), arithmetic);
+}
+
 int run(const Arguments& arguments) {
   if (run_command_line().helped(arguments)) return 0;
-  const RunConfig config("trigram run", given_settings(arguments));
+  Settings given = given_settings(arguments);
+  const UncertaintyFlags uncertainty = taken_from(given);
+  const RunConfig config("trigram run", given);
+  require(uncertainty.draws == 0 || config.backend.make()->simulated(),
+          "trigram run: --uncertainty draws from what a simulated cluster states; backend ",
+          Quoted(config.backend.backend), " is none: use --backend sim, or leave --uncertainty out");
   std::optional<nlohmann::json> run;
   try {
     run = record_run(config, "", remains_of(arguments, config));
@@ -122,6 +163,7 @@ int run(const Arguments& arguments) {
   if (!run) return 0;
   print_warnings(warnings_of((*run)["backend"]));
   print_summary(*run, config);
+  if (uncertainty.draws > 0) add_uncertainty(given, uncertainty, config, *run);
   return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "experiments/program/study_cells.hpp"
 #include "experiments/program/study_executor.hpp"
 #include "experiments/program/study_flags.hpp"
+#include "experiments/program/study_uncertainty.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/record/folder_lock.hpp"
 #include "experiments/record/report_file.hpp"
@@ -113,7 +114,7 @@ std::vector<StudyResult> together(const std::vector<StudyResult>& main, const st
 std::string tables(const Study& study, const Published& published, const std::vector<StudyResult>& main,
                    const std::vector<StudyResult>& variants) {
   if (has_observations(study)) return agreement_table(study, together(main, variants));
-  std::string text = measure_table(study, main) + close_calls(study, main);
+  std::string text = measure_table(study, main) + fastest_table(study, main);
   if (study.goal) text += "\n" + goal_table(study, main);
   if (study.target)
     text += "\n" + error_table(study, compare(study, published, main), compare(study, published, variants));
@@ -154,15 +155,18 @@ void conduct(const Study& study, const StudyFlags& flags, const Published& publi
   const MapRuns beside(study, pool);
   const std::vector<StudyResult> main = main_results(selected, pool);
   const std::vector<StudyResult> variants = pool.run(variant_points(study, found.values), "runs of variants");
+  std::optional<StudyUncertainty> uncertainty;
+  if (flags.uncertainty.draws > 0) uncertainty.emplace(study, main, flags.uncertainty.with(flags.jobs));
 
   const std::vector<FailedRun> failed = all_failed(pool, selected);
   const std::size_t asked = pool.asked() + selected.without.size();
   const std::string chosen = calibration_lines(study, found) + choice_lines(selected);
   const std::vector<StudyResult> all = together(together(main, variants), together(beside.own, beside.learning));
+  const auto ranges = uncertainty ? uncertainty->ranges() : std::map<std::string, Spread>();
   const std::string table =
       study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
       (study.map ? winner_table(study, main, beside.own, beside.steps) : tables(study, published, main, variants)) +
-      warning_lines(all) + failure_lines(failed, asked);
+      (uncertainty ? uncertainty->table() : "") + warning_lines(all) + failure_lines(failed, asked);
   nlohmann::json facts = study_facts(study);
   facts["build"] = build_facts();
   facts["run"] = study.run;
@@ -171,7 +175,8 @@ void conduct(const Study& study, const StudyFlags& flags, const Published& publi
   facts["calibration"] = calibration_facts(study, found);
   facts["selection"] = selected.choices;
   facts["failed"] = failure_facts(failed);
-  write_file(flags.out / "runs.csv", runs_csv(study, all));
+  write_file(flags.out / "runs.csv", runs_csv(study, all, ranges));
+  if (uncertainty) write_file(flags.out / "uncertainty.csv", uncertainty->csv());
   if (has_observations(study)) write_file(flags.out / "agreement.csv", agreement_csv(predictions(study, main)));
   if (study.map) write_file(flags.out / "winners.csv", winners_csv(study, main, beside.steps));
   write_file(flags.out / "table.txt", table);
@@ -202,9 +207,11 @@ void collect(const Study& study, const StudyFlags& flags, const Published& publi
 
 /// What is asked for by the flags; the exit code.
 int take_apart(const Study& study, const StudyFlags& flags) {
+  if (flags.uncertainty.draws > 0) require_uncertain_measure(study);
   const Published published = published_of(study);
   if (!flags.cells.empty()) return make_cells(study, flags, published);
-  const ResultFolder folder(flags.out, {"runs.csv", "table.txt", "study.json", "agreement.csv", "winners.csv"});
+  const ResultFolder folder(flags.out,
+                            {"runs.csv", "table.txt", "study.json", "agreement.csv", "winners.csv", "uncertainty.csv"});
   if (flags.plan) {
     write_plan(study, flags, published);  // which nobody is in the way of
     return 0;

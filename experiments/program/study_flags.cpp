@@ -26,6 +26,9 @@ void require_one_way(const StudyFlags& flags) {
   require(ways <= 1,
           "trigram study: --plan, --cells, --collect and --executor are four ways to take a study apart; give ",
           "one of them");
+  require(flags.uncertainty.draws == 0 || (!flags.plan && flags.cells.empty() && flags.executor.empty()),
+          "trigram study: --uncertainty draws where results are put together; give it to --collect, when the runs are "
+          "made");
 }
 
 }  // namespace
@@ -51,7 +54,8 @@ StudyFlags::StudyFlags(Params& flags)
       task_seconds(flags.get("task-seconds", 1.0,
                              "what a task of an executor lasts at least: cells are grouped until they are expected to",
                              {0, 1e6})),
-      dry_run(flags.get("dry-run", false, "print the job of --executor slurm, and submit nothing")) {}
+      dry_run(flags.get("dry-run", false, "print the job of --executor slurm, and submit nothing")),
+      uncertainty(flags) {}
 
 std::vector<Params::Declared> study_flags() {
   std::vector<Params::Declared> flags = declared_flags<StudyFlags>("trigram study");

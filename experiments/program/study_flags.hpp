@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/program/uncertainty.hpp"
 #include "experiments/settings/settings.hpp"
 #include "experiments/study/study.hpp"
 
@@ -25,6 +26,7 @@ struct StudyFlags {
   std::string executor;
   double task_seconds;
   bool dry_run;  ///< print the job instead of submitting it
+  UncertaintyFlags uncertainty;
 };
 
 /// All flags of `trigram study`.

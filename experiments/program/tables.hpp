@@ -24,9 +24,9 @@ std::string error_bar_text(double error);
 /// runs failed.
 std::string measure_table(const Study& study, const std::vector<StudyResult>& results);
 
-/// Which rows the error bars of their predictions do not tell apart, a line a combination of swept values in the order
-/// of the study; empty where no cluster is calibrated, or the measure is no time of an iteration.
-std::string close_calls(const Study& study, const std::vector<StudyResult>& results);
+/// How probable the error bars of predictions make each row to be the fastest, a line a combination of swept values in
+/// the order of the study; empty where no cluster is calibrated, or the measure is no time of an iteration.
+std::string fastest_table(const Study& study, const std::vector<StudyResult>& results);
 
 /// Which row to use at every place of a map and on the cluster's own network, for an iteration and, with `steps`, to
 /// the goal.

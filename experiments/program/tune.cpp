@@ -1,9 +1,11 @@
 // trigram tune: a search for the flags of a run that make it fastest.
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <optional>
 #include <set>
 
+#include "core/decimal.hpp"
 #include "core/error.hpp"
 #include "core/located.hpp"
 #include "core/quoted.hpp"
@@ -13,6 +15,7 @@
 #include "experiments/program/script.hpp"
 #include "experiments/program/search_space.hpp"
 #include "experiments/program/subcommand.hpp"
+#include "experiments/program/uncertainty.hpp"
 #include "experiments/record/folder_lock.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/settings/build_facts.hpp"
@@ -48,7 +51,8 @@ struct TuneFlags {
             flags.get("launcher", "",
                       "what stands before each run's command, as 'mpirun -n 4 --oversubscribe' for --backend mpi")),
         plots(flags.get("plot", true, "draw the search at the end")),
-        out(flags.get("out", "results/tuned", "folder of best.cfg and of all that was tried")) {}
+        out(flags.get("out", "results/tuned", "folder of best.cfg and of all that was tried")),
+        uncertainty(flags) {}
 
   std::string goal, space;
   int trials, batch, jobs, confirm;
@@ -56,6 +60,7 @@ struct TuneFlags {
   std::string launcher;
   bool plots;
   std::filesystem::path out;
+  UncertaintyFlags uncertainty;
 };
 
 /// Of a run, where a search has its own or none.
@@ -141,6 +146,31 @@ nlohmann::json plan(const TuneFlags& flags, const Settings& given, const RunConf
           {"out", flags.out.string()}};
 }
 
+/// Draws need a time of an iteration that a simulator gives.
+void require_drawable(const TuneFlags& flags, const RunConfig& begin) {
+  if (flags.uncertainty.draws == 0) return;
+  require(begin.backend.make()->simulated() && flags.goal == "iteration_s",
+          "trigram tune: --uncertainty draws the time of an iteration on a simulated cluster; leave it out for --for ",
+          shown(flags.goal), " on backend ", Quoted(begin.backend.backend));
+}
+
+/// The given and the best at the same draws, printed, and left as uncertainty.txt.
+void add_uncertainty(const TuneFlags& flags, const Settings& given, const RunConfig& begin) {
+  const RunConfig best = config_of(read_settings(flags.out / "best.cfg"));
+  const int jobs = std::max(2, flags.jobs);
+  std::vector<UncertainQuestion> questions;
+  for (const Settings& one : {given, read_settings(flags.out / "best.cfg")})
+    questions.push_back({resolved(with_system(one, run_flags()), run_defaults()), "", "", "trigram tune: "});
+  const std::vector<UncertainTime> times = uncertain_times(questions, flags.uncertainty.with(jobs));
+  const double nothing = std::nan("");
+  const std::string text =
+      "the given\n" + uncertainty_lines(times[0], flags.uncertainty, begin.place.where(), nothing) + "the best\n" +
+      uncertainty_lines(times[1], flags.uncertainty, best.place.where(), nothing) +
+      "  the best is faster with a probability of " + decimal(100 * chance_of_less(times[1], times[0]), 3) + " %\n";
+  std::cout << text;
+  write_file(flags.out / "uncertainty.txt", text);
+}
+
 int tune(const Arguments& arguments) {
   const CommandLine command_line = tune_command_line();
   if (command_line.helped(arguments)) return 0;
@@ -149,13 +179,15 @@ int tune(const Arguments& arguments) {
   const TuneFlags flags(own);
   const Settings given = given_run(parts.run);
   const RunConfig begin = config_of(given);
+  require_drawable(flags, begin);
   const nlohmann::json planned = plan(flags, given, begin);
-  const ResultFolder folder(flags.out, {"tune.json", "trials.csv", "best.cfg", "summary.txt"});
+  const ResultFolder folder(flags.out, {"tune.json", "trials.csv", "best.cfg", "summary.txt", "uncertainty.txt"});
   std::optional<FolderLock> lock;
   if (!flags.together) lock.emplace(flags.out, "a search");
   const int code = run_script(shipped_folder("tune") / "tune.py", planned.dump());
   require(code != no_optuna,
           "optuna is missing, which searches; install python3-optuna, or by pip install 'trigram[tuning]'");
+  if (code == 0 && flags.uncertainty.draws > 0) add_uncertainty(flags, given, begin);
   if (code == 0 && flags.plots) draw({flags.out});
   return code;
 }

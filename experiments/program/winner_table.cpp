@@ -1,7 +1,10 @@
 // A winner map in words: who is fastest where, and what the cluster should use.
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 #include "core/decimal.hpp"
+#include "experiments/fit/chances.hpp"
 #include "experiments/program/tables.hpp"
 
 namespace trigram {
@@ -13,9 +16,15 @@ std::string times(double factor) {
   return decimal(factor, digits);
 }
 
-/// "choco_sgd 3.2", with a star where `against` is as good within the error bar.
+std::string share_text(double chance) {
+  constexpr double hundred = 100;
+  return std::to_string(std::lround(hundred * chance)) + " %";
+}
+
+/// "choco_sgd 3.2x 71 %", with a star where `against` may be as fast.
 std::string cell(const Study& study, const Winner& one) {
-  return one.advised() + (one.speedup ? " " + times(*one.speedup) : "") + (one.tells(study.map->against) ? "" : " *");
+  return one.best + (one.speedup ? " " + times(*one.speedup) + "x" : "") + " " + share_text(one.chance_of(one.best)) +
+         (one.calls(study.map->against) ? "" : " *");
 }
 
 /// Places in rows of the first key and columns of the second, which has fewer values as a rule.
@@ -32,12 +41,16 @@ std::string grid(const Study& study, const std::string& head, const std::vector<
   return aligned(rows);
 }
 
-std::string others(const Winner& one) {
-  constexpr std::size_t most = 8;
+/// "top_k_sgd 71 %, dgc 20 % and 3 more": the most probable first.
+std::string chances_text(const Winner& one) {
+  constexpr std::size_t most = 5;
+  std::vector<std::pair<std::string, double>> chances = one.chances;
+  std::ranges::stable_sort(chances, std::greater<>(), [](const auto& each) { return each.second; });
+  std::erase_if(chances, [](const auto& each) { return each.second < 0.01; });
   std::string text;
-  for (std::size_t i = 0; i < std::min(most, one.too_close.size()); ++i)
-    text += (i == 0 ? "" : ", ") + one.too_close[i];
-  const std::size_t left = one.too_close.size() - std::min(most, one.too_close.size());
+  for (std::size_t i = 0; i < std::min(most, chances.size()); ++i)
+    text += (i == 0 ? "" : ", ") + chances[i].first + " " + share_text(chances[i].second);
+  const std::size_t left = chances.size() - std::min(most, chances.size());
   return text + (left > 0 ? " and " + std::to_string(left) + " more" : "");
 }
 
@@ -48,8 +61,7 @@ std::string sentence(const Study& study, const Winner& one, const std::string& w
   text += " use " + one.advised() + " " + what + ": the fastest is " + one.best + ", " + study.measure.label +
           (steps ? " x its steps " : " ") + short_number(one.value);
   if (one.speedup) text += ", " + times(*one.speedup) + " times as fast as " + study.map->against;
-  if (one.too_close.size() > 1) text += "; too close to call (" + error_bar_text(one.error) + "): " + others(one);
-  return text + "\n";
+  return text + "; probably the fastest (" + error_bar_text(one.error) + "): " + chances_text(one) + "\n";
 }
 
 std::string both(const Study& study, const std::vector<StudyResult>& main, const std::vector<StudyResult>& own,
@@ -57,8 +69,8 @@ std::string both(const Study& study, const std::vector<StudyResult>& main, const
   const std::string what = steps ? "to a loss of " + short_number(study.goal->loss) : "for short iterations";
   std::string text =
       (steps ? "time to a loss of " + short_number(study.goal->loss) : std::string("time an iteration")) +
-      ": the first row that is not told from the fastest, and how many times as fast the fastest is as " +
-      study.map->against + "; * where " + study.map->against + " is not told from it\n" +
+      ": the fastest, how many times as fast as " + study.map->against + ", and the probability that it is; * where " +
+      study.map->against + " is slower with less than " + share_text(called) + "\n" +
       grid(study, study.sweep[0].key, winners(study, main, steps));
   for (const Winner& here : winners(study, own, steps)) text += sentence(study, here, what, steps.has_value());
   return text;

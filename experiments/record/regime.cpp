@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/backend.hpp"
+#include "core/frames.hpp"
 #include "core/units.hpp"
 #include "experiments/settings/settings.hpp"
 
@@ -16,7 +17,10 @@ constexpr double most_of_it = 0.5;
 double link_seconds(const nlohmann::json& summary, double steps, const Params& cluster) {
   const Settings values = layered(defaults_of(Backends::parameters("sim")), cluster.values());
   const auto rate = [&](const char* key) { return parse_quantity(values.at(key), Unit::bytes_per_second); };
-  const double usable = rate("nic_bandwidth") * finite_number(values.at("nic_efficiency")).value_or(1);
+  const double efficiency = cluster.has("nic_efficiency")
+                                ? finite_number(values.at("nic_efficiency")).value_or(1)
+                                : payload_share(parse_quantity(values.at("mtu"), Unit::bytes));
+  const double usable = rate("nic_bandwidth") * efficiency;
   const double cap = rate("nic_cap");
   const nlohmann::json& nic = summary.at("busiest_nic");
   double seconds = 0;

@@ -16,14 +16,15 @@ function transparent(colour, share) {
   return `rgba(${parts.join(",")},${share})`;
 }
 
-// 1, 2 and 5 of each decade, as whole numbers; Plotly's own of an axis of few decades are digits without their decade.
+// 1, 2 and 5 of each decade, or 1 of many; Plotly's own of an axis of few decades are digits without their decade.
 function logTicks(values) {
   const positive = values.filter(value => value > 0);
   const [least, most] = [Math.min(...positive), Math.max(...positive)];
-  if (positive.length === 0 || most / least > 1e4) return {};
+  if (positive.length === 0) return {};
+  const digits = most / least < 100 ? [1, 2, 5] : [1];
   const ticks = [];
   for (let decade = Math.floor(Math.log10(least)); decade <= Math.log10(most); ++decade)
-    ticks.push(...[1, 2, 5].map(digit => Number(`${digit}e${decade}`)));
+    ticks.push(...digits.map(digit => Number(`${digit}e${decade}`)));
   return {tickvals: ticks, ticktext: ticks.map(String)};
 }
 

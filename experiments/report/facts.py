@@ -100,3 +100,12 @@ def of_search(folder, search):
                 tables=[pairs("Flags that the search began at", plan.get("settings", {})),
                         *([csv_table("Trials", trials)] if trials.exists() else [])],
                 build=plan.get("build", {}))
+
+
+def of_advice(advice):
+    """What `trigram advise` says."""
+    risks = [(one["name"], one["risks"], one["script"]) for one in advice["methods"] if one["name"] in advice["fastest"]]
+    return page("Which method would make these steps shorter", "prediction", f"trigram advise {advice['command']}", text=advice["text"],
+                tables=[{"title": "What the fastest risk for learning, and their line in a script", "note": "",
+                         "columns": ["method", "risks", "script"], "rows": risks},
+                        {"title": "Left out", "note": "", "columns": [], "rows": [(one["name"], one["why"]) for one in advice["left_out"]]}])

@@ -1,7 +1,7 @@
 // Unpacks Plotly, draws the page's figures, and draws them again where the page becomes light or dark.
 "use strict";
 
-const kinds = {curves: Curves, grid: Grid, timeline: Timeline};
+const kinds = {curves: Curves, grid: Grid, timeline: Timeline, advice: Advice};
 
 async function unpacked(id) {
   const packed = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), letter => letter.charCodeAt(0));

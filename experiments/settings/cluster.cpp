@@ -9,9 +9,11 @@
 #include <tuple>
 #include <utility>
 
+#include "core/located.hpp"
 #include "core/quoted.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/settings/settings.hpp"
+#include "experiments/settings/uncertain_value.hpp"
 
 namespace trigram {
 namespace {
@@ -42,6 +44,16 @@ Settings cluster_settings(const std::filesystem::path& file) {
 }  // namespace
 
 Params read_cluster(const std::string& text) {
+  const Params written = cluster_as_written(text);
+  Params cluster(written.owner(), "");
+  for (const auto& [key, value] : written.values()) {
+    const auto place = [&, &key = key] { return written.owner() + ": '" + key + "': "; };
+    cluster.set(key, located(place, [&, &value = value] { return without_range(value); }));
+  }
+  return cluster;
+}
+
+Params cluster_as_written(const std::string& text) {
   const Spec spec = Spec::parse(text);
   const std::filesystem::path file = find_config("clusters", "cluster", spec.name);
   const Params above("cluster " + in_quotes(text), spec.parameters);

@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "core/quoted.hpp"
 #include "experiments/settings/config_file.hpp"
+#include "experiments/settings/uncertain_value.hpp"
 
 namespace trigram {
 namespace {
@@ -33,7 +34,7 @@ Settings read_settings(const std::filesystem::path& path) {
 
 Params as_params(const std::string& owner, const Settings& flags) {
   Params params(owner, "");
-  for (const auto& [key, value] : flags) params.set(key, value);
+  for (const auto& [key, value] : flags) params.set(key, without_range(value));
   return params;
 }
 

@@ -33,7 +33,8 @@ std::string with_parameter(const std::string& spec, const std::string& key, cons
 /// are not set stay so, since some mean something else when they are given. Throws UsageError where FLAG has no value.
 Settings resolved(const Settings& settings, const Settings& defaults);
 
-/// Flags as parameters, to be read. `owner` is what messages name, as "trigram run".
+/// Flags as parameters, to be read; of a value with a range ("25us in 15us..60us") the value. `owner` is what messages
+/// name, as "trigram run".
 Params as_params(const std::string& owner, const Settings& flags);
 
 /// The flags that a `Flags` declares by reading them.

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/quoted.hpp"
 #include "core/spelling.hpp"
+#include "experiments/settings/cluster.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/settings/run_config.hpp"
 
@@ -21,6 +22,25 @@ bool sets_inside(const Settings& given, const std::string& key) {
   if (dot == std::string::npos || flag == given.end()) return false;
   const Spec spec = Spec::parse(flag->second);
   return Params("--" + flag->first, spec.parameters).has(key.substr(dot + 1));
+}
+
+/// Whether the cluster's own file says something of "cluster.KEY": it is nearer to the place than a system is. A
+/// platform file says everything of its links.
+bool cluster_states(const Settings& given, const std::vector<Params::Declared>& flags, const std::string& key) {
+  const std::string prefix = "cluster.";
+  if (!key.starts_with(prefix)) return false;
+  const auto declared = std::ranges::find(flags, "cluster", &Params::Declared::key);
+  const auto named = given.find("cluster");
+  const std::string cluster = named != given.end()      ? named->second
+                              : declared != flags.end() ? declared->fallback
+                                                        : std::string();
+  if (cluster.empty()) return false;
+  try {
+    const Params its = read_cluster(cluster);
+    return its.has("platform") || its.has(key.substr(prefix.size()));
+  } catch (const UsageError&) {
+    return false;  // which is said where the cluster is used
+  }
 }
 
 bool are_among(const std::vector<Params::Declared>& flags, const std::string& flag) {
@@ -45,7 +65,8 @@ Settings with_system(const Settings& given, const std::vector<Params::Declared>&
   Settings all = given;
   for (const auto& [key, value] : read_settings(file)) {
     require_flag_of_a_run(flag_of(key), file);
-    if (are_among(flags, flag_of(key)) && !sets_inside(given, key)) all.emplace(key, value);
+    if (are_among(flags, flag_of(key)) && !sets_inside(given, key) && !cluster_states(given, flags, key))
+      all.emplace(key, value);
   }
   return all;
 }

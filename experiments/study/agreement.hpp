@@ -2,17 +2,21 @@
 // worth.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "experiments/settings/error_bars.hpp"
 #include "experiments/study/study_point.hpp"
 
 namespace trigram {
 
 /// A measurement beside what was predicted.
 struct Prediction {
-  const Row* row = nullptr;  ///< whose measurement it is
-  double seconds = 0;        ///< predicted, of an iteration
+  const Row* row = nullptr;                                      ///< whose measurement it is
+  double seconds = 0;                                            ///< predicted, of an iteration
+  double arithmetic = std::numeric_limits<double>::quiet_NaN();  ///< what arithmetic says of it; NaN: nothing
+  Regime regime = Regime::bandwidth;                             ///< what takes most of `seconds`
 
   const Observation& measured() const { return *row->observation; }
   double error() const;  ///< (predicted − measured) / measured
@@ -31,13 +35,20 @@ struct Share {
   int right = 0, all = 0;
 };
 
-/// Pairs of one source and one condition whose measured times differ by more than a tenth of the smaller, and how many
-/// of them are predicted in that order.
-Share order_of_pairs(const std::vector<Prediction>& some);
+/// Two measurements whose order is asked for.
+struct PredictedPair {
+  const Prediction *one = nullptr, *other = nullptr;
+  /// Whether they are predicted in the order in which they were measured.
+  bool right() const;
+};
 
-/// Predicted measurements that name a method to be faster than, and for how many of them the prediction says the same
-/// as the measurement about whether they are.
-Share decisions(const std::vector<Prediction>& some);
+/// Those of one source and one condition whose measured times differ by more than a tenth of the smaller.
+std::vector<PredictedPair> distinct_pairs(const std::vector<Prediction>& some);
+/// Predicted measurements that name a method to be faster than, each with that method's measurement.
+std::vector<PredictedPair> asked_to_pay(const std::vector<Prediction>& some);
+
+/// How many of these are right.
+Share right_of(const std::vector<PredictedPair>& pairs);
 
 /// The decisions that are predicted otherwise, as "METHOD at CONDITION".
 std::vector<std::string> wrong_decisions(const std::vector<Prediction>& some);

@@ -1,8 +1,5 @@
 #include "experiments/study/measured.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "experiments/study/goal.hpp"
 
 namespace trigram {
@@ -14,9 +11,5 @@ double measured(const Study& study, const StudyResult& result) {
 }
 
 double error_bar_of(const StudyResult& result) { return value_at(result.run, "error_bar.error"); }
-
-bool too_close(const WithErrorBar& one, const WithErrorBar& other) {
-  return std::abs(one.value - other.value) < std::max(one.error * one.value, other.error * other.value);
-}
 
 }  // namespace trigram

@@ -1,4 +1,4 @@
-// What a run comes down to in its study, and when two runs are told apart.
+// What a run comes down to in its study, and how far off that may be.
 #pragma once
 
 #include "experiments/study/study_point.hpp"
@@ -11,14 +11,5 @@ double measured(const Study& study, const StudyResult& result);
 
 /// The error bar of a run's predicted time, a share, from the calibration of its cluster; NaN where there is none.
 double error_bar_of(const StudyResult& result);
-
-/// A predicted value and its error bar, a share.
-struct WithErrorBar {
-  double value = 0;
-  double error = 0;
-};
-
-/// Whether the error bars do not tell them apart: they are nearer to each other than the longer of both bars is.
-bool too_close(const WithErrorBar& one, const WithErrorBar& other);
 
 }  // namespace trigram

@@ -18,6 +18,12 @@ std::string number(double value) {
   return std::isnan(value) ? "" : decimal(value, digits);
 }
 
+std::string ends_of(const std::map<std::string, Spread>& ranges, const std::string& folder) {
+  const auto found = ranges.find(folder);
+  if (found == ranges.end()) return ",,";
+  return "," + number(found->second.of_68.least) + "," + number(found->second.of_68.most);
+}
+
 std::set<std::string> axis_keys(const std::vector<StudyResult>& results) {
   std::set<std::string> keys;
   for (const StudyResult& result : made(results)) {
@@ -60,13 +66,15 @@ std::string quoted(const std::string& text) {
   return "\"" + escaped + "\"";
 }
 
-std::string runs_csv(const Study& study, const std::vector<StudyResult>& results) {
+std::string runs_csv(const Study& study, const std::vector<StudyResult>& results,
+                     const std::map<std::string, Spread>& ranges) {
   const std::set<std::string> axes = axis_keys(results), metrics = summary_keys(results);
   const std::vector<std::string> to_goal =
       study.goal ? measures_to_goal(expenses_in(results)) : std::vector<std::string>{};
   std::string text = "row,series,variant";
   for (const std::string& key : axes) text += "," + quoted(key);
   text += ",folder,measure";
+  if (!ranges.empty()) text += ",least_68,most_68";
   for (const std::string& name : to_goal) text += "," + name;
   for (const std::string& key : metrics) text += "," + key;
   text += "\n";
@@ -75,6 +83,7 @@ std::string runs_csv(const Study& study, const std::vector<StudyResult>& results
     text += quoted(point.row) + "," + quoted(point.series) + "," + quoted(point.variant);
     for (const std::string& key : axes) text += "," + (point.axes.contains(key) ? quoted(point.axes.at(key)) : "");
     text += "," + quoted(result.folder) + "," + number(measured(study, result));
+    if (!ranges.empty()) text += ends_of(ranges, result.folder);
     for (const std::string& name : to_goal) text += "," + number(value_to_goal(name, *study.goal, result.run));
     for (const std::string& key : metrics) text += "," + number(value_at(result.run, "summary." + key));
     text += "\n";

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "experiments/fit/chances.hpp"
 #include "experiments/study/goal.hpp"
 #include "experiments/study/measured.hpp"
 #include "experiments/study/study_files.hpp"
@@ -20,8 +21,7 @@ using MapPoint = std::pair<std::string, std::string>;
 /// What a row comes to at a place.
 struct Contender {
   std::string row;
-  double value = 0;
-  double error = 0;
+  WithErrorBar took;
 };
 
 /// The value of a swept key: the point's, or that of the cluster as it is, which run.json has.
@@ -44,14 +44,23 @@ std::size_t order_of(const Study& study, const std::string& row) {
 
 Winner winner_of(const Study& study, const MapPoint& place, std::vector<Contender> all) {
   std::ranges::sort(all, {}, [&](const Contender& one) { return order_of(study, one.row); });
-  const Contender& best = *std::ranges::min_element(all, {}, &Contender::value);
-  Winner winner{place.first, place.second, best.row, best.value, best.error, {}, {}};
+  const auto value = [](const Contender& one) { return one.took.value; };
+  const Contender& best = *std::ranges::min_element(all, {}, value);
+  Winner winner{place.first, place.second, best.row, best.took.value, best.took.error, {}, {}, {}};
+  std::vector<WithErrorBar> took;
   for (const Contender& one : all) {
-    if (one.row == best.row || too_close({best.value, best.error}, {one.value, one.error}))
-      winner.too_close.push_back(one.row);
-    if (one.row == study.map->against) winner.speedup = one.value / best.value;
+    took.push_back(one.took);
+    if (one.row == best.row || chance_of_less(best.took, one.took) < called) winner.not_called.push_back(one.row);
+    if (one.row == study.map->against) winner.speedup = one.took.value / best.took.value;
   }
+  const std::vector<double> chances = chances_of_least(took);
+  for (std::size_t i = 0; i < all.size(); ++i) winner.chances.emplace_back(all[i].row, chances[i]);
   return winner;
+}
+
+double rounded(double chance) {
+  constexpr double digits = 1e4;
+  return std::round(digits * chance) / digits;
 }
 
 std::string csv_lines(const char* kind, const std::vector<Winner>& all) {
@@ -60,18 +69,26 @@ std::string csv_lines(const char* kind, const std::vector<Winner>& all) {
   text.precision(digits);
   for (const Winner& one : all) {
     text << kind << "," << quoted(one.x) << "," << quoted(one.y) << "," << one.best << "," << one.value << ","
-         << one.error << ",";
-    for (const std::string& row : one.too_close) text << (row == one.too_close.front() ? "" : " ") << row;
+         << one.error << "," << rounded(one.chance_of(one.best)) << ",";
+    for (const std::string& row : one.not_called) text << (row == one.not_called.front() ? "" : " ") << row;
     text << ",";
     if (one.speedup) text << *one.speedup;
-    text << "," << one.advised() << "\n";
+    text << "," << one.advised() << ",";
+    for (const auto& [row, chance] : one.chances)
+      text << (row == one.chances.front().first ? "" : " ") << rounded(chance);
+    text << "\n";
   }
   return text.str();
 }
 
 }  // namespace
 
-bool Winner::tells(const std::string& row) const { return std::ranges::find(too_close, row) == too_close.end(); }
+bool Winner::calls(const std::string& row) const { return std::ranges::find(not_called, row) == not_called.end(); }
+
+double Winner::chance_of(const std::string& row) const {
+  const auto found = std::ranges::find(chances, row, [](const auto& one) { return one.first; });
+  return found == chances.end() ? 0 : found->second;
+}
 
 StepsToGoal steps_to_goal(const Study& study, const std::vector<StudyResult>& learning) {
   StepsToGoal steps;
@@ -91,7 +108,7 @@ std::vector<Winner> winners(const Study& study, const std::vector<StudyResult>& 
     const MapPoint place(value_of(study.sweep[0], result), value_of(study.sweep[1], result));
     if (!contenders.contains(place)) places.push_back(place);
     std::vector<Contender>& here = contenders[place];
-    if (std::isfinite(value) && value > 0) here.push_back({result.point.row, value, error_of(study, result)});
+    if (std::isfinite(value) && value > 0) here.push_back({result.point.row, {value, error_of(study, result)}});
   }
   std::vector<Winner> all;
   for (const MapPoint& place : places) {
@@ -103,7 +120,7 @@ std::vector<Winner> winners(const Study& study, const std::vector<StudyResult>& 
 std::string winners_csv(const Study& study, const std::vector<StudyResult>& results,
                         const std::optional<StepsToGoal>& steps) {
   std::string text = "kind," + quoted(study.sweep[0].key) + "," + quoted(study.sweep[1].key) +
-                     ",best,value,error,too_close,speedup,advised\n" +
+                     ",best,value,error,chance,not_called,speedup,advised,chances\n" +
                      csv_lines("iteration", winners(study, results, {}));
   return steps ? text + csv_lines("goal", winners(study, results, steps)) : text;
 }

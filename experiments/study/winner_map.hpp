@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/study/study_point.hpp"
@@ -21,13 +22,17 @@ struct Winner {
   std::string best;  ///< the row of the least measure
   double value = 0;  ///< its measure, times its steps where they count
   double error = 0;  ///< its error bar, a share
-  std::vector<std::string>
-      too_close;                  ///< rows that the error bar does not tell from it, with it, as the study orders them
+  /// Of each row the probability that it is the fastest, by the error bars of all, as the study orders them.
+  std::vector<std::pair<std::string, double>> chances;
+  /// Rows that it is faster than with a probability below `called`, with it, as the study orders them.
+  std::vector<std::string> not_called;
   std::optional<double> speedup;  ///< the measure of `against` over that of `best`; none where `against` has none
 
-  /// What to use: of those rows, the one that stands first in the study.
-  const std::string& advised() const { return too_close.front(); }
-  bool tells(const std::string& row) const;
+  /// What to use: of the rows of `not_called`, the one that stands first in the study.
+  const std::string& advised() const { return not_called.front(); }
+  bool calls(const std::string& row) const;
+  /// The probability that `row` is the fastest; 0 for one that takes no part.
+  double chance_of(const std::string& row) const;
 };
 
 /// By place, in the order of `results`, which are those of one kind: main ones or those on the cluster's own network.
@@ -36,7 +41,8 @@ struct Winner {
 std::vector<Winner> winners(const Study& study, const std::vector<StudyResult>& results,
                             const std::optional<StepsToGoal>& steps);
 
-/// A row a place: x, y, best, value, error, too_close, speedup, advised, once for an iteration and once to the goal.
+/// A row a place: x, y, best, value, error, chance (that it is the fastest), not_called, speedup, advised, and what all
+/// rows' chances are, once for an iteration and once to the goal.
 std::string winners_csv(const Study& study, const std::vector<StudyResult>& results,
                         const std::optional<StepsToGoal>& steps);
 

@@ -1,8 +1,10 @@
 """Whether the best is better: by runs that the search has not seen, what each choice is worth alone, and the summary."""
 
+import math
 import statistics
 
 REAL_DIFFERENCE = 1e-9  # below it, two times differ by rounding alone
+CALLED = 0.9  # the probability from which on an order is called
 
 
 def judge(search, pool):
@@ -19,8 +21,27 @@ def judge(search, pool):
              "confirmed": times, "error_bar": max(error_bar(begin.run), error_bar(best.run)),
              "set_back": {key: {"default": default_of(search.plan, key), "best": best.chosen[key], "words": words_of(run, search.measure),
                                 "value": search.measure.value(run.json) if run.json else None} for key, run in alone.items()}}
+    facts["chance"] = chance(facts)
     facts["call"] = call(facts)
     return facts
+
+
+def medians(facts):
+    """Of the given and of the best, by the runs that the search has not seen, where there are some; None where one has no number."""
+    before, after = (facts["confirmed"][name] or [facts[one]] for name, one in (("default", "default"), ("best", "value")))
+    return None if None in before + after else (statistics.median(before), statistics.median(after))
+
+
+def chance(facts):
+    """The probability that the best is faster, where both medians are off by normal logarithms of their own, as far as the error bar says;
+    None where one of them has no number."""
+    pair = medians(facts)
+    if facts["best"] == 0 or pair is None:
+        return None
+    high, low = pair
+    if not facts["error_bar"]:
+        return 1.0 if high - low > REAL_DIFFERENCE * high else 0.5
+    return statistics.NormalDist().cdf(math.log(high / low) / (math.sqrt(2) * math.log1p(facts["error_bar"])))
 
 
 def without(trial, key, plan):
@@ -48,18 +69,15 @@ def words_of(run, measure):
 
 
 def call(facts):
-    """"better", "too close to call" or "nothing is better": by the runs that the search has not seen, where there are some."""
+    """"better", "not called" or "nothing is better": by the runs that the search has not seen, where there are some."""
     if facts["best"] == 0:
         return "nothing is better"
     before, after = (facts["confirmed"][name] or [facts[one]] for name, one in (("default", "default"), ("best", "value")))
     if None in after:
-        return "too close to call"
+        return "not called"
     if None in before:
-        return "better" if all(value is None for value in before) else "too close to call"
-    low, high = statistics.median(after), statistics.median(before)
-    bar = facts["error_bar"] * max(low, high)
-    apart = max(after) < min(before) and high - low > max(bar, REAL_DIFFERENCE * high)
-    return "better" if apart else "too close to call"
+        return "better" if all(value is None for value in before) else "not called"
+    return "better" if max(after) < min(before) and facts["chance"] >= CALLED else "not called"
 
 
 def gain(before, after):
@@ -113,11 +131,20 @@ def range_words(values):
 def verdict_words(facts):
     if facts["call"] == "nothing is better":
         return "nothing is better than what was given"
-    if facts["call"] == "too close to call":
-        return "too close to call: the gain is no larger than what seeds and the cluster's error bar leave open"
+    if facts["call"] == "not called":
+        return f"not called: {chance_words(facts)}"
     before, after = facts["confirmed"]["default"], facts["confirmed"]["best"]
     if not before:
         return "better, by the runs of the search alone (--confirm 0)"
     if None in before:
         return "better: the default never arrives"
-    return f"better{gain(statistics.median(before), statistics.median(after))} by the medians of runs that the search has not seen"
+    return (f"better{gain(statistics.median(before), statistics.median(after))} by the medians of runs that the search has not seen; "
+            f"{chance_words(facts)}")
+
+
+def chance_words(facts):
+    """What seeds and the cluster's error bar leave open."""
+    if facts["chance"] is None:
+        return "some runs have no number"
+    overlap = "" if facts["call"] == "better" else ", and runs of other seeds must not overlap"
+    return f"the best is faster with a probability of {100 * facts['chance']:.3g} % by the cluster's error bar{overlap}"

@@ -69,7 +69,7 @@ TEST_F(StudyFolder, KilledAndContinuedItIsAsIfNothingHadBeen) {
 
 TEST_F(StudyFolder, OfAMapSaysWhatToUseOnTheClustersOwnNetwork) {
   const Ended ended = study(
-      "[sweep]\ncluster.nic_bandwidth = 1Gbps 2Gbps\ncluster.nic_latency = 1us 5us\n[map]\nagainst = a\n"
+      "[sweep]\ncluster.nic_bandwidth = 1Gbps 2Gbps\ncluster.nic_latency = 1us 5us\n[map]\nagainst = a\nerror = 0.01\n"
       "[goal]\nloss = 1e9\n[learning]\nsteps = 3\n" +
       std::string(two_rows) + "[row.never]\nalgorithm = local_sgd:every=1000\n");
   ASSERT_EQ(ended.code, 0) << ended.text;

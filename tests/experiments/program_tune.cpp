@@ -12,6 +12,7 @@ namespace trigram::testing::program_tune_test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
@@ -57,9 +58,11 @@ TEST_F(Tune, TheBestIsAFileThatRunTakesAndIsAsFast) {
 TEST_F(Tune, TwoChoicesAreSearchedWhole) {
   // Four configurations in all, of which one is the given; what each choice is worth alone is one of the others.
   const std::string space = "hierarchy = none leader\noverlap = on off\n";
-  const Ended ended = tune(slow_network + std::string("--trials 20 --confirm 0"), space);
+  const Ended ended = tune(slow_network + std::string("--trials 20 --confirm 0 --uncertainty 4"), space);
   ASSERT_EQ(ended.code, 0) << ended.text;
   EXPECT_THAT(ended.text, HasSubstr("time of an iteration, 4 trials (there are no more) of 2 choices"));
+  EXPECT_THAT(ended.text, ContainsRegex("the best is faster with a probability of [0-9.]+ %"));
+  EXPECT_THAT(text_of(scratch / "t/uncertainty.txt"), HasSubstr("median of 4 draws"));
   const nlohmann::json found = json_of("t/tune.json");
   std::map<std::string, double> times;
   for (const nlohmann::json& trial : found["trials"]) {

@@ -49,7 +49,7 @@ BORDERS = {
     "experiments/measure": (("core", "experiments/measure"), r"Eigen/.*"),
     "experiments/fit": (("core", "processes", "experiments/workloads", "experiments/settings", "experiments/measure",
                          "experiments/record", "experiments/fit"),
-                        r"nlohmann/.*|Eigen/.*|nlopt\.hpp|boost/math/.*|" + POSIX),
+                        r"nlohmann/.*|Eigen/.*|nlopt\.hpp|boost/(math|random)/.*|" + POSIX),
     "experiments/study": (("core", "processes", "experiments/workloads", "experiments/settings", "experiments/record",
                            "experiments/fit", "experiments/study"),
                           r"nlohmann/.*|" + POSIX),

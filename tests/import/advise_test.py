@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -36,6 +37,22 @@ class Advice(unittest.TestCase):
         rows = self.rows(self.advise(1, "0.8Gbps", "--methods", "local_sgd"))
         self.assertAlmostEqual(rows["all_reduce"] / (3 + 40), 1, 2)
         self.assertAlmostEqual(rows["local_sgd"] / (3 + 10), 1, 2)
+
+    def test_a_gain_is_as_probable_as_the_ranges_leave_it(self):
+        # Half or twice the bandwidth move both by the same share, so that the gain is sure; 40 ms become 20 to 80, half of them 28 to 57.
+        cluster = self.folder / "mine.cfg"
+        cluster.write_text("nodes = 2\ngpus_per_node = 1\nnic_latency = 1us\nkernel_launch = 0s\n# a guess\nnic_bandwidth = 0.8Gbps in 0.4Gbps..1.6Gbps\n"
+                           "calibration_error = all/9/0% compute/9/0% bandwidth/9/0% latency/9/0%\n")
+        profile = self.folder / "mine.csv"
+        profile.write_text(PROFILE.format(1))
+        ended = subprocess.run([PROGRAM, "advise", "--profile", profile, "--cluster", cluster, "--methods", "local_sgd", "--uncertainty", "64"],
+                               capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertRegex(ended.stdout, r"^local_sgd would make .* and be faster with a probability of 100 %")
+        least, most = map(float, re.search(r"all_reduce today: 68 % of 64 draws from ([\d.]+) to ([\d.]+) ms", ended.stdout).groups())
+        self.assertAlmostEqual(least / (3 + 40 * 2 ** -0.68), 1, 1)
+        self.assertAlmostEqual(most / (3 + 40 * 2 ** 0.68), 1, 1)
+        self.assertIn("decided by cluster.nic_bandwidth", ended.stdout)
 
     def test_what_does_not_fit_is_left_out(self):
         self.assertEqual(set(self.rows(self.advise(1, "1Gbps", "--keep-accuracy", "--methods", "local_sgd,bytegrad,delayed_sgd"))), {"all_reduce"})

@@ -128,7 +128,8 @@ class Shipped(unittest.TestCase):
                     self.same_decisions(out)
 
     def same_decisions(self, out):
-        """Tables and pictures call the same rows too close, at every place and by every run's own error bar."""
+        """Tables and pictures call the same order of rows, at every place and by every run's own error bar, and give the fastest the same
+        probability."""
         study = checked.study(out / "study.json")
         runs = [run for run in checked.runs(out, study) if not run["variant"]]
         times, errors, _, _ = map_plot.times_of(study, runs)
@@ -138,9 +139,12 @@ class Shipped(unittest.TestCase):
             for winner in csv.DictReader(file):
                 names = [row for row in times if row in steps[winner["kind"]]]
                 x, y = (values.index(winner[axis["key"]]) for values, axis in zip(in_order, study["axes"]))
-                near = map_plot.near_fastest(np.array([times[row] * steps[winner["kind"]][row] for row in names]),
-                                             np.array([errors[row] for row in names]))[:, y, x]
-                self.assertEqual(list(itertools.compress(names, near)), winner["too_close"].split(), winner)
+                values = np.array([times[row] * steps[winner["kind"]][row] for row in names])
+                bars = np.array([errors[row] for row in names])
+                near = map_plot.not_called(values, bars)[:, y, x]
+                self.assertEqual(list(itertools.compress(names, near)), winner["not_called"].split(), winner)
+                drawn = map_plot.chances(np.log(values), bars)[names.index(winner["best"]), y, x]
+                self.assertAlmostEqual(drawn, float(winner["chance"]), delta=0.05, msg=winner)
 
 
 if __name__ == "__main__":

@@ -219,6 +219,27 @@ class Explored(unittest.TestCase):
         for name, _, _, seconds in self.table(section):
             self.assertAlmostEqual(float(seconds) / sum(sums[name]), 1, delta=1e-3)
 
+    def test_an_advice_shows_the_methods_that_are_still_considered(self):
+        told = subprocess.run([PROGRAM, "advise", "--workload=vgg16", "--cluster=bagua_v100:nic_bandwidth=10Gbps", "--methods=bytegrad,d_psgd,qsgd",
+                               "--uncertainty=16", "--html=advice/report.html"], cwd=self.place, capture_output=True, text=True)
+        self.assertIn("there is no folder", told.stderr)
+        (self.place / "advice").mkdir()
+        told = subprocess.run([*told.args], cwd=self.place, capture_output=True, text=True)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.open("advice")
+        section = self.section("A step with each method")
+        rows = [line.split() for line in told.stdout.split("\n\n")[1].splitlines()[2:] if line]
+        printed = {words[0]: words[1:4] for words in rows if words[0] in ("all_reduce", "bytegrad", "d_psgd", "qsgd")}
+        self.assertEqual(len(printed), 4)
+        for name, milliseconds, _, gain, chance, *_ in self.table(section):
+            self.assertAlmostEqual(float(milliseconds) / float(printed[name][0]), 1, delta=1e-3)
+            if name != "all_reduce":
+                self.assertAlmostEqual(float(gain.rstrip("x")) / float(printed[name][1].rstrip("x")), 1, delta=1e-2)
+                self.assertEqual(chance.split()[0], printed[name][2])
+        self.find(f"{section} fieldset input")[[one.text for one in self.find(f"{section} fieldset label")].index("low precision")].send_keys(SPACE)
+        self.assertEqual({row[0] for row in self.table(section)}, {"all_reduce", "d_psgd"})
+        self.assertIn("trigram advise", self.find("pre")[-1].text)
+
     def test_it_asks_nobody_fits_a_phone_turns_dark_and_prints_without_controls(self):
         self.make_grid()
         self.browser.get_log("performance")

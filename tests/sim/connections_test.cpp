@@ -108,7 +108,6 @@ TEST(Connections, LimitFluidCollectivesAsTheyLimitMessages) {
 }
 
 TEST(Connections, AreRefusedWhereTheyLimitNothing) {
-  EXPECT_THROW(Backends::make(flat(2, "connections=4")), UsageError);
   EXPECT_THROW(Backends::make(flat(2, "nic_window=1MiB,connections=0")), UsageError);
   EXPECT_THROW(Backends::make(flat(2, "connection_cap=10")), UsageError);
 }

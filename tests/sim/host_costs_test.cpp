@@ -109,6 +109,25 @@ TEST(CodecRates, NameWhatIsWrongWithThem) {
   EXPECT_NE(refusal("minmax_uint8/encod/0/2ns").find("did you mean 'encode'"), std::string::npos);
   EXPECT_NE(refusal("minmax_uint/encode/0/2ns").find("did you mean 'minmax_uint8'"), std::string::npos);
   EXPECT_NE(refusal("one_bit/encode/0/2ns one_bit/encode/0/1ns").find("already"), std::string::npos);
+  EXPECT_NE(refusal("one_bit/encode/0/2ns/9..4").find("write LEAST..MOST, as 64..2359296"), std::string::npos);
+  EXPECT_NE(refusal("one_bit/encode/0/2ns/9").find("'9' is no range of elements"), std::string::npos);
+}
+
+// A million elements are encoded: within the sizes it costs what it does without them, outside the run is refused.
+TEST(CodecRates, AreRefusedForTensorsOfOtherSizes) {
+  const auto encode = [](const Codec& c, Device& d, Buffer x, Buffer f) { c.encode(d, x, f, {}); };
+  expect_relative(with_codec("codec_rates=minmax_uint8/encode/80us/2ns/64..1000000", encode), 80e-6 + 1e6 * 2e-9,
+                  tolerance);
+  try {
+    with_codec("codec_rates=minmax_uint8/encode/80us/2ns/64..999999", encode);
+    FAIL() << "nothing was refused";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what())
+                  .find("measured on calls to encode of 64 to 999999 elements, and this run has "
+                        "one of 1000000"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
-// Error bars in words, and which rows of a study they do not tell apart.
+// Error bars in words, and how probable they make each row of a study to be the fastest.
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
 
 #include "core/decimal.hpp"
+#include "experiments/fit/chances.hpp"
 #include "experiments/measure/median.hpp"
 #include "experiments/program/tables.hpp"
+#include "experiments/program/uncertainty.hpp"
 #include "experiments/study/measured.hpp"
 
 namespace trigram {
@@ -16,18 +18,19 @@ namespace {
 struct Call {
   std::string line;
   std::vector<double> values;
-  WithErrorBar middle;  ///< their median, and the longest of their error bars
+  WithErrorBar middle;  ///< their median, as a time, and the longest of their error bars
 };
 
 /// Lines that are compared with each other, since all swept values but the seed are the same.
 struct CallsAtPlace {
   std::string place;
-  std::vector<Call> calls;  ///< in ascending order
+  std::vector<Call> calls;  ///< the fastest first
 };
 
+constexpr const char* a_rate = "summary.samples_per_s";
+
 bool is_time(const std::string& path) {
-  static const std::set<std::string> times{"summary.iteration_s", "summary.iteration_median_s",
-                                           "summary.samples_per_s"};
+  static const std::set<std::string> times{"summary.iteration_s", "summary.iteration_median_s", a_rate};
   return times.contains(path);
 }
 
@@ -69,7 +72,7 @@ std::vector<CallsAtPlace> calls_of(const Study& study, const std::vector<StudyRe
     const std::string line = study.rows.size() == 1 ? line_of(study, result.point) : result.point.row;
     CallsAtPlace& here = named(all, &CallsAtPlace::place, place_of(study, result.point.axes));
     Call& call = named(here.calls, &Call::line, line);
-    call.values.push_back(value);
+    call.values.push_back(study.measure.value == a_rate ? 1 / value : value);
     call.middle.error = std::max(call.middle.error, error);
   }
   for (auto& [place, calls] : all) {
@@ -79,31 +82,29 @@ std::vector<CallsAtPlace> calls_of(const Study& study, const std::vector<StudyRe
   return all;
 }
 
-/// "a, b, c; d, e": neighbours that are not told apart; empty where all are.
-std::string groups_of(const std::vector<Call>& calls) {
-  std::string text;
-  bool open = false;
-  for (std::size_t i = 1; i < calls.size(); ++i) {
-    const bool near = too_close(calls[i - 1].middle, calls[i].middle);
-    if (near) text += (open ? "" : (text.empty() ? "" : "; ") + calls[i - 1].line) + ", " + calls[i].line;
-    open = near;
-  }
-  return text;
+/// "a 62 %, b 38 %", by their error bars.
+std::string chances_of(const std::vector<Call>& calls) {
+  std::vector<WithErrorBar> all;
+  for (const Call& call : calls) all.push_back(call.middle);
+  const std::vector<double> chances = chances_of_least(all);
+  std::vector<std::pair<std::string, double>> named;
+  for (std::size_t i = 0; i < calls.size(); ++i) named.emplace_back(calls[i].line, chances[i]);
+  return chances_text(named);
 }
 
 /// A line a place, in two columns.
 std::string table_of(const Study& study, const std::vector<CallsAtPlace>& all) {
   std::vector<std::pair<std::string, std::string>> rows = {
-      {keys_of_places(study), "too close to call: each and the next, from the least on"}};
+      {keys_of_places(study), "the probability of each to be the fastest"}};
   for (const auto& [place, calls] : all) {
-    if (const std::string groups = groups_of(calls); !groups.empty()) rows.emplace_back(place, groups);
+    if (calls.size() > 1) rows.emplace_back(place, chances_of(calls));
   }
   if (rows.size() == 1) return "";
-  if (study.sweep.empty()) return "too close to call: " + rows.back().second + "\n";
+  if (study.sweep.empty()) return rows[0].second + ": " + rows.back().second + "\n";
   std::size_t width = 0;
-  for (const auto& [place, groups] : rows) width = std::max(width, place.size());
+  for (const auto& [place, chances] : rows) width = std::max(width, place.size());
   std::string text;
-  for (const auto& [place, groups] : rows) text += place + std::string(width - place.size() + 2, ' ') + groups + "\n";
+  for (const auto& [place, chances] : rows) text += place + std::string(width - place.size() + 2, ' ') + chances + "\n";
   return text;
 }
 
@@ -114,7 +115,7 @@ std::string error_bar_text(double error) {
   return "\u00b1 " + decimal(hundred * error, 2) + " %";
 }
 
-std::string close_calls(const Study& study, const std::vector<StudyResult>& results) {
+std::string fastest_table(const Study& study, const std::vector<StudyResult>& results) {
   if (!is_time(study.measure.value)) return "";
   double least = 1, most = 0;
   const std::vector<CallsAtPlace> all = calls_of(study, results);

@@ -1,0 +1,55 @@
+// Predicted times over the ranges of what is not known exactly.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/fit/chances.hpp"
+#include "experiments/fit/spread.hpp"
+
+namespace trigram {
+
+/// What is asked for: a training iteration, or an operation of `trigram bench` on a buffer of `size`.
+struct UncertainQuestion {
+  Settings run;  ///< all flags, as `resolved` has them, with the ranges of system and cluster
+  std::string op, size;
+  std::string place = "";  ///< for messages
+};
+
+/// How many points are drawn, from what seed, and how many simulations run at a time.
+struct Draws {
+  int count = 0;
+  std::uint64_t seed = 1;
+  int jobs = 1;
+};
+
+/// One prediction over all draws.
+struct UncertainTime {
+  Spread seconds;                                      ///< the model's own error among what was drawn
+  std::vector<std::pair<std::string, double>> shares;  ///< of the variance by parameter, the largest first
+  std::size_t ranges = 0;                              ///< that were drawn from
+  bool measured = true;                                ///< whether the cluster's calibration says how far off it is
+  std::vector<WithErrorBar> draws;                     ///< each as simulated, with the model's own error
+};
+
+/// What shares call the error of the model.
+inline constexpr const char* the_model = "the model itself";
+
+/// The largest root of the mean square of errors over the rows of one published source on which no value was found: DGX
+/// Spark, of the ten of study agreement. It stands where a cluster's calibration says nothing.
+inline constexpr double error_without_measurements = 0.27;
+
+/// Each question, simulated fluidly at the same points: a parameter that several of them have a range for is at the
+/// same quantile in all. Drawn are all ranges, of systems and of clusters, and how far off the model itself is by the
+/// cluster's calibration, or, where it has none, by `error_without_measurements`. Throws what a simulation throws.
+std::vector<UncertainTime> uncertain_times(const std::vector<UncertainQuestion>& questions, const Draws& draws);
+
+/// The probability that each of these, of the same draws, is the least: in each draw by the model's own error, which is
+/// another one for each, and the mean over draws.
+std::vector<double> chances_of_least(const std::vector<const UncertainTime*>& times);
+/// The same of one and another.
+double chance_of_less(const UncertainTime& one, const UncertainTime& other);
+
+}  // namespace trigram
