@@ -52,7 +52,8 @@ struct Neighbourhood {
 struct Links {
   double node_bandwidth = 0;  ///< of a GPU inside its node
   double nic_bandwidth = 0;
-  int nics = 1;  ///< of a node
+  int nics = 1;      ///< of a node
+  int channels = 0;  ///< that the library uses, where it has said so; 0: not known
 };
 
 /// One all-reduce algorithm, without state.

@@ -47,10 +47,15 @@ class Nccl final : public PipelinedRing {
         protocol_(place_among(protocol_names,
                               params.get("protocol", "auto", "ll, ll128, simple; auto: by the same model"), params,
                               "protocol")),
-        links_{.node_bandwidth = params.get("node_bandwidth", "0", Unit::bytes_per_second,
-                                            "of a GPU inside its node, as its data sheet says; 0: the cluster's"),
-               .nic_bandwidth = params.get("nic_bandwidth", "0", Unit::bytes_per_second, "of a NIC; 0: the cluster's"),
-               .nics = params.get("nics", 0, "NICs of a node; 0: the cluster's", {0, 1024})} {
+        links_{
+            .node_bandwidth = params.get("node_bandwidth", "0", Unit::bytes_per_second,
+                                         "of a GPU inside its node, as its data sheet says; 0: the cluster's"),
+            .nic_bandwidth = params.get("nic_bandwidth", "0", Unit::bytes_per_second, "of a NIC; 0: the cluster's"),
+            .nics = params.get("nics", 0, "NICs of a node; 0: the cluster's", {0, 1024}),
+            .channels = params.get("channels", 0,
+                                   "as NCCL says when it starts, with NCCL_DEBUG=INFO: '24 coll channels'; 0: by its "
+                                   "search on these links",
+                                   {0, 64})} {
     require(algorithm_ != at(NcclAlgorithm::nvls) || protocol_ < 0 || protocol_ == at(NcclProtocol::simple),
             params.owner(), ": nvls knows the protocol simple alone; leave 'protocol' out");
   }
@@ -65,7 +70,8 @@ class Nccl final : public PipelinedRing {
     if (protocol_ >= 0) spec += std::string("protocol=") + protocol_names[static_cast<std::size_t>(protocol_)] + ",";
     return spec + "node_bandwidth=" + own_or(links_.node_bandwidth, links.node_bandwidth) +
            ",nic_bandwidth=" + own_or(links_.nic_bandwidth, links.nic_bandwidth) +
-           ",nics=" + std::to_string(links_.nics > 0 ? links_.nics : links.nics);
+           ",nics=" + std::to_string(links_.nics > 0 ? links_.nics : links.nics) +
+           (links_.channels > 0 ? ",channels=" + std::to_string(links_.channels) : "");
   }
 
   Cost cost_at(const Placement& place, std::int64_t count, std::int64_t element_bytes) const override {

@@ -66,7 +66,7 @@ NcclGpu gpu_of(double node_bandwidth) {
 }  // namespace
 
 NcclModel::NcclModel(const Links& links, int ranks, int nodes, Laps laps)
-    : laps_(static_cast<int>(laps)), ranks_(ranks), nodes_(nodes) {
+    : laps_(static_cast<int>(laps)), ranks_(ranks), nodes_(nodes), stated_channels_(links.channels) {
   constexpr double most_of_pcie = 64 * giga, of_nvlink = 20.0 / 25, of_pcie = 12.0 / 16;
   nvlink_ = links.node_bandwidth > most_of_pcie;
   gpu_ = nvlink_ ? gpu_of(links.node_bandwidth) : NcclGpu::ampere;
@@ -216,8 +216,9 @@ int NcclModel::channels(NcclChoice choice, std::int64_t bytes) const {
   double threshold = threads[protocol] * of_thread[protocol];
   if (ll && choice.algorithm == NcclAlgorithm::ring) threshold *= ranks_;
   const double moved_of_byte = (laps_ == 2 ? 2 : 1) * (ll ? 4 : 1);
-  int all = std::min(most, 2 * channels_);
-  if (gpu_ >= NcclGpu::hopper && nodes_ > 1 && ring_channel_ > fast && all < doubled_below) all *= 2;
+  int all = stated_channels_ > 0 ? stated_channels_ : std::min(most, 2 * channels_);
+  if (stated_channels_ == 0 && gpu_ >= NcclGpu::hopper && nodes_ > 1 && ring_channel_ > fast && all < doubled_below)
+    all *= 2;
   const double enough = static_cast<double>(bytes) / std::max(threshold, least_moved / moved_of_byte);
   return static_cast<int>(std::clamp(enough, 1.0, static_cast<double>(all)));
 }

@@ -99,7 +99,8 @@ class NcclModel {
 
   int laps_;  ///< 0 of a chain
   int ranks_, nodes_, rails_ = 1;
-  int channels_ = 1;  ///< that the search finds
+  int channels_ = 1;         ///< that the search finds
+  int stated_channels_ = 0;  ///< that carry a vector, where links say so
   bool nvlink_ = true, near_nics_ = true;
   NcclGpu gpu_ = NcclGpu::volta;
   double in_node_ = 0;       ///< bytes/s of a GPU inside its node, as NCCL counts them

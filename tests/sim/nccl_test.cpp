@@ -88,6 +88,7 @@ TEST(Nccl, UsesFewerChannelsForShortVectors) {
   EXPECT_EQ(ampere.channels(ll, 10 * 512 * 8 * 8), 10);
   EXPECT_EQ(ampere.channels(ll128, 10 * 8192), 10);
   EXPECT_EQ(ampere.channels(simple, 8), 1);
+  EXPECT_EQ(NcclModel({300e9, 6.25e9, 8, 8}, 16, 2).channels(simple, 1 << 28), 8) << "as its log says of two p4d";
 }
 
 // Up and down a chain of eight and one hop between nodes, of hardly a byte. Where each GPU has a NIC, that NIC is asked
