@@ -8,14 +8,12 @@
 namespace trigram::threads {
 namespace {
 
-std::string describe(const Shape& shape) {
-  return std::to_string(shape.count) + " elements (" + std::to_string(shape.modelled_count) + " modelled) of " +
-         std::string(name_of(shape.dtype)) + (shape.phantom ? ", phantom" : "");
+std::string describe(const Buffer& buffer) {
+  return std::to_string(buffer.bytes()) + " bytes (" + std::to_string(buffer.modelled_bytes()) + " modelled)";
 }
 
-bool agree(const Shape& a, const Shape& b) {
-  return a.phantom == b.phantom && a.count * size_of(a.dtype) == b.count * size_of(b.dtype) &&
-         a.modelled_count * size_of(a.dtype) == b.modelled_count * size_of(b.dtype);
+bool agree(const Buffer& a, const Buffer& b) {
+  return a.bytes() == b.bytes() && a.modelled_bytes() == b.modelled_bytes();
 }
 
 }  // namespace
@@ -40,9 +38,8 @@ void Channel::take(const Buffer& into, const Wait& wait, const What& what) {
       changed_, lock, [&] { return !waiting_.empty(); }, what);
   const Buffer message = waiting_.front();
   ensure(
-      agree(message.shape(), into.shape()), wait.operation, ": ", [&] { return describe(message.shape()); },
-      " came for ", what, ", which is of ", [&] { return describe(into.shape()); },
-      "; both ends must name the same size");
+      agree(message, into), wait.operation, ": ", [&] { return describe(message); }, " came for ", what,
+      ", which is of ", [&] { return describe(into); }, "; both ends must name the same size");
   if (into.bytes() > 0) std::memcpy(into.raw(), message.raw(), static_cast<std::size_t>(into.bytes()));
   waiting_.pop_front();
   ++taken_;

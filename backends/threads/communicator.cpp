@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/real_data.hpp"
+
 namespace trigram::threads {
 
 ThreadCommunicator::ThreadCommunicator(LaneOnNetwork lane, std::string name, std::string key,
@@ -14,7 +16,10 @@ ThreadCommunicator::ThreadCommunicator(LaneOnNetwork lane, std::string name, std
 
 void ThreadCommunicator::exchange(std::span<const Transfer> transfers) {
   count_operation();
-  for (const Transfer& transfer : transfers) require_rank(transfer.peer);
+  for (const Transfer& transfer : transfers) {
+    require_rank(transfer.peer);
+    require_data(transfer.buffer, "threads");
+  }
   const LaneContext& context = *lane();
   Batch batch;
   for (const Transfer& transfer : transfers) batch.add(channel(transfer), transfer, world_rank(transfer.peer));

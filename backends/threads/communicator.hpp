@@ -18,7 +18,7 @@ struct LaneOnNetwork {
 };
 
 /// One rank's end. Groups of one name on all ranks belong together. A message is copied once, from where its sender has
-/// it to where its receiver wants it; phantom buffers are compared by their sizes.
+/// it to where its receiver wants it. Real bytes travel: a phantom buffer is a UsageError.
 class ThreadCommunicator final : public ProcessCommunicator {
  public:
   /// `world_ranks` by rank of the group; a group of one lane has a `key` that no other has.

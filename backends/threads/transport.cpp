@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backends/threads/communicator.hpp"
+#include "core/real_data.hpp"
 
 namespace trigram::threads {
 
@@ -30,6 +31,7 @@ HostGroup::Parts ThreadTransport::gather(const Bytes& own, Patience patience) {
 void ThreadTransport::carry(std::span<const Letter> letters, const LaneContext& lane, const std::string& operation) {
   Batch batch;
   for (const auto& [transfer, tag] : letters) {
+    require_data(transfer.buffer, "threads");
     const bool sends = transfer.direction == Transfer::Direction::send;
     if (tag == envelope_tag) {
       Envelope envelope;
