@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <thread>
 
 #include "backends/process/entered_process.hpp"
@@ -13,6 +14,9 @@
 
 namespace trigram::threads {
 namespace {
+
+/// Each has threads for its lanes, and weights of its own.
+constexpr int most_ranks = 256;
 
 class ThreadsBackend final : public Backend {
  public:
@@ -28,6 +32,8 @@ class ThreadsBackend final : public Backend {
 
   std::vector<int> nodes(int ranks) const override {
     require(ranks >= 1, "backend 'threads': ", ranks, " ranks cannot run; ask for 1 or more");
+    require(ranks <= most_ranks, "backend 'threads' runs ", most_ranks, " ranks at most, all on this machine, and not ",
+            ranks, "; simulate more with --backend sim");
     std::vector<int> node_of_rank;
     for (int rank = 0; rank < ranks; ++rank) node_of_rank.push_back(ranks_per_node_ == 0 ? 0 : rank / ranks_per_node_);
     return node_of_rank;
@@ -47,14 +53,21 @@ class ThreadsBackend final : public Backend {
     const auto network = std::make_shared<Network>(world.ranks);
     std::vector<Outcome> outcomes(static_cast<std::size_t>(world.ranks));
     std::vector<std::thread> threads;
-    for (int rank = 0; rank < world.ranks; ++rank) {
-      threads.emplace_back([&, rank] {
-        try {
-          outcomes[static_cast<std::size_t>(rank)] = run_entered(*rank_of(network, rank, world, Loop::ours), body);
-        } catch (...) {
-          network->ending.fail(rank, std::current_exception());
-        }
-      });
+    const auto run_rank = [&](int rank) {
+      try {
+        outcomes[static_cast<std::size_t>(rank)] = run_entered(*rank_of(network, rank, world, Loop::ours), body);
+      } catch (...) {
+        network->ending.fail(rank, std::current_exception());
+      }
+    };
+    try {
+      for (int rank = 0; rank < world.ranks; ++rank) threads.emplace_back(run_rank, rank);
+    } catch (const std::system_error& error) {
+      network->ending.fail(
+          static_cast<int>(threads.size()),
+          std::make_exception_ptr(BackendError("backend 'threads': this machine gives no thread for rank " +
+                                               std::to_string(threads.size()) + " of " + std::to_string(world.ranks) +
+                                               ": " + error.what())));
     }
     for (std::thread& thread : threads) thread.join();
     network->ending.rethrow();

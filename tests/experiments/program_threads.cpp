@@ -63,5 +63,16 @@ TEST_F(OnThreads, ASignalEndsAllRanksAndLeavesTheirRows) {
   EXPECT_THAT(run.value("stopped", ""), HasSubstr(" of 5000000"));
 }
 
+TEST_F(OnThreads, RanksThatNoMachineHasThreadsForAreRefused) {
+  const std::string tiny =
+      program_path() + " run --workload quadratic --steps 2 --backend threads --out " + path("many");
+  const Ended many = shell(tiny + " --ranks 257 2>&1");
+  EXPECT_EQ(many.code, 2);
+  EXPECT_THAT(many.text, HasSubstr("runs 256 ranks at most, all on this machine, and not 257"));
+  const Ended few = shell("ulimit -v 1000000; " + tiny + " --ranks 256 2>&1");  // a thread asks for 8 MiB of addresses
+  EXPECT_EQ(few.code, 1);
+  EXPECT_THAT(few.text, HasSubstr("this machine gives no thread for rank "));
+}
+
 }  // namespace
 }  // namespace trigram
