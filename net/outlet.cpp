@@ -34,7 +34,7 @@ void Outlet::opened(Socket socket, Clock::time_point now) {
   unsent_ = settings_.unsent;
   last_moved_ = measured_ = now;
   pause_ = 100ms;
-  measure(now, {});
+  measure(now);
 }
 
 void Outlet::lose(Clock::time_point now, const std::string& reason) {
@@ -69,19 +69,18 @@ Drawn* Outlet::oldest_before(Clock::time_point time) {
   return old != under_way.end() && old->at < time ? &*old : nullptr;
 }
 
-void Outlet::measure(Clock::time_point now, Clock::duration between_writes) {
+void Outlet::measure(Clock::time_point now) {
   const Measured measured = stream.socket().measured();
   round_trip_us_ = counters->round_trip_us = measured.round_trip_us;
   if (measured.acknowledged != moved_bytes_) last_moved_ = now;
-  limit_unsent(measured.acknowledged - moved_bytes_, now - measured_, between_writes);
+  limit_unsent(measured.acknowledged - moved_bytes_, now - measured_);
   moved_bytes_ = measured.acknowledged;
   measured_ = now;
 }
 
-/// What a path carries in two milliseconds may wait, or in twice the time between writes: a fast one must not run dry
-/// meanwhile, where a busy host lets the caller run seldom.
-void Outlet::limit_unsent(std::uint64_t bytes, Clock::duration time, Clock::duration between_writes) {
-  const double periods = std::chrono::duration<double>(time) / std::max<Clock::duration>(2ms, 2 * between_writes);
+/// What a path carries in two milliseconds may wait: a fast one must not run dry between two calls of the caller.
+void Outlet::limit_unsent(std::uint64_t bytes, Clock::duration time) {
+  const double periods = std::chrono::duration<double>(time) / 2ms;
   const auto carried = periods > 1 ? static_cast<std::size_t>(static_cast<double>(bytes) / periods) : 0;
   const std::size_t wanted =
       std::clamp<std::size_t>(carried, settings_.unsent, std::max<std::size_t>(settings_.unsent, 4 << 20));

@@ -37,7 +37,7 @@ class Outlet {
   Drawn* oldest_before(Clock::time_point time);
 
   /// Looks at what the kernel knows.
-  void measure(Clock::time_point now, Clock::duration between_writes);
+  void measure(Clock::time_point now);
   /// Something is under way, and nothing of it has been acknowledged for so long.
   bool stalled(Clock::time_point now, Clock::duration time) const;
   bool moved_since(Clock::time_point time) const { return open() && last_moved_ >= time; }
@@ -56,7 +56,7 @@ class Outlet {
  private:
   void opened(Socket socket, Clock::time_point now);
   void delivered(Clock::duration took);
-  void limit_unsent(std::uint64_t bytes, Clock::duration time, Clock::duration between_writes);
+  void limit_unsent(std::uint64_t bytes, Clock::duration time);
 
   Path path_;
   Hello hello_;

@@ -105,7 +105,6 @@ Request* SendComm::isend(const void* data, std::size_t size, int tag) {
     request->sizes[0] = static_cast<int>(size);
     write_all(now);
   } else {
-    if (outbox_.empty()) written_ = now;
     outbox_.add(bytes, size, tag, request);
     progress(now);
   }
@@ -113,8 +112,6 @@ Request* SendComm::isend(const void* data, std::size_t size, int tag) {
 }
 
 void SendComm::progress(Clock::time_point now) {
-  if (!outbox_.empty()) between_writes_ = std::max(between_writes_, now - written_);
-  written_ = now;
   for (auto* outlet : fastest_first_) {
     if (outlet->open()) read(*outlet, now);
   }
@@ -208,11 +205,8 @@ void SendComm::ask_for_receive(Clock::time_point now) {
 bool SendComm::tick(Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   if (failed()) return !closed_;
-  constexpr Clock::duration longest = 250ms;
-  usual_between_ = std::min(longest, std::max(between_writes_, usual_between_ * 7 / 8));
-  between_writes_ = {};
   for (auto& outlet : outlets_) {
-    if (outlet.open()) outlet.measure(now, usual_between_);
+    if (outlet.open()) outlet.measure(now);
   }
   std::stable_sort(fastest_first_.begin(), fastest_first_.end(), [](const Outlet* one, const Outlet* other) {
     return one->round_trip_us() < other->round_trip_us();

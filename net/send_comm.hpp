@@ -54,9 +54,6 @@ class SendComm final : public Comm {
   std::vector<Outlet*> fastest_first_;
   Clock::time_point begun_;
   Clock::time_point last_open_;
-  Clock::time_point written_{};       ///< when it was tried last
-  Clock::duration between_writes_{};  ///< while something was under way: the longest since the last tick
-  Clock::duration usual_between_{};   ///< the same before, forgotten by and by
   Clock::time_point asked_{};
   std::size_t asks_ = 0;
   bool peer_left_ = false;

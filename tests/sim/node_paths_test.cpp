@@ -70,7 +70,8 @@ std::string refusal_of(const std::string& more) {
 
 TEST(NodePaths, AreRefusedWhereTheyCannotBe) {
   EXPECT_THAT(refusal_of("nic_striping=equal"), HasSubstr("'nic_striping' cannot influence one path"));
-  EXPECT_THAT(refusal_of("nics=1Gbps 2Gbps,nic_striping=odd"), HasSubstr("'nic_striping' is queue or equal, not 'odd'"));
+  EXPECT_THAT(refusal_of("nics=1Gbps 2Gbps,nic_striping=odd"),
+              HasSubstr("'nic_striping' is queue or equal, not 'odd'"));
   EXPECT_THAT(refusal_of("nics=1Gbps 2"), HasSubstr("'nics': '2' is no quantity here"));
   EXPECT_THAT(refusal_of("nics=1Gbps 0"), HasSubstr("'nics': 0 bytes/s let no time pass"));
 }

@@ -79,7 +79,7 @@ class Paths:
         run("ip", "netns", "exec", name, "tc", "qdisc", verb, "dev", f"eth{index}", "root", "tbf", "rate", f"{rate}mbit",
             "burst", str(burst), "limit", str(limit))
 
-    def bench(self, design, seconds, interfaces="eth", warm_up=1.5, size=1 << 20):
+    def bench(self, design, seconds, interfaces="eth", warm_up=1.5, size=1 << 18):
         what = DESIGNS[design](len(self.rates))
         plugin = str(self.build / "net/libnccl-net-trigram.so") if what == "ours" else what
         said = run(str(self.build / "tests/net/net_bench"), "--plugin", plugin, "--from", self.one, "--to", self.other, "--bytes", str(size),
