@@ -165,6 +165,17 @@ TEST_F(Ties, SumsOfZeroOfManyFramesOfOneBitAreNotNegative) {
   }
 }
 
+// By a table of sums, and by more frames than it is made of; at each bit of a byte and each row of a warp's words.
+TEST_F(Ties, AServerOfOneBitHasThePlainHostsBitsWhereverItEnds) {
+  for (const std::uint64_t frames : {2, 9}) {
+    for (std::int64_t count = 31; count < 1100; count += 31) {
+      std::vector<Floats> vectors;
+      for (std::uint64_t seed = 0; seed < frames; ++seed) vectors.push_back(random_vector(count, seed));
+      expect_same_server("one_bit", vectors);
+    }
+  }
+}
+
 // A product that were not rounded before its negative is added would leave what it is rounded by. Each of the terms
 // that a loop takes at once, of one launch and of several.
 TEST_F(Ties, ATermLessItselfIsZero) {
@@ -220,16 +231,18 @@ TEST_F(Ties, ModuloRoundsItsProductBeforeItLooksForTheNearest) {
   EXPECT_EQ(tested_.encode(*tested_.make_codec("modulo"), x), expected);
 }
 
-TEST_F(Ties, ALoneInfinityIsSeenWhereverItStands) {
+TEST_F(Ties, ALoneInfinityOrNaNIsSeenWhereverItStands) {
   constexpr std::size_t elements_of_a_block = 1030;
   for (std::size_t place = 0; place < elements_of_a_block; place += 11) {
-    Floats alone = random_vector(elements_of_a_block, 3);
-    alone[place] = infinity;
-    EXPECT_EQ(tested_.encode(*tested_.make_codec("minmax_uint8"), alone),
-              plain_.encode(*plain_.make_codec("minmax_uint8"), alone))
-        << place;
-    alone[place] = 3e38F;  // which two frames add up to infinity
-    expect_same_server("minmax_uint8", {alone, alone});
+    Floats vector = random_vector(elements_of_a_block, 3);
+    for (const float alone : {infinity, std::nanf("")}) {
+      vector[place] = alone;
+      EXPECT_EQ(tested_.encode(*tested_.make_codec("minmax_uint8"), vector),
+                plain_.encode(*plain_.make_codec("minmax_uint8"), vector))
+          << alone << " at " << place;
+    }
+    vector[place] = 3e38F;  // which two frames add up to infinity
+    expect_same_server("minmax_uint8", {vector, vector});
   }
 }
 
@@ -251,10 +264,11 @@ TEST_F(Ties, LayerNormHasThePlainHostsBits) {
 }
 
 TEST_F(Ties, FrozenBatchNormHasThePlainHostsBits) {
-  constexpr std::int64_t channels = 5, all = 3 * channels * 7 * 7;
+  constexpr std::int64_t channels = 5, side = 29, all = 3 * channels * side * side;  // several for each thread
   const auto normalised = [&](TestDevice& on) {
     const TensorShape channel{{channels}};
-    const AppliedOperation norm(on, "frozen_batch_norm", {{{3, channels, 7, 7}}, channel, channel, channel, channel});
+    const AppliedOperation norm(on, "frozen_batch_norm",
+                                {{{3, channels, side, side}}, channel, channel, channel, channel});
     std::vector<OwnedBuffer> held;
     for (std::uint64_t input = 1; input < 5; ++input) held.push_back(on.hold(random_vector(channels, input)));
     const OwnedBuffer x = on.hold(random_vector(all, 5)), out = on.hold(Floats(all));
