@@ -110,17 +110,33 @@ TEST_F(Ties, InfinitiesOfHalvesStayInfinite) {
   }
 }
 
-TEST_F(Ties, FramesOfHalvesKeepInfinities) {
+TEST_F(Ties, TheLargestHalfIsNoInfinity) {
+  constexpr std::uint16_t largest = 0x7bff, half_of_it = 0x77ff;
+  const OwnedBuffer half = tested_.hold({0.5F}), two = tested_.hold({2.0F});
+  for (const std::int64_t offset : {0, 1}) {
+    const OwnedBuffer product = tested_.hold(std::vector(elements + 1, largest), DType::f16),
+                      quotient = tested_.hold(std::vector(elements + 1, largest), DType::f16),
+                      scaled = tested_.hold(std::vector(elements + 1, largest), DType::f16);
+    const auto part = [&](const OwnedBuffer& whole) { return whole.view().slice(offset, elements); };
+    tested_.multiply(half, part(product));
+    tested_.divide(two, part(quotient));
+    tested_.scale(part(scaled), 0.5F);
+    for (const OwnedBuffer* const all : {&product, &quotient, &scaled})
+      EXPECT_EQ(tested_.values<std::uint16_t>(part(*all)), std::vector(elements, half_of_it)) << offset;
+  }
+}
+
+TEST_F(Ties, FramesOfHalvesKeepInfinitiesAndTheLargest) {
   const auto codec = tested_.make_codec("fp16");
   const OwnedBuffer frame = tested_.allocate(codec->encoded_shape(Shape::of(elements, DType::f32)));
-  for (const float value : {infinity, -infinity}) {
+  for (const float value : {infinity, -infinity, 65504.0F}) {
     const Floats all(elements, value);
     for (const std::int64_t offset : {0, 1}) {
       const OwnedBuffer out = tested_.hold(Floats(elements + 1, 1.0F));
       const Buffer part = out.view().slice(offset, elements);
       codec->encode(tested_, tested_.hold(all), frame, {});
       codec->decode_add(tested_, frame, 0.5F, part, {});
-      EXPECT_EQ(tested_.values(part), all) << offset;
+      EXPECT_EQ(tested_.values(part), Floats(elements, 1.0F + 0.5F * value)) << offset;
       tested_.fill(part, 0);
       codec->decode(tested_, frame, part, {});
       EXPECT_EQ(tested_.values(part), all) << offset;
@@ -130,18 +146,23 @@ TEST_F(Ties, FramesOfHalvesKeepInfinities) {
 }
 
 // Each of the terms that a loop over them takes at once, of one launch and of several.
-TEST_F(Ties, AnInfiniteTermOfHalvesMakesTheSumInfinite) {
+TEST_F(Ties, ATermOfHalvesThatIsInfiniteOrTheLargestMakesTheSum) {
   constexpr std::int64_t some = 8 * 3 + 5;
   for (const std::size_t terms : {7, 300}) {
     for (std::size_t which = 0; which < 7; ++which) {
       for (const std::int64_t offset : {0, 1}) {
         const auto part = [&](const OwnedBuffer& whole) { return whole.view().slice(offset, some); };
         const auto halves = [&](std::uint16_t all) { return tested_.hold(std::vector(some + 1, all), DType::f16); };
-        const OwnedBuffer infinities = halves(0x7c00), ones = halves(0x3c00), sum = halves(0);
+        const OwnedBuffer infinities = halves(0x7c00), largest = halves(0x7bff), ones = halves(0x3c00), sum = halves(0);
         std::vector<Buffer> x(terms, part(ones));
         x[which] = part(infinities);
         tested_.weighted_sum(x, std::vector(terms, 0.25F), part(sum));
         EXPECT_EQ(tested_.values<std::uint16_t>(part(sum)), std::vector<std::uint16_t>(some, 0x7c00)) << which;
+        x[which] = part(largest);
+        Floats weights(terms, 0.0F);
+        weights[which] = 0.25F;
+        tested_.weighted_sum(x, weights, part(sum));
+        EXPECT_EQ(tested_.values<std::uint16_t>(part(sum)), std::vector<std::uint16_t>(some, 0x73ff)) << which;
       }
     }
   }
@@ -162,6 +183,17 @@ TEST_F(Ties, SumsOfZeroOfManyFramesOfOneBitAreNotNegative) {
     for (int pair = 0; pair < 5; ++pair)
       for (const float value : {1.0F, -1.0F}) vectors.emplace_back(count, value);
     EXPECT_EQ(served(tested_, "one_bit", vectors), Bytes(static_cast<std::size_t>(4 + (count + 7) / 8), 0)) << count;
+  }
+}
+
+// By a table of sums, and by more frames than it is made of; at each bit of a byte and each row of a warp's words.
+TEST_F(Ties, AServerOfOneBitHasThePlainHostsBitsWhereverItEnds) {
+  for (const std::uint64_t frames : {2, 9}) {
+    for (std::int64_t count = 31; count < 1100; count += 31) {
+      std::vector<Floats> vectors;
+      for (std::uint64_t seed = 0; seed < frames; ++seed) vectors.push_back(random_vector(count, seed));
+      expect_same_server("one_bit", vectors);
+    }
   }
 }
 
@@ -220,16 +252,18 @@ TEST_F(Ties, ModuloRoundsItsProductBeforeItLooksForTheNearest) {
   EXPECT_EQ(tested_.encode(*tested_.make_codec("modulo"), x), expected);
 }
 
-TEST_F(Ties, ALoneInfinityIsSeenWhereverItStands) {
+TEST_F(Ties, ALoneInfinityOrNaNIsSeenWhereverItStands) {
   constexpr std::size_t elements_of_a_block = 1030;
   for (std::size_t place = 0; place < elements_of_a_block; place += 11) {
-    Floats alone = random_vector(elements_of_a_block, 3);
-    alone[place] = infinity;
-    EXPECT_EQ(tested_.encode(*tested_.make_codec("minmax_uint8"), alone),
-              plain_.encode(*plain_.make_codec("minmax_uint8"), alone))
-        << place;
-    alone[place] = 3e38F;  // which two frames add up to infinity
-    expect_same_server("minmax_uint8", {alone, alone});
+    Floats vector = random_vector(elements_of_a_block, 3);
+    for (const float alone : {infinity, std::nanf("")}) {
+      vector[place] = alone;
+      EXPECT_EQ(tested_.encode(*tested_.make_codec("minmax_uint8"), vector),
+                plain_.encode(*plain_.make_codec("minmax_uint8"), vector))
+          << alone << " at " << place;
+    }
+    vector[place] = 3e38F;  // which two frames add up to infinity
+    expect_same_server("minmax_uint8", {vector, vector});
   }
 }
 
@@ -251,10 +285,11 @@ TEST_F(Ties, LayerNormHasThePlainHostsBits) {
 }
 
 TEST_F(Ties, FrozenBatchNormHasThePlainHostsBits) {
-  constexpr std::int64_t channels = 5, all = 3 * channels * 7 * 7;
+  constexpr std::int64_t channels = 5, side = 29, all = 3 * channels * side * side;  // several for each thread
   const auto normalised = [&](TestDevice& on) {
     const TensorShape channel{{channels}};
-    const AppliedOperation norm(on, "frozen_batch_norm", {{{3, channels, 7, 7}}, channel, channel, channel, channel});
+    const AppliedOperation norm(on, "frozen_batch_norm",
+                                {{{3, channels, side, side}}, channel, channel, channel, channel});
     std::vector<OwnedBuffer> held;
     for (std::uint64_t input = 1; input < 5; ++input) held.push_back(on.hold(random_vector(channels, input)));
     const OwnedBuffer x = on.hold(random_vector(all, 5)), out = on.hold(Floats(all));
