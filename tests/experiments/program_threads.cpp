@@ -54,7 +54,7 @@ TEST_F(OnThreads, ASignalEndsAllRanksAndLeavesTheirRows) {
   const Ended ended = shell(program_path() + " run --workload quadratic --lr 0.001 --ranks 3 --steps 5000000 " +
                             threads + "--checkpoint " + path("kept") + " --checkpoint-every 20 --out " + path("ended") +
                             " >" + said + " 2>&1 & pid=$!\nuntil ls " + rows +
-                            " || ! kill -0 $pid; do sleep 0.02; done 2>/dev/null\nkill -TERM $pid; wait $pid; "
+                            " >/dev/null || ! kill -0 $pid; do sleep 0.02; done 2>/dev/null\nkill -TERM $pid; wait $pid; "
                             "code=$?; cat " +
                             said + "; exit $code");
   EXPECT_EQ(ended.code, 143) << ended.text;
