@@ -6,6 +6,7 @@
 DECISIONS.md, and `<!-- decision-index -->` a list of all of them by room. Diagrams of Mermaid become those of Graphviz, and
 links to folders those of their pages."""
 
+import os
 import re
 import textwrap
 from pathlib import Path
@@ -53,6 +54,9 @@ def without_folders(text, folder):
 def prepare(app, docname, source):
     tree = Path(app.srcdir)
     text = expanded(source[0], tree)
+    if text != source[0]:  # a page that was read before is read again when what it expands has changed
+        for origin in (os.environ["TRIGRAM_PROGRAM"], tree / "DECISIONS.md"):
+            app.env.note_dependency(str(origin))
     text = re.sub(r"```mermaid\n(.*?)```", as_graphviz, text, flags=re.DOTALL)
     source[0] = without_folders(text, (tree / docname).parent)
 

@@ -124,7 +124,7 @@ TEST(Entering, ARankThatFailsReleasesTheOthersWithItsError) {
     run_entered(rank, [](RankRuntime&) -> std::vector<std::byte> { throw UsageError("the flux of rank 1 is 7"); });
   };
   const std::vector<std::string> errors = learned(fails);
-  EXPECT_EQ(errors[1], "the flux of rank 1 is 7");
+  EXPECT_THAT(errors, Contains(std::string("the flux of rank 1 is 7")).Times(1));
   EXPECT_THAT(errors, Contains(HasSubstr(" ends since rank 1 failed: the flux of rank 1 is 7")).Times(3));
 }
 

@@ -79,13 +79,19 @@ std::vector<std::vector<float>> mean_by_chunks(const std::string& backend, Hiera
 }
 
 // Also in more chunks than there are elements, and on nodes of three and two ranks.
+/// Threads are told of other nodes.
+std::string in_nodes_of_three(const std::string& place) {
+  if (place.starts_with("threads")) return "threads:ranks_per_node=3";
+  return place + (place.find(':') == std::string::npos ? ":" : ",") + "ranks_per_node=3";
+}
+
 TEST(HierarchicalByChunks, IsTheMeanAtItsDeclaredCost) {
   for (const std::string& place : tested_backends()) {
     for (const int ranks : {5, 6}) {
       for (const Hierarchy hierarchy : {Hierarchy::leader, Hierarchy::all_nics}) {
         if (hierarchy == Hierarchy::all_nics && ranks == 5) continue;
         for (const int chunks : {2, 3, 9}) {
-          const std::string backend = place + (place.find(':') == std::string::npos ? ":" : ",") + "ranks_per_node=3";
+          const std::string backend = in_nodes_of_three(place);
           const auto all = mean_by_chunks(backend, hierarchy, ranks, chunks);
           for (int rank = 0; rank < ranks; ++rank) {
             const std::vector<float>& found = all[static_cast<std::size_t>(rank)];

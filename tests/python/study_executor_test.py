@@ -89,15 +89,23 @@ class ByAnExecutor(case.Case):
     def test_ctrl_c_cancels_and_leaves_what_is_done(self):
         class Counting(concurrent.futures.ThreadPoolExecutor):
             def submit(self, fn, *args, **kwargs):
-                futures.append(super().submit(fn, *args, **kwargs))
+                futures.append(super().submit(held, fn, *args, **kwargs))
                 return futures[-1]
 
+        def held(fn, *args, **kwargs):
+            """Once two runs are made, a task waits, and another behind it, until Ctrl-C has come."""
+            if len(study_case.runs_of(self.folder / "s")) >= 2:
+                interrupted.wait()
+            return fn(*args, **kwargs)
+
         def interrupt_after_some():
-            while len(study_case.runs_of(self.folder / "s")) < 2:
+            while len(study_case.runs_of(self.folder / "s")) < 2 or sum(not future.done() for future in futures) < 2:
                 time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.5)  # Python hears it between two of its own steps
+            interrupted.set()
 
-        futures = []
+        futures, interrupted = [], threading.Event()
         threading.Thread(target=interrupt_after_some, daemon=True).start()
         with Counting(1) as executor, self.assertRaises(KeyboardInterrupt):
             self.make(executor, task_seconds=0)
