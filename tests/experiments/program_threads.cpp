@@ -51,12 +51,13 @@ TEST_F(OnThreads, TrainingGoesOnFromACheckpoint) {
 
 TEST_F(OnThreads, ASignalEndsAllRanksAndLeavesTheirRows) {
   const std::string said = path("said"), rows = path("kept") + "/*.json";  // of which the last alone is kept
-  const Ended ended = shell(program_path() + " run --workload quadratic --lr 0.001 --ranks 3 --steps 5000000 " +
-                            threads + "--checkpoint " + path("kept") + " --checkpoint-every 20 --out " + path("ended") +
-                            " >" + said + " 2>&1 & pid=$!\nuntil ls " + rows +
-                            " >/dev/null || ! kill -0 $pid; do sleep 0.02; done 2>/dev/null\nkill -TERM $pid; wait $pid; "
-                            "code=$?; cat " +
-                            said + "; exit $code");
+  const Ended ended =
+      shell(program_path() + " run --workload quadratic --lr 0.001 --ranks 3 --steps 5000000 " + threads +
+            "--checkpoint " + path("kept") + " --checkpoint-every 20 --out " + path("ended") + " >" + said +
+            " 2>&1 & pid=$!\nuntil ls " + rows +
+            " >/dev/null || ! kill -0 $pid; do sleep 0.02; done 2>/dev/null\nkill -TERM $pid; wait $pid; "
+            "code=$?; cat " +
+            said + "; exit $code");
   EXPECT_EQ(ended.code, 143) << ended.text;
   EXPECT_THAT(ended.text, HasSubstr("trigram: interrupted by signal 15"));
   const auto run = nlohmann::json::parse(text_of(scratch / "ended" / "run.json"), nullptr, false);
