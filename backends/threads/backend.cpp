@@ -52,25 +52,27 @@ class ThreadsBackend final : public Backend {
     static_cast<void>(nodes(world.ranks));
     const auto network = std::make_shared<Network>(world.ranks);
     std::vector<Outcome> outcomes(static_cast<std::size_t>(world.ranks));
+    std::vector<std::exception_ptr> errors(outcomes.size());  // each for its own thread, until all have ended
     std::vector<std::thread> threads;
     const auto run_rank = [&](int rank) {
       try {
         outcomes[static_cast<std::size_t>(rank)] = run_entered(*rank_of(network, rank, world, Loop::ours), body);
       } catch (...) {
+        errors[static_cast<std::size_t>(rank)] = std::current_exception();
         network->ending.fail(rank, std::current_exception());
       }
     };
     try {
       for (int rank = 0; rank < world.ranks; ++rank) threads.emplace_back(run_rank, rank);
     } catch (const std::system_error& error) {
-      network->ending.fail(
-          static_cast<int>(threads.size()),
-          std::make_exception_ptr(BackendError("backend 'threads': this machine gives no thread for rank " +
-                                               std::to_string(threads.size()) + " of " + std::to_string(world.ranks) +
-                                               ": " + error.what())));
+      const std::string rank = std::to_string(threads.size());
+      std::exception_ptr& none = errors[threads.size()];
+      none = std::make_exception_ptr(BackendError("backend 'threads': this machine gives no thread for rank " + rank +
+                                                  " of " + std::to_string(world.ranks) + ": " + error.what()));
+      network->ending.fail(static_cast<int>(threads.size()), none);
     }
     for (std::thread& thread : threads) thread.join();
-    network->ending.rethrow();
+    if (network->ending.over()) std::rethrow_exception(errors[static_cast<std::size_t>(network->ending.failed())]);
     return std::move(outcomes.front());
   }
 

@@ -10,7 +10,6 @@ void Ending::fail(int rank, const std::exception_ptr& error) {
   if (over_) return;
   failed_ = rank;
   reason_ = CarriedError::of(error).text();
-  error_ = error;
   over_ = true;
 }
 
@@ -18,11 +17,6 @@ void Ending::throw_on(int rank) const {
   const std::lock_guard lock(mutex_);
   throw BackendError("rank " + std::to_string(rank) + " ends since rank " + std::to_string(failed_) +
                      " failed: " + reason_);
-}
-
-void Ending::rethrow() const {
-  const std::lock_guard lock(mutex_);
-  if (error_ != nullptr) std::rethrow_exception(error_);
 }
 
 }  // namespace trigram::threads

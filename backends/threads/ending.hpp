@@ -16,15 +16,14 @@ class Ending {
   bool over() const { return over_; }
   /// What a rank hears that waited for another one: a BackendError with whose failure it was, and its text.
   [[noreturn]] void throw_on(int rank) const;
-  /// Throws the first error as it was, once all ranks have ended; returns where there is none.
-  void rethrow() const;
+  /// The rank whose error it was; below 0 where there is none. Of a run whose ranks have ended.
+  int failed() const { return failed_; }
 
  private:
   std::atomic<bool> over_ = false;
   mutable std::mutex mutex_;
   int failed_ = -1;
   std::string reason_;  ///< the error's text, since other threads may not look at what its own is handling
-  std::exception_ptr error_;
 };
 
 }  // namespace trigram::threads
