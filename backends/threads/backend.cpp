@@ -10,6 +10,7 @@
 #include "backends/threads/transport.hpp"
 #include "core/backend_traits.hpp"
 #include "core/error.hpp"
+#include "core/nodes_of_ranks.hpp"
 #include "core/registry.hpp"
 
 namespace trigram::threads {
@@ -34,9 +35,7 @@ class ThreadsBackend final : public Backend {
     require(ranks >= 1, "backend 'threads': ", ranks, " ranks cannot run; ask for 1 or more");
     require(ranks <= most_ranks, "backend 'threads' runs ", most_ranks, " ranks at most, all on this machine, and not ",
             ranks, "; simulate more with --backend sim");
-    std::vector<int> node_of_rank;
-    for (int rank = 0; rank < ranks; ++rank) node_of_rank.push_back(ranks_per_node_ == 0 ? 0 : rank / ranks_per_node_);
-    return node_of_rank;
+    return nodes_of_ranks(ranks, ranks_per_node_);
   }
 
   bool simulated() const override { return false; }
@@ -44,6 +43,7 @@ class ThreadsBackend final : public Backend {
 
   /// The thread that calls becomes a rank; as many calls as the world has ranks make one world.
   std::unique_ptr<EnteredRank> enter(const World& world) override {
+    static_cast<void>(nodes(world.ranks));
     const auto [network, rank] = next_place(world.ranks);
     return rank_of(network, rank, world, Loop::of_a_guest);
   }
@@ -94,9 +94,9 @@ class ThreadsBackend final : public Backend {
       came_ = 0;
     }
     const std::shared_ptr<Network> network = filling_;
-    const int rank = came_++;
     require(ranks == network->gatherings.ranks(), "a world of ", ranks, " ranks is entered while one of ",
             network->gatherings.ranks(), " fills; all who enter must name the same number");
+    const int rank = came_++;
     if (came_ == ranks) filling_ = nullptr;
     return {network, rank};
   }

@@ -23,6 +23,17 @@ auto impatient(int ranks, const std::function<void(RankRuntime&)>& body) {
   };
 }
 
+TEST(Threads, AnEntryThatIsRefusedLeavesNothingBehind) {
+  const auto backend = Backends::make("threads:timeout=1s");
+  World world;
+  for (const int impossible : {257, 0, -1}) {
+    world.ranks = impossible;
+    EXPECT_THROW(backend->enter(world), UsageError) << impossible;
+  }
+  world.ranks = 1;
+  EXPECT_EQ(backend->enter(world)->leave({}).results.size(), 1U);
+}
+
 TEST(Threads, AStuckExchangeSaysWhereAndForWhat) {
   const auto forgets = [](RankRuntime& runtime) {
     const OwnedBuffer x = runtime.lane(1).device->allocate(Shape::of(6, DType::f32));

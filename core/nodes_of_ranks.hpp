@@ -1,0 +1,15 @@
+// Ranks in their order on nodes of one size.
+#pragma once
+
+#include <vector>
+
+namespace trigram {
+
+/// Of each rank its node, where so many ranks that follow each other share one; 0: all are on one.
+inline std::vector<int> nodes_of_ranks(int ranks, int ranks_per_node) {
+  std::vector<int> nodes;
+  for (int rank = 0; rank < ranks; ++rank) nodes.push_back(ranks_per_node == 0 ? 0 : rank / ranks_per_node);
+  return nodes;
+}
+
+}  // namespace trigram
