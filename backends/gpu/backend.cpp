@@ -12,6 +12,7 @@
 #include "core/all_reduce.hpp"
 #include "core/backend_traits.hpp"
 #include "core/error.hpp"
+#include "core/nodes_of_ranks.hpp"
 #include "core/quoted.hpp"
 #include "meeting/local_ranks.hpp"
 
@@ -73,10 +74,9 @@ class GpuBackend final : public Backend {
     require(!member_ || ranks == member_->ranks,
             "the run asks for " + std::to_string(ranks) + " ranks, but " + (member_ ? member_->launcher : "") +
                 " started " + std::to_string(member_ ? member_->ranks : 0) + "; ask for as many, or start as many");
-    if (ranks_per_node_ == 0) return member_ ? number_hosts(session().seats()) : std::vector<int>(ranks_of(ranks), 0);
-    std::vector<int> node_of_rank;
-    for (int rank = 0; rank < ranks; ++rank) node_of_rank.push_back(rank / ranks_per_node_);
-    return node_of_rank;
+    if (ranks_per_node_ == 0 && member_) return number_hosts(session().seats());
+    if (ranks_per_node_ == 0) require_some(ranks);
+    return nodes_of_ranks(ranks, ranks_per_node_);
   }
 
   std::string all_reduce_here(const std::string& asked) const override {
@@ -129,9 +129,8 @@ class GpuBackend final : public Backend {
   }
 
  private:
-  static std::size_t ranks_of(int ranks) {
+  static void require_some(int ranks) {
     require(ranks >= 1, std::to_string(ranks) + " ranks cannot run; ask for 1 or more");
-    return static_cast<std::size_t>(ranks);
   }
 
   JobMembership& session() const { return JobMembership::join(*member_, rendezvous_, {timeout_}); }

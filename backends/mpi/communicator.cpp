@@ -8,7 +8,6 @@
 #include "backends/mpi/session.hpp"
 #include "backends/mpi/wait.hpp"
 #include "backends/mpi/whereabouts.hpp"
-#include "core/real_data.hpp"
 
 namespace trigram::mpi {
 
@@ -30,10 +29,7 @@ MpiCommunicator::~MpiCommunicator() {
 void MpiCommunicator::exchange(std::span<const Transfer> transfers) {
   if (transfers.empty()) return;
   count_operation();
-  for (const Transfer& transfer : transfers) {
-    require_rank(transfer.peer);
-    require_data(transfer.buffer, "mpi");
-  }
+  require_possible(transfers, "mpi");
   Flight flight(comm_, [this](int peer) { return "rank " + std::to_string(world_rank(peer)); });
   for (const bool receives : {true, false}) {
     for (const Transfer& transfer : transfers) {

@@ -1,6 +1,5 @@
 #include "backends/mpi/session.hpp"
 
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "core/error.hpp"
 #include "processes/last_resort.hpp"
 #include "processes/mpi_library.hpp"
+#include "processes/nap.hpp"
 
 namespace trigram::mpi {
 namespace {
@@ -37,9 +37,6 @@ void leave(int status, void*) {
     MPI_Finalize();
   }
 }
-
-/// Waits nap for microseconds, but the kernel rounds naps up by 50 us unless told otherwise; threads inherit it.
-void nap_precisely() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
 /// Gives the level of threads. Somebody else in this process may have started MPI, and may end it too.
 int start(double timeout) {

@@ -2,34 +2,23 @@
 
 #include <chrono>
 #include <sstream>
-#include <thread>
 
 #include "backends/mpi/check.hpp"
 #include "backends/mpi/memory.hpp"
 #include "backends/mpi/whereabouts.hpp"
 #include "core/error.hpp"
 #include "processes/interruption.hpp"
+#include "processes/nap.hpp"
 
 namespace trigram::mpi {
 namespace {
 
 using Steady = std::chrono::steady_clock;
 
-/// A message that is under way arrives while we look. After that others need the processor more, on machines with fewer
-/// cores than lanes: so we nap. Yielding instead would forfeit our turn, on recent kernels for milliseconds at a time.
-constexpr std::chrono::microseconds nap_after{20};
-constexpr std::chrono::microseconds short_nap{20};
-constexpr std::chrono::microseconds long_wait{2000};
-constexpr std::chrono::microseconds long_nap{50};
-
 /// How long a wait may last after another lane of this rank has failed: peers may still complete it.
 constexpr std::chrono::seconds grace{1};
 
 constexpr std::size_t open_requests_shown = 8;
-
-void pause(Steady::duration waited) {
-  if (waited > nap_after) std::this_thread::sleep_for(waited > long_wait ? long_nap : short_nap);
-}
 
 [[noreturn]] void throw_stuck(std::span<MPI_Request> requests, const LaneContext& lane, const Subject& subject) {
   std::ostringstream text;
@@ -108,7 +97,7 @@ std::vector<MPI_Status> wait_all(std::span<MPI_Request> requests, const LaneCont
     if (waited > grace && lane.failure.raised()) lane.failure.rethrow();
     require_no_interruption();
     telling.look(waited);
-    pause(waited);
+    nap(waited);
   }
 }
 

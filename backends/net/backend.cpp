@@ -10,6 +10,7 @@
 #include "core/backend_traits.hpp"
 #include "core/carried_error.hpp"
 #include "core/error.hpp"
+#include "core/nodes_of_ranks.hpp"
 #include "core/registry.hpp"
 #include "meeting/local_ranks.hpp"
 
@@ -41,11 +42,8 @@ class NetBackend final : public Backend {
     require(!member_ || ranks == member_->ranks, "the run asks for ", ranks, " ranks, but ",
             member_ ? member_->launcher : "", " started ", member_ ? member_->ranks : 0,
             "; ask for as many, or start as many");
-    if (ranks_per_node_ == 0)
-      return member_ ? gpu::number_hosts(job().seats()) : std::vector<int>(static_cast<std::size_t>(ranks), 0);
-    std::vector<int> node_of_rank;
-    for (int rank = 0; rank < ranks; ++rank) node_of_rank.push_back(rank / ranks_per_node_);
-    return node_of_rank;
+    if (ranks_per_node_ == 0 && member_) return gpu::number_hosts(job().seats());
+    return nodes_of_ranks(ranks, ranks_per_node_);
   }
 
   bool simulated() const override { return false; }

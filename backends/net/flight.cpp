@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <thread>
 
 #include "backends/net/plugin_log.hpp"
 
@@ -10,7 +9,6 @@ namespace trigram::net_backend {
 namespace {
 
 using net::abi::Result;
-using namespace std::chrono_literals;
 
 /// Where a message of no bytes lies.
 std::byte nothing;
@@ -21,25 +19,22 @@ void* memory_of(const torch::Message& message) {
 
 }  // namespace
 
-/// Yielding instead would forfeit our turn, on recent kernels for milliseconds at a time.
-void Nap::take() const {
-  const auto waited = std::chrono::steady_clock::now() - begun_;
-  if (waited > 20us) std::this_thread::sleep_for(waited > 2ms ? 50us : 20us);
+void close(LoadedPlugin& plugin, CommEnd& end, bool receives) {
+  const std::lock_guard lock(end.mutex);
+  if (end.comm == nullptr) return;
+  receives ? plugin.close_receive(end.comm) : plugin.close_send(end.comm);
+  end.comm = nullptr;
 }
 
 Flight::Flight(LoadedPlugin& plugin, std::span<const torch::Message> messages,
                const std::function<CommEnd&(const torch::Message&)>& end_of)
-    : plugin_(plugin), messages_(messages) {
+    : plugin_(plugin) {
   for (const torch::Message& message : messages) parts_.push_back({&message, &end_of(message)});
 }
 
 Flight::~Flight() {
   for (const Part& part : parts_) {
-    if (part.over || part.request == nullptr) continue;
-    const std::lock_guard lock(part.end->mutex);
-    if (part.end->comm == nullptr) continue;
-    part.message->receives != 0 ? plugin_.close_receive(part.end->comm) : plugin_.close_send(part.end->comm);
-    part.end->comm = nullptr;
+    if (!part.over && part.request != nullptr) close(plugin_, *part.end, part.message->receives != 0);
   }
 }
 
@@ -88,7 +83,7 @@ void Flight::test(Part& part) {
 }
 
 void Flight::fail(const Part& part, const std::string& reason) {
-  trouble_ = {static_cast<int>(part.message - messages_.data()), reason};
+  trouble_ = {static_cast<int>(&part - parts_.data()), reason};
 }
 
 torch::Trouble Flight::ends_with(const std::string& reason) const {

@@ -1,7 +1,6 @@
 // Messages that a plugin moves together.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <mutex>
 #include <span>
@@ -19,15 +18,8 @@ struct CommEnd {
   void* comm = nullptr;  ///< null before it is there, and after it was closed
 };
 
-/// Pauses between two looks at a plugin: none at first, while what is under way arrives; then others need the processor
-/// more, on machines with fewer cores than lanes.
-class Nap {
- public:
-  void take() const;
-
- private:
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-};
+/// Of one that is there.
+void close(LoadedPlugin& plugin, CommEnd& end, bool receives);
 
 /// The messages of one exchange, from the first call until all are over.
 class Flight {
@@ -58,7 +50,6 @@ class Flight {
   void fail(const Part& part, const std::string& reason);
 
   LoadedPlugin& plugin_;
-  std::span<const torch::Message> messages_;
   std::vector<Part> parts_;
   torch::Trouble trouble_{-1, ""};
 };

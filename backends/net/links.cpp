@@ -1,6 +1,6 @@
 #include "backends/net/links.hpp"
 
-#include <algorithm>
+#include <chrono>
 #include <string>
 
 #include "backends/net/flight.hpp"
@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "processes/clock.hpp"
 #include "processes/interruption.hpp"
+#include "processes/nap.hpp"
 
 namespace trigram::net_backend {
 namespace {
@@ -53,16 +54,9 @@ class Links::Listening {
 Links::~Links() {
   for (Lane& lane : lanes_) {
     for (const bool receiving : {false, true}) {
-      for (CommEnd& end : lane.ends(receiving)) close(end, receiving);
+      for (CommEnd& end : lane.ends(receiving)) close(plugin_, end, receiving);
     }
   }
-}
-
-void Links::close(CommEnd& end, bool receiving) const {
-  const std::lock_guard lock(end.mutex);
-  if (end.comm == nullptr) return;
-  receiving ? plugin_.close_receive(end.comm) : plugin_.close_send(end.comm);
-  end.comm = nullptr;
 }
 
 Links::Lane& Links::lane(int index) {
@@ -70,29 +64,32 @@ Links::Lane& Links::lane(int index) {
   return lanes_.at(static_cast<std::size_t>(index));
 }
 
-/// A plugin connects and accepts by and by, and needs that everybody does both.
+/// A plugin connects and accepts by and by, and needs that everybody does both. Lanes are ours before they are
+/// connected, so that what was opened is closed where one fails.
 void Links::connect(int lanes) {
   const int ranks = rendezvous_.ranks(), rank = rendezvous_.rank();
   const int first = static_cast<int>(lanes_.size());
   const Listening listening(plugin_, lanes - first, ranks, rank);
   Rendezvous::Parts handles = rendezvous_.all_gather(listening.handles(), {seconds_});
-  std::deque<Lane> made;
-  for (int i = first; i < lanes; ++i) made.emplace_back(ranks);
+  {
+    const std::lock_guard lock(mutex_);
+    for (int i = first; i < lanes; ++i) lanes_.emplace_back(ranks);
+  }
   const double begun = seconds_now();
-  Nap nap;
-  for (bool all_there = false; !all_there; nap.take()) {
+  for (bool all_there = false; !all_there; nap(std::chrono::duration<double>(seconds_now() - begun))) {
     all_there = true;
-    for (int i = 0; i < lanes - first; ++i) {
+    for (int i = first; i < lanes; ++i) {
       for (int peer = 0; peer < ranks; ++peer) {
         if (peer == rank) continue;
         const auto at = static_cast<std::size_t>(peer);
-        const auto place = [&](int of) { return static_cast<std::size_t>(i * ranks + of); };
-        Lane& lane = made[static_cast<std::size_t>(i)];
-        void*& sends = lane.sends[at].comm;
-        void*& receives = lane.receives[at].comm;
+        const auto place = [&](int of) { return static_cast<std::size_t>((i - first) * ranks + of); };
+        Lane& made = lane(i);
+        void*& sends = made.sends[at].comm;
+        void*& receives = made.receives[at].comm;
         if (sends == nullptr) need(plugin_.connect(handles[at].data() + place(rank) * handle_bytes, &sends), "connect");
         if (receives == nullptr) need(plugin_.accept(listening.listener(place(peer)), &receives), "accept");
-        all_there = all_there && sends != nullptr && receives != nullptr;
+        if (sends != nullptr && receives != nullptr) continue;
+        all_there = false;
         if (seconds_ > 0 && seconds_now() - begun > seconds_)
           throw BackendError("rank " + std::to_string(rank) + " has waited " + number_text(seconds_) +
                              " s for connections of rank " + std::to_string(peer));
@@ -100,8 +97,6 @@ void Links::connect(int lanes) {
     }
     require_no_interruption();
   }
-  const std::lock_guard lock(mutex_);
-  std::ranges::move(made, std::back_inserter(lanes_));
 }
 
 torch::Trouble Links::carry(int index, std::span<const torch::Message> messages, double seconds) {
@@ -110,10 +105,12 @@ torch::Trouble Links::carry(int index, std::span<const torch::Message> messages,
     return of.ends(message.receives != 0)[static_cast<std::size_t>(message.peer)];
   });
   const double begun = seconds_now();
-  for (Nap nap; !flight.moved(); nap.take()) {
+  while (!flight.moved()) {
     require_no_interruption();
+    const double waited = seconds_now() - begun;
     if (ended_) return flight.ends_with("the connections were ended");
-    if (seconds > 0 && seconds_now() - begun > seconds) return flight.ends_with("the time is over");
+    if (seconds > 0 && waited > seconds) return flight.ends_with("the time is over");
+    nap(std::chrono::duration<double>(waited));
   }
   return flight.trouble();
 }

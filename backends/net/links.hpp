@@ -40,7 +40,6 @@ class Links {
   class Listening;
 
   Lane& lane(int index);
-  void close(CommEnd& end, bool receiving) const;
 
   LoadedPlugin& plugin_;
   Rendezvous& rendezvous_;

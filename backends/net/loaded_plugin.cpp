@@ -125,7 +125,6 @@ class Versioned : public LoadedPlugin {
   void* context_ = nullptr;
 };
 
-/// The newest version that the library exports, or the one that is wanted.
 template <typename Net>
 std::unique_ptr<LoadedPlugin> version_of(const void* table, DebugLogger logger) {
   return std::make_unique<Versioned<Net>>(static_cast<const Net*>(table), logger);

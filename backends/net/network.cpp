@@ -1,14 +1,12 @@
 #include "backends/net/network.hpp"
 
-#include <sys/prctl.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "backends/net/plugin_log.hpp"
 #include "core/error.hpp"
-#include "core/quoted.hpp"
 #include "processes/bytes.hpp"
+#include "processes/nap.hpp"
 
 namespace trigram::net_backend {
 namespace {
@@ -58,9 +56,6 @@ std::unique_ptr<LoadedPlugin> started(const std::string& what) {
   plugin->finalize();
   throw UsageError("the net plugin " + what + " refuses to work here: " + last_warning_of_plugin());
 }
-
-/// Waits nap for microseconds, but the kernel rounds naps up by 50 us unless told otherwise; threads inherit it.
-void nap_precisely() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
 }  // namespace
 

@@ -16,7 +16,7 @@ void log_of_plugin(net::abi::LogLevel level, unsigned long flags, const char* fi
 /// The last warning of this process; without one, where to see more.
 std::string last_warning_of_plugin();
 
-/// "the plugin's isend ended with code 6 (remote error): the peer is lost".
+/// "the plugin's isend ended with code 6: the peer is lost".
 std::string failed_call(const char* call, net::abi::Result result);
 
 }  // namespace trigram::net_backend

@@ -4,6 +4,7 @@
 
 #include "backends/process/threaded_runtime.hpp"
 #include "core/error.hpp"
+#include "core/nodes_of_ranks.hpp"
 
 namespace trigram {
 
@@ -16,9 +17,7 @@ ProcessBackend::ProcessBackend(Params& params, const std::string& nodes_by_defau
 std::vector<int> ProcessBackend::nodes(int ranks) const {
   require(ranks == place().ranks(), "the run asks for ", ranks, " ranks, but ", how_to_start(ranks));
   if (ranks_per_node_ == 0) return place().node_of_rank;
-  std::vector<int> node_of_rank;
-  for (int rank = 0; rank < ranks; ++rank) node_of_rank.push_back(rank / ranks_per_node_);
-  return node_of_rank;
+  return nodes_of_ranks(ranks, ranks_per_node_);
 }
 
 std::unique_ptr<EnteredRank> ProcessBackend::rank_of(const World& world, Loop loop) const {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/real_data.hpp"
 
 namespace trigram {
 
@@ -35,8 +36,12 @@ std::vector<std::int64_t> ProcessCommunicator::everybodys(std::int64_t value) {
   return values;
 }
 
-void ProcessCommunicator::require_rank(int peer) const {
-  require(peer >= 0 && peer < size(), "rank ", peer, " is no rank of a group of ", size(), "; ranks count from 0");
+void ProcessCommunicator::require_possible(std::span<const Transfer> transfers, const char* backend) const {
+  for (const Transfer& transfer : transfers) {
+    require(transfer.peer >= 0 && transfer.peer < size(), "rank ", transfer.peer, " is no rank of a group of ", size(),
+            "; ranks count from 0");
+    require_data(transfer.buffer, backend);
+  }
 }
 
 std::vector<int> ProcessCommunicator::world_ranks_of(const std::vector<int>& members) const {

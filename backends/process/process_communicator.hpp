@@ -32,8 +32,8 @@ class ProcessCommunicator : public Communicator {
   virtual std::unique_ptr<Communicator> regroup(std::string name, const std::vector<int>& members, int part) = 0;
 
   static bool is_receive(const Transfer& transfer) { return transfer.direction == Transfer::Direction::receive; }
-  /// Throws UsageError for a peer that is no rank of the group.
-  void require_rank(int peer) const;
+  /// Throws UsageError for a peer that is no rank of the group, and for phantom data, which `backend` cannot send.
+  void require_possible(std::span<const Transfer> transfers, const char* backend) const;
   int world_rank(int peer) const { return world_ranks_[static_cast<std::size_t>(peer)]; }
   std::vector<int> world_ranks_of(const std::vector<int>& members) const;
   int own_world_rank() const { return world_rank(rank_); }

@@ -34,25 +34,25 @@ std::vector<double> wires_of(const Params& params, std::string text) {
 NodePaths::NodePaths(Params& params) {
   const double one =
       params.get("nic_bandwidth", "25Gbps", Unit::bytes_per_second, "of a NIC, one way", that_let_time_pass);
-  wires = wires_of(params, params.get("nics", "",
-                                      "several paths in place of nic_bandwidth, over which each message is spread, as "
-                                      "10Gbps,1Gbps; empty: one"));
-  if (wires.empty()) wires.push_back(one);
+  wires_ = wires_of(params, params.get("nics", "",
+                                       "several paths in place of nic_bandwidth, over which each message is spread, as "
+                                       "10Gbps,1Gbps; empty: one"));
+  if (wires_.empty()) wires_.push_back(one);
   const std::string striping =
       params.get("nic_striping", "queue",
                  "how a message is spread over nics: queue: paths draw parts of it when they are idle; equal: each has "
                  "the same share, in turn");
   require(striping == "queue" || striping == "equal", params.owner(), ": 'nic_striping' is queue or equal, not ",
           Quoted(striping));
-  equal_shares = striping == "equal";
-  require(wires.size() > 1 || !params.has("nic_striping"), params.owner(),
+  equal_shares_ = striping == "equal";
+  require(wires_.size() > 1 || !params.has("nic_striping"), params.owner(),
           ": 'nic_striping' cannot influence one path; leave it out, or give 'nics'");
 }
 
 double NodePaths::bandwidth(double share, double cap) const {
   std::vector<double> usable;
-  for (const double wire : wires) usable.push_back(cap > 0 ? std::min(wire * share, cap) : wire * share);
-  if (equal_shares) return static_cast<double>(usable.size()) * std::ranges::min(usable);
+  for (const double wire : wires_) usable.push_back(cap > 0 ? std::min(wire * share, cap) : wire * share);
+  if (equal_shares_) return static_cast<double>(usable.size()) * std::ranges::min(usable);
   return std::accumulate(usable.begin(), usable.end(), 0.0);
 }
 

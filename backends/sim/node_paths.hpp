@@ -8,7 +8,8 @@
 namespace trigram::sim {
 
 /// The paths of one NIC, and how a message is spread over them. In bytes per second, one way.
-struct NodePaths {
+class NodePaths {
+ public:
   explicit NodePaths(Params& params);
 
   /// What messages get of all paths together, where each gives `share` of its wire and at most `cap`; 0: no cap. From
@@ -16,8 +17,9 @@ struct NodePaths {
   /// as much to carry as the slowest one.
   double bandwidth(double share, double cap) const;
 
-  std::vector<double> wires;  ///< by path
-  bool equal_shares = false;  ///< else one common queue
+ private:
+  std::vector<double> wires_;  ///< by path
+  bool equal_shares_ = false;  ///< else one common queue
 };
 
 }  // namespace trigram::sim

@@ -10,19 +10,13 @@
 
 namespace trigram::threads {
 
-/// What the communicators of one lane share.
-struct LaneOnNetwork {
-  std::shared_ptr<Network> network;
-  std::shared_ptr<const LaneContext> context;
-  int rank;  ///< among all
-};
-
 /// One rank's end. Groups of one name on all ranks belong together. A message is copied once, from where its sender has
 /// it to where its receiver wants it. Real bytes travel: a phantom buffer is a UsageError.
 class ThreadCommunicator final : public ProcessCommunicator {
  public:
-  /// `world_ranks` by rank of the group; a group of one lane has a `key` that no other has.
-  ThreadCommunicator(LaneOnNetwork lane, std::string name, std::string key, std::vector<int> world_ranks);
+  /// As ProcessCommunicator's; a group of one lane has a `key` that no other has.
+  ThreadCommunicator(std::shared_ptr<Network> network, std::string key, std::string name, std::vector<int> world_ranks,
+                     int own, LaneOfGroup lane);
 
   void exchange(std::span<const Transfer> transfers) override;
 
@@ -30,7 +24,7 @@ class ThreadCommunicator final : public ProcessCommunicator {
   std::unique_ptr<Communicator> regroup(std::string name, const std::vector<int>& members, int part) override;
   std::shared_ptr<Channel> channel(const Transfer& transfer);
 
-  LaneOnNetwork lane_;
+  std::shared_ptr<Network> network_;
   std::string key_;
   int splits_ = 0;
   std::vector<std::shared_ptr<Channel>> outgoing_;  ///< by rank, once used

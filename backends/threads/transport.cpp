@@ -12,8 +12,7 @@ std::unique_ptr<Communicator> ThreadTransport::communicator(int lane, const Part
                                                             const std::shared_ptr<LaneContext>& context) {
   const int color = parting.color[static_cast<std::size_t>(rank_)];
   const std::string key = "lane " + std::to_string(lane) + " " + parting.name + " " + std::to_string(color);
-  return std::make_unique<ThreadCommunicator>(LaneOnNetwork{network_, context, rank_}, parting.name, key,
-                                              parting.group_of(rank_));
+  return std::make_unique<ThreadCommunicator>(network_, key, parting.name, parting.group_of(rank_), rank_, context);
 }
 
 HostGroup::Parts ThreadTransport::all_gather(const Bytes& own, Patience patience) {

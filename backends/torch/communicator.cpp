@@ -4,7 +4,6 @@
 #include <array>
 
 #include "core/error.hpp"
-#include "core/real_data.hpp"
 
 namespace trigram::torch {
 
@@ -22,10 +21,7 @@ TorchCommunicator::TorchCommunicator(std::string name, std::vector<int> world_ra
 void TorchCommunicator::exchange(std::span<const Transfer> transfers) {
   if (transfers.empty()) return;
   count_operation();
-  for (const Transfer& transfer : transfers) {
-    require_rank(transfer.peer);
-    require_data(transfer.buffer, "torch");
-  }
+  require_possible(transfers, "torch");
   copy_to_itself(transfers);
   const std::vector<Message> messages = messages_of(transfers);
   if (messages.empty()) return;

@@ -78,13 +78,13 @@ std::vector<std::vector<float>> mean_by_chunks(const std::string& backend, Hiera
   });
 }
 
-// Also in more chunks than there are elements, and on nodes of three and two ranks.
 /// Threads are told of other nodes.
 std::string in_nodes_of_three(const std::string& place) {
   if (place.starts_with("threads")) return "threads:ranks_per_node=3";
   return place + (place.find(':') == std::string::npos ? ":" : ",") + "ranks_per_node=3";
 }
 
+// Also in more chunks than there are elements, and on nodes of three and two ranks.
 TEST(HierarchicalByChunks, IsTheMeanAtItsDeclaredCost) {
   for (const std::string& place : tested_backends()) {
     for (const int ranks : {5, 6}) {
