@@ -38,14 +38,14 @@ void Outlet::opened(Socket socket, Clock::time_point now) {
 }
 
 void Outlet::lose(Clock::time_point now, const std::string& reason) {
-  end(now);
-  reason_ = reason;
+  end(now, reason);
   ++counters->lost;
   info("lost " + name() + ": " + reason);
 }
 
-void Outlet::end(Clock::time_point now) {
+void Outlet::end(Clock::time_point now, const std::string& reason) {
   stream.stop();
+  reason_ = reason;
   next_dial_ = now + pause_;
 }
 

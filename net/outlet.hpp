@@ -23,7 +23,7 @@ class Outlet {
   /// Ends the connection. It will be dialled again.
   void lose(Clock::time_point now, const std::string& reason);
   /// The same after the peer has said goodbye: nothing is lost.
-  void end(Clock::time_point now);
+  void end(Clock::time_point now, const std::string& reason);
 
   /// Writes a chunk that was drawn.
   void begin(Drawn drawn);

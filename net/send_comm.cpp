@@ -172,7 +172,7 @@ void SendComm::arrived(const Drawn& drawn) {
 }
 
 void SendComm::lose(Outlet& outlet, Clock::time_point now, const std::string& reason) {
-  peer_left_ ? outlet.end(now) : outlet.lose(now, reason);
+  peer_left_ ? outlet.end(now, reason) : outlet.lose(now, reason);
   outbox_.take_back(outlet.under_way);
 }
 
