@@ -15,6 +15,14 @@ double chance_below(double distance, double of_deviation) {
   return distance == 0 ? 0.5 : distance > 0 ? 1.0 : 0.0;
 }
 
+/// In the middle of equal shares of a standard normal variable.
+std::vector<double> normal_quantiles(int count) {
+  std::vector<double> all;
+  for (int step = 0; step < count; ++step)
+    all.push_back(boost::math::quantile(boost::math::normal(), (step + 0.5) / count));
+  return all;
+}
+
 }  // namespace
 
 double chance_of_less(const WithErrorBar& one, const WithErrorBar& other) {
@@ -22,13 +30,12 @@ double chance_of_less(const WithErrorBar& one, const WithErrorBar& other) {
 }
 
 std::vector<double> chances_of_least(const std::vector<WithErrorBar>& all) {
-  constexpr int quantiles = 256;
+  static const std::vector<double> many = normal_quantiles(256), middle = normal_quantiles(1);
   std::vector<double> chances(all.size(), 0.0);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const int steps = all[i].error > 0 ? quantiles : 1;
-    for (int step = 0; step < steps; ++step) {
-      const double z = boost::math::quantile(boost::math::normal(), (step + 0.5) / steps);
-      double all_more = 1.0 / steps;
+    const std::vector<double>& quantiles = all[i].error > 0 ? many : middle;
+    for (const double z : quantiles) {
+      double all_more = 1.0 / static_cast<double>(quantiles.size());
       for (std::size_t j = 0; j < all.size() && all_more > 0; ++j) {
         if (j == i) continue;
         const double distance = std::log(all[j].value / all[i].value) - deviation(all[i]) * z;

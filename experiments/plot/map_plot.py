@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 
 import style
 import tables
-from study_lines import missing_note
+from study_lines import error_of, missing_note
 
 FINE = 240
 AS_FAST = "////"
@@ -43,8 +43,7 @@ def times_of(study, runs):
     for run in runs:
         x, y = (place[run[axis["key"]]] for place, axis in zip(places, study["axes"]))
         times[run["row"]][y, x] = tables.number(run["measure"])
-        if run["json"].get("error_bar"):
-            errors[run["row"]][y, x] = run["json"]["error_bar"]["error"]
+        errors[run["row"]][y, x] = error_of(run, study["map"]["error"])
     by_x, by_y = np.argsort(xs), np.argsort(ys)
     whole = [row for row, values in times.items() if np.isfinite(values).all() and (values > 0).all()]
     times, errors = ({row: values[row][np.ix_(by_y, by_x)] for row in whole} for values in (times, errors))

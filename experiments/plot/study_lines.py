@@ -20,6 +20,12 @@ def lines_of(study, runs, name):
     return list(dict.fromkeys(line_of(study, run, name) for run in sorted(runs + failed_runs(study), key=place)))
 
 
+def error_of(run, otherwise=0):
+    """How far off a predicted time may be, as a share, by its cluster's calibration."""
+    bar = run["json"].get("error_bar")
+    return bar["error"] if bar else otherwise
+
+
 def panels_of_rows(study):
     """The panels that rows name, in the study's order; [""] where none does."""
     return list(dict.fromkeys(row["panel"] for row in study["rows"] if row.get("panel"))) or [""]

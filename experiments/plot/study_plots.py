@@ -13,7 +13,7 @@ import map_plot
 import rows_plot
 import style
 import tables
-from study_lines import failed_runs, in_panel, line_of, lines_of, missing_note, panels_of_rows, spread_note, spread_of
+from study_lines import error_of, failed_runs, in_panel, line_of, lines_of, missing_note, panels_of_rows, spread_note, spread_of
 
 TIMES = ("summary.iteration_s", "summary.iteration_median_s", "summary.samples_per_s")
 
@@ -84,7 +84,9 @@ def draw_lines(axes, study, runs, axis, spreads, all_xs):
         published[point["series"]].append((point["x"], point["value"]))
     seen = []
     for name, at in spreads.items():
-        bands = {x_of(run[axis["key"]]): ends for run in runs if line_of(study, run, "series") == name and (ends := ends_of(run, study))}
+        own = [run for run in runs if line_of(study, run, "series") == name]
+        errors = {x_of(run[axis["key"]]): error_bar(run, study) for run in own}
+        drawn = {x_of(run[axis["key"]]): ends for run in own if (ends := drawn_ends(run))}
         line = sorted((x, *spread) for x, spread in at.items() if spread and spread[0] < math.inf)
         gaps = [(x, *[math.nan] * 4) for x in all_xs if line and x not in [x for x, *_ in line]]
         xs, middles, lows, highs = ([point[i] for point in sorted(line + gaps)] for i in range(4))
@@ -93,9 +95,9 @@ def draw_lines(axes, study, runs, axis, spreads, all_xs):
         if any(low < high for low, high in zip(lows, highs)):
             axes.errorbar(xs, middles, [[m - low for m, low in zip(middles, lows)], [high - m for m, high in zip(middles, highs)]],
                           fmt="none", ecolor=looks[name]["color"], elinewidth=1, capsize=2.5)
-        if bands:
-            axes.fill_between(xs, *([bands.get(x, (y, y))[end] for x, y in zip(xs, middles)] for end in (0, 1)),
-                              color=looks[name]["color"], alpha=0.15, linewidth=0)
+        if drawn or any(errors.values()):
+            bands = [drawn.get(x, (y * (1 - errors.get(x, 0)), y * (1 + errors.get(x, 0)))) for x, y in zip(xs, middles)]
+            axes.fill_between(xs, *zip(*bands), color=looks[name]["color"], alpha=0.15, linewidth=0)
         axes.plot([x for x, _ in published[name]], [y for _, y in published[name]], markers[name], color=looks[name]["color"], ms=style.dot(6),
                   markerfacecolor="none", markeredgewidth=1.3)
         seen += [value for _, _, low, high, _ in line for value in (low, high)] + [y for _, y in published[name]]
@@ -156,17 +158,13 @@ def scale_axes(axes, measure, xs, seen):
 
 def error_bar(run, study):
     """How far off its measure may be, as a share, where that is a time on a calibrated cluster; else 0."""
-    bar = run["json"].get("error_bar") if study["measure"].get("value") in TIMES else None
-    return bar["error"] if bar else 0
+    return error_of(run) if study["measure"].get("value") in TIMES else 0
 
 
-def ends_of(run, study):
-    """Of a run's band: in which 68 % of draws lie, or as wide as its error bar; None without either."""
-    drawn = [tables.number(run.get(name) or "nan") for name in ("least_68", "most_68")]
-    if all(math.isfinite(end) for end in drawn):
-        return drawn
-    value, error = tables.number(run["measure"]), error_bar(run, study)
-    return [value * (1 - error), value * (1 + error)] if error and math.isfinite(value) else None
+def drawn_ends(run):
+    """Between which 68 % of draws lie; None of a run that has none, as of all seeds but the first."""
+    ends = [tables.number(run.get(name) or "nan") for name in ("least_68", "most_68")]
+    return ends if all(math.isfinite(end) for end in ends) else None
 
 
 def add_notes(figure, study, runs):

@@ -1,6 +1,7 @@
 // What is advised of one method.
 #pragma once
 
+#include <cmath>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 

@@ -120,8 +120,6 @@ std::vector<Advice> predicted(const std::vector<Method>& all, const Settings& ru
 
 std::string megabytes(double bytes) { return decimal(bytes / 1e6, 3); }
 
-std::string chance_text(double share) { return decimal(std::round(100 * share), 3) + " %"; }
-
 std::string table_of_methods(const std::vector<Advice>& ordered, const Advice& today) {
   std::vector<std::vector<std::string>> cells = {
       {"method", "step (ms)", "gain", "faster with", "MB sent", "between nodes", "trigram"}};
@@ -129,7 +127,7 @@ std::string table_of_methods(const std::vector<Advice>& ordered, const Advice& t
     const Predicted& of = one.predicted;
     cells.push_back({one.method.name, decimal(1e3 * of.seconds, 4),
                      decimal(today.predicted.seconds / of.seconds, 3) + "x",
-                     one.method.name == today.method.name ? "-" : chance_text(chance_of_gain(one, today)),
+                     one.method.name == today.method.name ? "-" : share_in_percent(chance_of_gain(one, today)),
                      megabytes(of.bytes), megabytes(of.between), Algorithms::make(one.method.name)->trigram().words()});
   }
   return aligned(cells);
@@ -149,9 +147,7 @@ std::string range_text(const Advice& one) {
 std::string doubt(const Advice& today, const std::string& cluster) {
   if (today.range.draws.empty()) return "";
   return "\n" + today.method.name + " today: " + range_text(today) + "\n" + decided_by(today.range.shares, cluster) +
-         (today.range.measured ? ""
-                               : "  model      no measurement of this cluster says how far off the model is: the "
-                                 "widest error is taken\n");
+         model_line(today.range);
 }
 
 /// What the fastest risk, and the line that brings each into a script.
@@ -163,7 +159,7 @@ std::string details(const std::vector<Advice>& faster, const Advice& today) {
     text += "\n" + name + ": " + says.summary + "\n";
     if (!faster[i].range.draws.empty())
       text += "  step    " + range_text(faster[i]) + "; faster than today with " +
-              chance_text(chance_of_gain(faster[i], today)) + "\n";
+              share_in_percent(chance_of_gain(faster[i], today)) + "\n";
     text += "  risks   " + says.when_not + " (experiments/studies/will_it_learn.md)\n" + "  script  " +
             script_of(name) + "\n";
   }
@@ -177,7 +173,7 @@ std::string verdict(const std::vector<Advice>& faster, const Advice& today) {
   const double gain = now.seconds / faster.front().predicted.seconds;
   return faster.front().method.name + " would make a step " + decimal(gain, 3) + " times as fast as " +
          today.method.name + " today, and be faster with a probability of " +
-         chance_text(chance_of_gain(faster.front(), today)) + "; " + computing + "\n";
+         share_in_percent(chance_of_gain(faster.front(), today)) + "; " + computing + "\n";
 }
 
 /// Draws of today's and of the fastest, which are the same ones.

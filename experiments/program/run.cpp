@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/quoted.hpp"
 #include "experiments/program/command_line.hpp"
+#include "experiments/program/flags_of_run.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/program/uncertainty.hpp"
 #include "experiments/record/arithmetic.hpp"
@@ -31,16 +32,6 @@ CommandLine run_command_line() {
       "run", "Trains once and writes run.json, steps.csv and evals.csv.",
       "trigram run --cluster two_by_four:nic_bandwidth=1Gbps --algorithm bytegrad --steps 50 --out results/bytegrad",
       with_uncertainty(run_flags())};
-}
-
-/// The flags of a run apart from those of draws, which are about it.
-UncertaintyFlags taken_from(Settings& given) {
-  Settings own;
-  for (const char* flag : {"uncertainty", "uncertainty-seed"}) {
-    if (auto node = given.extract(flag)) own.insert(std::move(node));
-  }
-  Params flags = as_params("trigram run", own);
-  return UncertaintyFlags(flags);
 }
 
 Settings given_settings(const Arguments& arguments) {
@@ -135,9 +126,7 @@ TellRemains remains_of(const Arguments& arguments, const RunConfig& config) {
 void add_uncertainty(const Settings& given, const UncertaintyFlags& flags, const RunConfig& config,
                      nlohmann::json& run) {
   constexpr int jobs = 2;
-  Settings short_run = given;
-  short_run["steps"] = "4";
-  const UncertainTime time = uncertain_times({{short_run, "", ""}}, flags.with(jobs)).front();
+  const UncertainTime time = uncertain_times({{given, "", ""}}, flags.with(jobs)).front();
   const double arithmetic =
       arithmetic_seconds(run["summary"], static_cast<double>(config.training.steps), config.backend.parameters);
   run["uncertainty"] = uncertainty_facts(time, flags, arithmetic);
@@ -147,8 +136,9 @@ void add_uncertainty(const Settings& given, const UncertaintyFlags& flags, const
 
 int run(const Arguments& arguments) {
   if (run_command_line().helped(arguments)) return 0;
-  Settings given = given_settings(arguments);
-  const UncertaintyFlags uncertainty = taken_from(given);
+  const auto [own, given] = parted(given_settings(arguments), declared_flags<UncertaintyFlags>("trigram run"));
+  Params own_flags = as_params("trigram run", own);
+  const UncertaintyFlags uncertainty(own_flags);
   const RunConfig config("trigram run", given);
   require(uncertainty.draws == 0 || config.backend.make()->simulated(),
           "trigram run: --uncertainty draws from what a simulated cluster states; backend ",

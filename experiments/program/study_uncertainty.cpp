@@ -78,6 +78,7 @@ std::string StudyUncertainty::table() const {
   }
   std::vector<std::vector<std::string>> rows = {{"at", "the probability of each to be the fastest, by draws"}};
   for (const std::string& place : places) {
+    if (at[place].size() < 2) continue;  // with nobody to be faster than
     std::vector<const UncertainTime*> times;
     for (const std::size_t i : at[place]) times.push_back(&times_[i]);
     const std::vector<double> chances = chances_of_least(times);
@@ -87,7 +88,7 @@ std::string StudyUncertainty::table() const {
   }
   const std::string cluster = question_of(*results_.front()).run.at("cluster");
   return "\n" + std::to_string(times_.front().draws.size()) + " draws of each run's ranges; uncertainty.csv has all\n" +
-         aligned(rows) + decided_by(mean_shares(times_), cluster.substr(0, cluster.find(':')));
+         (rows.size() > 1 ? aligned(rows) : "") + decided_by(mean_shares(times_), cluster.substr(0, cluster.find(':')));
 }
 
 std::string StudyUncertainty::csv() const {

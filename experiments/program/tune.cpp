@@ -156,10 +156,11 @@ void require_drawable(const TuneFlags& flags, const RunConfig& begin) {
 
 /// The given and the best at the same draws, printed, and left as uncertainty.txt.
 void add_uncertainty(const TuneFlags& flags, const Settings& given, const RunConfig& begin) {
-  const RunConfig best = config_of(read_settings(flags.out / "best.cfg"));
+  const Settings found = read_settings(flags.out / "best.cfg");
+  const RunConfig best = config_of(found);
   const int jobs = std::max(2, flags.jobs);
   std::vector<UncertainQuestion> questions;
-  for (const Settings& one : {given, read_settings(flags.out / "best.cfg")})
+  for (const Settings& one : {given, found})
     questions.push_back({resolved(with_system(one, run_flags()), run_defaults()), "", "", "trigram tune: "});
   const std::vector<UncertainTime> times = uncertain_times(questions, flags.uncertainty.with(jobs));
   const double nothing = std::nan("");

@@ -11,17 +11,22 @@
 namespace trigram {
 namespace {
 
-std::string share_in_percent(double share) {
-  constexpr double hundred = 100;
-  return decimal(std::round(hundred * share), 3) + " %";
-}
-
 std::string interval_text(const CentralRange& interval) {
   constexpr int digits = 4;
   return decimal(interval.least, digits) + " to " + decimal(interval.most, digits) + " s";
 }
 
 }  // namespace
+
+std::string share_in_percent(double share) {
+  constexpr double hundred = 100;
+  return decimal(std::round(hundred * share), 3) + " %";
+}
+
+std::string model_line(const UncertainTime& time) {
+  if (time.measured) return "";
+  return "  model      no measurement of this cluster says how far off the model is: the widest error is taken\n";
+}
 
 UncertaintyFlags::UncertaintyFlags(Params& flags, int draws_by_default) {
   constexpr int most_draws = 4096;
@@ -64,9 +69,7 @@ std::string uncertainty_lines(const UncertainTime& time, const UncertaintyFlags&
                      std::to_string(flags.draws) + " draws; 68 % " + interval_text(time.seconds.of_68) + ", 95 % " +
                      interval_text(time.seconds.of_95) + " (" + std::to_string(time.ranges) + " ranges, seed " +
                      std::to_string(flags.seed) + ")\n";
-  if (!time.measured)
-    text += "  model      no measurement of this cluster says how far off the model is: the widest error is taken\n";
-  text += decided_by(time.shares, cluster);
+  text += model_line(time) + decided_by(time.shares, cluster);
   if (std::isnan(arithmetic)) return text;
   const bool enough = time.seconds.of_68.contains(arithmetic);
   return text + "  arithmetic " + decimal(arithmetic, digits) + " s, compute and bytes over bandwidth: " +

@@ -27,14 +27,20 @@ struct UncertaintyFlags {
 std::string uncertainty_lines(const UncertainTime& time, const UncertaintyFlags& flags, const std::string& cluster,
                               double arithmetic);
 
+/// The same for run.json.
+nlohmann::json uncertainty_facts(const UncertainTime& time, const UncertaintyFlags& flags, double arithmetic);
+
+/// A line where the cluster's calibration does not say how far off the model is; else empty.
+std::string model_line(const UncertainTime& time);
+
+/// "62 %".
+std::string share_in_percent(double share);
+
 /// "a 62 %, b 38 %": the most probable first, without those that hardly can be.
 std::string chances_text(const std::vector<std::pair<std::string, double>>& chances);
 
 /// "decided by connections (61 %), …" and what to measure first by which command, two lines; empty where nothing
 /// varies.
 std::string decided_by(const std::vector<std::pair<std::string, double>>& shares, const std::string& cluster);
-
-/// The same for run.json.
-nlohmann::json uncertainty_facts(const UncertainTime& time, const UncertaintyFlags& flags, double arithmetic);
 
 }  // namespace trigram

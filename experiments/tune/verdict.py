@@ -26,19 +26,18 @@ def judge(search, pool):
     return facts
 
 
-def medians(facts):
-    """Of the given and of the best, by the runs that the search has not seen, where there are some; None where one has no number."""
-    before, after = (facts["confirmed"][name] or [facts[one]] for name, one in (("default", "default"), ("best", "value")))
-    return None if None in before + after else (statistics.median(before), statistics.median(after))
+def judged_by(facts):
+    """Values of the given and of the best: of the runs that the search has not seen, where there are some."""
+    return tuple(facts["confirmed"][name] or [facts[one]] for name, one in (("default", "default"), ("best", "value")))
 
 
 def chance(facts):
     """The probability that the best is faster, where both medians are off by normal logarithms of their own, as far as the error bar says;
     None where one of them has no number."""
-    pair = medians(facts)
-    if facts["best"] == 0 or pair is None:
+    before, after = judged_by(facts)
+    if facts["best"] == 0 or None in before + after:
         return None
-    high, low = pair
+    high, low = statistics.median(before), statistics.median(after)
     if not facts["error_bar"]:
         return 1.0 if high - low > REAL_DIFFERENCE * high else 0.5
     return statistics.NormalDist().cdf(math.log(high / low) / (math.sqrt(2) * math.log1p(facts["error_bar"])))
@@ -72,7 +71,7 @@ def call(facts):
     """"better", "not called" or "nothing is better": by the runs that the search has not seen, where there are some."""
     if facts["best"] == 0:
         return "nothing is better"
-    before, after = (facts["confirmed"][name] or [facts[one]] for name, one in (("default", "default"), ("best", "value")))
+    before, after = judged_by(facts)
     if None in after:
         return "not called"
     if None in before:
