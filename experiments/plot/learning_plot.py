@@ -104,15 +104,27 @@ def safe(text):
     return "".join(c if c.isascii() and (c.isalnum() or c in ".-") else "_" for c in text)[:100]
 
 
-def draw(folder, study, runs):
-    """A picture for each value of the first swept key and each panel of rows."""
-    axis = study["axes"][0] if study["axes"] else {"key": "", "values": [""]}
-    paths = []
+def first_axis(study):
+    return study["axes"][0] if study["axes"] else {"key": "", "values": [""]}
+
+
+def pictures(study):
+    """Of each picture the value of the first swept key and the panel of rows, and what they add to a title."""
+    axis = first_axis(study)
     for value in axis["values"]:
         for panel in panels_of_rows(study):
-            some, lost = (in_panel(study, [run for run in all_runs if not value or run[axis["key"]] == value], panel)
-                          for all_runs in (runs, failed_runs(study)))
-            said = [f"{axis['key']} = {value}"] * bool(value) + [panel] * bool(panel)
-            name = "_".join(["curves", *map(safe, filter(None, (value, panel)))])
-            paths += draw_curves(folder, study, some, lost, name, ", ".join([study["title"], *said]))
+            yield value, panel, [f"{axis['key']} = {value}"] * bool(value) + [panel] * bool(panel)
+
+
+def runs_of_picture(study, runs, value, panel):
+    return in_panel(study, [run for run in runs if not value or run[first_axis(study)["key"]] == value], panel)
+
+
+def draw(folder, study, runs):
+    """A picture for each value of the first swept key and each panel of rows."""
+    paths = []
+    for value, panel, said in pictures(study):
+        some, lost = (runs_of_picture(study, all_runs, value, panel) for all_runs in (runs, failed_runs(study)))
+        name = "_".join(["curves", *map(safe, filter(None, (value, panel)))])
+        paths += draw_curves(folder, study, some, lost, name, ", ".join([study["title"], *said]))
     return paths

@@ -5,11 +5,6 @@ function colourOf(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-// The colour of a line or cell; black is that of the page's letters, since a dark page would hide it.
-function drawn(colour) {
-  return colour === "#000000" ? colourOf("--ink") : colour;
-}
-
 // "#0072B2" and a share as a colour that lets light through.
 function transparent(colour, share) {
   const parts = [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16));
@@ -34,6 +29,8 @@ function axisOf(settings) {
   const ticks = others.type === "log" ? logTicks(values) : {};
   return {title: {text: title}, ...ticks, automargin: true, gridcolor: colourOf("--grid"), zerolinecolor: colourOf("--grid"), exponentformat: "none", ...others};
 }
+
+const legendAbove = {showlegend: true, legend: {orientation: "h", y: 1.02, yanchor: "bottom"}};
 
 function layoutOf(x, y, more = {}) {
   return {

@@ -15,17 +15,28 @@ function choice(label, options, changed) {
   return element("label", {}, `${label} `, select);
 }
 
-// Black is the page's ink, light or dark.
-function swatchColour(colour) {
-  return colour === "#000000" ? "var(--ink)" : colour;
+// The colour of a line, cell or swatch; black is that of the page's letters, since a dark page would hide it.
+function drawn(colour, ink = colourOf("--ink")) {
+  return colour === "#000000" ? ink : colour;
+}
+
+function swatch(colour) {
+  return element("span", {class: "swatch", style: `background:${drawn(colour, "var(--ink)")}`});
+}
+
+// Sets a property of a figure and draws it again.
+function setterOf(figure) {
+  return (name, value) => {
+    figure[name] = value;
+    figure.draw();
+  };
 }
 
 function checkbox(label, checked, changed, colour) {
   const box = element("input", {type: "checkbox"});
   box.checked = checked;
   box.addEventListener("change", () => changed(box.checked));
-  const swatch = colour ? [element("span", {class: "swatch", style: `background:${swatchColour(colour)}`})] : [];
-  return element("label", {}, box, ...swatch, colour ? "" : " ", label);
+  return element("label", {}, box, colour ? swatch(colour) : " ", label);
 }
 
 // A slider over a list of texts, which says the chosen one; `changed` gets its place. The element has a method `moveTo`.

@@ -3,7 +3,7 @@
 import against
 import learning_plot
 import style
-from study_lines import in_panel, lines_of, panels_of_rows, spread_note
+from study_lines import lines_of, spread_note
 
 FEWEST = 2  # evaluations that make a line
 
@@ -45,13 +45,10 @@ def of_run(run):
 
 def of_study(study, runs):
     """One for each value of the first swept key and each panel of rows, as the pictures are."""
-    axis = study["axes"][0] if study["axes"] else {"key": "", "values": [""]}
     found = []
-    for value in axis["values"]:
-        for panel in panels_of_rows(study):
-            some = in_panel(study, [run for run in runs if not value or run[axis["key"]] == value], panel)
-            curves = learning_plot.curves_by_line(study, some)
-            said = [f"{axis['key']} = {value}"] * bool(value) + [panel] * bool(panel)
-            found.append(figure(", ".join(["Learning curves", *said]), curves, lines_of(study, some, "row"), study.get("goal", {}).get("loss"),
-                                spread_note([len(one) for one in curves.values()], "bands")))
+    for value, panel, said in learning_plot.pictures(study):
+        some = learning_plot.runs_of_picture(study, runs, value, panel)
+        curves = learning_plot.curves_by_line(study, some)
+        found.append(figure(", ".join(["Learning curves", *said]), curves, lines_of(study, some, "row"), study.get("goal", {}).get("loss"),
+                            spread_note([len(one) for one in curves.values()], "bands")))
     return found

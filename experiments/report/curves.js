@@ -15,10 +15,7 @@ class Curves {
     this.at = places;
     this.chart = chartPlace(figure.title);
     this.values = readout(`${figure.title}: values`);
-    const set = (name, value) => {
-      this[name] = value;
-      this.draw();
-    };
+    const set = setterOf(this);
     const named = list => list.map(({key, label}) => [key, label]);
     section.append(
       element("div", {class: "controls"},

@@ -21,10 +21,7 @@ class Grid {
 
   choices() {
     const axes = this.figure.axes.map((axis, index) => [index, axis.label]);
-    const set = (name, value) => {
-      this[name] = value;
-      this.draw();
-    };
+    const set = setterOf(this);
     const measures = [["", this.figure.measure], ["goal", `seconds to a loss of ${this.figure.goal}`]];
     return [
       ...(this.figure.axes.length > 2 ? [choice("across", axes, value => set("x", Number(value))), this.upwards(axes, set)] : []),
@@ -54,9 +51,9 @@ class Grid {
       .sort((a, b) => a.time - b.time);
   }
 
-  // Whether error bars do not tell them apart: they are nearer to each other than the longer of both bars is.
-  notTold(one, other) {
-    return Math.abs(one.time - other.time) < Math.max(one.error * one.time, other.error * other.time);
+  // Whether the first, which is the faster, is so with less than 90 %, where logarithms are off by normal errors of their own.
+  notCalled(one, other) {
+    return Math.log(other.time / one.time) < this.figure.called * Math.hypot(Math.log1p(one.error), Math.log1p(other.error));
   }
 
   with(changes) {
@@ -78,9 +75,9 @@ class Grid {
     if (times.length === 0) return "no row has a number here";
     const [fastest, ...others] = times;
     const gain = this.gain(times, fastest);
-    const near = others.filter(one => this.notTold(fastest, one)).map(one => one.name);
+    const near = others.filter(one => this.notCalled(fastest, one)).map(one => one.name);
     return `${fastest.name}: ${shown(fastest.time)}` + (gain ? `<br>${shown(gain)} times as fast as ${this.figure.against}` : "") +
-      (near.length > 0 ? `<br>too close to call: ${near.slice(0, 5).join(", ")}` : "");
+      (near.length > 0 ? `<br>with less than 90 % faster than ${near.slice(0, 5).join(", ")}` : "");
   }
 
   drawMap() {
@@ -90,7 +87,7 @@ class Grid {
     const winners = cells.map(line => line.map(times => times.length > 0 ? names.indexOf(times[0].name) : null));
     const steps = this.figure.rows.flatMap(({colour}, i) => [i, i + 1].map(end => [end / names.length, drawn(colour)]));
     const close = cells.flatMap((line, y) => line.flatMap((times, x) =>
-      times.length > 1 && this.notTold(times[0], times[1]) ? [[xs.values[x], ys.values[y]]] : []));
+      times.length > 1 && this.notCalled(times[0], times[1]) ? [[xs.values[x], ys.values[y]]] : []));
     const map = {
       type: "heatmap", x: xs.values, y: ys.values, z: winners, zmin: -0.5, zmax: names.length - 0.5, colorscale: steps, showscale: false, xgap: 1, ygap: 1,
       text: cells.map(line => line.map(times => this.hover(times))), hovertemplate: "%{text}<extra>%{x}, %{y}</extra>", opacity: 0.85,
@@ -98,15 +95,18 @@ class Grid {
     const doubtful = this.marks(close, "x", 8);
     const here = this.marks([[xs.values[this.place[this.x]], ys.values[this.place[this.y]]]], "circle", 14);
     this.tellWinners(this.figure.rows.filter((_, i) => winners.some(line => line.includes(i))), xs, ys);
-    const category = axis => ({title: axis.label, type: "category", categoryorder: "array", categoryarray: axis.values});
-    return drawChart(this.map[0], [map, doubtful, here], layoutOf(category(xs), category(ys)));
+    return drawChart(this.map[0], [map, doubtful, here], layoutOf(this.category(xs), this.category(ys)));
+  }
+
+  category(axis) {
+    return {title: axis.label, type: "category", categoryorder: "array", categoryarray: axis.values};
   }
 
   tellWinners(rows, xs, ys) {
     const names = rows.map(one => one.name).join(", ");
     this.map[0].setAttribute("aria-label", `${this.figure.title}: over ${xs.label} and ${ys.label} the fastest are ${names}`);
-    const legend = rows.flatMap(({name, colour}) => [element("span", {class: "swatch", style: `background:${swatchColour(colour)}`}), `${name} `]);
-    this.map[1].replaceChildren("The fastest: ", ...legend, "; a cross: error bars do not tell it from the next; the circle: the chosen place.");
+    const legend = rows.flatMap(({name, colour}) => [swatch(colour), `${name} `]);
+    this.map[1].replaceChildren("The fastest: ", ...legend, "; a cross: faster than the next with less than 90 %; the circle: the chosen place.");
   }
 
   // White with a black edge, to be seen on any colour.
@@ -125,8 +125,8 @@ class Grid {
               error_y: {type: "data", array: points.map(point => point ? point.error * point.time : 0), thickness: 1}};
     });
     this.cut.setAttribute("aria-label", `${this.title()} along ${axis.label} of ${names.map(one => one.name).join(", ")}`);
-    return drawChart(this.cut, traces, layoutOf({title: axis.label, type: "category", categoryorder: "array", categoryarray: axis.values},
-      {title: this.title(), type: "log", values: traces.flatMap(trace => trace.y)}, {showlegend: true, legend: {orientation: "h", y: 1.02, yanchor: "bottom"}}));
+    return drawChart(this.cut, traces, layoutOf(this.category(axis),
+      {title: this.title(), type: "log", values: traces.flatMap(trace => trace.y)}, legendAbove));
   }
 
   drawTimes() {
@@ -134,7 +134,7 @@ class Grid {
     const rows = times.map(one => {
       const gain = this.gain(times, one);
       return [one.name, shown(one.time), one.error > 0 ? `± ${shown(100 * one.error)} %` : "", gain ? `${shown(gain)}x` : "",
-              one === times[0] ? "fastest" : this.notTold(times[0], one) ? "too close to call" : ""];
+              one === times[0] ? "fastest" : this.notCalled(times[0], one) ? "slower with less than 90 %" : ""];
     });
     tell(this.times, ["row", this.title(), "error bar", `as fast as ${this.figure.against}`, ""], rows);
   }

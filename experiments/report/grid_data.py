@@ -3,10 +3,11 @@
 import math
 import statistics
 
+import map_plot
 import style
 import tables
 from curve_data import rounded
-from study_lines import missing_note
+from study_lines import error_of, missing_note
 
 MOST_CELLS = 200_000
 
@@ -36,8 +37,7 @@ def measured(study, runs, axes, row):
         value = tables.number(run["measure"])
         if math.isfinite(value) and value > 0:
             values[place].append(value)
-        bar = run["json"].get("error_bar")
-        errors[place] = max(errors[place], bar["error"] if bar else study.get("map", {}).get("error", 0.0))
+        errors[place] = max(errors[place], error_of(run, study.get("map", {}).get("error", 0.0)))
     return [rounded(statistics.median(some)) if some else None for some in values], [rounded(error) for error in errors]
 
 
@@ -51,6 +51,6 @@ def of(study, runs):
     against = study.get("map", {}).get("against", rows[0])
     cells = [(row, *measured(study, runs, axes, row)) for row in rows]
     steps = study.get("map", {}).get("steps", {})
-    return {"kind": "grid", "title": "Which is fastest where", "axes": axes, "measure": study["measure"]["label"], "against": against, "goal": study.get("goal", {}).get("loss"),
+    return {"kind": "grid", "title": "Which is fastest where", "axes": axes, "measure": study["measure"]["label"], "against": against, "goal": study.get("goal", {}).get("loss"), "called": map_plot.CALLED,
             "note": missing_note(study),
             "rows": [{"name": row, "colour": colours[row], "values": values, "errors": errors, "steps": steps.get(row, 0)} for row, values, errors in cells]}

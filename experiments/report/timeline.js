@@ -1,21 +1,15 @@
 // What each lane does in a step, as bars over time.
 "use strict";
 
-const colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D", "#8C564B", "#666666"];
-
 class Timeline {
   constructor(figure, section) {
     this.figure = figure;
-    this.names = [...new Set(figure.bars.name)];
     this.step = 0;
     this.rank = "";
     const ranks = [...new Set(figure.lanes.map(lane => lane.rank))];
     this.chart = chartPlace("");
     this.sums = readout(`${figure.title}: seconds by name`);
-    const set = (name, value) => {
-      this[name] = value;
-      this.draw();
-    };
+    const set = setterOf(this);
     section.append(
       element("div", {class: "controls"},
         slider("step", figure.step_ends_s.map((_, step) => `${step + 1}`), 0, value => set("step", value)),
@@ -39,15 +33,15 @@ class Timeline {
   drawBars(chosen) {
     const {rank, lane, name, begin_s: begins, seconds} = this.figure.bars;
     const lanes = this.figure.lanes.filter(one => this.rank === "" || one.rank === Number(this.rank)).map(one => this.laneName(one.rank, one.lane));
-    const traces = this.names.map((one, index) => {
+    const traces = Object.entries(this.figure.colours).map(([one, colour]) => {
       const bars = chosen.filter(i => name[i] === one);
       return {type: "bar", orientation: "h", name: one, base: bars.map(i => 1e3 * begins[i]), x: bars.map(i => 1e3 * seconds[i]),
-              y: bars.map(i => this.laneName(rank[i], lane[i])), marker: {color: colours[index % colours.length]},
+              y: bars.map(i => this.laneName(rank[i], lane[i])), marker: {color: drawn(colour)},
               hovertemplate: `${one}<br>from %{base:.6g} ms, %{x:.4g} ms<extra>%{y}</extra>`};
     });
     const y = {title: "", type: "category", categoryorder: "array", categoryarray: lanes, autorange: "reversed"};
     const layout = layoutOf({title: "time (ms)"}, y,
-                            {barmode: "overlay", showlegend: true, legend: {orientation: "h", y: 1.02, yanchor: "bottom"}});
+                            {barmode: "overlay", ...legendAbove});
     this.chart.setAttribute("aria-label", `${this.figure.title}: ${chosen.length} operations of step ${this.step + 1}`);
     return drawChart(this.chart, traces, layout);
   }

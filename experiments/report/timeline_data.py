@@ -1,6 +1,7 @@
 """A step's timeline as numbers: what each lane of each rank did, from trace.json, and when the steps ended, from steps.csv."""
 
 import checked
+import style
 import tables
 from unusable import Unusable
 
@@ -46,5 +47,6 @@ def of(folder):
     columns = {"rank": [bar["pid"] for bar in shown], "lane": [bar["tid"] for bar in shown], "name": [bar["name"] for bar in shown],
                "kind": [bar["cat"] for bar in shown], "begin_s": [round(bar["ts"] * MICROSECONDS, 9) for bar in shown],
                "seconds": [round(bar["dur"] * MICROSECONDS, 9) for bar in shown]}
-    return {"kind": "timeline", "title": "A step's timeline", "note": note, "step_ends_s": ends, "bars": columns,
+    colours = style.colours_of(dict.fromkeys(columns["name"]))
+    return {"kind": "timeline", "title": "A step's timeline", "note": note, "step_ends_s": ends, "bars": columns, "colours": colours,
             "lanes": [{"rank": rank, "lane": lane, "name": name} for (rank, lane), name in sorted(lanes.items())]}
