@@ -55,7 +55,7 @@ def prepare(app, docname, source):
     tree = Path(app.srcdir)
     text = expanded(source[0], tree)
     if text != source[0]:  # a page that was read before is read again when what it expands has changed
-        for origin in (os.environ["TRIGRAM_PROGRAM"], tree / "DECISIONS.md"):
+        for origin in (os.environ["TRIGRAM_PROGRAM"], tree / "DECISIONS.md", *tree.glob("experiments/studies/*.md")):
             app.env.note_dependency(str(origin))
     text = re.sub(r"```mermaid\n(.*?)```", as_graphviz, text, flags=re.DOTALL)
     source[0] = without_folders(text, (tree / docname).parent)

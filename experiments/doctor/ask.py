@@ -1,10 +1,13 @@
 """How examinations ask the machine: by files of the kernel, and by programs that have a limit."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
+
+ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<![\w:])[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}(?:%\w+)?(?![\w:])")
 
 
 def text_of(path, otherwise=""):
@@ -42,3 +45,9 @@ def program(*words, seconds=10, **variables):
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
         return Said(None, out, err)
+
+
+def without_addresses(lines):
+    """The same address keeps the same number."""
+    numbers = {}
+    return [ADDRESS.sub(lambda found: f"address {numbers.setdefault(found[0], len(numbers) + 1)}", line) for line in lines]

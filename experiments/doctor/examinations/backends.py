@@ -3,7 +3,7 @@
 import re
 import shutil
 
-from ask import program
+from ask import program, without_addresses
 
 TITLE = "backends"
 PLACE = 6
@@ -17,8 +17,8 @@ OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"
             "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def command(trigram, name, timeout="30s"):
-    backend = name if name == "sim" else f"{name}:timeout={timeout}"
+def command(trigram, name):
+    backend = name if name == "sim" else f"{name}:timeout=30s"
     words = [trigram["program"], "bench", "--backend", backend, "--op", "all_reduce", "--min-size", "64KiB", "--max-size", "64KiB"]
     if name == "mpi" and shutil.which("mpirun"):
         return ["mpirun", "-n", "2", *words]
@@ -36,4 +36,4 @@ def tried(trigram, name):
 
 def found(trigram):
     names = sorted({*NOT_BUILT, *trigram["backends"]})
-    return [f"{name}: {tried(trigram, name) if name in trigram['backends'] else 'not here: it ' + NOT_BUILT[name]}" for name in names]
+    return without_addresses(f"{name}: {tried(trigram, name) if name in trigram['backends'] else 'not here: it ' + NOT_BUILT[name]}" for name in names)

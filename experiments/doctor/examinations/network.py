@@ -2,7 +2,7 @@
 
 import os
 
-from ask import text_of
+from ask import text_of, without_addresses
 
 TITLE = "network"
 PLACE = 4
@@ -31,7 +31,7 @@ def described(name):
 
 def variables():
     """What steers them; a job's secret is nobody's business."""
-    return [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(VARIABLES) and "SECRET" not in name]
+    return without_addresses(f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(VARIABLES) and "SECRET" not in name)
 
 
 def found(_trigram):

@@ -14,16 +14,8 @@ namespace {
 constexpr int ranks = 4;
 
 TrainingOptions options_of(const std::string& algorithm, bool overlap) {
-  TrainingOptions options;
-  options.algorithm = algorithm;
-  options.workload = "mlp";
-  options.steps = 6;
-  options.evaluate_every = 3;
-  options.buckets.bytes = 1024;
+  TrainingOptions options = kept_training(algorithm);
   options.relaxation.overlap = overlap;
-  options.relaxation.seed = 5;
-  options.record_all = true;
-  options.keep_weights = true;
   return options;
 }
 

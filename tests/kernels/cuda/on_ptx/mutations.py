@@ -175,15 +175,22 @@ def read_table():
         return {(row["mutation"], row["file"], row["line"]): row for row in csv.DictReader(file)}
 
 
+def lines_of(places):
+    return len({(place.file, place.line) for place in places})
+
+
+def kinds_of(places):
+    return len(set(map(stands_for, places)))
+
+
 def print_sums(places, found):
     """A line for each mutation: of how many lines of the source, and of how many of what places stand for, one was tried."""
     for mutation in sorted({place.mutation for place in places}):
         own = [place for place in places if place.mutation == mutation]
         tried = [place for place in own if place in found]
         survived = [place for place in tried if not found[place]]
-        lines, kinds = (lambda those: len({(place.file, place.line) for place in those})), lambda those: len(set(map(stands_for, those)))
-        print(f"{mutation}: {len(own)} places on {lines(own)} lines; {len(tried)} tried, of {kinds(tried)} of {kinds(own)} instructions of "
-              f"{lines(tried)} lines; {len(survived)} survived on {lines(survived)} lines")
+        print(f"{mutation}: {len(own)} places on {lines_of(own)} lines; {len(tried)} tried, of {kinds_of(tried)} of {kinds_of(own)} instructions of "
+              f"{lines_of(tried)} lines; {len(survived)} survived on {lines_of(survived)} lines")
 
 
 def main():
@@ -198,6 +205,8 @@ def main():
     parser.add_argument("--records", type=pathlib.Path, help="a folder for which case launches what, which a later run reads again")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
+    if arguments.records:
+        arguments.records.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         launching, places = record(arguments.executable, arguments.records or pathlib.Path(folder))
     chosen = [place for place in places if any(arguments.only in str(part) for part in place)]
