@@ -22,16 +22,7 @@ constexpr const char* on_threads = "threads:ranks_per_node=2";
 constexpr double relative_tolerance = 1e-4;
 
 TrainingOptions options_of(const std::string& algorithm, const std::string& workload) {
-  TrainingOptions options;
-  options.algorithm = algorithm;
-  options.workload = workload;
-  options.steps = 6;
-  options.evaluate_every = 3;
-  options.buckets.bytes = 128;
-  options.relaxation.seed = 5;
-  options.record_all = true;
-  options.keep_weights = true;
-  return options;
+  return kept_training(algorithm, workload, 128);
 }
 
 void expect_close_losses(const Training& a, const Training& b) {
@@ -91,11 +82,7 @@ TEST_P(SameTraining, BitsWithAdam) {
   options.optimizer = "adam";
   expect(options, same_bits);
 }
-TEST_P(SameTraining, LossesOfANetwork) {
-  TrainingOptions options = options_of(GetParam(), "mlp");
-  options.buckets.bytes = 1024;
-  expect(options, expect_close_losses);
-}
+TEST_P(SameTraining, LossesOfANetwork) { expect(kept_training(GetParam()), expect_close_losses); }
 
 INSTANTIATE_TEST_SUITE_P(EveryAlgorithm, SameTraining, ::testing::ValuesIn(shipped_algorithms()),
                          [](const auto& algorithm) { return algorithm.param; });

@@ -13,17 +13,9 @@ namespace trigram::testing {
 namespace {
 
 TrainingOptions options_of(const std::string& algorithm, bool overlap, Hierarchy hierarchy) {
-  TrainingOptions options;
-  options.algorithm = algorithm;
-  options.workload = "mlp";
-  options.steps = 6;
-  options.evaluate_every = 3;
-  options.buckets.bytes = 1024;
+  TrainingOptions options = kept_training(algorithm);
   options.relaxation.overlap = overlap;
   options.relaxation.hierarchy = hierarchy;
-  options.relaxation.seed = 5;
-  options.record_all = true;
-  options.keep_weights = true;
   return options;
 }
 

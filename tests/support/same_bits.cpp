@@ -17,6 +17,18 @@ std::vector<std::uint32_t> bits(const std::vector<float>& values) {
 
 }  // namespace
 
+TrainingOptions kept_training(const std::string& algorithm, const std::string& workload, std::int64_t bucket_bytes) {
+  TrainingOptions options;
+  options.algorithm = algorithm;
+  options.workload = workload;
+  options.steps = 6;
+  options.evaluate_every = 3;
+  options.buckets.bytes = bucket_bytes;
+  options.relaxation.seed = 5;
+  options.record_all = options.keep_weights = true;
+  return options;
+}
+
 SentBytes sent_bytes_of(const std::string& algorithm) {
   const bool synchronous = Algorithms::make(algorithm)->trigram().synchrony == Trigram::Synchrony::synchronous;
   return synchronous ? SentBytes::by_step : SentBytes::in_all;

@@ -5,6 +5,10 @@
 
 namespace trigram::testing {
 
+/// Six steps with three scores, of which every row and the weights are kept, as comparisons need them.
+TrainingOptions kept_training(const std::string& algorithm, const std::string& workload = "mlp",
+                              std::int64_t bucket_bytes = 1024);
+
 /// Where bytes sent must agree: in every step, or in all of the training where exchanges run behind the steps.
 enum class SentBytes : std::uint8_t { by_step, in_all };
 
