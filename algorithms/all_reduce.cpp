@@ -1,7 +1,7 @@
 // Data-parallel SGD: every bucket's gradient becomes the mean over all ranks, in full precision.
 //   rounds 2(n−1), bytes 2 S (n−1)/n a rank with the ring; buckets hide behind the rest of backward.
-#include "core/bucketwise.hpp"
 #include "core/primitives/gradient_mean.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

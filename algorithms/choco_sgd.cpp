@@ -6,11 +6,11 @@
 //   rounds 1, bytes degree · encoded(S) a rank; hides behind the rest of backward.
 #include <algorithm>
 
-#include "core/bucketwise.hpp"
-#include "core/error.hpp"
+#include "core/compression/encoding_key.hpp"
+#include "core/compression/frames.hpp"
 #include "core/primitives/decentralized.hpp"
-#include "core/primitives/encoding_key.hpp"
-#include "core/primitives/frames.hpp"
+#include "core/step/bucketwise.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

@@ -5,9 +5,9 @@
 // eigenvalues above −1/3; half of what is at home makes them at least 0 for any symmetric W (as exact diffusion does,
 // Yuan et al., IEEE Trans. Signal Process. 2019, arXiv:1702.05122).
 //   rounds 1, bytes degree · S a rank; hides behind the rest of backward.
-#include "core/bucketwise.hpp"
-#include "core/error.hpp"
 #include "core/primitives/gossip.hpp"
+#include "core/step/bucketwise.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

@@ -5,8 +5,8 @@
 //   rounds 1, bytes degree · S a rank and exchange; all_reduce's where all average.
 #include "core/primitives/decentralized.hpp"
 
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

@@ -3,8 +3,8 @@
 //   x_{t+1} = x_t − γ mean_j g_j(x_{t−delay}), and the first `delay` steps move nothing
 // Replicas stay equal. The gradients of the last steps are not applied.
 //   rounds 2(n−1), bytes 2 S (n−1)/n a rank with the ring, from the second step on.
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

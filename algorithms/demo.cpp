@@ -11,9 +11,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/bucketwise.hpp"
-#include "core/primitives/compressed_all_gather.hpp"
-#include "core/primitives/encoding_key.hpp"
+#include "core/compression/compressed_all_gather.hpp"
+#include "core/compression/encoding_key.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

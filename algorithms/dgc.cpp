@@ -6,10 +6,10 @@
 // own.
 //   rounds n − 1, bytes 8 (n−1) fraction S/4 a rank
 
-#include "core/bucketwise.hpp"
+#include "core/compression/compressed_all_gather.hpp"
+#include "core/compression/encoding_key.hpp"
 #include "core/primitives/centralized.hpp"
-#include "core/primitives/compressed_all_gather.hpp"
-#include "core/primitives/encoding_key.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

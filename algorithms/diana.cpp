@@ -3,11 +3,11 @@
 //   c_j = Q(g_j − h_j);  g ← h + mean c;  h_j ← h_j + α c_j;  h ← h + α mean c;  x ← x − γ g, with h = mean h_j
 // With α = 1 and a contraction as Q, h_j + c_j is EF21's estimate (Richtárik et al., NeurIPS 2021, arXiv:2106.05203).
 //   rounds n − 1, bytes (n−1) encoded(S) a rank
-#include "core/bucketwise.hpp"
+#include "core/compression/compressed_all_gather.hpp"
+#include "core/compression/encoding_error.hpp"
+#include "core/compression/encoding_key.hpp"
 #include "core/primitives/centralized.hpp"
-#include "core/primitives/compressed_all_gather.hpp"
-#include "core/primitives/encoding_error.hpp"
-#include "core/primitives/encoding_key.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

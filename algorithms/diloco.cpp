@@ -5,9 +5,9 @@
 // SlowMo (Wang et al., ICLR 2020, arXiv:1910.00643) wherever the learning rate is constant, with its u times γ as
 // velocity; outer=sgd,outer_lr=1 is local SGD.
 //   rounds 2(n−1)/every, bytes 2 S (n−1)/n / every a rank and step with the ring.
-#include "core/bucketwise.hpp"
-#include "core/optimizer.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
+#include "core/step/optimizer.hpp"
 
 namespace trigram {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
-#include "core/random.hpp"
+#include "core/step/bucketwise.hpp"
+#include "core/values/random.hpp"
 
 namespace trigram {
 namespace {

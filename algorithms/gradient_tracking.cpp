@@ -5,8 +5,8 @@
 //   Σ y = Σ g in every step. x − γ y and y travel in one exchange, which hides behind the rest of backward; W y waits
 //   for the next gradient. Mixing x after its step, not before, allows learning rates several times larger. rounds 1,
 //   bytes 2 · degree · S a rank.
-#include "core/bucketwise.hpp"
 #include "core/primitives/gossip.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

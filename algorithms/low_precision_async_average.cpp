@@ -2,8 +2,8 @@
 // the averaging before, encoded. All know the mean m of that one; m ← m + C_LP_S(snapshot − m), with error feedback,
 // and x ← x + (m − own snapshot).
 //   rounds 2 and bytes 2(n−1) encoded(S/n) a rank and averaging, plus one flag; hides behind everything.
+#include "core/compression/encoding_error.hpp"
 #include "core/primitives/async_model_average.hpp"
-#include "core/primitives/encoding_error.hpp"
 
 namespace trigram {
 namespace {

@@ -2,8 +2,8 @@
 // difference to the mixed weights; everyone keeps replicas of its neighbours. Any symmetric topology with fixed
 // neighbours.
 //   rounds 1, bytes degree · encoded(S) a rank; hides behind the rest of backward.
-#include "core/bucketwise.hpp"
 #include "core/primitives/decentralized.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

@@ -4,8 +4,8 @@
 //   meet
 // The last term draws slow weights together, which no all-reduce keeps equal.
 //   rounds 1/every, bytes degree · 2 S / every a rank and step
-#include "core/bucketwise.hpp"
 #include "core/primitives/gossip.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

@@ -11,9 +11,9 @@
 //   rounds 2, bytes 2(n−1) encoded(S/n) a rank after the warm-up, all_reduce's in it.
 #include <cmath>
 
-#include "core/optimizer.hpp"
 #include "core/optimizers/bucket_state.hpp"
 #include "core/primitives/compressed_momentum.hpp"
+#include "core/step/optimizer.hpp"
 
 namespace trigram {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/bucketwise.hpp"
-#include "core/service.hpp"
+#include "core/lane/service.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

@@ -4,10 +4,10 @@
 //   rounds 4(n−1), bytes 8 r (rows + columns) (n−1)/n a matrix and rank with the ring; vectors travel whole, beside P.
 #include <algorithm>
 
-#include "core/bucketwise.hpp"
-#include "core/error.hpp"
 #include "core/primitives/centralized.hpp"
 #include "core/primitives/matrix_tensor.hpp"
+#include "core/step/bucketwise.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/bucketwise.hpp"
-#include "core/hierarchy.hpp"
+#include "core/lane/hierarchy.hpp"
 #include "core/primitives/gradient_mean.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

@@ -4,8 +4,8 @@
 //   mix=after:  x ← P (x − γ g(z)), w ← P w, z = x / w, each bucket's exchange hiding behind the rest of backward;
 //   mix=before: x ← P x − γ g(z),   w ← P w, z = x / w, the exchange hiding behind forward and backward.
 //   rounds 1, bytes degree · (S + 4) a rank.
-#include "core/bucketwise.hpp"
 #include "core/primitives/gossip.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

@@ -3,10 +3,10 @@
 //   e_j ← β e_j + (x_begin − x_j);  D_j = Q(e_j);  e_j ← e_j − D_j;  x_begin ← x_begin − α mean D;  x_j ← x_begin
 // Replicas are equal after each exchange. The paper's values have two bits; here they travel as the codec has them.
 //   rounds (n−1)/every, bytes (n−1) encoded(S) / every a rank and step
-#include "core/bucketwise.hpp"
+#include "core/compression/compressed_all_gather.hpp"
+#include "core/compression/encoding_key.hpp"
 #include "core/primitives/centralized.hpp"
-#include "core/primitives/compressed_all_gather.hpp"
-#include "core/primitives/encoding_key.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

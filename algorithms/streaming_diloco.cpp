@@ -4,9 +4,9 @@
 //   x_begin ← outer(x_begin, d);  x_j ← keep · (x_j − γ g_j) + (1 − keep) x_begin
 // The paper's overlap is of τ steps, here of one; its outer gradients have four bits, here they are whole.
 //   rounds 2(n−1) and bytes 2 S (n−1)/n a bucket in its turn with the ring: spread over steps, all buckets in `every`.
-#include "core/bucketwise.hpp"
-#include "core/optimizer.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
+#include "core/step/optimizer.hpp"
 
 namespace trigram {
 namespace {

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

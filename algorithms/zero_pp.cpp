@@ -12,10 +12,10 @@
 #include <optional>
 #include <utility>
 
-#include "core/bucketwise.hpp"
-#include "core/primitives/compressed_reduce_scatter.hpp"
-#include "core/primitives/encoding_error.hpp"
-#include "core/primitives/frames.hpp"
+#include "core/compression/compressed_reduce_scatter.hpp"
+#include "core/compression/encoding_error.hpp"
+#include "core/compression/frames.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

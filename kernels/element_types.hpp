@@ -5,8 +5,8 @@
 #include <string>
 #include <type_traits>
 
-#include "core/buffer.hpp"
-#include "core/error.hpp"
+#include "core/values/buffer.hpp"
+#include "core/values/error.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {

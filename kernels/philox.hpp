@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/random.hpp"
+#include "core/values/random.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/kernels.hpp"
+#include "core/device/kernels.hpp"
 
 #ifdef __CUDACC__
 #define TRIGRAM_RULE __host__ __device__ __forceinline__

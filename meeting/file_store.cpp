@@ -10,8 +10,8 @@
 #include <fstream>
 #include <thread>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram {
 

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "meeting/secret.hpp"
 
 namespace trigram {

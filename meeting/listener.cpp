@@ -12,8 +12,8 @@
 #include <cstring>
 #include <thread>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "meeting/addresses.hpp"
 
 namespace trigram {

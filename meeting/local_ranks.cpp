@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <list>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/child_process.hpp"
 #include "processes/clock.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "core/carried_error.hpp"
+#include "core/training/carried_error.hpp"
 #include "meeting/member.hpp"
 #include "meeting/store.hpp"
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <charconv>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "processes/launcher_variables.hpp"
 
 namespace trigram {

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <thread>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "meeting/rendezvous.hpp"
 #include "processes/clock.hpp"
 #include "processes/last_resort.hpp"

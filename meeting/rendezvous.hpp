@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/registry.hpp"
+#include "core/registry/registry.hpp"
 #include "meeting/member.hpp"
 #include "meeting/store.hpp"
 #include "processes/host_group.hpp"

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "meeting/addresses.hpp"
 
 namespace trigram {

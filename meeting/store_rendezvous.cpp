@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

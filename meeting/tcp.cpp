@@ -1,7 +1,7 @@
 // Ranks that meet at a port of rank 0's host.
 #include <charconv>
 
-#include "core/quoted.hpp"
+#include "core/values/quoted.hpp"
 #include "meeting/store_rendezvous.hpp"
 #include "meeting/tcp_store.hpp"
 

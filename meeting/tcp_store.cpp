@@ -5,8 +5,8 @@
 #include <cmath>
 #include <thread>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram {
 namespace {

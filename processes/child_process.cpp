@@ -14,7 +14,7 @@
 #include <iostream>
 #include <span>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/interruption.hpp"
 
 namespace trigram {

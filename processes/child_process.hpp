@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "core/carried_error.hpp"
+#include "core/training/carried_error.hpp"
 #include "processes/bytes.hpp"
 
 namespace trigram {

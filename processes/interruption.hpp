@@ -1,7 +1,7 @@
 // Ctrl-C, or a request to end, noted for whoever has something to leave behind.
 #pragma once
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/launcher_variables.hpp"
 
 namespace trigram::mpi {

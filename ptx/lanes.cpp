@@ -1,6 +1,6 @@
 #include "ptx/lanes.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::ptx {
 

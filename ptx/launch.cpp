@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/block.hpp"
 
 namespace trigram::ptx {

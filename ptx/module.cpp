@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/reader/kernel_reader.hpp"
 #include "ptx/reader/pieces.hpp"
 #include "ptx/reader/source_places.hpp"

@@ -1,5 +1,5 @@
 // Lanes of a warp that wait for each other: at barriers, and where they exchange values.
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/observer.hpp"
 #include "ptx/warp.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::ptx {
 

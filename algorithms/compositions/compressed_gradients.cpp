@@ -1,5 +1,5 @@
 // Names of the literature for gradients that travel in few bits or few elements.
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 
 namespace trigram {
 namespace {

@@ -1,5 +1,5 @@
 // Names of the literature for weights that are mixed with those of neighbours.
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 
 namespace trigram {
 namespace {

@@ -1,5 +1,5 @@
 // Names of the literature for ranks that train alone and average now and then.
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 
 namespace trigram {
 namespace {

@@ -1,5 +1,5 @@
 // Names of the literature for ranks that only hold weights; how far ranks may be apart is what they differ in.
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 
 namespace trigram {
 namespace {

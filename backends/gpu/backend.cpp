@@ -9,11 +9,11 @@
 #include "backends/gpu/host/job_membership.hpp"
 #include "backends/gpu/runtime.hpp"
 #include "backends/process/entered_process.hpp"
-#include "core/all_reduce.hpp"
-#include "core/backend_traits.hpp"
-#include "core/error.hpp"
-#include "core/nodes_of_ranks.hpp"
-#include "core/quoted.hpp"
+#include "core/lane/all_reduce.hpp"
+#include "core/training/backend_traits.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
+#include "core/world/nodes_of_ranks.hpp"
 #include "meeting/local_ranks.hpp"
 
 namespace trigram::gpu {

@@ -8,7 +8,7 @@
 
 #include "backends/gpu/nccl_group.hpp"
 #include "backends/gpu/watchdog.hpp"
-#include "core/communicator.hpp"
+#include "core/lane/communicator.hpp"
 
 namespace trigram::gpu {
 

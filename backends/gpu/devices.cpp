@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdio>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cuda/check.hpp"
 #include "meeting/local_ranks.hpp"
 #include "processes/child_process.hpp"

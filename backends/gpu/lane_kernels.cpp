@@ -1,6 +1,6 @@
 #include "backends/gpu/lane_kernels.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::gpu {
 

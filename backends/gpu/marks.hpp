@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "backends/gpu/stream.hpp"
-#include "core/timeline.hpp"
+#include "core/device/timeline.hpp"
 #include "processes/clock.hpp"
 
 namespace trigram::gpu {

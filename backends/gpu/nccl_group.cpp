@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "backends/gpu/host/nccl_words.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/last_resort.hpp"
 
 namespace trigram::gpu {

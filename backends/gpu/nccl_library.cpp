@@ -5,7 +5,7 @@
 #include <string>
 
 #include "backends/gpu/host/nccl_words.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cuda/python_folder.hpp"
 
 namespace trigram::gpu {

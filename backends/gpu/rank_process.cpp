@@ -7,7 +7,7 @@
 
 #include "backends/gpu/devices.hpp"
 #include "backends/gpu/host/nccl_words.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/cublas.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "backends/gpu/host/hosts.hpp"
 #include "backends/gpu/watchdog.hpp"
-#include "core/lane_groups.hpp"
+#include "core/world/lane_groups.hpp"
 
 namespace trigram::gpu {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::gpu {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backends/gpu/stream.hpp"
-#include "core/communicator.hpp"
+#include "core/lane/communicator.hpp"
 
 namespace trigram::gpu {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "backends/gpu/vendor.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cuda/check.hpp"
 
 namespace trigram::gpu {

@@ -11,7 +11,7 @@
 #include "backends/gpu/marks.hpp"
 #include "backends/gpu/rank_process.hpp"
 #include "backends/process/process_runtime.hpp"
-#include "core/carried_error.hpp"
+#include "core/training/carried_error.hpp"
 
 namespace trigram::gpu {
 

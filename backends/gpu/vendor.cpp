@@ -1,8 +1,8 @@
 #include "backends/gpu/vendor.hpp"
 
 #include "core/collectives/reduction.hpp"
-#include "core/error.hpp"
-#include "core/real_data.hpp"
+#include "core/lane/real_data.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::gpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "backends/gpu/host/nccl_words.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/clock.hpp"
 
 namespace trigram::gpu {

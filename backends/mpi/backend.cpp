@@ -7,10 +7,10 @@
 #include "backends/mpi/session.hpp"
 #include "backends/mpi/transport.hpp"
 #include "backends/process/process_backend.hpp"
-#include "core/backend_traits.hpp"
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/registry.hpp"
+#include "core/registry/registry.hpp"
+#include "core/training/backend_traits.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram::mpi {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {

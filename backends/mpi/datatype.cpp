@@ -3,7 +3,7 @@
 #include <limits>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::mpi {
 

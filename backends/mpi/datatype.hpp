@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "core/buffer.hpp"
-#include "core/kernels.hpp"
+#include "core/device/kernels.hpp"
+#include "core/values/buffer.hpp"
 #include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {

@@ -5,7 +5,7 @@
 #include "backends/mpi/check.hpp"
 #include "backends/mpi/datatype.hpp"
 #include "backends/mpi/wait.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::mpi {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/process/lane_context.hpp"
-#include "core/communicator.hpp"
+#include "core/lane/communicator.hpp"
 #include "processes/mpi_library.hpp"
 
 namespace trigram::mpi {

@@ -2,7 +2,7 @@
 
 #include "backends/mpi/duplicate.hpp"
 #include "backends/mpi/flight.hpp"
-#include "core/real_data.hpp"
+#include "core/lane/real_data.hpp"
 
 namespace trigram::mpi {
 

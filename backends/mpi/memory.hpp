@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/kernels.hpp"
+#include "core/device/kernels.hpp"
 
 namespace trigram::mpi {
 

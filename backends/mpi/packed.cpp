@@ -3,8 +3,8 @@
 #include <limits>
 #include <string>
 
-#include "core/error.hpp"
-#include "core/real_data.hpp"
+#include "core/lane/real_data.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::mpi {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/device.hpp"
+#include "core/device/device.hpp"
 
 namespace trigram::mpi {
 

@@ -10,7 +10,7 @@
 #include "backends/mpi/check.hpp"
 #include "backends/mpi/deadline.hpp"
 #include "backends/mpi/whereabouts.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/last_resort.hpp"
 #include "processes/mpi_library.hpp"
 #include "processes/nap.hpp"

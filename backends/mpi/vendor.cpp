@@ -4,7 +4,7 @@
 #include "backends/mpi/datatype.hpp"
 #include "backends/mpi/packed.hpp"
 #include "core/collectives/reduction.hpp"
-#include "core/real_data.hpp"
+#include "core/lane/real_data.hpp"
 
 namespace trigram::mpi {
 namespace {

@@ -6,7 +6,7 @@
 #include "backends/mpi/check.hpp"
 #include "backends/mpi/memory.hpp"
 #include "backends/mpi/whereabouts.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/interruption.hpp"
 #include "processes/nap.hpp"
 

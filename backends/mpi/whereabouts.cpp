@@ -5,7 +5,7 @@
 
 #include "backends/mpi/check.hpp"
 #include "backends/mpi/duplicate.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::mpi {
 namespace {

@@ -7,11 +7,11 @@
 #include "backends/net/plugin_file.hpp"
 #include "backends/process/threaded_runtime.hpp"
 #include "backends/torch/transport.hpp"
-#include "core/backend_traits.hpp"
-#include "core/carried_error.hpp"
-#include "core/error.hpp"
-#include "core/nodes_of_ranks.hpp"
-#include "core/registry.hpp"
+#include "core/registry/registry.hpp"
+#include "core/training/backend_traits.hpp"
+#include "core/training/carried_error.hpp"
+#include "core/values/error.hpp"
+#include "core/world/nodes_of_ranks.hpp"
 #include "meeting/local_ranks.hpp"
 
 namespace trigram::net_backend {

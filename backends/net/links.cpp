@@ -5,7 +5,7 @@
 
 #include "backends/net/flight.hpp"
 #include "backends/net/plugin_log.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/clock.hpp"
 #include "processes/interruption.hpp"
 #include "processes/nap.hpp"

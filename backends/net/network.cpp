@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "backends/net/plugin_log.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/bytes.hpp"
 #include "processes/nap.hpp"
 

@@ -1,6 +1,6 @@
 #include "backends/process/failure.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

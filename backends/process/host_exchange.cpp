@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
 #include "processes/host_group.hpp"
 
 namespace trigram {

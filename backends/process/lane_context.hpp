@@ -4,7 +4,7 @@
 #include <string>
 
 #include "backends/process/failure.hpp"
-#include "core/device.hpp"
+#include "core/device/device.hpp"
 
 namespace trigram {
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "backends/process/failure.hpp"
-#include "core/pending.hpp"
+#include "core/lane/pending.hpp"
 
 namespace trigram {
 

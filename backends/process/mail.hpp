@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "backends/process/lane_context.hpp"
-#include "core/communicator.hpp"
+#include "core/lane/communicator.hpp"
 
 namespace trigram {
 

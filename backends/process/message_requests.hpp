@@ -8,7 +8,7 @@
 
 #include "backends/process/host_exchange.hpp"
 #include "backends/process/mail.hpp"
-#include "core/service.hpp"
+#include "core/lane/service.hpp"
 
 namespace trigram {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "backends/process/threaded_runtime.hpp"
-#include "core/error.hpp"
-#include "core/nodes_of_ranks.hpp"
+#include "core/values/error.hpp"
+#include "core/world/nodes_of_ranks.hpp"
 
 namespace trigram {
 

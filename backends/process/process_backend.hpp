@@ -7,7 +7,7 @@
 
 #include "backends/process/entered_process.hpp"
 #include "backends/process/transport.hpp"
-#include "core/params.hpp"
+#include "core/registry/params.hpp"
 
 namespace trigram {
 

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/real_data.hpp"
+#include "core/lane/real_data.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

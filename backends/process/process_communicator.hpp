@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/process/lane_context.hpp"
-#include "core/communicator.hpp"
+#include "core/lane/communicator.hpp"
 
 namespace trigram {
 

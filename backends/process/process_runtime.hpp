@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/process/host_exchange.hpp"
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "processes/clock.hpp"
 
 namespace trigram {

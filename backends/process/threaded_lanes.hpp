@@ -7,7 +7,7 @@
 
 #include "backends/process/lane_thread.hpp"
 #include "backends/process/transport.hpp"
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
 #include "processes/clock.hpp"
 
 namespace trigram {

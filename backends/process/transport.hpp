@@ -6,8 +6,8 @@
 
 #include "backends/process/lane_context.hpp"
 #include "backends/process/mail.hpp"
-#include "core/communicator.hpp"
-#include "core/lane_groups.hpp"
+#include "core/lane/communicator.hpp"
+#include "core/world/lane_groups.hpp"
 #include "processes/host_group.hpp"
 
 namespace trigram {

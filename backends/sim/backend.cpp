@@ -1,17 +1,17 @@
 // The backend "sim": ranks as actors of SimGrid, every run in a process of its own.
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 
 #include <algorithm>
 
-#include "backends/sim/cluster.hpp"
-#include "backends/sim/engine.hpp"
-#include "backends/sim/platform_file.hpp"
+#include "backends/sim/cluster/cluster.hpp"
+#include "backends/sim/engine/engine.hpp"
+#include "backends/sim/platform/platform_file.hpp"
 #include "backends/sim/ranks.hpp"
-#include "core/all_reduce.hpp"
-#include "core/backend_traits.hpp"
-#include "core/error.hpp"
-#include "core/memory.hpp"
-#include "core/quoted.hpp"
+#include "core/lane/all_reduce.hpp"
+#include "core/training/backend_traits.hpp"
+#include "core/values/error.hpp"
+#include "core/values/memory.hpp"
+#include "core/values/quoted.hpp"
 #include "processes/child_process.hpp"
 
 namespace trigram::sim {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <simgrid/s4u.hpp>
 
-#include "backends/sim/blocking.hpp"
+#include "backends/sim/engine/blocking.hpp"
 #include "kernels/cpu/kernels.hpp"
 
 namespace trigram::sim {

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "backends/sim/cluster.hpp"
+#include "backends/sim/cluster/cluster.hpp"
 #include "backends/sim/gpu.hpp"
-#include "core/device.hpp"
+#include "core/device/device.hpp"
 
 namespace trigram::sim {
 

@@ -4,7 +4,7 @@
 #include <simgrid/s4u/Engine.hpp>
 #include <utility>
 
-#include "backends/sim/platform.hpp"
+#include "backends/sim/platform/platform.hpp"
 
 namespace trigram::sim {
 

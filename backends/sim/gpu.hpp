@@ -3,7 +3,7 @@
 
 #include <simgrid/s4u/Host.hpp>
 
-#include "backends/sim/blocking.hpp"
+#include "backends/sim/engine/blocking.hpp"
 
 namespace trigram::sim {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backends/sim/blocking.hpp"
-#include "backends/sim/group.hpp"
-#include "core/lane_groups.hpp"
+#include "backends/sim/communicator/group.hpp"
+#include "backends/sim/engine/blocking.hpp"
+#include "core/world/lane_groups.hpp"
 
 namespace trigram::sim {
 

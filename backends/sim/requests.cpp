@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/sim/blocking.hpp"
-#include "backends/sim/parts.hpp"
-#include "backends/sim/simgrid_version.hpp"
+#include "backends/sim/communicator/parts.hpp"
+#include "backends/sim/engine/blocking.hpp"
+#include "backends/sim/engine/simgrid_version.hpp"
 #include "backends/sim/simulation.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::sim {
 

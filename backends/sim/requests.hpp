@@ -6,8 +6,8 @@
 #include <simgrid/s4u.hpp>
 #include <vector>
 
-#include "backends/sim/network.hpp"
-#include "core/service.hpp"
+#include "backends/sim/platform/network.hpp"
+#include "core/lane/service.hpp"
 
 namespace trigram::sim {
 

@@ -3,11 +3,11 @@
 
 #include <exception>
 
-#include "backends/sim/blocking.hpp"
-#include "backends/sim/communicator.hpp"
+#include "backends/sim/communicator/communicator.hpp"
 #include "backends/sim/device.hpp"
+#include "backends/sim/engine/blocking.hpp"
 #include "backends/sim/simulation.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::sim {
 

@@ -6,9 +6,9 @@
 #include <simgrid/s4u.hpp>
 #include <vector>
 
-#include "backends/sim/group.hpp"
+#include "backends/sim/communicator/group.hpp"
 #include "backends/sim/requests.hpp"
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
 
 namespace trigram::sim {
 

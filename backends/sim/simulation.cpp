@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "backends/sim/blocking.hpp"
-#include "core/error.hpp"
+#include "backends/sim/engine/blocking.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::sim {
 

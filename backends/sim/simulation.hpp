@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "backends/sim/barrier.hpp"
-#include "backends/sim/cluster.hpp"
+#include "backends/sim/cluster/cluster.hpp"
+#include "backends/sim/engine/barrier.hpp"
 #include "backends/sim/gpu.hpp"
-#include "backends/sim/network.hpp"
-#include "backends/sim/platform.hpp"
+#include "backends/sim/platform/network.hpp"
+#include "backends/sim/platform/platform.hpp"
 #include "backends/sim/standstill.hpp"
-#include "core/backend.hpp"
-#include "core/message_count.hpp"
+#include "core/lane/message_count.hpp"
+#include "core/training/backend.hpp"
 
 namespace trigram::sim {
 

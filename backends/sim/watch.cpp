@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/sim/blocking.hpp"
-#include "backends/sim/group.hpp"
+#include "backends/sim/communicator/group.hpp"
+#include "backends/sim/engine/blocking.hpp"
 #include "backends/sim/simulation.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::sim {
 

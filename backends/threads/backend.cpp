@@ -8,10 +8,10 @@
 #include "backends/process/entered_process.hpp"
 #include "backends/process/threaded_runtime.hpp"
 #include "backends/threads/transport.hpp"
-#include "core/backend_traits.hpp"
-#include "core/error.hpp"
-#include "core/nodes_of_ranks.hpp"
-#include "core/registry.hpp"
+#include "core/registry/registry.hpp"
+#include "core/training/backend_traits.hpp"
+#include "core/values/error.hpp"
+#include "core/world/nodes_of_ranks.hpp"
 
 namespace trigram::threads {
 namespace {

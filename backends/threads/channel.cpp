@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::threads {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "backends/threads/wait.hpp"
-#include "core/communicator.hpp"
+#include "core/lane/communicator.hpp"
 
 namespace trigram::threads {
 

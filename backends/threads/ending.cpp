@@ -1,7 +1,7 @@
 #include "backends/threads/ending.hpp"
 
-#include "core/carried_error.hpp"
-#include "core/error.hpp"
+#include "core/training/carried_error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::threads {
 

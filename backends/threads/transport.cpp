@@ -4,7 +4,7 @@
 #include <string>
 
 #include "backends/threads/communicator.hpp"
-#include "core/real_data.hpp"
+#include "core/lane/real_data.hpp"
 
 namespace trigram::threads {
 

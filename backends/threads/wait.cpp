@@ -1,6 +1,6 @@
 #include "backends/threads/wait.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/interruption.hpp"
 
 namespace trigram::threads {

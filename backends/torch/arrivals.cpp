@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::torch {
 

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <thread>
 
-#include "core/error.hpp"
-#include "core/real_data.hpp"
+#include "core/lane/real_data.hpp"
+#include "core/values/error.hpp"
 #include "processes/clock.hpp"
 
 namespace trigram::torch {

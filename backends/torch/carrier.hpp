@@ -7,7 +7,7 @@
 
 #include "backends/process/lane_context.hpp"
 #include "backends/torch/connections.hpp"
-#include "core/communicator.hpp"
+#include "core/lane/communicator.hpp"
 #include "meeting/rendezvous.hpp"
 
 namespace trigram::torch {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "meeting/secret.hpp"
 #include "meeting/store_rendezvous.hpp"
 #include "meeting/tcp_store.hpp"

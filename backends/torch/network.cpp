@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::torch {
 namespace {

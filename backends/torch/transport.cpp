@@ -1,7 +1,7 @@
 #include "backends/torch/transport.hpp"
 
 #include "backends/torch/meeting.hpp"
-#include "core/carried_error.hpp"
+#include "core/training/carried_error.hpp"
 
 namespace trigram::torch {
 

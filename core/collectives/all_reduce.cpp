@@ -1,5 +1,5 @@
 // The one instance of each all-reduce, which has no state and so serves every rank and thread.
-#include "core/all_reduce.hpp"
+#include "core/lane/all_reduce.hpp"
 
 #include <map>
 #include <memory>

@@ -1,5 +1,5 @@
 // Binomial all-reduce: a tree reduces to rank 0 and the same tree broadcasts; 2 ⌈log2(n)⌉ rounds of whole vectors.
-#include "core/all_reduce.hpp"
+#include "core/lane/all_reduce.hpp"
 
 namespace trigram {
 

@@ -1,8 +1,8 @@
 // The default body of every collective, on top of exchange.
-#include "core/all_reduce.hpp"
 #include "core/collectives/reduction.hpp"
-#include "core/communicator.hpp"
-#include "core/error.hpp"
+#include "core/lane/all_reduce.hpp"
+#include "core/lane/communicator.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

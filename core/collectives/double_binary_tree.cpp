@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "core/all_reduce.hpp"
 #include "core/collectives/reduction.hpp"
 #include "core/collectives/two_trees.hpp"
+#include "core/lane/all_reduce.hpp"
 
 namespace trigram {
 

@@ -1,8 +1,8 @@
 // Group sizes that are no power of two: surplus ranks hand their values to a partner, wait, and get the result back.
 #pragma once
 
-#include "core/communicator.hpp"
-#include "core/cost.hpp"
+#include "core/lane/communicator.hpp"
+#include "core/values/cost.hpp"
 
 namespace trigram {
 

@@ -6,7 +6,7 @@
 #include "core/collectives/nccl_trees.hpp"
 #include "core/collectives/pipelined_ring.hpp"
 #include "core/collectives/two_trees.hpp"
-#include "core/quoted.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram {
 

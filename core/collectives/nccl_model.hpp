@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/all_reduce.hpp"
 #include "core/collectives/pipelined_ring.hpp"
+#include "core/lane/all_reduce.hpp"
 
 namespace trigram {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/all_reduce.hpp"
+#include "core/lane/all_reduce.hpp"
 
 namespace trigram {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/all_reduce.hpp"
+#include "core/lane/all_reduce.hpp"
 
 namespace trigram {
 

@@ -2,9 +2,9 @@
 // 2 log2(n) rounds.
 #include <vector>
 
-#include "core/all_reduce.hpp"
 #include "core/collectives/fold.hpp"
 #include "core/collectives/reduction.hpp"
+#include "core/lane/all_reduce.hpp"
 
 namespace trigram {
 

@@ -1,9 +1,9 @@
 // Recursive doubling: whole vectors swapped with partners at distances 1, 2, 4, …; fewest rounds, for short vectors.
 #include <bit>
 
-#include "core/all_reduce.hpp"
 #include "core/collectives/fold.hpp"
 #include "core/collectives/reduction.hpp"
+#include "core/lane/all_reduce.hpp"
 
 namespace trigram {
 

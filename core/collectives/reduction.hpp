@@ -1,7 +1,7 @@
 // The arithmetic inside collectives: what is received is combined with what is held, at no simulated cost of its own.
 #pragma once
 
-#include "core/communicator.hpp"
+#include "core/lane/communicator.hpp"
 
 namespace trigram {
 

@@ -1,6 +1,6 @@
 // Ring all-reduce (Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009):
 // reduce-scatter, then all-gather, 2(n-1) rounds of one chunk each.
-#include "core/all_reduce.hpp"
+#include "core/lane/all_reduce.hpp"
 
 namespace trigram {
 

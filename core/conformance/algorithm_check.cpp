@@ -4,10 +4,10 @@
 
 #include "core/conformance/mean_path.hpp"
 #include "core/conformance/trial.hpp"
-#include "core/cost_text.hpp"
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/spread_state.hpp"
+#include "core/training/spread_state.hpp"
+#include "core/values/cost_text.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram {
 namespace {

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "core/algorithm.hpp"
-#include "core/backend.hpp"
 #include "core/conformance/finding.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/training/backend.hpp"
 
 namespace trigram {
 

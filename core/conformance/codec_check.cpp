@@ -4,11 +4,11 @@
 #include <bit>
 #include <cmath>
 
-#include "core/codec.hpp"
 #include "core/conformance/hard_vectors.hpp"
-#include "core/error.hpp"
-#include "core/packing.hpp"
-#include "core/random.hpp"
+#include "core/device/codec.hpp"
+#include "core/values/error.hpp"
+#include "core/values/packing.hpp"
+#include "core/values/random.hpp"
 
 namespace trigram {
 namespace {

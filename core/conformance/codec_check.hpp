@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.hpp"
 #include "core/conformance/finding.hpp"
+#include "core/training/backend.hpp"
 
 namespace trigram {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/packing.hpp"
+#include "core/values/packing.hpp"
 
 namespace trigram {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/random.hpp"
+#include "core/values/random.hpp"
 
 namespace trigram {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
 
 namespace trigram {
 namespace {

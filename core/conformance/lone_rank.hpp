@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

@@ -8,13 +8,13 @@
 #include <span>
 #include <utility>
 
-#include "core/by_device.hpp"
 #include "core/conformance/operation_inputs.hpp"
-#include "core/error.hpp"
-#include "core/operation.hpp"
-#include "core/packing.hpp"
-#include "core/quoted.hpp"
-#include "core/random.hpp"
+#include "core/registry/by_device.hpp"
+#include "core/step/operation.hpp"
+#include "core/values/error.hpp"
+#include "core/values/packing.hpp"
+#include "core/values/quoted.hpp"
+#include "core/values/random.hpp"
 
 namespace trigram {
 namespace {

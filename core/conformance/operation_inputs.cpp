@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/random.hpp"
+#include "core/values/random.hpp"
 
 namespace trigram {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 
 namespace trigram {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "core/error.hpp"
-#include "core/topology.hpp"
+#include "core/topologies/topology.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/conformance/finding.hpp"
-#include "core/placement.hpp"
+#include "core/world/placement.hpp"
 
 namespace trigram {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/algorithm.hpp"
-#include "core/backend.hpp"
-#include "core/training.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/training/backend.hpp"
+#include "core/training/training.hpp"
 
 namespace trigram {
 

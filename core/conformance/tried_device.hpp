@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "core/device.hpp"
-#include "core/registry.hpp"
+#include "core/device/device.hpp"
+#include "core/registry/registry.hpp"
 
 namespace trigram {
 

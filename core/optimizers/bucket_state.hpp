@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/optimizer.hpp"
+#include "core/step/optimizer.hpp"
 
 namespace trigram {
 

@@ -1,6 +1,6 @@
 #include "core/optimizers/sgd_family.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

@@ -1,7 +1,7 @@
 #include "core/primitives/agreement.hpp"
 
-#include "core/all_reduce.hpp"
-#include "core/error.hpp"
+#include "core/lane/all_reduce.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

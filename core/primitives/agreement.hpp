@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 
 namespace trigram {
 

@@ -1,6 +1,6 @@
 #include "core/primitives/async_model_average.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

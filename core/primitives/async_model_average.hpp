@@ -1,8 +1,8 @@
 // The algorithms that average models in the background; they differ in what travels.
 #pragma once
 
-#include "core/bucketwise.hpp"
 #include "core/primitives/background.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 

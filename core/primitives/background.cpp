@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/bucketwise.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 

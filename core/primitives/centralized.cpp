@@ -3,12 +3,12 @@
 #include <array>
 #include <vector>
 
-#include "core/all_reduce.hpp"
-#include "core/error.hpp"
-#include "core/primitives/compressed_all_gather.hpp"
-#include "core/primitives/encoding_key.hpp"
-#include "core/primitives/frames.hpp"
-#include "core/quoted.hpp"
+#include "core/compression/compressed_all_gather.hpp"
+#include "core/compression/encoding_key.hpp"
+#include "core/compression/frames.hpp"
+#include "core/lane/all_reduce.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram {
 namespace {

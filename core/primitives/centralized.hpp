@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/algorithm.hpp"
-#include "core/codec.hpp"
-#include "core/primitives/frames.hpp"
-#include "core/worker.hpp"
+#include "core/compression/frames.hpp"
+#include "core/device/codec.hpp"
+#include "core/lane/worker.hpp"
+#include "core/step/algorithm.hpp"
 
 namespace trigram {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 

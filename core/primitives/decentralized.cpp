@@ -1,9 +1,9 @@
 #include "core/primitives/decentralized.hpp"
 
-#include "core/error.hpp"
-#include "core/primitives/encoding_error.hpp"
-#include "core/primitives/encoding_key.hpp"
-#include "core/primitives/frames.hpp"
+#include "core/compression/encoding_error.hpp"
+#include "core/compression/encoding_key.hpp"
+#include "core/compression/frames.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "core/primitives/gossip.hpp"
 
 namespace trigram {

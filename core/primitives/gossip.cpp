@@ -9,9 +9,9 @@ namespace {
 /// What each peer sends, in the order of values.
 using Received = std::map<int, std::vector<Buffer>>;
 
-constexpr std::int64_t alignment = 256;
+constexpr std::int64_t chunk_alignment = 256;
 
-std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+std::int64_t aligned(std::int64_t bytes) { return (bytes + chunk_alignment - 1) / chunk_alignment * chunk_alignment; }
 
 /// Places for the values of each peer in the group's scratch memory, which the next bucket has again: memory that is
 /// given back for each stays with the process, in pieces that nothing fits into.

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "core/algorithm.hpp"
-#include "core/topology.hpp"
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/topologies/topology.hpp"
 
 namespace trigram {
 

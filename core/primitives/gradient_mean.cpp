@@ -29,12 +29,4 @@ Cost gradient_mean_cost(const CostQuery& query, const Shape& bucket) {
   return centralized_full_precision_cost(query, of_type(query.gradients, bucket));
 }
 
-void round_to(DType type, Device& device, Buffer x) {
-  if (type == x.dtype() || x.is_phantom() || x.count() == 0) return;
-  const Device::Uncharged of_the_model(device);
-  const OwnedBuffer cast = device.allocate_unfilled(of_type(type, x.shape()));
-  device.convert(x, cast);
-  device.convert(cast, x);
-}
-
 }  // namespace trigram

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "core/algorithm.hpp"
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
+#include "core/step/algorithm.hpp"
 
 namespace trigram {
 
@@ -17,8 +17,5 @@ Cost gradient_mean_cost(const CostQuery& query, const Shape& bucket);
 
 /// Gives `average` the gradients x as they travel: x itself, or a cast of it, which is cast back.
 void as_gradients_travel(Worker& lane, Buffer x, const std::function<void(Buffer)>& average);
-
-/// x ← x in the precision of `type`, f32 all along. Costs no time: a model of that type computes it so.
-void round_to(DType type, Device& device, Buffer x);
 
 }  // namespace trigram

@@ -1,6 +1,6 @@
 #include "core/primitives/low_precision_gradients.hpp"
 
-#include "core/primitives/encoding_error.hpp"
+#include "core/compression/encoding_error.hpp"
 
 namespace trigram {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/bucket.hpp"
+#include "core/step/bucket.hpp"
 
 namespace trigram {
 

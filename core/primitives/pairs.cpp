@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
-#include "core/topology.hpp"
+#include "core/topologies/topology.hpp"
+#include "core/values/error.hpp"
+#include "core/values/random.hpp"
 
 namespace trigram {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/bucketwise.hpp"
-#include "core/service.hpp"
+#include "core/lane/service.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 

@@ -1,8 +1,8 @@
 // Schedules that begin with a linear warm-up.
 #pragma once
 
-#include "core/params.hpp"
-#include "core/schedule.hpp"
+#include "core/registry/params.hpp"
+#include "core/step/schedule.hpp"
 
 namespace trigram {
 

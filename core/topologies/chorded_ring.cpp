@@ -5,7 +5,7 @@
 // information", FOCS 2003; Nedić & Olshevsky, "Distributed optimization over time-varying directed graphs", 2015.
 #include <algorithm>
 
-#include "core/topology.hpp"
+#include "core/topologies/topology.hpp"
 
 namespace trigram {
 

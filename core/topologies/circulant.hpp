@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "core/topology.hpp"
+#include "core/topologies/topology.hpp"
 
 namespace trigram {
 

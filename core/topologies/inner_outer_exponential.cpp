@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/error.hpp"
+#include "core/topologies/topology.hpp"
 #include "core/topologies/vertices_by_node.hpp"
-#include "core/topology.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

@@ -4,8 +4,8 @@
 // The paper finds probabilities by the graph's spectrum; on an even ring they are alike.
 #include <algorithm>
 
-#include "core/random.hpp"
 #include "core/topologies/symmetric.hpp"
+#include "core/values/random.hpp"
 
 namespace trigram {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/topologies/topology.hpp"
 #include "core/topologies/vertices_by_node.hpp"
-#include "core/topology.hpp"
 
 namespace trigram {
 

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "core/random.hpp"
 #include "core/topologies/symmetric.hpp"
+#include "core/values/random.hpp"
 
 namespace trigram {
 

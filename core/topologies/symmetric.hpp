@@ -1,7 +1,7 @@
 // Undirected graphs: who a vertex sends to is who it hears from.
 #pragma once
 
-#include "core/topology.hpp"
+#include "core/topologies/topology.hpp"
 
 namespace trigram {
 

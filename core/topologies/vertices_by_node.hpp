@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/placement.hpp"
+#include "core/world/placement.hpp"
 
 namespace trigram {
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

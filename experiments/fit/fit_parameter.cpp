@@ -5,11 +5,11 @@
 #include <array>
 #include <cmath>
 
-#include "core/backend.hpp"
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
-#include "core/spelling.hpp"
+#include "core/registry/spelling.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram {
 namespace {

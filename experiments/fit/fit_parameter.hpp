@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/units.hpp"
+#include "core/values/units.hpp"
 
 namespace trigram {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/decimal.hpp"
+#include "core/values/decimal.hpp"
 
 namespace trigram {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/settings/csv_table.hpp"
 
 namespace trigram {

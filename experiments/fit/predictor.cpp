@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/error.hpp"
-#include "core/hierarchy.hpp"
-#include "core/located.hpp"
-#include "core/packing.hpp"
-#include "core/quoted.hpp"
-#include "core/training.hpp"
+#include "core/lane/hierarchy.hpp"
+#include "core/training/training.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/packing.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/measure/bench_time.hpp"
 #include "experiments/record/regime.hpp"
 #include "experiments/record/report.hpp"

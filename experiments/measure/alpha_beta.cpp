@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

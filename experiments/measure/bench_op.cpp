@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "core/registry.hpp"
+#include "core/registry/registry.hpp"
 
 namespace trigram {
 namespace {

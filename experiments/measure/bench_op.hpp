@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/communicator.hpp"
+#include "core/lane/communicator.hpp"
 
 namespace trigram {
 

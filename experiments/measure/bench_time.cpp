@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/hierarchy.hpp"
+#include "core/lane/hierarchy.hpp"
 
 namespace trigram {
 namespace {

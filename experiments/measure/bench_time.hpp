@@ -1,7 +1,7 @@
 // How long an operation of trigram bench takes a rank.
 #pragma once
 
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
 #include "experiments/measure/bench_op.hpp"
 
 namespace trigram {

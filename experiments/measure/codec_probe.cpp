@@ -5,8 +5,8 @@
 #include <functional>
 #include <sstream>
 
-#include "core/codec.hpp"
-#include "core/error.hpp"
+#include "core/device/codec.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

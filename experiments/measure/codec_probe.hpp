@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
 
 namespace trigram {
 

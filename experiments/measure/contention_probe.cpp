@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "experiments/measure/network_probe.hpp"
 
 namespace trigram {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 
 namespace trigram {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
 
 namespace trigram {
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "core/decimal.hpp"
-#include "core/error.hpp"
-#include "core/units.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/error.hpp"
+#include "core/values/units.hpp"
 #include "experiments/measure/measured_cluster.hpp"
 
 namespace trigram {

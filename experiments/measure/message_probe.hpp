@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
 #include "experiments/measure/bench_op.hpp"
 
 namespace trigram {

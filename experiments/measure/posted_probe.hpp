@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
 
 namespace trigram {
 

@@ -10,10 +10,10 @@
 #include <set>
 #include <sstream>
 
-#include "core/algorithm.hpp"
-#include "core/decimal.hpp"
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/fit/predictor.hpp"
 #include "experiments/program/advice.hpp"
 #include "experiments/program/command_line.hpp"

@@ -7,11 +7,11 @@
 #include <set>
 #include <sstream>
 
-#include "core/all_reduce.hpp"
-#include "core/backend.hpp"
-#include "core/error.hpp"
-#include "core/hierarchy.hpp"
-#include "core/packing.hpp"
+#include "core/lane/all_reduce.hpp"
+#include "core/lane/hierarchy.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/error.hpp"
+#include "core/values/packing.hpp"
 #include "experiments/measure/bench_time.hpp"
 #include "experiments/measure/median.hpp"
 #include "experiments/measure/message_probe.hpp"

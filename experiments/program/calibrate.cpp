@@ -5,9 +5,9 @@
 #include <cmath>
 #include <iostream>
 
-#include "core/error.hpp"
-#include "core/packing.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/packing.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/measure/measured_cluster.hpp"
 #include "experiments/program/calibrate_from.hpp"
 #include "experiments/program/command_line.hpp"

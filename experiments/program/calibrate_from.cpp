@@ -4,9 +4,9 @@
 #include <iostream>
 #include <map>
 
-#include "core/backend.hpp"
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/fit/fit_words.hpp"
 #include "experiments/fit/predictor.hpp"
 #include "experiments/program/tables.hpp"

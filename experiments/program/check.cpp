@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <iostream>
 
-#include "core/backend_traits.hpp"
-#include "core/codec.hpp"
 #include "core/conformance/algorithm_check.hpp"
 #include "core/conformance/codec_check.hpp"
 #include "core/conformance/operation_check.hpp"
 #include "core/conformance/topology_check.hpp"
-#include "core/cost_text.hpp"
-#include "core/error.hpp"
-#include "core/operation.hpp"
-#include "core/topology.hpp"
+#include "core/device/codec.hpp"
+#include "core/step/operation.hpp"
+#include "core/topologies/topology.hpp"
+#include "core/training/backend_traits.hpp"
+#include "core/values/cost_text.hpp"
+#include "core/values/error.hpp"
 #include "experiments/program/catalogue.hpp"
 #include "experiments/program/check_findings.hpp"
 #include "experiments/program/check_kinds.hpp"

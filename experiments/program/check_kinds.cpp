@@ -1,6 +1,6 @@
 #include "experiments/program/check_kinds.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

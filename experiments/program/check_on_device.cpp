@@ -4,13 +4,13 @@
 #include <iostream>
 #include <span>
 
-#include "core/codec.hpp"
 #include "core/conformance/codec_check.hpp"
 #include "core/conformance/device_check.hpp"
 #include "core/conformance/operation_check.hpp"
-#include "core/error.hpp"
-#include "core/operation.hpp"
-#include "core/optimizer.hpp"
+#include "core/device/codec.hpp"
+#include "core/step/operation.hpp"
+#include "core/step/optimizer.hpp"
+#include "core/values/error.hpp"
 #include "experiments/program/check_findings.hpp"
 #include "experiments/program/check_kinds.hpp"
 #include "experiments/program/tables.hpp"

@@ -9,9 +9,9 @@
 #include <sstream>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/spelling.hpp"
+#include "core/registry/spelling.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/settings/places.hpp"
 

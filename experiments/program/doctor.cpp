@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/script.hpp"
 #include "experiments/settings/build_facts.hpp"

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "core/decimal.hpp"
+#include "core/values/decimal.hpp"
 #include "experiments/fit/chances.hpp"
 #include "experiments/measure/median.hpp"
 #include "experiments/program/tables.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/params.hpp"
+#include "core/registry/params.hpp"
 #include "experiments/settings/settings.hpp"
 
 namespace trigram {

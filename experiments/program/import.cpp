@@ -6,9 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/decimal.hpp"
-#include "core/error.hpp"
-#include "core/registry.hpp"
+#include "core/registry/registry.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/error.hpp"
 #include "experiments/fit/predictor.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/script.hpp"

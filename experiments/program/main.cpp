@@ -8,9 +8,9 @@
 #include <string_view>
 #include <thread>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/spelling.hpp"
+#include "core/registry/spelling.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/program/standard_streams.hpp"
 #include "experiments/program/subcommand.hpp"
 #include "experiments/settings/build_facts.hpp"

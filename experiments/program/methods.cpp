@@ -5,8 +5,8 @@
 #include <limits>
 #include <map>
 
-#include "core/algorithm.hpp"
-#include "core/error.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <iostream>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/registry.hpp"
+#include "core/registry/registry.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/product_kinds.hpp"
 #include "experiments/program/script.hpp"

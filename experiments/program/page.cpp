@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/program/script.hpp"
 #include "experiments/settings/places.hpp"
 

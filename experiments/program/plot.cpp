@@ -1,9 +1,9 @@
 // trigram plot: pictures of a finished run or study.
 #include <optional>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/params.hpp"
+#include "core/registry/params.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/plotting.hpp"
 #include "experiments/record/report_file.hpp"

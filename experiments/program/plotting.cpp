@@ -9,8 +9,8 @@
 #include <string>
 #include <system_error>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/program/script.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/study/curve_view.hpp"

@@ -3,15 +3,15 @@
 #include <functional>
 #include <map>
 
-#include "core/algorithm.hpp"
-#include "core/all_reduce.hpp"
-#include "core/codec.hpp"
-#include "core/error.hpp"
-#include "core/operation.hpp"
-#include "core/optimizer.hpp"
-#include "core/schedule.hpp"
-#include "core/topology.hpp"
-#include "core/workload.hpp"
+#include "core/device/codec.hpp"
+#include "core/lane/all_reduce.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/step/operation.hpp"
+#include "core/step/optimizer.hpp"
+#include "core/step/schedule.hpp"
+#include "core/step/workload.hpp"
+#include "core/topologies/topology.hpp"
+#include "core/values/error.hpp"
 #include "experiments/settings/places.hpp"
 
 namespace trigram {

@@ -1,5 +1,5 @@
 // trigram report: what a folder of results holds, as one page.
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/page.hpp"
 #include "experiments/program/plotting.hpp"

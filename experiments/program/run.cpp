@@ -1,9 +1,9 @@
 // trigram run: one training, its files, and a few lines for people.
 #include <iostream>
 
-#include "core/decimal.hpp"
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/flags_of_run.hpp"
 #include "experiments/program/tables.hpp"

@@ -14,7 +14,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/launcher_variables.hpp"
 
 extern char** environ;

@@ -6,11 +6,11 @@
 #include <regex>
 #include <set>
 
-#include "core/decimal.hpp"
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/spelling.hpp"
-#include "core/units.hpp"
+#include "core/registry/spelling.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
+#include "core/values/units.hpp"
 #include "experiments/settings/config_file.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/settings/run_config.hpp"

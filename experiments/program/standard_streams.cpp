@@ -8,7 +8,7 @@
 #include <cstring>
 #include <iostream>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

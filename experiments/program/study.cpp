@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/plotting.hpp"
 #include "experiments/program/study_cells.hpp"

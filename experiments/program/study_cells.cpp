@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/study/cell.hpp"

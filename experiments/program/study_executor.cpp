@@ -5,8 +5,8 @@
 #include <set>
 #include <system_error>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/program/script.hpp"
 #include "experiments/settings/places.hpp"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/settings/run_config.hpp"
 

@@ -4,9 +4,9 @@
 #include <functional>
 #include <set>
 
-#include "core/decimal.hpp"
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "experiments/settings/system.hpp"

@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "core/decimal.hpp"
+#include "core/values/decimal.hpp"
 #include "experiments/measure/median.hpp"
 #include "experiments/study/goal.hpp"
 #include "experiments/study/measured.hpp"

@@ -5,10 +5,10 @@
 #include <optional>
 #include <set>
 
-#include "core/decimal.hpp"
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/flags_of_run.hpp"
 #include "experiments/program/plotting.hpp"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "core/decimal.hpp"
+#include "core/values/decimal.hpp"
 #include "experiments/settings/shell_word.hpp"
 
 namespace trigram {

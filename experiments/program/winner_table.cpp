@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "core/decimal.hpp"
+#include "core/values/decimal.hpp"
 #include "experiments/fit/chances.hpp"
 #include "experiments/program/tables.hpp"
 

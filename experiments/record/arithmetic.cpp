@@ -4,8 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/backend.hpp"
-#include "core/units.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/units.hpp"
 #include "experiments/settings/settings.hpp"
 
 namespace trigram {

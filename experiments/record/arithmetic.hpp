@@ -3,7 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/params.hpp"
+#include "core/registry/params.hpp"
 
 namespace trigram {
 

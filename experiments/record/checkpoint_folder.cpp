@@ -13,9 +13,9 @@
 #include <span>
 #include <sstream>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/record/going_on.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/settings/text_file.hpp"

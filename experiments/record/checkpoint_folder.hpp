@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
-#include "core/spread_state.hpp"
+#include "core/training/spread_state.hpp"
+#include "core/world/configuration.hpp"
 
 namespace trigram {
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <ctime>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/record/warnings.hpp"
 
 namespace trigram {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "core/error.hpp"
-#include "core/schedule.hpp"
-#include "core/units.hpp"
+#include "core/step/schedule.hpp"
+#include "core/values/error.hpp"
+#include "core/values/units.hpp"
 
 namespace trigram {
 namespace {

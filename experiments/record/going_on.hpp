@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/configuration.hpp"
+#include "core/world/configuration.hpp"
 
 namespace trigram {
 

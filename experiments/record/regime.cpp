@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/backend.hpp"
-#include "core/frames.hpp"
-#include "core/units.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/frames.hpp"
+#include "core/values/units.hpp"
 #include "experiments/settings/settings.hpp"
 
 namespace trigram {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/measure/median.hpp"
 #include "experiments/record/expenses.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/training.hpp"
+#include "core/training/training.hpp"
 
 namespace trigram {
 

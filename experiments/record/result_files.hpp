@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/training.hpp"
+#include "core/training/training.hpp"
 
 namespace trigram {
 

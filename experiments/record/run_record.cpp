@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 #include "experiments/record/checkpoint_folder.hpp"
 #include "experiments/record/digest.hpp"
 #include "experiments/record/folder_lock.hpp"

@@ -9,10 +9,10 @@
 #include <iostream>
 #include <utility>
 
-#include "core/decimal.hpp"
-#include "core/memory.hpp"
-#include "core/message_count.hpp"
-#include "core/units.hpp"
+#include "core/lane/message_count.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/memory.hpp"
+#include "core/values/units.hpp"
 #include "processes/clock.hpp"
 
 namespace trigram {

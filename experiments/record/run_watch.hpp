@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
 
 namespace trigram {
 

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/record/report.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/record/result_files.hpp"

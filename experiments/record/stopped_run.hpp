@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "core/training.hpp"
+#include "core/training/training.hpp"
 
 namespace trigram {
 

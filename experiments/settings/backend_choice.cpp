@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "core/backend_traits.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
+#include "core/training/backend_traits.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/settings/cluster.hpp"
 
 namespace trigram {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "experiments/settings/error_bars.hpp"
 #include "experiments/settings/settings.hpp"
 

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "core/located.hpp"
-#include "core/quoted.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/settings/settings.hpp"
 #include "experiments/settings/uncertain_value.hpp"

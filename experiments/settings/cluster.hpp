@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/params.hpp"
+#include "core/registry/params.hpp"
 
 namespace trigram {
 

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/settings/text_file.hpp"
 #include "experiments/settings/utf8.hpp"
 #include "experiments/workloads/data/separated.hpp"

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
-#include "core/spelling.hpp"
+#include "core/registry/spelling.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "experiments/settings/text_file.hpp"
 #include "experiments/settings/utf8.hpp"

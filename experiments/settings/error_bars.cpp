@@ -6,9 +6,9 @@
 #include <sstream>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/units.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
+#include "core/values/units.hpp"
 
 namespace trigram {
 namespace {

@@ -5,10 +5,10 @@
 #include <iterator>
 #include <sstream>
 
-#include "core/decimal.hpp"
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/units.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
+#include "core/values/units.hpp"
 
 namespace trigram {
 namespace {

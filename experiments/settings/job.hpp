@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/backend.hpp"
-#include "core/configuration.hpp"
+#include "core/training/backend.hpp"
+#include "core/world/configuration.hpp"
 #include "experiments/settings/backend_choice.hpp"
 #include "experiments/settings/settings.hpp"
 

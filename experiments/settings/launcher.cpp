@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/launcher_variables.hpp"
 
 namespace trigram {

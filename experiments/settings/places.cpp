@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/registry.hpp"
+#include "core/registry/registry.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/workloads/data/shipped_files.hpp"
 
 namespace trigram {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/algorithm.hpp"
-#include "core/error.hpp"
-#include "core/optimizer.hpp"
-#include "core/quoted.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/step/optimizer.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram {
 namespace {

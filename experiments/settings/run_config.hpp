@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.hpp"
-#include "core/training_options.hpp"
+#include "core/training/backend.hpp"
+#include "core/training/training_options.hpp"
 #include "experiments/settings/backend_choice.hpp"
 #include "experiments/settings/settings.hpp"
 

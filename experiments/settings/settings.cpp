@@ -1,8 +1,8 @@
 // A configuration as text, in layers.
 #include "experiments/settings/settings.hpp"
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/settings/config_file.hpp"
 #include "experiments/settings/uncertain_value.hpp"
 

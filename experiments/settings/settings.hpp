@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/params.hpp"
+#include "core/registry/params.hpp"
 
 namespace trigram {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/spelling.hpp"
+#include "core/registry/spelling.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/settings/cluster.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/settings/run_config.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/params.hpp"
+#include "core/registry/params.hpp"
 #include "experiments/settings/settings.hpp"
 
 namespace trigram {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram {
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <map>
 
-#include "core/decimal.hpp"
-#include "core/error.hpp"
+#include "core/values/decimal.hpp"
+#include "core/values/error.hpp"
 #include "experiments/record/arithmetic.hpp"
 #include "experiments/record/regime.hpp"
 #include "experiments/study/measured.hpp"

@@ -4,9 +4,9 @@
 #include <regex>
 #include <set>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/study/study_run.hpp"
 

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/spelling.hpp"
-#include "core/units.hpp"
+#include "core/registry/spelling.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
+#include "core/values/units.hpp"
 #include "experiments/settings/grid.hpp"
 
 namespace trigram {

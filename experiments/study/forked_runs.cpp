@@ -13,7 +13,7 @@
 #include <iostream>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/record/progress.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/settings/text_file.hpp"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/record/expenses.hpp"
 
 namespace trigram {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/packing.hpp"
+#include "core/values/error.hpp"
+#include "core/values/packing.hpp"
 #include "experiments/study/run_pool.hpp"
 #include "experiments/study/study_run.hpp"
 #include "processes/child_process.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
 #include "experiments/fit/fit_words.hpp"
 #include "experiments/study/measured.hpp"
 

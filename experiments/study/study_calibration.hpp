@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/study/compare.hpp"
 #include "experiments/study/run_pool.hpp"
 

@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
-#include "core/spelling.hpp"
+#include "core/registry/spelling.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/record/expenses.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/settings/grid.hpp"

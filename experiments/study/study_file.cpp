@@ -5,10 +5,10 @@
 #include <functional>
 #include <map>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
-#include "core/spelling.hpp"
+#include "core/registry/spelling.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/settings/config_file.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/study/curve_view.hpp"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/decimal.hpp"
+#include "core/values/decimal.hpp"
 #include "experiments/study/curve_view.hpp"
 #include "experiments/study/goal.hpp"
 #include "experiments/study/measured.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

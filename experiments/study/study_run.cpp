@@ -1,7 +1,7 @@
 #include "experiments/study/study_run.hpp"
 
-#include "core/error.hpp"
-#include "core/located.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
 #include "experiments/record/digest.hpp"
 #include "experiments/settings/shell_word.hpp"
 #include "experiments/settings/system.hpp"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
-#include "core/memory.hpp"
+#include "core/values/error.hpp"
+#include "core/values/memory.hpp"
 
 namespace trigram {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/operation.hpp"
-#include "core/params.hpp"
-#include "core/workload.hpp"
+#include "core/registry/params.hpp"
+#include "core/step/operation.hpp"
+#include "core/step/workload.hpp"
 #include "experiments/workloads/data/batches.hpp"
 #include "experiments/workloads/data/dataset.hpp"
 #include "experiments/workloads/network.hpp"

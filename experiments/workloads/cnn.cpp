@@ -1,6 +1,6 @@
 // A convolutional network on images, with batch norm or without.
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/workloads/classifier.hpp"
 #include "experiments/workloads/convolutional.hpp"
 #include "experiments/workloads/widths.hpp"

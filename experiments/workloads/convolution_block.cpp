@@ -1,6 +1,6 @@
 #include "experiments/workloads/convolution_block.hpp"
 
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
 
 namespace trigram {
 namespace {

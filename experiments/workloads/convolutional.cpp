@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "core/error.hpp"
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

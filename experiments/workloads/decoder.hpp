@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "core/bucket.hpp"
-#include "core/device.hpp"
+#include "core/device/device.hpp"
+#include "core/step/bucket.hpp"
 #include "experiments/workloads/decoder_layers.hpp"
 #include "experiments/workloads/decoder_parameters.hpp"
 

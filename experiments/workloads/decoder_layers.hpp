@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "core/bucket.hpp"
-#include "core/device.hpp"
-#include "core/operation.hpp"
+#include "core/device/device.hpp"
+#include "core/step/bucket.hpp"
+#include "core/step/operation.hpp"
 #include "experiments/workloads/decoder_parameters.hpp"
 
 namespace trigram {

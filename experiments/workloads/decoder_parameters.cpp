@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "core/random.hpp"
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
+#include "core/values/random.hpp"
 #include "experiments/workloads/data/distributions.hpp"
 
 namespace trigram {

@@ -1,7 +1,7 @@
 // Forward and backward of fully connected layers.
 #include "experiments/workloads/fully_connected.hpp"
 
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
 
 namespace trigram {
 

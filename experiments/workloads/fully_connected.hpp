@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 #include "experiments/workloads/network.hpp"
 
 namespace trigram {

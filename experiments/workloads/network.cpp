@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/random.hpp"
+#include "core/values/random.hpp"
 
 namespace trigram {
 

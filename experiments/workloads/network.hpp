@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/bucket.hpp"
-#include "core/device.hpp"
+#include "core/device/device.hpp"
+#include "core/step/bucket.hpp"
 #include "experiments/workloads/data/dataset.hpp"
 
 namespace trigram {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 
 namespace trigram {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/device.hpp"
+#include "core/device/device.hpp"
 #include "experiments/workloads/data/dataset.hpp"
 #include "experiments/workloads/network.hpp"
 

@@ -1,8 +1,8 @@
 // A model that trains on a profile's clock: a real loss beside the sizes and times of a large network.
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/workloads/profile.hpp"
 #include "experiments/workloads/tensor_places.hpp"
 

@@ -3,10 +3,10 @@
 
 #include <limits>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
-#include "core/units.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
+#include "core/values/units.hpp"
 
 namespace trigram {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/params.hpp"
-#include "core/workload.hpp"
+#include "core/registry/params.hpp"
+#include "core/step/workload.hpp"
 #include "experiments/workloads/profile_table.hpp"
 
 namespace trigram {

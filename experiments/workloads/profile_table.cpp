@@ -9,10 +9,10 @@
 #include <set>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
-#include "core/quoted.hpp"
-#include "core/units.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
+#include "core/values/units.hpp"
 #include "experiments/workloads/data/read_file.hpp"
 #include "experiments/workloads/data/shared_cache.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/bucket.hpp"
+#include "core/step/bucket.hpp"
 
 namespace trigram {
 

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
+#include "core/values/error.hpp"
+#include "core/values/random.hpp"
 #include "experiments/workloads/data/distributions.hpp"
 
 namespace trigram {

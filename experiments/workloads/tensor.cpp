@@ -1,5 +1,5 @@
 // One tensor and nothing to compute: a step is one exchange of it, as a benchmark of collectives times them.
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/workloads/profile.hpp"
 
 namespace trigram {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

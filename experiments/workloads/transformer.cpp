@@ -7,9 +7,9 @@
 #include <span>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/memory.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/memory.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/workloads/data/batches.hpp"
 #include "experiments/workloads/data/character_text.hpp"
 #include "experiments/workloads/decoder.hpp"

@@ -11,8 +11,8 @@
 #include <limits>
 #include <string>
 
-#include "core/codec.hpp"
-#include "core/error.hpp"
+#include "core/device/codec.hpp"
+#include "core/values/error.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {

@@ -1,7 +1,7 @@
 // Frames that hold every element by itself, in order: f16, bf16, or f32 as it is. Every NaN becomes the same one.
 #pragma once
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/registry/params.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

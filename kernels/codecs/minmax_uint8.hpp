@@ -9,7 +9,7 @@
 // under 1e-7 use few levels, and vanish under 2e-10.
 #pragma once
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {

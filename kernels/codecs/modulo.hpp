@@ -8,7 +8,7 @@
 // Frame: a byte an element, in order.
 #pragma once
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {

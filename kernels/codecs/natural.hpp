@@ -6,7 +6,7 @@
 // Frame: one exponent of a byte an element, then one sign of a bit, lowest bit first: d + ⌈d/8⌉ bytes.
 #pragma once
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {

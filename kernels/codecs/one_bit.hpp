@@ -5,7 +5,7 @@
 // 2014.)
 #pragma once
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {

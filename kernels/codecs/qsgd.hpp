@@ -14,9 +14,9 @@
 #include <cmath>
 #include <string>
 
-#include "core/codec.hpp"
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/device/codec.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "kernels/codecs/kept_count.hpp"
 #include "kernels/philox.hpp"
 

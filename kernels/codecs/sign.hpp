@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 
 namespace trigram {
 

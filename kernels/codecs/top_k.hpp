@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "kernels/codecs/kept_count.hpp"
 
 namespace trigram {

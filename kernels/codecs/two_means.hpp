@@ -6,7 +6,7 @@
 // none below 0. (Seide et al., Interspeech 2014.)
 #pragma once
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {

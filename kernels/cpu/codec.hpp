@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "kernels/cpu/kernels.hpp"
 #include "kernels/scalar.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cpu/index.hpp"
 #include "kernels/cpu/kernels.hpp"
 

@@ -1,7 +1,7 @@
 // Reading whole numbers of either size.
 #pragma once
 
-#include "core/buffer.hpp"
+#include "core/values/buffer.hpp"
 
 namespace trigram {
 

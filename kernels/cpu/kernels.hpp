@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "core/kernels.hpp"
+#include "core/device/kernels.hpp"
 #include "kernels/cpu/vectorised.hpp"
 
 namespace trigram {

@@ -1,7 +1,7 @@
 // The label of a row of classes on host memory.
 #pragma once
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cpu/index.hpp"
 
 namespace trigram {

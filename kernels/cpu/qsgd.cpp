@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/random.hpp"
+#include "core/values/random.hpp"
 #include "kernels/codecs/bit_packing.hpp"
 #include "kernels/cpu/codec.hpp"
 #include "kernels/cpu/philox_words.hpp"

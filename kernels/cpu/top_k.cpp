@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cpu/codec.hpp"
 
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 #include "kernels/cuda/check.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::cuda {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "kernels/cuda/bytes.hpp"
 #include "kernels/cuda/parts.hpp"
 #include "kernels/scalar.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/python_folder.hpp"
 

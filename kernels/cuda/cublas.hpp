@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "core/kernels.hpp"
+#include "core/device/kernels.hpp"
 
 namespace trigram::cuda {
 

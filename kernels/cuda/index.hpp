@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include "core/buffer.hpp"
+#include "core/values/buffer.hpp"
 
 namespace trigram::cuda {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/kernels.hpp"
+#include "core/device/kernels.hpp"
 
 namespace trigram {
 

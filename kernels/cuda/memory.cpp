@@ -1,7 +1,7 @@
 // Device memory from the stream's pool, and copies.
 #include <cstddef>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/fault.hpp"
 #include "kernels/cuda/kernels.hpp"

@@ -2,7 +2,7 @@
 // their order, in f32.
 #pragma once
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 #include "kernels/operations/in_place.hpp"
 
 namespace trigram {

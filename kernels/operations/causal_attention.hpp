@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 
 namespace trigram {
 

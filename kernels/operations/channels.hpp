@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram {

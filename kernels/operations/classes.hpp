@@ -1,7 +1,7 @@
 // What a loss and a score of classes look at: a row of logits a sample, and its label.
 #pragma once
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 
 namespace trigram {
 

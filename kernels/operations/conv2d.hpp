@@ -6,7 +6,7 @@
 //   y = w · columns,  ∂w = Σ over samples of ∂y · columnsᵀ,  ∂x = wᵀ · ∂y, each column added to where it came from.
 #pragma once
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 
 namespace trigram {
 

@@ -2,7 +2,7 @@
 // the sum over the positions that named it, in their order; 0 where none did. A position outside the table is an Error.
 #pragma once
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 
 namespace trigram {
 

@@ -1,7 +1,7 @@
 // Operations that change a tensor where it lies, or a copy of it.
 #pragma once
 
-#include "core/kernels.hpp"
+#include "core/device/kernels.hpp"
 
 namespace trigram {
 

@@ -4,7 +4,7 @@
 // Sums are f64; those over rows are in their order. A row with a NaN or an infinity becomes NaN.
 #pragma once
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 
 namespace trigram {
 

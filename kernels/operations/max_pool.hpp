@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 
 namespace trigram {
 

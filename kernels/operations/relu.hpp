@@ -1,7 +1,7 @@
 // ReLU: y = max(x, 0), element by element; a NaN stays. Backward: the gradient passes where y is not 0.
 #pragma once
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 #include "kernels/operations/in_place.hpp"
 
 namespace trigram {

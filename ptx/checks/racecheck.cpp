@@ -3,7 +3,7 @@
 #include <bit>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/lanes.hpp"
 
 namespace trigram::ptx {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/instructions/located.hpp"
 #include "ptx/store_buffer.hpp"
 

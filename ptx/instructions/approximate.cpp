@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/instructions/float_values.hpp"
 #include "ptx/lanes.hpp"
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/instructions/choose.hpp"
 #include "ptx/lanes.hpp"
 #include "ptx/reader/texts.hpp"

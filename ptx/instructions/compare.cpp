@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/instructions/choose.hpp"
 #include "ptx/instructions/float_values.hpp"
 #include "ptx/lanes.hpp"

@@ -1,6 +1,6 @@
 #include "ptx/instructions/control.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/lanes.hpp"
 #include "ptx/reader/texts.hpp"
 #include "ptx/store_buffer.hpp"

@@ -1,6 +1,6 @@
 #include "ptx/instructions/convert.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/instructions/conversion.hpp"
 
 namespace trigram::ptx {

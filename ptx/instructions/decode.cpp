@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/instructions/access.hpp"
 #include "ptx/instructions/bits.hpp"
 #include "ptx/instructions/compare.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/instructions/approximate.hpp"
 #include "ptx/instructions/choose.hpp"
 #include "ptx/instructions/float_values.hpp"

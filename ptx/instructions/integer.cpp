@@ -5,7 +5,7 @@
 #include <map>
 #include <type_traits>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/instructions/choose.hpp"
 #include "ptx/lanes.hpp"
 

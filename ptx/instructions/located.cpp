@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/observer.hpp"
 #include "ptx/store_buffer.hpp"
 

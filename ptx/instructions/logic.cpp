@@ -1,5 +1,5 @@
 // Logic and shifts of whole words, lane by lane or for all lanes' predicates at once.
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/instructions/bits.hpp"
 #include "ptx/instructions/choose.hpp"
 #include "ptx/lanes.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/address_space.hpp"
 #include "ptx/instructions/choose.hpp"
 #include "ptx/lanes.hpp"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <map>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/instructions/choose.hpp"
 #include "ptx/lanes.hpp"
 #include "ptx/reader/texts.hpp"

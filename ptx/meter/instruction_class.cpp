@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::ptx {
 

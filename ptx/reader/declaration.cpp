@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/reader/texts.hpp"
 #include "ptx/reader/type.hpp"
 

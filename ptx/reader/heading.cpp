@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/reader/declaration.hpp"
 #include "ptx/reader/texts.hpp"
 

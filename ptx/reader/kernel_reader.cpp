@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/instructions/decode.hpp"
 #include "ptx/reader/heading.hpp"
 #include "ptx/reader/scope.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::ptx {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/reader/declaration.hpp"
 
 namespace trigram::ptx {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/reader/texts.hpp"
 #include "ptx/reader/type.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/reader/texts.hpp"
 
 namespace trigram::ptx {

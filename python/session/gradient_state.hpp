@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/state.hpp"
+#include "core/step/state.hpp"
 
 namespace trigram {
 

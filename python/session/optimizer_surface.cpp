@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/device.hpp"
+#include "core/device/device.hpp"
 #include "kernels/cpu/kernels.hpp"
 #include "python/session/answer.hpp"
 #include "python/session/surface.hpp"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "core/outside_words.hpp"
+#include "core/foreign/outside_words.hpp"
 #include "python/session/answer.hpp"
 #include "python/session/call_text.hpp"
 #include "python/session/surface.hpp"

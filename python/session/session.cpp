@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "core/bucketwise.hpp"
-#include "core/error.hpp"
-#include "core/outside_algorithm.hpp"
-#include "core/packing.hpp"
-#include "core/training.hpp"
+#include "core/foreign/outside_algorithm.hpp"
+#include "core/step/bucketwise.hpp"
+#include "core/training/training.hpp"
+#include "core/values/error.hpp"
+#include "core/values/packing.hpp"
 #include "python/session/turn.hpp"
 
 namespace trigram {

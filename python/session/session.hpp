@@ -9,19 +9,19 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.hpp"
-#include "core/params.hpp"
-#include "core/rank_report.hpp"
-#include "core/state.hpp"
-#include "core/training_options.hpp"
-#include "core/training_step.hpp"
+#include "core/registry/params.hpp"
+#include "core/step/state.hpp"
+#include "core/step/training_step.hpp"
+#include "core/training/backend.hpp"
+#include "core/training/rank_report.hpp"
+#include "core/training/training_options.hpp"
 #include "python/session/gradient_state.hpp"
 
 namespace trigram {
 
 /// From `Session` to `finish`, a rank of the job that this process is a part of. Of the hooks of a step
-/// (core/training_step.hpp), in their order, from any thread in turn. Whatever fails ends the session: ranks that wait
-/// for this one learn of it, and no other hook comes.
+/// (core/step/training_step.hpp), in their order, from any thread in turn. Whatever fails ends the session: ranks that
+/// wait for this one learn of it, and no other hook comes.
 class Session {
  public:
   /// Reads its flags, which are those of `trigram run` that a loop of one's own has, and joins. `loop_updates`: the

@@ -14,7 +14,7 @@ class TensorGroup;
 /// A lane, while it is the caller's code that runs there.
 struct LaneOfCaller;
 
-/// Gives 0, or 1 after trigram_lane_fail. `told`: as core/outside_words.hpp has it.
+/// Gives 0, or 1 after trigram_lane_fail. `told`: as core/foreign/outside_words.hpp has it.
 using Told = int (*)(LaneOfCaller*, const char* told);
 
 }  // namespace trigram

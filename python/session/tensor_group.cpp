@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/all_reduce.hpp"
-#include "core/error.hpp"
+#include "core/lane/all_reduce.hpp"
+#include "core/values/error.hpp"
 #include "python/session/turn.hpp"
 
 namespace trigram {

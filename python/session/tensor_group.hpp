@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.hpp"
-#include "core/group_call.hpp"
-#include "core/params.hpp"
+#include "core/lane/group_call.hpp"
+#include "core/registry/params.hpp"
+#include "core/training/backend.hpp"
 
 namespace trigram {
 

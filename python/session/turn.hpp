@@ -1,8 +1,8 @@
 // Work of a rank outside of the hooks of TrainingStep, which takes turns itself.
 #pragma once
 
-#include "core/error.hpp"
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

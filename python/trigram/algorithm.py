@@ -15,7 +15,7 @@
     trigram.simulate(make, loss, data, algorithm=LocalSgd)                       # on simulated ranks
     trigram.with_trigram(model, [optimizer], lambda: LocalSgd(every=2))          # in a job of mpirun
 
-Hooks and their order are those of core/algorithm.hpp, and so are the rules of core/README.md; each rank has an object of its
+Hooks and their order are those of core/step/algorithm.hpp, and so are the rules of core/README.md; each rank has an object of its
 own. Tensors are torch's, on the CPU. What is sent is counted, and takes the cluster's time in a simulation; what is computed
 takes none there unless `worker.charge` says so. On the clock of another model (`simulate(…, clock="vgg16")`) buckets stand for
 larger ones, and may have no element of their own: what is computed of them costs as much where it is sent, and `costing` says
@@ -240,7 +240,7 @@ class WeightMethod(Algorithm):
 
 
 def hierarchical(worker: Worker, x: torch.Tensor, exchange: Callable[[Group, torch.Tensor], None], weighted: bool) -> torch.Tensor:
-    """As core/hierarchy.cpp."""
+    """As core/lane/hierarchy.cpp."""
     def bring(part: torch.Tensor) -> None:
         exchange(worker.leaders, part.mul_(worker.leaders.size / worker.world if weighted else 1 / worker.node.size))
 

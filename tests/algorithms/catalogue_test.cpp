@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 #include "tests/support/source_tree.hpp"
 
 namespace trigram::testing {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "core/conformance/lone_rank.hpp"
-#include "core/error.hpp"
-#include "core/optimizer.hpp"
-#include "core/packing.hpp"
-#include "core/spread_state.hpp"
+#include "core/step/optimizer.hpp"
+#include "core/training/spread_state.hpp"
+#include "core/values/error.hpp"
+#include "core/values/packing.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/support/same_bits.hpp"

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/codec.hpp"
 #include "core/conformance/algorithm_check.hpp"
 #include "core/conformance/codec_check.hpp"
 #include "core/conformance/topology_check.hpp"
 #include "core/conformance/trial.hpp"
-#include "core/topology.hpp"
+#include "core/device/codec.hpp"
+#include "core/topologies/topology.hpp"
 #include "tests/algorithms/worlds.hpp"
 
 namespace trigram::testing {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 

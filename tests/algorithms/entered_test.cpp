@@ -7,8 +7,8 @@
 #include <string>
 #include <thread>
 
-#include "core/algorithm.hpp"
-#include "core/error.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/values/error.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/support/driven_loop.hpp"
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <mutex>
 
-#include "core/codec.hpp"
-#include "core/error.hpp"
+#include "core/device/codec.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/values/error.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 

@@ -1,7 +1,7 @@
 // Gradients of 16 bits: what travels, how it is rounded and added, and that it costs what is declared.
 #include <gtest/gtest.h>
 
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "core/algorithm.hpp"
-#include "core/error.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/values/error.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/support/same_bits.hpp"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
-#include "core/algorithm.hpp"
-#include "core/error.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/values/error.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/values/error.hpp"
+#include "core/values/random.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/algorithms/worlds.hpp"
 
 namespace trigram::testing::routed_tokens_test {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/bucket.hpp"
+#include "core/step/bucket.hpp"
 
 namespace trigram::testing {
 

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "core/optimizer.hpp"
+#include "core/step/optimizer.hpp"
 #include "tests/algorithms/worlds.hpp"
 
 namespace trigram::testing {

@@ -1,9 +1,9 @@
 // The mean of signs, for algorithms of which one goes down with it and one up.
 #pragma once
 
-#include "core/bucketwise.hpp"
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 

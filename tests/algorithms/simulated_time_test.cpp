@@ -3,8 +3,8 @@
 
 #include <numeric>
 
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 

@@ -9,8 +9,8 @@
 #include <set>
 #include <thread>
 
-#include "core/bucketwise.hpp"
-#include "core/error.hpp"
+#include "core/step/bucketwise.hpp"
+#include "core/values/error.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 

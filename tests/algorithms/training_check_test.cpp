@@ -5,9 +5,9 @@
 #include <limits>
 #include <numeric>
 
-#include "core/algorithm.hpp"
-#include "core/error.hpp"
-#include "core/workload.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/step/workload.hpp"
+#include "core/values/error.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/support/update_owner.hpp"

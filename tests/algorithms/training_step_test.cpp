@@ -1,11 +1,11 @@
 // A loop of the test's own drives steps, moment by moment, and learns what the training loop does.
-#include "core/training_step.hpp"
+#include "core/step/training_step.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
-#include "core/trainer.hpp"
+#include "core/training/trainer.hpp"
+#include "core/values/error.hpp"
 #include "tests/algorithms/script.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/support/run_ranks.hpp"

@@ -4,7 +4,7 @@
 #include <ostream>
 #include <sstream>
 
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 
 namespace trigram::testing {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/cost_text.hpp"  // how tests print costs
-#include "core/training.hpp"
+#include "core/training/training.hpp"
+#include "core/values/cost_text.hpp"  // how tests print costs
 
 namespace trigram::testing {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "core/backend.hpp"
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/service.hpp"
+#include "core/lane/service.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram::testing::wrong_threads {
 namespace {

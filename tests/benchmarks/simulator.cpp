@@ -3,8 +3,8 @@
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
-#include "core/backend.hpp"
-#include "core/training.hpp"
+#include "core/training/backend.hpp"
+#include "core/training/training.hpp"
 
 namespace trigram {
 namespace {

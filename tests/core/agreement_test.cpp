@@ -1,7 +1,7 @@
 // Agreements on every backend: what ranks agree on, when they know it, and how it ends.
 #include "core/primitives/agreement.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/core/conformance.hpp"
 
 namespace trigram::testing::agreement_test {

@@ -1,10 +1,10 @@
 // Fusing parameters into flat buckets.
-#include "core/bucket.hpp"
+#include "core/step/bucket.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/support/run_ranks.hpp"
 
 namespace trigram {

@@ -1,11 +1,11 @@
 // Cutting buffers: real and modelled sizes, phantoms, and views of other types.
-#include "core/buffer.hpp"
+#include "core/values/buffer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

@@ -1,9 +1,9 @@
 // Errors keep their type and text on the way to another process.
-#include "core/carried_error.hpp"
+#include "core/training/carried_error.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

@@ -1,7 +1,7 @@
 // Every codec gives on every backend's device the frames and vectors that it gives on this processor.
 #include <span>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "kernels/cpu/kernels.hpp"
 #include "tests/core/conformance.hpp"
 

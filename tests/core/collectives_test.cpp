@@ -1,5 +1,5 @@
 // Every collective on every backend against plain arithmetic.
-#include "core/all_reduce.hpp"
+#include "core/lane/all_reduce.hpp"
 #include "tests/core/conformance.hpp"
 
 namespace trigram::testing {

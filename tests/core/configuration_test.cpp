@@ -1,9 +1,9 @@
 // Ranks that were started differently say so: which setting, with both values.
-#include "core/configuration.hpp"
+#include "core/world/configuration.hpp"
 
 #include <gmock/gmock.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::testing {
 namespace {

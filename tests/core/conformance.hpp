@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/random.hpp"
+#include "core/values/random.hpp"
 #include "tests/support/run_ranks.hpp"
 #include "tests/support/unsupported.hpp"
 

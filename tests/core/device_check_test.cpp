@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/optimizer.hpp"
+#include "core/step/optimizer.hpp"
 #include "kernels/cpu/kernels.hpp"
 
 namespace trigram::device_check_test {

@@ -1,11 +1,11 @@
 // One exchange receives into memory that nothing else in it uses.
-#include "core/disjoint.hpp"
+#include "core/lane/disjoint.hpp"
 
 #include <gmock/gmock.h>
 
 #include <array>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/support/run_ranks.hpp"
 
 namespace trigram::testing {

@@ -1,11 +1,11 @@
 // Where a rank stands in its nodes, and what a hierarchy costs and computes.
-#include "core/hierarchy.hpp"
+#include "core/lane/hierarchy.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/lane/worker.hpp"
 #include "core/primitives/centralized.hpp"
-#include "core/worker.hpp"
+#include "core/values/error.hpp"
 #include "tests/support/run_ranks.hpp"
 
 namespace trigram {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/conformance/topology_check.hpp"
-#include "core/error.hpp"
-#include "core/topology.hpp"
+#include "core/topologies/topology.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::testing::inner_outer_exponential_test {
 namespace {

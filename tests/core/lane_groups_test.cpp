@@ -1,11 +1,11 @@
 // How lanes are numbered, and which ranks are together on each.
-#include "core/lane_groups.hpp"
+#include "core/world/lane_groups.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
-#include "core/lane_layout.hpp"
+#include "core/values/error.hpp"
+#include "core/world/lane_layout.hpp"
 
 namespace trigram {
 namespace {

@@ -1,5 +1,5 @@
 // Lanes, agreement and collection on every backend.
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
 #include "tests/core/conformance.hpp"
 
 namespace trigram::testing {

@@ -1,7 +1,7 @@
 // Matchings of a ring that are drawn anew in each step.
 #include <gtest/gtest.h>
 
-#include "core/topology.hpp"
+#include "core/topologies/topology.hpp"
 
 namespace trigram::testing::matcha_test {
 namespace {

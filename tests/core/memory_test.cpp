@@ -1,10 +1,10 @@
 // What no machine has is refused with both figures.
-#include "core/memory.hpp"
+#include "core/values/memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

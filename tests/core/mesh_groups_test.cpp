@@ -1,6 +1,6 @@
 // The groups of a mesh on every backend: who is in them, on every lane, and that no message leaves its line.
-#include "core/hierarchy.hpp"
-#include "core/service.hpp"
+#include "core/lane/hierarchy.hpp"
+#include "core/lane/service.hpp"
 #include "tests/core/conformance.hpp"
 
 namespace trigram::testing {

@@ -1,11 +1,11 @@
 // A mesh as coordinates, what is refused of it, and the groups that follow from it.
-#include "core/mesh.hpp"
+#include "core/world/mesh.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
-#include "core/lane_groups.hpp"
+#include "core/values/error.hpp"
+#include "core/world/lane_groups.hpp"
 
 namespace trigram {
 namespace {

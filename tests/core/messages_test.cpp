@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
-#include "core/registry.hpp"
-#include "core/spelling.hpp"
+#include "core/registry/registry.hpp"
+#include "core/registry/spelling.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram {
 namespace {

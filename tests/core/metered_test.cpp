@@ -1,9 +1,9 @@
 // What metering counts is what the formulas declare, for every collective and every way to all-reduce.
-#include "core/metered.hpp"
+#include "core/lane/metered.hpp"
 
 #include <bit>
 
-#include "core/all_reduce.hpp"
+#include "core/lane/all_reduce.hpp"
 #include "tests/core/conformance.hpp"
 
 namespace trigram::testing {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/support/run_ranks.hpp"
 
 namespace trigram::testing::nccl_model_test {

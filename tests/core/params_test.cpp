@@ -1,10 +1,10 @@
 // Parameters: the one syntax, its types, and what is said to those who miss it.
-#include "core/params.hpp"
+#include "core/registry/params.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

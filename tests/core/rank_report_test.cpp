@@ -1,12 +1,12 @@
 // A report survives its way between processes, whatever its numbers are.
-#include "core/rank_report.hpp"
+#include "core/training/rank_report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

@@ -1,5 +1,5 @@
 // Names that stand for a product with parameters.
-#include "core/registry.hpp"
+#include "core/registry/registry.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 // Schedules against their formulas.
-#include "core/schedule.hpp"
+#include "core/step/schedule.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

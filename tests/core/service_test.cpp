@@ -1,5 +1,5 @@
 // Asking and serving on every backend that has them: who is answered, with what, when, and how it ends.
-#include "core/service.hpp"
+#include "core/lane/service.hpp"
 
 #include "tests/core/conformance.hpp"
 

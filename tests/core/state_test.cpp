@@ -1,11 +1,11 @@
 // One list is written and read back: who writes packs, and who reads unpacks.
-#include "core/state.hpp"
+#include "core/step/state.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
-#include "core/packing.hpp"
+#include "core/values/error.hpp"
+#include "core/values/packing.hpp"
 #include "kernels/cpu/kernels.hpp"
 
 namespace trigram {

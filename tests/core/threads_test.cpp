@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "backends/threads/gatherings.hpp"
-#include "core/error.hpp"
-#include "core/service.hpp"
+#include "core/lane/service.hpp"
+#include "core/values/error.hpp"
 #include "tests/support/run_ranks.hpp"
 
 namespace trigram::testing::threads_test {

@@ -1,5 +1,5 @@
 // Spans of lanes whose work runs later than it is ordered.
-#include "core/timeline.hpp"
+#include "core/device/timeline.hpp"
 
 #include <gtest/gtest.h>
 

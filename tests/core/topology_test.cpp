@@ -1,5 +1,5 @@
 // Every topology against its definition: who talks to whom, sums of weights as declared, published spectral gaps.
-#include "core/topology.hpp"
+#include "core/topologies/topology.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 
 #include <array>
 
+#include "core/compression/frames.hpp"
 #include "core/conformance/lone_rank.hpp"
 #include "core/primitives/decentralized.hpp"
-#include "core/primitives/frames.hpp"
 #include "kernels/cpu/kernels.hpp"
 
 namespace trigram {

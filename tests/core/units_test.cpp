@@ -1,10 +1,10 @@
 // Quantities: what people write, in the base unit, and back.
-#include "core/units.hpp"
+#include "core/values/units.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

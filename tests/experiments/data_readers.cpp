@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/workloads/data/csv.hpp"
 #include "experiments/workloads/data/dataset.hpp"
 #include "experiments/workloads/data/idx.hpp"

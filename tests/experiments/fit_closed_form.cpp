@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/fit/fit_words.hpp"
 
 namespace trigram::testing::fit_closed_form_test {

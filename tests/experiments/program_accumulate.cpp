@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

@@ -5,8 +5,8 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 
-#include "core/backend.hpp"
-#include "core/error.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/error.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/study/agreement.hpp"

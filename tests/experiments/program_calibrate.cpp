@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.hpp"
-#include "core/units.hpp"
+#include "core/values/error.hpp"
+#include "core/values/units.hpp"
 #include "experiments/measure/alpha_beta.hpp"
 #include "experiments/measure/median.hpp"
 #include "experiments/measure/network_probe.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "core/units.hpp"
+#include "core/values/units.hpp"
 #include "experiments/fit/predictor.hpp"
 #include "tests/experiments/program_rig.hpp"
 

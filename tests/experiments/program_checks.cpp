@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <memory>
 
-#include "core/backend.hpp"
-#include "core/error.hpp"
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/error.hpp"
 #include "experiments/record/folder_lock.hpp"
 #include "experiments/record/run_record.hpp"
 #include "tests/experiments/program_rig.hpp"

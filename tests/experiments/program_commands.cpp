@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "experiments/program/catalogue.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "tests/experiments/program_rig.hpp"

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/study/compare.hpp"
 #include "tests/experiments/program_rig.hpp"

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

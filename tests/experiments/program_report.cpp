@@ -9,7 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/record/report.hpp"
 #include "experiments/record/report_file.hpp"
 #include "tests/experiments/program_rig.hpp"

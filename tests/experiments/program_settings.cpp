@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/backend_traits.hpp"
-#include "core/error.hpp"
+#include "core/training/backend_traits.hpp"
+#include "core/values/error.hpp"
 #include "experiments/settings/config_file.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/settings/job.hpp"

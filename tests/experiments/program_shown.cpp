@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/algorithm.hpp"
-#include "core/backend.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/training/backend.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "tests/experiments/program_rig.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/record/run_watch.hpp"
 #include "tests/experiments/program_rig.hpp"

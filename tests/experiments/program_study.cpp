@@ -6,7 +6,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "experiments/record/folder_lock.hpp"
 #include "tests/experiments/program_rig.hpp"
 

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram::testing::program_tune_test {

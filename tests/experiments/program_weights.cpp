@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "experiments/record/report.hpp"
 #include "experiments/record/result_files.hpp"
 #include "tests/experiments/program_rig.hpp"

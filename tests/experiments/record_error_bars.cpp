@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/record/regime.hpp"
 #include "experiments/settings/error_bars.hpp"
 #include "tests/experiments/program_rig.hpp"

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "experiments/settings/system.hpp"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram::testing::study_cells_test {

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/backend.hpp"
-#include "core/error.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/error.hpp"
 #include "experiments/study/curve_view.hpp"
 #include "experiments/study/study_file.hpp"
 #include "experiments/study/study_files.hpp"

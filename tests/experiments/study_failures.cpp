@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram::testing::study_failures_test {

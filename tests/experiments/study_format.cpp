@@ -6,7 +6,7 @@
 #include <regex>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/study/study_file.hpp"
 #include "tests/experiments/program_rig.hpp"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/fit/chances.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/study/goal.hpp"

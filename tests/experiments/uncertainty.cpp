@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/backend.hpp"
-#include "core/error.hpp"
-#include "core/units.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/error.hpp"
+#include "core/values/units.hpp"
 #include "experiments/fit/spread.hpp"
 #include "experiments/settings/cluster.hpp"
 #include "experiments/settings/places.hpp"

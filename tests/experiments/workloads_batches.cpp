@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/workloads/data/batches.hpp"
 #include "experiments/workloads/data/distributions.hpp"
 #include "experiments/workloads/data/label_partition.hpp"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/conformance/lone_rank.hpp"
-#include "core/error.hpp"
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cpu/kernels.hpp"
 
 namespace trigram::testing {

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/algorithm.hpp"
-#include "core/error.hpp"
-#include "core/training.hpp"
-#include "core/workload.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/step/workload.hpp"
+#include "core/training/training.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cuda/kernels.hpp"
 #include "ptx/runtime/control.hpp"
 

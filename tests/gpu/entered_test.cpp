@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "meeting/member.hpp"
 #include "tests/gpu/job_size.hpp"
 #include "tests/support/driven_loop.hpp"

@@ -1,7 +1,7 @@
 // The job that a test is one rank of.
 #pragma once
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 #include "meeting/member.hpp"
 
 namespace trigram::testing {

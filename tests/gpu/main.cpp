@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "backends/gpu/devices.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "meeting/member.hpp"
 #include "tests/support/job_report.hpp"
 

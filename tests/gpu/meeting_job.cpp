@@ -5,7 +5,7 @@
 #include <string>
 
 #include "backends/gpu/host/job_membership.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/support/exit_status.hpp"
 
 namespace trigram::gpu {

@@ -13,7 +13,7 @@
 #include <functional>
 #include <thread>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::gpu {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/bucket.hpp"
+#include "core/step/bucket.hpp"
 #include "tests/gpu/caller_kernels.hpp"
 #include "tests/gpu/meeting_kernels.hpp"
 #include "tests/session/caller.hpp"

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "backends/gpu/watchdog.hpp"
-#include "core/error.hpp"
-#include "core/training.hpp"
+#include "core/training/training.hpp"
+#include "core/values/error.hpp"
 #include "ptx/runtime/control.hpp"
 #include "tests/gpu/host/ranks.hpp"
 #include "tests/support/run_ranks.hpp"

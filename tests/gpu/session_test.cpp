@@ -5,9 +5,9 @@
 
 #include <span>
 
-#include "core/algorithm.hpp"
-#include "core/error.hpp"
-#include "core/training_step.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/step/training_step.hpp"
+#include "core/values/error.hpp"
 #include "tests/gpu/job_size.hpp"
 #include "tests/gpu/own_loop.hpp"
 #include "tests/support/run_ranks.hpp"

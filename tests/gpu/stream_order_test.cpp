@@ -6,9 +6,9 @@
 #include <chrono>
 #include <thread>
 
-#include "core/codec.hpp"
-#include "core/error.hpp"
-#include "core/worker.hpp"
+#include "core/device/codec.hpp"
+#include "core/lane/worker.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cuda/kernels.hpp"
 #include "tests/gpu/job_size.hpp"
 #include "tests/gpu/meeting_kernels.hpp"

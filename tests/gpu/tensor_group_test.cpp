@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cuda/check.hpp"
 #include "tests/gpu/job_size.hpp"
 #include "tests/gpu/own_loop.hpp"

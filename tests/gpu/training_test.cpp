@@ -1,14 +1,14 @@
 // The same training on GPUs and on the processors of threads: to the last bit where no matrix is multiplied, within a
 // tolerance where one is.
-#include "core/training.hpp"
+#include "core/training/training.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/algorithm.hpp"
-#include "core/error.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/values/error.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/gpu/job_size.hpp"
 #include "tests/support/same_bits.hpp"

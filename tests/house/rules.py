@@ -13,7 +13,21 @@ CONCURRENCY = {"thread", "mutex", "shared_mutex", "condition_variable", "future"
 
 # Folder: (our own folders that it may include, outside headers that it may include beside the standard library).
 BORDERS = {
-    "core": (("core",), r"nlohmann/.*|Random123/.*"),
+    # The rooms of core, each above those that it includes.
+    "core/values": (("core/values",), r"Random123/.*"),
+    "core/registry": (("core/values", "core/registry"), r"nothing"),
+    "core/world": (("core/values", "core/world"), r"nothing"),
+    "core/device": (("core/values", "core/registry", "core/world", "core/device"), r"nothing"),
+    "core/topologies": (("core/values", "core/registry", "core/world", "core/topologies"), r"nothing"),
+    "core/lane": (("core/values", "core/registry", "core/world", "core/device", "core/lane"), r"nothing"),
+    "core/collectives": (("core/values", "core/lane", "core/collectives"), r"nothing"),
+    "core/step": (("core/values", "core/registry", "core/device", "core/lane", "core/step"), r"nothing"),
+    "core/compression": (("core/values", "core/device", "core/lane", "core/step", "core/compression"), r"nothing"),
+    "core/primitives": (("core/values", "core/device", "core/topologies", "core/lane", "core/step", "core/compression", "core/primitives"),
+                        r"nothing"),
+    "core/training": (("core/values", "core/registry", "core/world", "core/device", "core/lane", "core/step", "core/training"),
+                      r"nothing"),
+    "core": (("core",), r"nlohmann/.*"),
     "algorithms": (("core",), r"nothing"),
     "kernels/cpu": (("core", "kernels/scalar.hpp", "kernels/philox.hpp", "kernels/element_types.hpp", "kernels/normal.hpp",
                      "kernels/orthonormal.hpp", "kernels/block_sums.hpp", "kernels/lines.hpp", "kernels/codecs",
@@ -64,7 +78,7 @@ BORDERS = {
 # Where no two components, each a header with its source, may need each other.
 ONE_WAY = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "net/", "backends/", "experiments/", "python/", "ptx/")
 # One file each, where a folder needs more: eigenvalues of a mixing matrix; stacks of a sanitizer; memory that repeats.
-EXCEPTIONS = {"core/topology.cpp": r"Eigen/.*", "backends/sim/sanitized_stacks.cpp": r"dlfcn\.h|sanitizer/asan_interface\.h",
+EXCEPTIONS = {"core/topologies/topology.cpp": r"Eigen/.*", "backends/sim/engine/sanitized_stacks.cpp": r"dlfcn\.h|sanitizer/asan_interface\.h",
               "ptx/runtime/repeated_memory.cpp": POSIX}
 
 CODE = (".cpp", ".hpp", ".cu")

@@ -10,11 +10,11 @@ from pathlib import Path
 RULES = Path(__file__).with_name("rules.py")
 ALGORITHM = '// An algorithm.\nconst Algorithms::Registration registration("mean", {"average"});\n'
 GOOD = {
-    "core/buffer.hpp": "// A view.\n",
+    "core/values/buffer.hpp": "// A view.\n",
     "algorithms/mean.cpp": ALGORITHM,
     "algorithms/README.md": "| Algorithm |\n|---|\n| `mean` |\n\n## mean\n",
     "CONTRIBUTING.md": "",
-    "core/README.md": '```mermaid\nflowchart TD\n  a["core/buffer.hpp"]\n  b(["the wire"])\n\n  a -->|bytes| b --> a\n```\n',
+    "core/README.md": '```mermaid\nflowchart TD\n  a["core/values/buffer.hpp"]\n  b(["the wire"])\n\n  a -->|bytes| b --> a\n```\n',
     "README.md": "Short.\n",
     "docs/tutorials/algorithm_in_cpp.md": f"A whole file, `algorithms/mean.cpp`:\n```cpp\n{ALGORITHM}```\n",
 }
@@ -39,12 +39,12 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(complaints({}), "")
 
     def test_borders(self):
-        own = {"core/buffer.hpp": "// A view.\n", "backends/sim/link.hpp": "// A link.\n"}
+        own = {"core/values/buffer.hpp": "// A view.\n", "backends/sim/link.hpp": "// A link.\n"}
         crossing = own | {"algorithms/mean.cpp": ALGORITHM + '#include "backends/sim/link.hpp"\n'}
         self.assertIn("algorithms may include core, not backends/sim/link.hpp", complaints(crossing))
         self.expect("core/a.cpp", "// A.\n#include <simgrid/s4u.hpp>\n", "core may not include <simgrid/s4u.hpp>")
         self.expect("core/a.cpp", "// A.\n#include <Eigen/Core>\n", "core may not include <Eigen/Core>")
-        self.assertEqual(complaints({"core/topology.cpp": "// A.\n#include <Eigen/Core>\n"}), "")
+        self.assertEqual(complaints({"core/topologies/topology.cpp": "// A.\n#include <Eigen/Core>\n"}), "")
         self.expect("core/a.cpp", '// A.\n#include "buffer.hpp"\n', "is no file from the root")
         self.expect("algorithms/a.cpp", "// A.\n#include <mutex>\n", "algorithms may not include <mutex>")
         self.expect("experiments/program/a.cpp", "// A.\n#include <boost/format.hpp>\n", "experiments/program may not include")
@@ -107,7 +107,7 @@ class RulesTest(unittest.TestCase):
     def test_named_paths(self):
         self.expect("CONTRIBUTING.md", "see `core/sum.hpp`", "names `core/sum.hpp`, and there is no core/sum.hpp")
         self.expect("CONTRIBUTING.md", "`core/sums/NAME.cpp`", "names `core/sums/NAME.cpp`, and there is no core/sums")
-        self.assertEqual(complaints({"CONTRIBUTING.md": "`core/buffer.hpp`, `core/NAME.cpp`, `cpu/NAME`"}), "")
+        self.assertEqual(complaints({"CONTRIBUTING.md": "`core/values/buffer.hpp`, `core/NAME.cpp`, `cpu/NAME`"}), "")
 
     def test_places_of_a_backend(self):
         places = {"cmake/parts.cmake": "find(mpi)\n", "tests/mpi/CMakeLists.txt": "add(mpi)\n"}

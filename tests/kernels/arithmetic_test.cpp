@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/scalar.hpp"
 #include "tests/kernels/test_device.hpp"
 

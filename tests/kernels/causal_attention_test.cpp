@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/conformance/operation_check.hpp"
-#include "core/error.hpp"
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
+#include "core/values/error.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram::causal_attention_test {

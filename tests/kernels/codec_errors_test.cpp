@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/codec.hpp"
-#include "core/error.hpp"
+#include "core/device/codec.hpp"
+#include "core/values/error.hpp"
 #include "tests/kernels/every_codec.hpp"
 #include "tests/kernels/test_device.hpp"
 

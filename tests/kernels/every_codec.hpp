@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 
 namespace trigram {
 

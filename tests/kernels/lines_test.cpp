@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram::lines_test {

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "core/conformance/operation_check.hpp"
-#include "core/error.hpp"
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
+#include "core/values/error.hpp"
 #include "kernels/operations/in_place.hpp"
 #include "tests/kernels/shape_refusal.hpp"
 #include "tests/kernels/test_device.hpp"

@@ -1,7 +1,7 @@
 // Phantom buffers cost time by their modelled size and move no byte.
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram {

@@ -1,5 +1,5 @@
 // Philox: Random123's known answers, and what streams promise.
-#include "core/random.hpp"
+#include "core/values/random.hpp"
 
 #include <gmock/gmock.h>
 

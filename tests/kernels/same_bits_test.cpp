@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 #include "kernels/scalar.hpp"
 #include "tests/kernels/test_device.hpp"
 

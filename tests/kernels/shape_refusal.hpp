@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/error.hpp"
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

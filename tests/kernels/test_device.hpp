@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/codec.hpp"
-#include "core/random.hpp"
+#include "core/device/codec.hpp"
+#include "core/values/random.hpp"
 #include "kernels/cpu/kernels.hpp"
 
 namespace trigram {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram::ties_test {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.hpp"
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
+#include "core/training/backend.hpp"
 #include "experiments/measure/median.hpp"
 
 namespace trigram {

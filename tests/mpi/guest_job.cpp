@@ -6,9 +6,9 @@
 #include <string>
 #include <thread>
 
-#include "core/backend.hpp"
-#include "core/error.hpp"
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/error.hpp"
 #include "tests/support/exit_status.hpp"
 
 namespace trigram {

@@ -1,11 +1,11 @@
 // The same training on MPI and in the simulator, to the last bit.
-#include "core/training.hpp"
+#include "core/training/training.hpp"
 
 #include <gtest/gtest.h>
 
 #include "backends/mpi/session.hpp"
-#include "core/algorithm.hpp"
-#include "core/error.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/values/error.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/support/same_bits.hpp"
 

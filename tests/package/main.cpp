@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <exception>
 
-#include "core/backend.hpp"
 #include "core/conformance/algorithm_check.hpp"
 #include "core/conformance/codec_check.hpp"
-#include "core/training.hpp"
+#include "core/training/backend.hpp"
+#include "core/training/training.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/ptx/one_instruction.hpp"
 
 namespace trigram::ptx {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/ptx/small_kernels.hpp"
 
 namespace trigram::ptx {

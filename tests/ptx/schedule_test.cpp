@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/ptx/small_kernels.hpp"
 
 namespace trigram::ptx {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::testing {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/session/caller.hpp"
 
 namespace trigram::testing::misuse_test {

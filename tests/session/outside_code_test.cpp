@@ -7,7 +7,7 @@
 #include <atomic>
 #include <map>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/session/caller.hpp"
 
 namespace trigram::testing::outside_code_test {

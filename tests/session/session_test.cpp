@@ -7,7 +7,7 @@
 #include <cmath>
 #include <mutex>
 
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 #include "tests/session/caller.hpp"
 
 namespace trigram::testing::session_test {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/backend.hpp"
+#include "core/training/backend.hpp"
 
 namespace trigram {
 namespace {

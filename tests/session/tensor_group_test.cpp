@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/session/caller.hpp"
 
 namespace trigram::testing::tensor_group_test {

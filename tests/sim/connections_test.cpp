@@ -1,5 +1,5 @@
 // What windows and caps of connections let through, against an acknowledged stream of segments.
-#include "backends/sim/connections.hpp"
+#include "backends/sim/cluster/connections.hpp"
 
 #include <deque>
 

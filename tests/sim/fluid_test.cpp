@@ -1,8 +1,8 @@
 // fluid against exact: time within the stated bounds, numbers to the bit.
 #include <nlohmann/json.hpp>
 
-#include "backends/sim/parts.hpp"
-#include "core/random.hpp"
+#include "backends/sim/communicator/parts.hpp"
+#include "core/values/random.hpp"
 #include "tests/sim/rig.hpp"
 
 namespace trigram::testing {

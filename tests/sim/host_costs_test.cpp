@@ -1,5 +1,5 @@
 // What hosts take for messages and calls, and what codecs take whose speed was measured.
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "tests/sim/rig.hpp"
 
 namespace trigram::testing::host_costs_test {

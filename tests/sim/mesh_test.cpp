@@ -1,5 +1,5 @@
 // What collectives along an axis of a mesh cost in the network that their ranks are on.
-#include "core/worker.hpp"
+#include "core/lane/worker.hpp"
 #include "tests/sim/rig.hpp"
 
 namespace trigram::testing {

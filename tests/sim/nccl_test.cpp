@@ -5,9 +5,9 @@
 #include <map>
 #include <numeric>
 
-#include "core/all_reduce.hpp"
 #include "core/collectives/nccl_model.hpp"
-#include "core/metered.hpp"
+#include "core/lane/all_reduce.hpp"
+#include "core/lane/metered.hpp"
 #include "tests/sim/rig.hpp"
 #include "tests/sim/ring_by_slices.hpp"
 

@@ -1,5 +1,5 @@
 // What leaves a node is told from what stays inside, at either fidelity alike, and as closed forms say.
-#include "core/all_reduce.hpp"
+#include "core/lane/all_reduce.hpp"
 #include "tests/sim/rig.hpp"
 
 namespace trigram::testing::other_nodes_test {

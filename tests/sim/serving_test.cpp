@@ -1,8 +1,8 @@
 // What asking costs in simulated time, in which order requests arrive, and how it ends when somebody fails.
 #include <gmock/gmock.h>
 
+#include "core/lane/service.hpp"
 #include "core/primitives/agreement.hpp"
-#include "core/service.hpp"
 #include "tests/sim/rig.hpp"
 
 namespace trigram::testing::serving_test {

@@ -1,9 +1,9 @@
 // What a deadlock is and what only takes long, and messages that meet others than they were meant for.
 #include <gmock/gmock.h>
 
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
-#include "core/training.hpp"
+#include "core/step/bucketwise.hpp"
+#include "core/training/training.hpp"
 #include "tests/sim/rig.hpp"
 
 namespace trigram::testing::standstill_test {

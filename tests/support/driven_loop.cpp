@@ -6,9 +6,9 @@
 #include <mutex>
 #include <thread>
 
-#include "core/evaluation.hpp"
-#include "core/schedule.hpp"
-#include "core/training_step.hpp"
+#include "core/step/schedule.hpp"
+#include "core/step/training_step.hpp"
+#include "core/training/evaluation.hpp"
 #include "tests/support/same_bits.hpp"
 
 namespace trigram::testing {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/training.hpp"
+#include "core/training/training.hpp"
 
 namespace trigram::testing {
 

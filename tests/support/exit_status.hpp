@@ -4,7 +4,7 @@
 #include <exception>
 #include <iostream>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::testing {
 

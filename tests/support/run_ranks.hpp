@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/backend.hpp"
-#include "core/packing.hpp"
+#include "core/training/backend.hpp"
+#include "core/values/packing.hpp"
 
 namespace trigram {
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 
 namespace trigram::testing {
 namespace {

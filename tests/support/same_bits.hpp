@@ -1,7 +1,7 @@
 // Two trainings that must agree to the last bit.
 #pragma once
 
-#include "core/training.hpp"
+#include "core/training/training.hpp"
 
 namespace trigram::testing {
 

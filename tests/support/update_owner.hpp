@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/algorithm.hpp"
+#include "core/step/algorithm.hpp"
 
 namespace trigram {
 

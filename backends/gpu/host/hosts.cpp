@@ -11,8 +11,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 
 namespace trigram::gpu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::gpu {
 namespace {

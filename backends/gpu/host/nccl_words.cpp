@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::gpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <tuple>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/values/error.hpp"
+#include "core/values/random.hpp"
 #include "experiments/workloads/data/label_partition.hpp"
 #include "experiments/workloads/data/shared_cache.hpp"
 #include "experiments/workloads/data/uneven_partition.hpp"

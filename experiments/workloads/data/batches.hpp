@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
 #include "experiments/workloads/data/dataset.hpp"
 
 namespace trigram {

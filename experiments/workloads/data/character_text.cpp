@@ -4,9 +4,9 @@
 #include <array>
 #include <limits>
 
-#include "core/error.hpp"
-#include "core/memory.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/memory.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/workloads/data/read_file.hpp"
 #include "experiments/workloads/data/shared_cache.hpp"
 #include "experiments/workloads/data/shipped_files.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/workloads/data/read_file.hpp"
 #include "experiments/workloads/data/separated.hpp"
 

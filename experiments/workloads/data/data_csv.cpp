@@ -1,6 +1,6 @@
 // Any data set in CSV files, by path.
-#include "core/error.hpp"
-#include "core/quoted.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
 #include "experiments/workloads/data/csv.hpp"
 #include "experiments/workloads/data/dataset.hpp"
 

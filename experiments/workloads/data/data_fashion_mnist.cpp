@@ -1,7 +1,7 @@
 // Fashion-MNIST, from Debian's package dataset-fashion-mnist or any folder with its four files.
 #include <filesystem>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/workloads/data/idx_images.hpp"
 
 namespace trigram {

@@ -1,5 +1,5 @@
 // Any image data set in IDX files, by path.
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/workloads/data/idx_images.hpp"
 
 namespace trigram {

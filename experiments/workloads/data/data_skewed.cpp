@@ -2,8 +2,8 @@
 #include <memory>
 #include <string>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/values/error.hpp"
+#include "core/values/random.hpp"
 #include "experiments/workloads/data/dataset.hpp"
 
 namespace trigram {

@@ -6,8 +6,8 @@
 #include <map>
 #include <mutex>
 
-#include "core/error.hpp"
-#include "core/located.hpp"
+#include "core/values/error.hpp"
+#include "core/values/located.hpp"
 
 namespace trigram {
 namespace {

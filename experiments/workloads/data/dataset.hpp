@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/registry.hpp"
+#include "core/registry/registry.hpp"
 
 namespace trigram {
 

@@ -1,7 +1,7 @@
 // Parses IDX files of bytes.
 #include "experiments/workloads/data/idx.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/workloads/data/read_file.hpp"
 
 namespace trigram {

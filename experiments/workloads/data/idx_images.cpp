@@ -1,7 +1,7 @@
 // Joins IDX images and labels.
 #include "experiments/workloads/data/idx_images.hpp"
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "experiments/workloads/data/idx.hpp"
 
 namespace trigram {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/random.hpp"
+#include "core/values/random.hpp"
 #include "experiments/workloads/data/distributions.hpp"
 
 namespace trigram {

@@ -12,10 +12,10 @@
 #include <mutex>
 #include <system_error>
 
-#include "core/error.hpp"
-#include "core/memory.hpp"
-#include "core/quoted.hpp"
-#include "core/units.hpp"
+#include "core/values/error.hpp"
+#include "core/values/memory.hpp"
+#include "core/values/quoted.hpp"
+#include "core/values/units.hpp"
 
 namespace trigram {
 namespace {

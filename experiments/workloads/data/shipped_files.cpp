@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

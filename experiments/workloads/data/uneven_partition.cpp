@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/values/error.hpp"
+#include "core/values/random.hpp"
 
 namespace trigram {
 namespace {

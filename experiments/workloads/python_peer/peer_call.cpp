@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/outside_words.hpp"
+#include "core/foreign/outside_words.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 

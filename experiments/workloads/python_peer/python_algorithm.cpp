@@ -2,8 +2,8 @@
 #include <memory>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/outside_words.hpp"
+#include "core/foreign/outside_words.hpp"
+#include "core/values/error.hpp"
 #include "experiments/workloads/python_peer/peer.hpp"
 #include "experiments/workloads/python_peer/peer_call.hpp"
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
+#include "core/values/error.hpp"
 #include "experiments/workloads/python_peer/peer.hpp"
 #include "experiments/workloads/python_peer/peer_call.hpp"
 

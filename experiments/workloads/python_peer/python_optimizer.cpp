@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/error.hpp"
-#include "core/optimizer.hpp"
+#include "core/step/optimizer.hpp"
+#include "core/values/error.hpp"
 #include "experiments/workloads/python_peer/peer.hpp"
 
 namespace trigram {

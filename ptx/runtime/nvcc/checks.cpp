@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/checks/findings.hpp"
 #include "ptx/checks/initcheck.hpp"
 #include "ptx/checks/racecheck.hpp"

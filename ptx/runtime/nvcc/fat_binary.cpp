@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace cuda_on_host {
 namespace {

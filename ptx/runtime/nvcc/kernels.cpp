@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/runtime/nvcc/fat_binary.hpp"
 
 namespace cuda_on_host {

@@ -1,8 +1,8 @@
 // What wrong algorithms that average in full precision declare.
 #pragma once
 
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 

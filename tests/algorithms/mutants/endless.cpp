@@ -1,8 +1,8 @@
 // An algorithm that never ends, which whoever tries it must say with the trial, the step and all peers.
 #include <vector>
 
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 #include "tests/algorithms/mutants/averages.hpp"
 
 namespace trigram {

@@ -1,8 +1,8 @@
 // Algorithms that are wrong in one thing each, which the conformance suite must find.
-#include "core/bucketwise.hpp"
 #include "core/primitives/background.hpp"
 #include "core/primitives/centralized.hpp"
 #include "core/primitives/decentralized.hpp"
+#include "core/step/bucketwise.hpp"
 #include "tests/algorithms/mutants/averages.hpp"
 
 namespace trigram {

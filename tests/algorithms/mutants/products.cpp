@@ -4,8 +4,8 @@
 #include <cstring>
 #include <limits>
 
-#include "core/codec.hpp"
-#include "core/topology.hpp"
+#include "core/device/codec.hpp"
+#include "core/topologies/topology.hpp"
 
 namespace trigram {
 namespace {

@@ -1,10 +1,10 @@
 // Algorithms that take the mean of weights another way than gradients do, or begin apart; nothing that they declare of
 // the mean's error or of replicas tells.
-#include "core/bucketwise.hpp"
-#include "core/codec.hpp"
+#include "core/compression/compressed_all_gather.hpp"
+#include "core/compression/encoding_key.hpp"
+#include "core/device/codec.hpp"
 #include "core/primitives/centralized.hpp"
-#include "core/primitives/compressed_all_gather.hpp"
-#include "core/primitives/encoding_key.hpp"
+#include "core/step/bucketwise.hpp"
 #include "tests/algorithms/mutants/averages.hpp"
 #include "tests/algorithms/signs.hpp"
 

@@ -1,6 +1,6 @@
 // D-PSGD that mixes twice in each step: its distance shrinks by the square of what one exchange gives.
-#include "core/bucketwise.hpp"
 #include "core/primitives/decentralized.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

@@ -1,7 +1,7 @@
 // The mean of what ranks' gradients have as signs, without error feedback (signSGD: Bernstein et al., ICML 2018): each
 // weight moves by no more than the learning rate, so that nothing is promised of the mean gradient.
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 #include "tests/algorithms/signs.hpp"
 
 namespace trigram {

@@ -1,6 +1,6 @@
 // Local SGD whose period is longer than any short test.
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/error.hpp"
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::testing {
 namespace {

@@ -1,6 +1,6 @@
 // ZeRO-1 (Rajbhandari et al., SC 2020, arXiv:1910.02054): each rank gets the mean gradient of its part of every bucket,
 // keeps the optimizer's state of that part alone and steps it; then weights are gathered.
-#include "core/bucketwise.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

@@ -1,7 +1,7 @@
 // Asynchronous averaging, rarer than any short test is long, that stops where it is: ranks end with weights of their
 // own.
-#include "core/bucketwise.hpp"
 #include "core/primitives/background.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

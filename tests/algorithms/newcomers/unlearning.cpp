@@ -1,7 +1,7 @@
 // Gradient ascent, by which a model forgets the samples that it is shown (Graves et al., Amnesiac machine learning,
 // AAAI 2021): the mean of weights moves along gradients, and the method says why.
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <exception>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/values/error.hpp"
+#include "core/values/random.hpp"
 #include "kernels/cuda/check.hpp"
 
 namespace trigram::bench {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/codec.hpp"
-#include "core/device.hpp"
+#include "core/device/codec.hpp"
+#include "core/device/device.hpp"
 #include "kernels/cuda/kernels.hpp"
 
 namespace trigram::bench {

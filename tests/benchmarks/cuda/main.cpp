@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <map>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "kernels/cuda/check.hpp"
 #include "tests/benchmarks/cuda/bench.hpp"
 

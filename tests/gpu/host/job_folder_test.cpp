@@ -7,7 +7,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/child_process.hpp"
 #include "tests/gpu/host/ranks.hpp"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "processes/child_process.hpp"
 
 namespace trigram::gpu {

@@ -6,7 +6,7 @@
 
 #include <csignal>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "meeting/rendezvous.hpp"
 #include "processes/child_process.hpp"
 

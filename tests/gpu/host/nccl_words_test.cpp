@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::gpu {
 namespace {

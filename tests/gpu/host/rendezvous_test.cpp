@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "backends/process/host_exchange.hpp"
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "meeting/file_store.hpp"
 #include "meeting/store_rendezvous.hpp"
 #include "meeting/tcp_store.hpp"

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "tests/gpu/host/ranks.hpp"
 
 namespace trigram::gpu {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "meeting/handshake.hpp"
 #include "meeting/store_server.hpp"
 #include "tests/gpu/host/ranks.hpp"

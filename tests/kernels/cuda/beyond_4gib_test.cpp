@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include "core/codec.hpp"
+#include "core/device/codec.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram::beyond_4gib_test {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/runtime/control.hpp"
 
 namespace trigram::cuda {

@@ -1,10 +1,10 @@
 // The same training on ranks that a net plugin connects and in the simulator, to the last bit.
-#include "core/training.hpp"
+#include "core/training/training.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/algorithm.hpp"
-#include "core/error.hpp"
+#include "core/step/algorithm.hpp"
+#include "core/values/error.hpp"
 #include "tests/algorithms/worlds.hpp"
 #include "tests/support/same_bits.hpp"
 

@@ -1,8 +1,8 @@
 // Damped average: every bucket's gradient becomes the mean over all ranks, times `damping`.
 //   rounds 2(n−1), bytes 2 S (n−1)/n a rank with the ring.
 // Change: what the method does, its paper, rounds and bytes above; then each place that says so below.
-#include "core/bucketwise.hpp"
 #include "core/primitives/centralized.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/meter/meter.hpp"
 #include "ptx/runtime/control.hpp"
 #include "ptx/runtime/nvcc/kernels.hpp"

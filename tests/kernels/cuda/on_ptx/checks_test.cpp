@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/values/error.hpp"
 #include "ptx/runtime/control.hpp"
 #include "tests/kernels/cuda/on_ptx/registered.hpp"
 

@@ -2,8 +2,8 @@
 // Change: how it goes, its rounds and bytes, its paper.
 #include <vector>
 
-#include "core/all_reduce.hpp"
 #include "core/collectives/reduction.hpp"
+#include "core/lane/all_reduce.hpp"
 
 namespace trigram {
 namespace {

@@ -1,7 +1,7 @@
 // Leaky ReLU (Maas et al., ICML 2013): y = x where x > 0, else slope·x, element by element; a NaN stays. The gradient
 // is multiplied by slope where y < 0, else by 1: the sign of y is that of x, so that backward reads y alone. Change:
 // what is computed, its paper, its gradients, and what happens to NaN and to empty tensors.
-#include "core/operation.hpp"
+#include "core/step/operation.hpp"
 #include "kernels/cpu/kernels.hpp"
 #include "kernels/operations/in_place.hpp"
 

@@ -2,8 +2,8 @@
 // Change: what is trained, and where its data come from.
 #include <limits>
 
-#include "core/error.hpp"
-#include "core/workload.hpp"
+#include "core/step/workload.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 namespace {

@@ -1,0 +1,126 @@
+// The ranks of a communicator on one lane, and what they share: channels and meetings.
+#pragma once
+
+#include <memory>
+#include <simgrid/s4u.hpp>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/sim/communicator/parts.hpp"
+#include "backends/sim/engine/barrier.hpp"
+#include "core/lane/communicator.hpp"
+
+namespace trigram::sim {
+
+class Simulation;
+
+/// The messages from one rank of a group to another: matched in order. Bytes are copied when both ends are there;
+/// SimGrid sees sizes only.
+struct Channel {
+  simgrid::s4u::Mailbox* mailbox = nullptr;
+  std::vector<Buffer> waiting;  ///< of the end that is ahead
+  std::size_t next = 0;         ///< first of `waiting` that is not matched yet
+  bool sends_wait = false;
+  std::int64_t matched = 0;  ///< messages whose ends have both come
+};
+
+/// A rendezvous of the group's ranks in a collective.
+struct Meeting {
+  explicit Meeting(int ranks) : gate(ranks) {}
+
+  Barrier gate;
+  int arrived = 0;
+  int first = 0;                                       ///< who came first
+  std::vector<Buffer> buffers;                         ///< by rank
+  std::vector<std::span<const Buffer>> send, receive;  ///< by rank
+  std::vector<double> waits;                           ///< of a barrier, by rank, in seconds
+  std::vector<std::int64_t> sent_to_other_nodes;       ///< of an all-reduce whose chunks flow, by rank
+  std::vector<PartSizes> sizes;                        ///< of an all-to-all, by rank: what it sends and receives
+  bool even = false;                                   ///< of an all-to-all: all parts have nearly the same size
+  std::vector<std::pair<int, int>> colors;             ///< of a split, by rank: color and key
+  std::vector<std::shared_ptr<class Group>> groups;    ///< of a split, by rank
+};
+
+/// Where few flows stand for those of a whole group, since its ranks are on alike links and all do the same.
+enum class Symmetry : std::uint8_t {
+  none,
+  node,  ///< the ranks of one node: what is on one rank's link is on all
+  nodes  ///< the same ranks of every node, in node order: what the first node sends, every node sends
+};
+
+/// Shared by the communicators of its ranks.
+class Group {
+ public:
+  /// `name` is for messages: "all ranks", "node".
+  Group(Simulation& simulation, std::vector<int> members, int lane, std::string name);
+
+  const std::string& name() const { return name_; }
+
+  int size() const { return static_cast<int>(members_.size()); }
+  /// The world's rank of a member.
+  int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
+  const std::vector<int>& members() const { return members_; }
+  int lane() const { return lane_; }
+  Simulation& simulation() { return simulation_; }
+
+  Channel& channel(int from, int to);
+  /// After an exchange of `rank` has failed nothing matches here any more as it was meant.
+  void fail(int rank);
+  /// Throws BackendError on `rank` when an exchange of the group has failed.
+  void require_whole(int rank) const {
+    if (failed_rank_ >= 0) throw_failed(rank);
+  }
+  Meeting& meeting() { return meeting_; }
+  /// Throws Error, naming both, where two ranks meet in what was not meant for each other: of another step (but for the
+  /// background lane, where ranks may be at different ones) or another body of the lane.
+  void require_same_work(int rank, int other) const;
+  /// Blocks `rank` until every rank is here; the last to come runs `last` first. Costs no simulated time. Throws as
+  /// require_same_work does.
+  template <class Last>
+  void meet(int rank, Last&& last) {
+    if (meeting_.arrived == 0) {
+      meeting_.first = rank;
+    } else {
+      require_same_work(rank, meeting_.first);
+    }
+    if (++meeting_.arrived == size()) {
+      meeting_.arrived = 0;
+      try {
+        if (!ending()) last();
+      } catch (...) {
+        fail(rank);
+        throw;
+      }
+    }
+    wait_at_gate();
+  }
+  /// The members on each node, in node order; nodes without members are left out.
+  const std::vector<std::vector<int>>& by_node() const { return by_node_; }
+  /// The index in by_node of a member's node.
+  int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
+  /// The place of a member among those of its node.
+  int local_rank(int rank) const { return local_rank_[static_cast<std::size_t>(rank)]; }
+  Symmetry symmetry() const { return symmetry_; }
+
+ private:
+  [[noreturn]] void throw_failed(int rank) const;
+  void wait_at_gate();
+  /// Whether a rank has failed: its memory is gone, and everybody ends in this instant.
+  bool ending() const;
+  Symmetry find_symmetry() const;
+
+  Simulation& simulation_;
+  std::vector<int> members_;
+  int lane_;
+  std::string name_;
+  int failed_rank_ = -1;
+  double failed_at_ = 0;
+  std::vector<std::unordered_map<int, Channel>> channels_;  ///< by sender, then receiver
+  Meeting meeting_;
+  std::vector<std::vector<int>> by_node_;
+  std::vector<int> node_of_, local_rank_;
+  Symmetry symmetry_ = Symmetry::none;
+};
+
+}  // namespace trigram::sim

@@ -1,0 +1,104 @@
+#include "backends/sim/platform/network.hpp"
+
+#include <algorithm>
+
+namespace trigram::sim {
+
+namespace sg = simgrid::s4u;
+
+namespace {
+
+/// Of its connections: what stands for messages to many ranks has some of its own.
+std::uint64_t key_of(const Load& load) {
+  const auto number = [](int rank) { return static_cast<std::uint64_t>(rank); };
+  return number(load.from) << 32U | number(load.to) << 1U | (load.together > 1 ? 1U : 0U);
+}
+
+}  // namespace
+
+void TokenBucket::wait_until(double now) {
+  const double brought = shape_.bandwidth * (now - last_);
+  tokens_ = std::min(shape_.burst, tokens_ + std::max(0.0, brought - carrying_));
+  carrying_ = std::max(0.0, carrying_ - brought);
+  last_ = now;
+}
+
+double TokenBucket::take(double bytes, int gaps, double gap) {
+  const double in_gaps = gaps * std::min(shape_.burst, gap * shape_.bandwidth);
+  const double there = tokens_ + in_gaps;
+  const double taken = std::min(there, bytes * (1 - shape_.bandwidth / shape_.line_rate));
+  tokens_ = std::min(shape_.burst, there - taken);
+  carrying_ += bytes - taken + gaps * gap * shape_.bandwidth;
+  return taken;
+}
+
+Network::Network(const Cluster& cluster, const Platform& platform)
+    : platform_(platform),
+      connections_(cluster.connections),
+      wire_(std::max(cluster.nic_bandwidth, cluster.nic_line_rate)),
+      unlimited_(!connections_.limit() && cluster.nic_burst == 0),
+      host_takes_time_(cluster.message_overhead > 0) {
+  const TokenBucket::Shape shape{cluster.nic_burst, cluster.nic_bandwidth, cluster.nic_line_rate};
+  if (cluster.nic_burst > 0) buckets_.assign(static_cast<std::size_t>(platform.nics()), TokenBucket(shape));
+}
+
+Terms Network::admit_limited(const Load& load) {
+  if (!platform_.between_nodes(load.from, load.to)) return {static_cast<double>(load.bytes)};
+  return admit_between_nodes(load, platform_.latency(load.from, load.to));
+}
+
+Terms Network::admit_between_nodes(const Load& load, double latency) {
+  return {static_cast<double>(load.bytes) - let_through(load, latency), seconds_of(load, 2 * latency)};
+}
+
+// The first round meets the connections as they are, and each later one as those before have opened them.
+double Network::seconds_of(const Load& load, double round_trip) {
+  if (!connections_.limit()) return 0;
+  const double bytes = static_cast<double>(load.bytes) / (load.rounds * load.together);
+  if (!connections_.starts_slowly()) return load.rounds * connections_.seconds_when_open(bytes, round_trip, wire_);
+  Opened& pair = opened(load);
+  double seconds = 0;
+  for (int left = load.rounds; left > 0; --left) {
+    const double before = pair.window;
+    const double one = connections_.seconds(bytes, round_trip, wire_, pair.window);
+    seconds += pair.window == before ? left * one : one;
+    if (pair.window == before) break;
+  }
+  pair.last = std::max(pair.last, sg::Engine::get_clock() + seconds + load.rounds * round_trip / 2);
+  return seconds;
+}
+
+// Between rounds the wire is idle for a latency and a host's time, which bring tokens.
+double Network::let_through(const Load& load, double latency) {
+  if (buckets_.empty()) return 0;
+  TokenBucket& bucket = buckets_[static_cast<std::size_t>(platform_.nic_of(load.from))];
+  bucket.wait_until(sg::Engine::get_clock());
+  const double gap = latency + platform_.message_overhead(load.from, load.to);
+  return bucket.take(static_cast<double>(load.bytes), load.rounds - 1, gap);
+}
+
+Flow Network::start(const Load& load) {
+  Flow flow;
+  flow.terms = admit(load);
+  flow.through =
+      flow.terms.seconds > 0 ? sg::Engine::get_clock() + platform_.latency(load.from, load.to) + flow.terms.seconds : 0;
+  const auto& hosts = platform_.hosts;
+  flow.comm =
+      sg::Comm::sendto_async(hosts[static_cast<std::size_t>(load.from)], hosts[static_cast<std::size_t>(load.to)],
+                             static_cast<std::uint64_t>(flow.terms.bytes));
+  return flow;
+}
+
+void Network::touch(const Load& load) {
+  const auto pair = opened_.find(key_of(load));
+  if (pair != opened_.end()) pair->second.last = std::max(pair->second.last, sg::Engine::get_clock());
+}
+
+Network::Opened& Network::opened(const Load& load) {
+  Opened& pair = opened_[key_of(load)];
+  const bool idle = sg::Engine::get_clock() > pair.last + connections_.idle;
+  if (pair.window == 0 || idle) pair.window = connections_.initial_window;
+  return pair;
+}
+
+}  // namespace trigram::sim

@@ -1,0 +1,104 @@
+// Where messages go on their way: what connections and shaped NICs make of them, beside sharing links.
+#pragma once
+
+#include <limits>
+#include <simgrid/s4u.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/sim/platform/platform.hpp"
+
+namespace trigram::sim {
+
+/// What one flow stands for.
+struct Load {
+  int from, to;  ///< ranks of the world
+  std::int64_t bytes;
+  int rounds = 1;    ///< messages one after the other, the bytes spread over them
+  int together = 1;  ///< messages of a round, each to a rank of its own
+};
+
+/// How it may go.
+struct Terms {
+  double bytes;        ///< that links carry
+  double seconds = 0;  ///< between the first byte's start and the last one's at least; 0: links alone say
+
+  /// Bytes that links carry in a second at most.
+  double rate() const { return seconds > 0 ? bytes / seconds : std::numeric_limits<double>::infinity(); }
+};
+
+/// A flow under way without ends that were posted. SimGrid gives such a one no rate, so that its links may be done with
+/// it too early.
+struct Flow {
+  simgrid::s4u::CommPtr comm;
+  Terms terms;
+  double through = 0;  ///< the earliest end of a single message
+};
+
+/// A shaper of what leaves a NIC: a bucket of tokens, of which each byte takes one and which fills at the NIC's
+/// bandwidth. Bytes that find tokens leave at line rate. Links carry what remains: a message of M bytes that has c of
+/// its tokens there takes (M − c) / bandwidth, and as c ≤ M · (1 − bandwidth / line rate), never less than M / line
+/// rate.
+class TokenBucket {
+ public:
+  struct Shape {
+    double burst = 0;      ///< tokens of a full bucket
+    double bandwidth = 0;  ///< bytes per second
+    double line_rate = 0;
+  };
+  explicit TokenBucket(const Shape& shape) : shape_(shape), tokens_(shape.burst) {}
+
+  /// Fills the bucket with the time in which what it has let through is gone.
+  void wait_until(double now);
+  /// The tokens that so many bytes find, and take. They leave in parts, with `gaps` of `gap` seconds between them that
+  /// bring tokens as well.
+  double take(double bytes, int gaps, double gap);
+
+ private:
+  Shape shape_;
+  double tokens_;
+  double carrying_ = 0;  ///< bytes that links still have to carry
+  double last_ = 0;      ///< seconds
+};
+
+class Network {
+ public:
+  Network(const Cluster& cluster, const Platform& platform);
+
+  /// A load that starts now: with every call, connections and buckets remember it.
+  Terms admit(const Load& load) { return unlimited_ ? Terms{static_cast<double>(load.bytes)} : admit_limited(load); }
+  /// The same of a load between two nodes, whose latency is known.
+  Terms admit_between_nodes(const Load& load, double latency);
+  /// Starts the load between the hosts of its ranks.
+  Flow start(const Load& load);
+  /// Its last byte is there.
+  void ended(const Load& load) {
+    if (connections_.starts_slowly()) touch(load);
+  }
+  /// Whether what one flow does stands for others only where each of theirs is admitted too.
+  bool remembers() const { return !buckets_.empty() || connections_.starts_slowly(); }
+  /// Whether something beside links limits messages between nodes, one by one.
+  bool limits_messages() const { return connections_.limit() || host_takes_time_; }
+
+ private:
+  struct Opened {
+    double window = 0;  ///< bytes, of each connection
+    double last = 0;    ///< when they were in use
+  };
+
+  Terms admit_limited(const Load& load);
+  double seconds_of(const Load& load, double round_trip);
+  double let_through(const Load& load, double latency);
+  void touch(const Load& load);
+  Opened& opened(const Load& load);
+
+  const Platform& platform_;
+  Connections connections_;
+  double wire_;  ///< the most that a NIC carries, in bytes a second
+  bool unlimited_;
+  bool host_takes_time_;
+  std::vector<TokenBucket> buckets_;  ///< by NIC; none where nothing is shaped
+  std::unordered_map<std::uint64_t, Opened> opened_;
+};
+
+}  // namespace trigram::sim

@@ -1,0 +1,34 @@
+// Rows of encoded frames in one piece of memory.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/device/codec.hpp"
+#include "core/lane/communicator.hpp"
+
+namespace trigram {
+
+/// One frame for each vector of a row. They lie one behind the other, each at a multiple of `alignment` bytes from the
+/// first, where kernels and networks are fastest; real and modelled sizes are exact for each. Their memory is the
+/// group's scratch memory, kept between calls and not filled: theirs until the group's is asked for again.
+class Frames {
+ public:
+  static constexpr std::int64_t alignment = 256;
+
+  using Vectors = std::span<const Shape>;
+  static Frames row(Communicator& group, const Codec& codec, Vectors vectors);
+  /// Several rows at once.
+  static std::vector<Frames> rows(Communicator& group, const Codec& codec, std::span<const Vectors> vectors);
+
+  const std::vector<Buffer>& all() const { return frames_; }
+  Buffer operator[](int index) const { return frames_[static_cast<std::size_t>(index)]; }
+
+ private:
+  /// Frames of these shapes from `offset` on, which moves on.
+  Frames(Buffer memory, std::span<const Shape> shapes, std::int64_t& offset);
+
+  std::vector<Buffer> frames_;
+};
+
+}  // namespace trigram

@@ -1,0 +1,117 @@
+#include "core/foreign/outside_algorithm.hpp"
+
+#include <utility>
+
+#include "core/primitives/centralized.hpp"
+#include "core/primitives/gradient_mean.hpp"
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
+
+namespace trigram {
+namespace {
+
+/// One of two words. Throws UsageError for a third.
+bool is_first(Params& params, const char* key, const char* first, const char* second) {
+  const std::string given = params.get(key, first, std::string(first) + " or " + second);
+  require(given == first || given == second, params.owner(), ": ", key, "=", shown(given), " is not ", first, " or ",
+          second);
+  return given == first;
+}
+
+Trigram read_trigram(Params& params) {
+  Trigram read{};
+  read.synchrony = is_first(params, "synchrony", "synchronous", "asynchronous") ? Trigram::Synchrony::synchronous
+                                                                                : Trigram::Synchrony::asynchronous;
+  read.precision = is_first(params, "precision", "full", "low") ? Trigram::Precision::full : Trigram::Precision::low;
+  read.centrality = is_first(params, "centrality", "centralized", "decentralized") ? Trigram::Centrality::centralized
+                                                                                   : Trigram::Centrality::decentralized;
+  return read;
+}
+
+using Mean = void (*)(Worker&, Buffer);
+
+/// What exchanges within the run's hierarchy; null for another word.
+Mean mean_named(const std::string& collective) {
+  static const std::map<std::string, Mean> all{{"mean", centralized_full_precision}, {"gradient_mean", gradient_mean}};
+  const auto found = all.find(collective);
+  return found == all.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+const std::span<Bucket>& OutsideLane::buckets() const { return algorithm_.buckets_; }
+
+Communicator& OutsideLane::group(const std::string& name) {
+  if (name == "all") return worker_.comm;
+  if (name == "node") return worker_.node;
+  require(name == "leaders", "no group is called ", Quoted(name), "; there are all, node and leaders");
+  return worker_.leaders;
+}
+
+void OutsideLane::perform(const std::string& group_name, const GroupCall& call) {
+  if (const Mean mean = mean_named(call.collective); mean != nullptr) {
+    ensure(call.buffers.size() == 1, call.collective, " takes one buffer, not ", call.buffers.size());
+    return mean(worker_, call.buffers.front());
+  }
+  Communicator& comm = group(group_name);
+  trigram::check(comm, call);
+  trigram::perform(comm, call);
+}
+
+void OutsideLane::start(int bucket, std::int64_t number) {
+  const int lane = bucket < 0 ? worker_.background_lane() : worker_.bucket_lane(bucket);
+  algorithm_.begun_[number] = worker_.start(lane, [&algorithm = algorithm_, bucket, number](Worker& own) {
+    OutsideLane outside(own, algorithm);
+    if (bucket < 0) return algorithm.code_->body(outside, number);
+    const Timeline::ForBucket of_this_one(own.timeline, bucket);
+    algorithm.code_->body(outside, number);
+  });
+}
+
+void OutsideLane::wait(std::int64_t number) {
+  const auto found = algorithm_.begun_.find(number);
+  if (found == algorithm_.begun_.end()) return;
+  Pending pending = std::move(found->second);
+  algorithm_.begun_.erase(found);
+  pending.wait();
+}
+
+bool OutsideLane::done(std::int64_t number) {
+  const auto found = algorithm_.begun_.find(number);
+  return found == algorithm_.begun_.end() || found->second.done();
+}
+
+OutsideAlgorithm::OutsideAlgorithm(Params& params, std::shared_ptr<OutsideCode> code)
+    : trigram_(read_trigram(params)),
+      deterministic_(params.get("deterministic", true, "whether results do not depend on timing")),
+      local_updates_(
+          params.get("local_updates", false, "whether a bucket is updated as soon as its gradient is there")),
+      uses_optimizer_(params.get("uses_optimizer", true, "whether an optimizer steps the weights")),
+      hierarchical_(params.get("hierarchical", false, "whether its exchanges follow the run's hierarchy")),
+      code_(std::move(code)) {
+  params.get("name", "", "what its code calls it");
+}
+
+Refusal OutsideAlgorithm::refuses(Option option) const {
+  if (hierarchical_ || option == Option::overlap) return {};
+  return "its code has not said that its exchanges follow a hierarchy; let them be worker.mean, worker.gradient_mean "
+         "or worker.hierarchical, and say hierarchical = True in the class";
+}
+
+void OutsideAlgorithm::setup(Worker& worker, std::span<Bucket> buckets) {
+  buckets_ = buckets;
+  tell(worker, "setup");
+}
+
+void OutsideAlgorithm::finish(Worker& worker) {
+  tell(worker, "finish");
+  for (auto& [number, pending] : begun_) pending.wait();
+  begun_.clear();
+}
+
+void OutsideAlgorithm::tell(Worker& worker, const char* moment, int bucket) {
+  OutsideLane lane(worker, *this);
+  code_->moment(lane, moment, bucket);
+}
+
+}  // namespace trigram

@@ -1,0 +1,88 @@
+// An algorithm whose hooks are code of another language, for trying one out: what such code is told and may ask for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/lane/group_call.hpp"
+#include "core/step/algorithm.hpp"
+
+namespace trigram {
+
+class OutsideAlgorithm;
+
+/// What the code may ask for on a lane, until it returns.
+class OutsideLane {
+ public:
+  OutsideLane(Worker& worker, OutsideAlgorithm& algorithm) : worker_(worker), algorithm_(algorithm) {}
+
+  Worker& worker() { return worker_; }
+  const std::span<Bucket>& buckets() const;
+  /// A collective of the group "all", "node" or "leaders"; or, of none of them, one of one buffer that follows the
+  /// run's hierarchy: "mean" (C_FP_S), or "gradient_mean" in the type in which gradients travel; they have no group.
+  /// Throws UsageError or Error for another word, and for what cannot be, before anything is sent.
+  void perform(const std::string& group, const GroupCall& call);
+  /// Runs a body of the code's own beside the main lane: on the lane of a bucket, or on the background lane (−1). The
+  /// number is what the code then hears, and what `wait` and `done` take.
+  void start(int bucket, std::int64_t number);
+  void wait(std::int64_t number);
+  bool done(std::int64_t number);
+
+ private:
+  Communicator& group(const std::string& name);
+
+  Worker& worker_;
+  OutsideAlgorithm& algorithm_;
+};
+
+/// The code, of all ranks that this process has.
+class OutsideCode {
+ public:
+  virtual ~OutsideCode() = default;
+  /// Throws UsageError where there is none.
+  virtual void open() = 0;
+  /// A hook by its name in Algorithm; `bucket` is −1 where it is of none. Throws what it fails with.
+  virtual void moment(OutsideLane& lane, const std::string& name, int bucket) = 0;
+  /// What `start` was given.
+  virtual void body(OutsideLane& lane, std::int64_t number) = 0;
+};
+
+/// Tells the code its hooks. Declares no cost: the meter counts what was sent.
+class OutsideAlgorithm final : public Algorithm {
+ public:
+  OutsideAlgorithm(Params& params, std::shared_ptr<OutsideCode> code);
+
+  Trigram trigram() const override { return trigram_; }
+  Refusal refuses(Option option) const override;
+  bool deterministic() const override { return deterministic_; }
+  bool local_updates() const override { return local_updates_; }
+  bool uses_optimizer() const override { return uses_optimizer_; }
+  Cost cost(const CostQuery&) const override { return {}; }
+  void check(const CostQuery&) const override { code_->open(); }
+
+  void setup(Worker& worker, std::span<Bucket> buckets) override;
+  void before_forward(Worker& worker) override { tell(worker, "before_forward"); }
+  void gradients_ready(Worker& worker, Bucket& bucket) override { tell(worker, "gradients_ready", bucket.index); }
+  void before_update(Worker& worker) override { tell(worker, "before_update"); }
+  void update(Worker& worker, Bucket& bucket) override { tell(worker, "update", bucket.index); }
+  void after_update(Worker& worker, Bucket& bucket) override { tell(worker, "after_update", bucket.index); }
+  void after_step(Worker& worker) override { tell(worker, "after_step"); }
+  void finish(Worker& worker) override;
+  void quiesce(Worker& worker) override { tell(worker, "quiesce"); }
+
+ private:
+  friend class OutsideLane;
+  void tell(Worker& worker, const char* moment, int bucket = -1);
+
+  Trigram trigram_;
+  bool deterministic_, local_updates_, uses_optimizer_, hierarchical_;
+  std::shared_ptr<OutsideCode> code_;
+  std::span<Bucket> buckets_;
+  std::map<std::int64_t, Pending> begun_;  ///< touched on the main lane only
+};
+
+}  // namespace trigram

@@ -1,0 +1,26 @@
+// What code of another language and its lane say to each other, as JSON: one wording, whatever carries it.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/foreign/outside_algorithm.hpp"
+
+namespace trigram {
+
+/// {"moment", "bucket", "step", "steps", "learning_rate", "lane"}; in "setup" also "groups", as {"all": [rank, size],
+/// …}, and what the run has for "hierarchy" and for "gradients", a type.
+nlohmann::json told_of_moment(OutsideLane& lane, const std::string& moment, int bucket);
+/// {"body": number, "step", …}.
+nlohmann::json told_of_body(OutsideLane& lane, std::int64_t number);
+
+/// Does what is asked for within a moment, {"ask": "start" | "wait" | "done" | "record" | "charge" | "now", …}, and
+/// gives the answer, which is null where there is none. Throws Error for another word.
+nlohmann::json answer_to(OutsideLane& lane, const nlohmann::json& asked);
+
+/// A collective as {"collective", "op", "peer", "peers", "sent"}, its buffers still to come. Throws UsageError for an
+/// op that is none.
+GroupCall group_call_of(const nlohmann::json& asked);
+
+}  // namespace trigram

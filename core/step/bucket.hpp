@@ -1,0 +1,126 @@
+// The F of Bagua's relaxations: parameters fused into flat buckets, in the order in which backward finishes them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device/device.hpp"
+#include "core/values/buffer.hpp"
+
+namespace trigram {
+
+/// Lengths along a tensor's dimensions, outermost first, as {64, 3, 7, 7} of a convolution; empty where nobody said.
+using Dimensions = std::vector<std::int64_t>;
+
+/// One parameter tensor of a workload, as bucketing sees it.
+struct Parameter {
+  std::string name;
+  std::int64_t count = 0;           ///< elements that exist; 0 where a profile only models it
+  std::int64_t modelled_count = 0;  ///< elements that cost
+  int layer = 0;                    ///< finished by the backward pass of this layer; layers count in forward order
+  bool decays = true;               ///< weight decay applies
+  DType dtype = DType::f32;
+  Dimensions dimensions = {};           ///< their product is count
+  Dimensions modelled_dimensions = {};  ///< their product is modelled_count
+};
+
+/// A parameter tensor's place in its bucket.
+struct Tensor {
+  int parameter = 0;  ///< index into the workload's list
+  std::string name;
+  std::int64_t offset = 0;  ///< elements from the bucket's begin
+  std::int64_t count = 0;
+  std::int64_t modelled_count = 0;
+  Dimensions dimensions = {};
+  Dimensions modelled_dimensions = {};
+
+  /// Its elements of a buffer as long as the bucket.
+  Buffer of(const Buffer& whole) const { return whole.slice(offset, count, modelled_count); }
+};
+
+/// A bucket without memory: what costs are asked for.
+struct BucketLayout {
+  Shape shape;
+  std::vector<Tensor> tensors;  ///< in the order of their offsets; what is behind the last one is padding
+  int first_layer = 0;          ///< complete once the backward pass of this layer has ended
+};
+
+/// A run of elements of a bucket that share optimizer constants.
+struct ParameterGroup {
+  std::int64_t offset = 0;
+  std::int64_t count = 0;
+  std::int64_t modelled_count = 0;
+  bool decays = true;
+
+  /// These elements of a buffer as long as the bucket.
+  Buffer of(const Buffer& whole) const { return whole.slice(offset, count, modelled_count); }
+};
+
+/// Views of one fused piece of the model: what algorithms communicate and optimizers update.
+struct Bucket {
+  int index = 0;
+  Buffer gradients;
+  Buffer weights;
+  std::vector<ParameterGroup> groups;
+  std::span<const Tensor> tensors;  ///< of the whole bucket, also in a part of it
+  int first_layer = 0;              ///< complete once the backward pass of this layer has ended
+
+  /// Chunk `which` of `parts` (as Buffer::chunk, the piece of reduce_scatter and all_gather), for an optimizer that
+  /// steps this alone.
+  Bucket part(int which, int parts) const;
+  /// The same weights with another direction in place of the gradients, for a step along it.
+  Bucket along(const Buffer& direction) const;
+};
+
+/// A parameter's place: its bucket's elements, as views.
+struct ParameterView {
+  Buffer weights;
+  Buffer gradients;
+};
+
+/// How parameters are fused.
+struct BucketOptions {
+  std::int64_t bytes =
+      10 * 1024 * 1024;        ///< a bucket is closed once it holds so many modelled bytes; 0: one a parameter
+  std::int64_t alignment = 1;  ///< elements to which a bucket's count is padded with zeros
+};
+
+/// The plan alone, without memory: which parameters each bucket holds, with offsets. Shared by the trainer, costs and
+/// tests.
+struct BucketPlan {
+  std::vector<BucketLayout> buckets;
+};
+
+/// Parameters in reverse order, cut into buckets by modelled size; a bucket never mixes types. Padding is modelled too.
+BucketPlan plan_buckets(const std::vector<Parameter>& parameters, const BucketOptions& options, bool phantom);
+
+/// The memory behind the buckets of one rank, its own or another's, and views of it by parameter.
+class BucketStore {
+ public:
+  BucketStore(Device& device, const std::vector<Parameter>& parameters, BucketPlan plan);
+  /// The same, of a plan that ranks share.
+  BucketStore(Device& device, const std::vector<Parameter>& parameters, std::shared_ptr<const BucketPlan> plan);
+  /// On memory that somebody else owns and keeps for longer than this: `memory` is where each parameter's weights and
+  /// gradients are, and stay. The tensors of a bucket must lie one behind the other there, in the order of the plan,
+  /// and have no padding. Throws UsageError, which names the tensor, where type, size or place do not fit.
+  BucketStore(const std::vector<Parameter>& parameters, BucketPlan plan, std::vector<ParameterView> memory);
+  BucketStore(const BucketStore&) = delete;
+  BucketStore& operator=(const BucketStore&) = delete;
+  std::vector<Bucket>& buckets() { return buckets_; }
+  /// In the order of the workload's list.
+  const std::vector<ParameterView>& parameters() const { return views_; }
+
+ private:
+  void add(const BucketLayout& planned, const std::vector<Parameter>& parameters, const Buffer& gradients,
+           const Buffer& weights);
+
+  std::shared_ptr<const BucketPlan> plan_;  ///< buckets look at its tensors
+  std::vector<OwnedBuffer> memory_;
+  std::vector<Bucket> buckets_;
+  std::vector<ParameterView> views_;
+};
+
+}  // namespace trigram

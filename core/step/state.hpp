@@ -1,0 +1,121 @@
+// What a product keeps from one step to the next, item by item: what a checkpoint holds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "core/device/device.hpp"
+
+namespace trigram {
+
+class Packer;
+class Unpacker;
+
+/// Visits what is kept. A product names each item of its own in `list_state`, always in the same order: that one list
+/// is written and read back, so that the two cannot differ.
+class State {
+ public:
+  using Pack = std::function<std::vector<std::byte>()>;
+  using Unpack = std::function<void(const std::vector<std::byte>&)>;
+
+  virtual ~State() = default;
+
+  /// Memory on the device; of a phantom there is only the name.
+  State& buffer(std::string_view name, Buffer x) {
+    visit(full(name), x);
+    return *this;
+  }
+  /// One after the other, as "name 3"; as many when they are read back.
+  State& buffers(std::string_view name, const std::vector<OwnedBuffer>& all) {
+    for (std::size_t i = 0; i < all.size(); ++i) buffer(numbered(name, i), all[i]);
+    return *this;
+  }
+  template <class T>
+  State& value(std::string_view name, T& x) {
+    return list_bytes(name, std::span(&x, 1));
+  }
+  /// As many when they are read back.
+  template <class T>
+  State& values(std::string_view name, std::vector<T>& all) {
+    return list_bytes(name, std::span(all));
+  }
+  template <class T>
+  State& values(std::string_view name, std::vector<std::vector<T>>& all) {
+    for (std::size_t i = 0; i < all.size(); ++i) values(numbered(name, i), all[i]);
+    return *this;
+  }
+  /// What has bytes only in a checkpoint: written, it is what `pack` gives; read back, `unpack` gets it.
+  State& packed(std::string_view name, const Pack& pack, const Unpack& unpack) {
+    visit(full(name), pack, unpack);
+    return *this;
+  }
+
+  /// What something that is held keeps itself, under a name of its own.
+  template <class Held>
+  State& of(std::string_view name, Held& held) {
+    const std::size_t before = prefix_.size();
+    prefix_ += std::string(name) + ", ";
+    held.list_state(*this);
+    prefix_.resize(before);
+    return *this;
+  }
+  template <class Held>
+  State& of_each(std::string_view name, std::vector<Held>& all) {
+    for (std::size_t i = 0; i < all.size(); ++i) of(numbered(name, i), all[i]);
+    return *this;
+  }
+
+ private:
+  virtual void visit(const std::string& name, Buffer x) = 0;
+  virtual void visit(const std::string& name, std::span<std::byte> x) = 0;
+  virtual void visit(const std::string& name, const Pack& pack, const Unpack& unpack) = 0;
+
+  template <class T>
+  requires std::is_trivially_copyable_v<T> State& list_bytes(std::string_view name, std::span<T> all) {
+    visit(full(name), std::as_writable_bytes(all));
+    return *this;
+  }
+  static std::string numbered(std::string_view name, std::size_t index) {
+    return std::string(name) + " " + std::to_string(index);
+  }
+  std::string full(std::string_view name) const { return prefix_ + std::string(name); }
+
+  std::string prefix_;
+};
+
+/// Writes every item behind its name and length.
+class StateWriter final : public State {
+ public:
+  StateWriter(Device& device, Packer& packer) : device_(device), packer_(packer) {}
+
+ private:
+  void visit(const std::string& name, Buffer x) override;
+  void visit(const std::string& name, std::span<std::byte> x) override;
+  void visit(const std::string& name, const Pack& pack, const Unpack& unpack) override;
+
+  Device& device_;
+  Packer& packer_;
+};
+
+/// Reads them back. Throws UsageError where the next item has another name or length than the product lists.
+class StateReader final : public State {
+ public:
+  StateReader(Device& device, Unpacker& unpacker) : device_(device), unpacker_(unpacker) {}
+
+ private:
+  void visit(const std::string& name, Buffer x) override;
+  void visit(const std::string& name, std::span<std::byte> x) override;
+  void visit(const std::string& name, const Pack& pack, const Unpack& unpack) override;
+  std::vector<std::byte> take(const std::string& name);
+
+  Device& device_;
+  Unpacker& unpacker_;
+};
+
+}  // namespace trigram

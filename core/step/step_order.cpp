@@ -1,0 +1,171 @@
+#include "core/step/step_order.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/values/error.hpp"
+#include "core/values/quoted.hpp"
+
+namespace trigram {
+namespace {
+
+const char* name_of(Moment moment) {
+  constexpr const char* names[] = {"'setup'", "'begin'", "'bucket_ready'", "'before_update'", "", "'end'", "'finish'"};
+  return names[static_cast<std::size_t>(moment)];
+}
+
+template <class Index>
+std::string of_bucket(Index index) {
+  return "'bucket_ready' of bucket " + std::to_string(index);
+}
+
+/// A bucket of which no tensors are known waits for itself.
+std::size_t awaited(const Bucket& bucket) { return std::max<std::size_t>(1, bucket.tensors.size()); }
+
+}  // namespace
+
+StepOrder::StepOrder(int rank, std::span<const Bucket> buckets, std::string update)
+    : rank_(rank), buckets_(buckets), update_(std::move(update)) {
+  for (const Bucket& bucket : buckets_) missing_.push_back(awaited(bucket));
+}
+
+void StepOrder::find_tensors() {
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    for (std::size_t t = 0; t < buckets_[b].tensors.size(); ++t) {
+      const auto parameter = static_cast<std::size_t>(buckets_[b].tensors[t].parameter);
+      if (places_.size() <= parameter) places_.resize(parameter + 1);
+      places_[parameter] = Place{b, t, false};
+    }
+  }
+}
+
+template <class Text>
+void StepOrder::expect(Moment moment, const Text& came) {
+  const bool ends = moment == Moment::finish && next_ == Moment::begin;
+  ensure(
+      next_ == moment || ends, [&] { return where(); }, came, " came, but ", [&] { return what_comes(); });
+}
+
+void StepOrder::enter(Moment moment) {
+  expect(moment, [&] { return moment == Moment::update ? update_ : std::string(name_of(moment)); });
+  last_ = moment;
+  next_.reset();
+}
+
+void StepOrder::enter_begin(std::int64_t step) {
+  const auto came = [&] { return "'begin' of step " + std::to_string(step); };
+  expect(Moment::begin, came);
+  ensure(
+      step > step_, [&] { return where(); }, came, " came, but steps count upwards: one beyond ", step_, " comes next");
+  enter(Moment::begin);
+  step_ = step;
+  next_bucket_ = 0;
+  for (std::size_t b = 0; b < buckets_.size(); ++b) missing_[b] = awaited(buckets_[b]);
+  for (auto& place : places_) {
+    if (place) place->ready = false;
+  }
+}
+
+void StepOrder::enter_tensor(int parameter) {
+  if (places_.empty()) find_tensors();
+  const auto index = static_cast<std::size_t>(parameter);
+  ensure(
+      parameter >= 0 && index < places_.size() && places_[index], [&] { return where(); }, "'tensor_ready' of tensor ",
+      parameter, " came, but no bucket has that one; there are ", places_.size(), ", counted from 0");
+  Place& place = *places_[index];
+  const auto came = [&] {
+    return "'tensor_ready' of tensor " + in_quotes(buckets_[place.bucket].tensors[place.tensor].name) + " in bucket " +
+           std::to_string(place.bucket);
+  };
+  const bool in_backward = next_ == Moment::gradient || next_ == Moment::before_update;
+  ensure(
+      !in_backward || (!place.ready && place.bucket >= next_bucket_), [&] { return where(); }, came,
+      " came twice; it comes once a step");
+  expect(Moment::gradient, came);
+  enter(Moment::gradient);
+  place.ready = true;
+  --missing_[place.bucket];
+}
+
+void StepOrder::enter_bucket(int index) {
+  const auto came = [&] { return of_bucket(index); };
+  expect(Moment::gradient, came);
+  ensure(
+      index >= 0 && static_cast<std::size_t>(index) == next_bucket_, [&] { return where(); }, came, " came, but ",
+      [&] { return what_comes(); });
+  enter(Moment::gradient);
+  missing_[next_bucket_] = 0;
+}
+
+void StepOrder::enter_rest() {
+  if (next_ == Moment::before_update) return;  // nothing is left
+  expect(Moment::gradient, "'rest_ready'");
+  enter(Moment::gradient);
+  std::fill(missing_.begin() + static_cast<std::ptrdiff_t>(next_bucket_), missing_.end(), 0);
+}
+
+std::optional<std::size_t> StepOrder::take_complete() {
+  if (next_bucket_ == buckets_.size() || missing_[next_bucket_] > 0) return std::nullopt;
+  return next_bucket_++;
+}
+
+void StepOrder::leave() {
+  if (last_ != Moment::finish) next_ = after(last_);
+}
+
+void StepOrder::require_between_steps(const char* came) const {
+  ensure(
+      next_ == Moment::begin, [&] { return where(); }, came, " came, which is for between two steps, but ",
+      [&] { return what_comes(); });
+}
+
+void StepOrder::abandon() noexcept {
+  abandoned_ = true;
+  next_.reset();
+}
+
+Moment StepOrder::after(Moment moment) const {
+  const bool all_ready = next_bucket_ == buckets_.size();
+  switch (moment) {
+    case Moment::setup:
+    case Moment::end:
+      return Moment::begin;
+    case Moment::begin:
+    case Moment::gradient:
+      return all_ready ? Moment::before_update : Moment::gradient;
+    case Moment::before_update:
+      return Moment::update;
+    default:
+      return Moment::end;
+  }
+}
+
+std::string StepOrder::what_comes() const {
+  if (abandoned_) return "the loop has left with an error, so that nothing follows";
+  if (!next_) {
+    if (last_ == Moment::finish) return "the training has finished, so that nothing follows";
+    return (last_ == Moment::update ? update_ : name_of(last_)) + std::string(" has failed, so that nothing follows");
+  }
+  if (*next_ == Moment::update) return update_ + " comes next";
+  if (*next_ == Moment::gradient) return of_bucket(next_bucket_) + " comes next" + missing_tensors();
+  return name_of(*next_) + std::string(*next_ == Moment::setup ? " comes first" : " comes next");
+}
+
+std::string StepOrder::missing_tensors() const {
+  constexpr std::size_t shown = 4;
+  std::string text;
+  std::size_t count = 0;
+  for (const Tensor& tensor : buckets_[next_bucket_].tensors) {
+    const bool ready = !places_.empty() && places_[static_cast<std::size_t>(tensor.parameter)]->ready;
+    if (ready || ++count > shown) continue;
+    text += (text.empty() ? ", which waits for " : ", ") + in_quotes(tensor.name);
+  }
+  return count > shown ? text + " and " + std::to_string(count - shown) + " more" : text;
+}
+
+std::string StepOrder::where() const {
+  const std::string step = step_ < 0 ? "before the first step" : "step " + std::to_string(step_);
+  return "rank " + std::to_string(rank_) + ", " + step + ": ";
+}
+
+}  // namespace trigram

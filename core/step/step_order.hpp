@@ -1,0 +1,67 @@
+// The order in which the hooks of a step come, and what each bucket still waits for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/step/bucket.hpp"
+
+namespace trigram {
+
+/// What a loop tells a TrainingStep, in this order; `begin` to `end` again and again.
+enum class Moment : std::uint8_t { setup, begin, gradient, before_update, update, end, finish };
+
+/// Follows one rank through its hooks. Each comes between `enter` and `leave`; one that does not come next is an
+/// Error that names it, the step, the bucket, and what would be right. After one that was entered and not left, having
+/// failed, none comes.
+class StepOrder {
+ public:
+  /// The buckets outlive it. `update` is what messages call that hook.
+  StepOrder(int rank, std::span<const Bucket> buckets, std::string update);
+
+  void enter(Moment moment);
+  void enter_begin(std::int64_t step);
+  /// The gradient of a tensor, by its index in the workload's list, or of the next bucket as a whole, is there.
+  void enter_tensor(int parameter);
+  void enter_bucket(int index);
+  /// The gradients of all that is left are there.
+  void enter_rest();
+  /// The first bucket that is complete and was not taken yet.
+  std::optional<std::size_t> take_complete();
+  void leave();
+  /// For what is no hook and comes between two steps, or before the first one.
+  void require_between_steps(const char* came) const;
+  /// None follows.
+  void abandon() noexcept;
+
+ private:
+  struct Place {
+    std::size_t bucket;
+    std::size_t tensor;
+    bool ready;
+  };
+
+  template <class Text>
+  void expect(Moment moment, const Text& came);
+  void find_tensors();
+  Moment after(Moment moment) const;
+  std::string what_comes() const;
+  std::string missing_tensors() const;
+  std::string where() const;
+
+  int rank_;
+  std::span<const Bucket> buckets_;
+  std::string update_;
+  std::vector<std::optional<Place>> places_;  ///< by parameter; empty until a tensor comes alone
+  std::vector<std::size_t> missing_;          ///< tensors whose gradients each bucket waits for
+  std::size_t next_bucket_ = 0;
+  std::int64_t step_ = -1;
+  std::optional<Moment> next_ = Moment::setup;  ///< none within a hook, after one that failed and after the last
+  Moment last_ = Moment::setup;                 ///< the one that was entered last
+  bool abandoned_ = false;
+};
+
+}  // namespace trigram
