@@ -118,7 +118,7 @@ class RulesTest(unittest.TestCase):
     def test_picture(self):
         picture = GOOD["core/README.md"]
         self.expect("core/README.md", "", "has no picture")
-        self.expect("core/README.md", picture.replace("buffer", "puffer"), "names core/puffer.hpp, which is no file")
+        self.expect("core/README.md", picture.replace("buffer", "puffer"), "names core/values/puffer.hpp, which is no file")
         self.expect("core/README.md", picture.replace("--> a", "-> a"), "is neither a box nor an arrow")
         self.expect("core/README.md", picture.replace("--> a", "--> c"), "the picture's c is no box")
 
