@@ -82,36 +82,16 @@ void GpuCommunicator::order(const char* collective, std::int64_t bytes,
   lane_->watchdog.recorder().end();
 }
 
-std::unique_ptr<Communicator> GpuCommunicator::split(int color, int key) {
-  const std::vector<std::int64_t> colors = everybodys(color);
-  const std::vector<std::int64_t> keys = everybodys(key);
-  std::vector<std::pair<std::int64_t, int>> members;
-  for (int member = 0; member < size(); ++member) {
-    const auto place = static_cast<std::size_t>(member);
-    if (colors[place] == color) members.emplace_back(keys[place], by_->world_ranks[place]);
-  }
-  std::ranges::stable_sort(members, {}, &std::pair<std::int64_t, int>::first);
+// NCCL takes no negative color: the place of the part among all.
+std::unique_ptr<Communicator> GpuCommunicator::regroup(const GroupPart& part) {
   std::vector<int> world_ranks;
-  for (const auto& [its_key, member] : members) world_ranks.push_back(member);
-  // NCCL takes no negative color: the place of `color` among all that were given.
-  const auto dense = std::ranges::count_if(colors, [&](std::int64_t other) { return other < color; });
+  for (const int member : part.members) world_ranks.push_back(by_->world_ranks[static_cast<std::size_t>(member)]);
+  const auto place = static_cast<int>(std::ranges::find(part.members, rank()) - part.members.begin());
   std::optional<Watchdog::HostCall> inside;
   if (group_->calls() == Calls::block) inside.emplace(lane_->watchdog, group_->name() + ": splitting it");
-  std::shared_ptr<NcclGroup> part = group_->split("a part of " + group_->name(), static_cast<int>(dense), key);
-  lane_->watchdog.look_after(part, lane_->index);
-  auto communicator = like_this(std::move(part), std::move(world_ranks));
-  communicator->use_all_reduce(all_reduce_name());
-  return communicator;
-}
-
-std::vector<std::int64_t> GpuCommunicator::everybodys(std::int64_t value) {
-  const OwnedBuffer memory = device().allocate(Shape::of(size(), DType::i64));
-  const Buffer own = memory.view().slice(rank(), 1);
-  device().upload(std::as_bytes(std::span(&value, 1)), own);
-  Communicator::all_gather(memory.view());
-  std::vector<std::int64_t> values(static_cast<std::size_t>(size()));
-  device().download(memory, std::as_writable_bytes(std::span(values)));
-  return values;
+  std::shared_ptr<NcclGroup> made = group_->split("a part of " + group_->name(), part.index, place);
+  lane_->watchdog.look_after(made, lane_->index);
+  return like_this(std::move(made), std::move(world_ranks));
 }
 
 std::unique_ptr<Communicator> GpuCommunicator::like_this(std::shared_ptr<NcclGroup> group,

@@ -39,7 +39,7 @@ class GpuCommunicator : public Communicator {
   int size() const override { return group_->size(); }
   Device& device() override { return lane_->device; }
   void exchange(std::span<const Transfer> transfers) override;
-  std::unique_ptr<Communicator> split(int color, int key) override;
+  std::unique_ptr<Communicator> regroup(const GroupPart& part) override;
 
  protected:
   /// The same kind of communicator on another group.
@@ -53,7 +53,6 @@ class GpuCommunicator : public Communicator {
   void begin(const char* operation, std::int64_t bytes, std::vector<Transfer> transfers);
   void check(const Transfer& transfer) const;
   void copy_to_oneself(std::span<const Transfer> transfers);
-  std::vector<std::int64_t> everybodys(std::int64_t value);
 
   std::shared_ptr<NcclGroup> group_;
   std::shared_ptr<const StreamContext> lane_;

@@ -50,65 +50,53 @@ bool has_equal_parts(const Buffer& x, int parts) {
 
 }  // namespace
 
-bool VendorCommunicator::performs(Collective collective) const {
-  return collective == Collective::all_reduce || collective == Collective::reduce_scatter ||
-         collective == Collective::all_gather || collective == Collective::broadcast ||
-         collective == Collective::reduce;
+bool VendorCommunicator::performs(const CollectiveCall& call) {
+  switch (call.collective) {
+    case Collective::all_reduce:
+      return true;
+    case Collective::reduce_scatter:
+      return has_equal_parts(call.x, size());
+    case Collective::all_gather:
+      return call.parts.empty() && has_equal_parts(call.x, size());
+    case Collective::broadcast:
+    case Collective::reduce:
+      return call.root >= 0 && call.root < size() && call.x.count() > 0;
+    default:
+      return false;
+  }
 }
 
-void VendorCommunicator::all_reduce(Buffer x, ReduceOp op) {
-  require_data(x, "gpu");
-  if (x.count() == 0) return;
-  order(name_of(Collective::all_reduce), x.bytes(), [&](ncclComm_t comm) {
-    return nccl().all_reduce(x.raw(), x.raw(), count_of(x), datatype(x.dtype()), operation(op, x.dtype()), comm,
-                             lane()->stream);
-  });
-  finish_float_mean(op, x);
+void VendorCommunicator::perform(const CollectiveCall& call) {
+  if (!performs(call)) return Communicator::perform(call);
+  require_data(call.x, "gpu");
+  if (call.x.count() == 0) return;
+  const Buffer own = call.x.chunk(rank(), size());
+  order(name_of(call.collective), call.x.bytes(), [&](ncclComm_t comm) { return order_on(comm, call, own); });
+  if (call.op != ReduceOp::mean || is_integer(call.x.dtype())) return;
+  if (call.collective == Collective::all_reduce) finish_mean(*this, call.op, call.x);
+  if (call.collective == Collective::reduce_scatter) finish_mean(*this, call.op, own);
+  if (call.collective == Collective::reduce && rank() == call.root) finish_mean(*this, call.op, call.x);
 }
 
-void VendorCommunicator::reduce_scatter(Buffer x, ReduceOp op) {
-  require_data(x, "gpu");
-  if (!has_equal_parts(x, size())) return Communicator::reduce_scatter(x, op);
-  if (x.count() == 0) return;
-  const Buffer own = x.chunk(rank(), size());
-  order(name_of(Collective::reduce_scatter), x.bytes(), [&](ncclComm_t comm) {
-    return nccl().reduce_scatter(x.raw(), own.raw(), count_of(own), datatype(x.dtype()), operation(op, x.dtype()), comm,
-                                 lane()->stream);
-  });
-  finish_float_mean(op, own);
-}
-
-void VendorCommunicator::all_gather(Buffer x) {
-  require_data(x, "gpu");
-  if (!has_equal_parts(x, size())) return Communicator::all_gather(x);
-  if (x.count() == 0) return;
-  const Buffer own = x.chunk(rank(), size());
-  order(name_of(Collective::all_gather), x.bytes(), [&](ncclComm_t comm) {
-    return nccl().all_gather(own.raw(), x.raw(), count_of(own), datatype(x.dtype()), comm, lane()->stream);
-  });
-}
-
-void VendorCommunicator::broadcast(Buffer x, int root) {
-  require_data(x, "gpu");
-  if (root < 0 || root >= size() || x.count() == 0) return Communicator::broadcast(x, root);
-  order(name_of(Collective::broadcast), x.bytes(), [&](ncclComm_t comm) {
-    return nccl().broadcast(x.raw(), x.raw(), static_cast<std::size_t>(x.bytes()), ncclUint8, root, comm,
-                            lane()->stream);
-  });
-}
-
-void VendorCommunicator::reduce(Buffer x, ReduceOp op, int root) {
-  require_data(x, "gpu");
-  if (root < 0 || root >= size() || x.count() == 0) return Communicator::reduce(x, op, root);
-  order(name_of(Collective::reduce), x.bytes(), [&](ncclComm_t comm) {
-    return nccl().reduce(x.raw(), x.raw(), count_of(x), datatype(x.dtype()), operation(op, x.dtype()), root, comm,
-                         lane()->stream);
-  });
-  if (rank() == root) finish_float_mean(op, x);
-}
-
-void VendorCommunicator::finish_float_mean(ReduceOp op, Buffer x) {
-  if (!is_integer(x.dtype())) finish_mean(*this, op, x);
+ncclResult_t VendorCommunicator::order_on(ncclComm_t comm, const CollectiveCall& call, Buffer own) const {
+  const ncclDataType_t type = datatype(call.x.dtype());
+  const ncclRedOp_t op = operation(call.op, call.x.dtype());
+  void* const x = call.x.raw();
+  const cudaStream_t stream = lane()->stream;
+  switch (call.collective) {
+    case Collective::all_reduce:
+      return nccl().all_reduce(x, x, count_of(call.x), type, op, comm, stream);
+    case Collective::reduce_scatter:
+      return nccl().reduce_scatter(x, own.raw(), count_of(own), type, op, comm, stream);
+    case Collective::all_gather:
+      return nccl().all_gather(own.raw(), x, count_of(own), type, comm, stream);
+    case Collective::broadcast:
+      return nccl().broadcast(x, x, static_cast<std::size_t>(call.x.bytes()), ncclUint8, call.root, comm, stream);
+    case Collective::reduce:
+      return nccl().reduce(x, x, count_of(call.x), type, op, call.root, comm, stream);
+    default:
+      throw Error(std::string("NCCL performs no ") + name_of(call.collective));
+  }
 }
 
 std::unique_ptr<Communicator> VendorCommunicator::like_this(std::shared_ptr<NcclGroup> group,

@@ -12,20 +12,16 @@ class VendorCommunicator final : public GpuCommunicator {
  public:
   using GpuCommunicator::GpuCommunicator;
 
-  bool performs(Collective collective) const override;
-  void all_reduce(Buffer x, ReduceOp op) override;
-  void reduce_scatter(Buffer x, ReduceOp op) override;
-  using Communicator::all_gather;
-  void all_gather(Buffer x) override;
-  void broadcast(Buffer x, int root) override;
-  void reduce(Buffer x, ReduceOp op, int root) override;
+  bool performs(const CollectiveCall& call) override;
+  void perform(const CollectiveCall& call) override;
 
  protected:
   std::unique_ptr<Communicator> like_this(std::shared_ptr<NcclGroup> group,
                                           std::vector<int> world_ranks) const override;
 
  private:
-  void finish_float_mean(ReduceOp op, Buffer x);
+  /// Orders the call on the lane's stream. `own` is this rank's chunk of the vector.
+  ncclResult_t order_on(ncclComm_t comm, const CollectiveCall& call, Buffer own) const;
 };
 
 }  // namespace trigram::gpu

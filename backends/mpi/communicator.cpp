@@ -56,7 +56,7 @@ MPI_Comm MpiCommunicator::part(const std::vector<int>& members, int part) const 
   return part_of(comm_, part, static_cast<int>(place), lane()->timeout);
 }
 
-std::unique_ptr<Communicator> MpiCommunicator::regroup(std::string name, const std::vector<int>& members, int part) {
+std::unique_ptr<Communicator> MpiCommunicator::make_part(std::string name, const std::vector<int>& members, int part) {
   return std::make_unique<MpiCommunicator>(this->part(members, part), std::move(name), world_ranks_of(members), lane());
 }
 

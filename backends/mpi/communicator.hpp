@@ -24,7 +24,7 @@ class MpiCommunicator : public ProcessCommunicator {
   void exchange(std::span<const Transfer> transfers) override;
 
  protected:
-  std::unique_ptr<Communicator> regroup(std::string name, const std::vector<int>& members, int part) override;
+  std::unique_ptr<Communicator> make_part(std::string name, const std::vector<int>& members, int part) override;
   /// Of some of its ranks.
   MPI_Comm part(const std::vector<int>& members, int part) const;
   MPI_Comm handle() const { return comm_; }

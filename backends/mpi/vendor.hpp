@@ -13,20 +13,23 @@ class VendorCommunicator final : public MpiCommunicator {
  public:
   using MpiCommunicator::MpiCommunicator;
 
-  bool performs(Collective) const override { return true; }
-  void all_reduce(Buffer x, ReduceOp op) override;
-  void reduce_scatter(Buffer x, ReduceOp op) override;
-  void all_gather(Buffer x) override;
-  void all_gather(std::span<const Buffer> parts) override;
-  void all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) override;
-  void broadcast(Buffer x, int root) override;
-  void reduce(Buffer x, ReduceOp op, int root) override;
-  void gather(Buffer part, std::span<const Buffer> parts, int root) override;
-  void scatter(std::span<const Buffer> parts, Buffer part, int root) override;
-  void barrier() override;
+  bool performs(const CollectiveCall& call) override;
+  void perform(const CollectiveCall& call) override;
 
  protected:
-  std::unique_ptr<Communicator> regroup(std::string name, const std::vector<int>& members, int part) override;
+  std::unique_ptr<Communicator> make_part(std::string name, const std::vector<int>& members, int part) override;
+
+ private:
+  void all_reduce(const CollectiveCall& call);
+  void reduce_scatter(const CollectiveCall& call);
+  void all_gather(const CollectiveCall& call);
+  void all_gather_parts(const CollectiveCall& call);
+  void all_to_all(const CollectiveCall& call);
+  void broadcast(const CollectiveCall& call);
+  void reduce(const CollectiveCall& call);
+  void gather(const CollectiveCall& call);
+  void scatter(const CollectiveCall& call);
+  void barrier();
 };
 
 }  // namespace trigram::mpi

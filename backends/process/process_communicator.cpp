@@ -1,7 +1,6 @@
 #include "backends/process/process_communicator.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "core/lane/real_data.hpp"
@@ -15,25 +14,8 @@ ProcessCommunicator::ProcessCommunicator(std::string name, std::vector<int> worl
       rank_(static_cast<int>(std::ranges::find(world_ranks_, own) - world_ranks_.begin())),
       lane_(std::move(lane)) {}
 
-std::unique_ptr<Communicator> ProcessCommunicator::split(int color, int key) {
-  const std::vector<std::int64_t> colors = everybodys(color), keys = everybodys(key);
-  std::vector<int> members;
-  for (int rank = 0; rank < size(); ++rank) {
-    if (colors[static_cast<std::size_t>(rank)] == color) members.push_back(rank);
-  }
-  std::ranges::stable_sort(members, {}, [&](int rank) { return keys[static_cast<std::size_t>(rank)]; });
-  const std::set<std::int64_t> parts(colors.begin(), colors.end());
-  const auto part = static_cast<int>(std::distance(parts.begin(), parts.find(color)));
-  auto made = regroup("a group split from " + name_, members, part);
-  made->use_all_reduce(all_reduce_name());
-  return made;
-}
-
-std::vector<std::int64_t> ProcessCommunicator::everybodys(std::int64_t value) {
-  std::vector<std::int64_t> values(world_ranks_.size());
-  values[static_cast<std::size_t>(rank_)] = value;
-  Communicator::all_gather(Buffer(values.data(), Shape::of(size(), DType::i64)));
-  return values;
+std::unique_ptr<Communicator> ProcessCommunicator::regroup(const GroupPart& part) {
+  return make_part("a group split from " + name_, part.members, part.index);
 }
 
 void ProcessCommunicator::require_possible(std::span<const Transfer> transfers, const char* backend) const {

@@ -19,7 +19,7 @@ class ProcessCommunicator : public Communicator {
   int size() const final { return static_cast<int>(world_ranks_.size()); }
   Device& device() final { return lane_->device; }
   using Communicator::exchange;
-  std::unique_ptr<Communicator> split(int color, int key) final;
+  std::unique_ptr<Communicator> regroup(const GroupPart& part) final;
 
  protected:
   using LaneOfGroup = std::shared_ptr<const LaneContext>;
@@ -27,9 +27,8 @@ class ProcessCommunicator : public Communicator {
   /// `world_ranks` by rank of the group, `own` among all; `name` is for messages: "all ranks".
   ProcessCommunicator(std::string name, std::vector<int> world_ranks, int own, LaneOfGroup lane);
 
-  /// The same kind of communicator for some of its ranks, by their ranks here and in the order that they have there;
-  /// `part` is the place of these among the parts of one split. Every rank calls it, for its own part.
-  virtual std::unique_ptr<Communicator> regroup(std::string name, const std::vector<int>& members, int part) = 0;
+  /// The same kind of communicator for a part, as a GroupPart has it, with a name for messages.
+  virtual std::unique_ptr<Communicator> make_part(std::string name, const std::vector<int>& members, int part) = 0;
 
   static bool is_receive(const Transfer& transfer) { return transfer.direction == Transfer::Direction::receive; }
   /// Throws UsageError for a peer that is no rank of the group, and for phantom data, which `backend` cannot send.
@@ -37,8 +36,6 @@ class ProcessCommunicator : public Communicator {
   int world_rank(int peer) const { return world_ranks_[static_cast<std::size_t>(peer)]; }
   std::vector<int> world_ranks_of(const std::vector<int>& members) const;
   int own_world_rank() const { return world_rank(rank_); }
-  /// One number of each rank, by rank.
-  std::vector<std::int64_t> everybodys(std::int64_t value);
   const LaneOfGroup& lane() const { return lane_; }
   const std::string& name() const { return name_; }
 

@@ -32,7 +32,8 @@ std::shared_ptr<Channel> ThreadCommunicator::channel(const Transfer& transfer) {
   return channel;
 }
 
-std::unique_ptr<Communicator> ThreadCommunicator::regroup(std::string name, const std::vector<int>& members, int part) {
+std::unique_ptr<Communicator> ThreadCommunicator::make_part(std::string name, const std::vector<int>& members,
+                                                            int part) {
   const std::string key = key_ + "/" + std::to_string(splits_++) + ":" + std::to_string(part);
   return std::make_unique<ThreadCommunicator>(network_, key, std::move(name), world_ranks_of(members), own_world_rank(),
                                               lane());

@@ -21,7 +21,7 @@ class ThreadCommunicator final : public ProcessCommunicator {
   void exchange(std::span<const Transfer> transfers) override;
 
  private:
-  std::unique_ptr<Communicator> regroup(std::string name, const std::vector<int>& members, int part) override;
+  std::unique_ptr<Communicator> make_part(std::string name, const std::vector<int>& members, int part) override;
   std::shared_ptr<Channel> channel(const Transfer& transfer);
 
   std::shared_ptr<Network> network_;

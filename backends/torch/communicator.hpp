@@ -43,7 +43,7 @@ class TorchCommunicator final : public ProcessCommunicator {
   void exchange(std::span<const Transfer> transfers) override;
 
  private:
-  std::unique_ptr<Communicator> regroup(std::string name, const std::vector<int>& members, int part) override;
+  std::unique_ptr<Communicator> make_part(std::string name, const std::vector<int>& members, int part) override;
   std::vector<Message> messages_of(std::span<const Transfer> transfers) const;
   void copy_to_itself(std::span<const Transfer> transfers);
 

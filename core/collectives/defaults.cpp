@@ -1,11 +1,12 @@
-// The default body of every collective, on top of exchange.
+// The body of every collective on top of exchange.
+#include <vector>
+
+#include "core/collectives/bodies.hpp"
 #include "core/collectives/reduction.hpp"
 #include "core/lane/all_reduce.hpp"
-#include "core/lane/communicator.hpp"
 #include "core/values/error.hpp"
 
-namespace trigram {
-
+namespace trigram::by_exchange {
 namespace {
 
 /// The rank `offset` places after `rank` on the ring of n; `offset` may be negative down to -n.
@@ -21,132 +22,143 @@ void ensure_one_a_rank(std::size_t parts, int n, const char* collective) {
 
 const Buffer& at(std::span<const Buffer> parts, int rank) { return parts[static_cast<std::size_t>(rank)]; }
 
-}  // namespace
-
-void Communicator::all_reduce(Buffer x, ReduceOp op) { all_reduce_named(all_reduce_name_).run(*this, x, op); }
-
-void Communicator::reduce_scatter(Buffer x, ReduceOp op) {
-  const int n = size();
-  if (n == 1) return;
-  const int next = ring_rank(rank(), 1, n);
-  const int previous = ring_rank(rank(), -1, n);
-  const Buffer memory = scratch(x.chunk(0, n).shape());  // the first chunk is the largest
+void all_gather_chunks(Communicator& comm, Buffer x) {
+  const int n = comm.size();
   for (int step = 0; step < n - 1; ++step) {
-    const Buffer outgoing = x.chunk(ring_rank(rank(), -1 - step, n), n);
-    const Buffer held = x.chunk(ring_rank(rank(), (-2 - step) % n, n), n);
-    const Buffer incoming = shaped_like(memory, held);
-    exchange({Transfer::send_to(next, outgoing), Transfer::receive_from(previous, incoming)});
-    combine(*this, op, incoming, held);
-  }
-  finish_mean(*this, op, x.chunk(rank(), n));
-}
-
-void Communicator::all_gather(Buffer x) {
-  const int n = size();
-  for (int step = 0; step < n - 1; ++step) {
-    exchange({Transfer::send_to(ring_rank(rank(), 1, n), x.chunk(ring_rank(rank(), -step, n), n)),
-              Transfer::receive_from(ring_rank(rank(), -1, n), x.chunk(ring_rank(rank(), -1 - step, n), n))});
+    comm.exchange(
+        {Transfer::send_to(ring_rank(comm.rank(), 1, n), x.chunk(ring_rank(comm.rank(), -step, n), n)),
+         Transfer::receive_from(ring_rank(comm.rank(), -1, n), x.chunk(ring_rank(comm.rank(), -1 - step, n), n))});
   }
 }
 
-void Communicator::all_gather(std::span<const Buffer> parts) {
-  const int n = size();
+void all_gather_parts(Communicator& comm, std::span<const Buffer> parts) {
+  const int n = comm.size();
   ensure_one_a_rank(parts.size(), n, "all_gather");
   for (int step = 0; step < n - 1; ++step) {
-    exchange({Transfer::send_to(ring_rank(rank(), 1, n), at(parts, ring_rank(rank(), -step, n))),
-              Transfer::receive_from(ring_rank(rank(), -1, n), at(parts, ring_rank(rank(), -1 - step, n)))});
+    comm.exchange(
+        {Transfer::send_to(ring_rank(comm.rank(), 1, n), at(parts, ring_rank(comm.rank(), -step, n))),
+         Transfer::receive_from(ring_rank(comm.rank(), -1, n), at(parts, ring_rank(comm.rank(), -1 - step, n)))});
   }
 }
 
-void Communicator::all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) {
-  const int n = size();
-  ensure_one_a_rank(send.size(), n, "all_to_all");
-  ensure_one_a_rank(receive.size(), n, "all_to_all");
-  copy_own(*this, at(send, rank()), at(receive, rank()));
+}  // namespace
+
+void all_reduce(Communicator& comm, const CollectiveCall& call) {
+  comm.all_reduce_algorithm().run(comm, call.x, call.op);
+}
+
+void reduce_scatter(Communicator& comm, const CollectiveCall& call) {
+  const Buffer x = call.x;
+  const int n = comm.size();
+  if (n == 1) return;
+  const int next = ring_rank(comm.rank(), 1, n);
+  const int previous = ring_rank(comm.rank(), -1, n);
+  const Buffer memory = comm.scratch(x.chunk(0, n).shape());  // the first chunk is the largest
+  for (int step = 0; step < n - 1; ++step) {
+    const Buffer outgoing = x.chunk(ring_rank(comm.rank(), -1 - step, n), n);
+    const Buffer held = x.chunk(ring_rank(comm.rank(), (-2 - step) % n, n), n);
+    const Buffer incoming = shaped_like(memory, held);
+    comm.exchange({Transfer::send_to(next, outgoing), Transfer::receive_from(previous, incoming)});
+    combine(comm, call.op, incoming, held);
+  }
+  finish_mean(comm, call.op, x.chunk(comm.rank(), n));
+}
+
+void all_gather(Communicator& comm, const CollectiveCall& call) {
+  call.parts.empty() ? all_gather_chunks(comm, call.x) : all_gather_parts(comm, call.parts);
+}
+
+void all_to_all(Communicator& comm, const CollectiveCall& call) {
+  const int n = comm.size();
+  ensure_one_a_rank(call.parts.size(), n, "all_to_all");
+  ensure_one_a_rank(call.received.size(), n, "all_to_all");
+  copy_own(comm, at(call.parts, comm.rank()), at(call.received, comm.rank()));
   if (n == 1) return;
   std::vector<Transfer> transfers;
-  transfers.reserve(2 * send.size());
+  transfers.reserve(2 * call.parts.size());
   // Both in ring order away from this rank: a backend that progresses a window of them then never waits for a message
   // that its sender has not reached yet.
   for (int distance = 1; distance < n; ++distance) {
-    const int to = ring_rank(rank(), distance, n);
-    const int from = ring_rank(rank(), -distance, n);
-    transfers.push_back(Transfer::send_to(to, at(send, to)));
-    transfers.push_back(Transfer::receive_from(from, at(receive, from)));
+    const int to = ring_rank(comm.rank(), distance, n);
+    const int from = ring_rank(comm.rank(), -distance, n);
+    transfers.push_back(Transfer::send_to(to, at(call.parts, to)));
+    transfers.push_back(Transfer::receive_from(from, at(call.received, from)));
   }
-  exchange(transfers);
+  comm.exchange(transfers);
 }
 
-void Communicator::broadcast(Buffer x, int root) {
-  const int n = size();
-  require_root(root, n);
+void broadcast(Communicator& comm, const CollectiveCall& call) {
+  const Buffer x = call.x;
+  const int n = comm.size();
+  require_root(call.root, n);
   // Places count from the root; place p hears from p without its lowest bit, then tells p + every lower bit, the
   // largest subtree first.
-  const int place = ring_rank(rank(), -root, n);
+  const int place = ring_rank(comm.rank(), -call.root, n);
   int bit = 1;
   while (bit < n && (place & bit) == 0) bit *= 2;
-  if (place != 0) exchange({Transfer::receive_from(ring_rank(root, place - bit, n), x)});
+  if (place != 0) comm.exchange({Transfer::receive_from(ring_rank(call.root, place - bit, n), x)});
   for (bit /= 2; bit > 0; bit /= 2) {
-    if (place + bit < n) exchange({Transfer::send_to(ring_rank(root, place + bit, n), x)});
+    if (place + bit < n) comm.exchange({Transfer::send_to(ring_rank(call.root, place + bit, n), x)});
   }
 }
 
-void Communicator::reduce(Buffer x, ReduceOp op, int root) {
-  const int n = size();
-  require_root(root, n);
+void reduce(Communicator& comm, const CollectiveCall& call) {
+  const Buffer x = call.x;
+  const int n = comm.size();
+  require_root(call.root, n);
   if (n == 1) return;
-  const int place = ring_rank(rank(), -root, n);
-  const Buffer incoming = shaped_like(scratch(x.shape()), x);
+  const int place = ring_rank(comm.rank(), -call.root, n);
+  const Buffer incoming = shaped_like(comm.scratch(x.shape()), x);
   int bit = 1;
   for (; bit < n && (place & bit) == 0; bit *= 2) {
     if (place + bit >= n) continue;
-    exchange({Transfer::receive_from(ring_rank(root, place + bit, n), incoming)});
-    combine(*this, op, incoming, x);
+    comm.exchange({Transfer::receive_from(ring_rank(call.root, place + bit, n), incoming)});
+    combine(comm, call.op, incoming, x);
   }
   if (place != 0) {
-    exchange({Transfer::send_to(ring_rank(root, place - bit, n), x)});
+    comm.exchange({Transfer::send_to(ring_rank(call.root, place - bit, n), x)});
   } else {
-    finish_mean(*this, op, x);
+    finish_mean(comm, call.op, x);
   }
 }
 
-void Communicator::gather(Buffer part, std::span<const Buffer> parts, int root) {
-  const int n = size();
-  require_root(root, n);
-  if (rank() != root) return exchange({Transfer::send_to(root, part)});
-  ensure_one_a_rank(parts.size(), n, "gather");
-  copy_own(*this, part, at(parts, root));
+void gather(Communicator& comm, const CollectiveCall& call) {
+  const int n = comm.size();
+  require_root(call.root, n);
+  if (comm.rank() != call.root) return comm.exchange({Transfer::send_to(call.root, call.x)});
+  ensure_one_a_rank(call.parts.size(), n, "gather");
+  copy_own(comm, call.x, at(call.parts, call.root));
   if (n == 1) return;
   std::vector<Transfer> transfers;
   for (int distance = 1; distance < n; ++distance) {
-    const int from = ring_rank(root, -distance, n);
-    transfers.push_back(Transfer::receive_from(from, at(parts, from)));
+    const int from = ring_rank(call.root, -distance, n);
+    transfers.push_back(Transfer::receive_from(from, at(call.parts, from)));
   }
-  exchange(transfers);
+  comm.exchange(transfers);
 }
 
-void Communicator::scatter(std::span<const Buffer> parts, Buffer part, int root) {
-  const int n = size();
-  require_root(root, n);
-  if (rank() != root) return exchange({Transfer::receive_from(root, part)});
-  ensure_one_a_rank(parts.size(), n, "scatter");
-  copy_own(*this, at(parts, root), part);
+void scatter(Communicator& comm, const CollectiveCall& call) {
+  const int n = comm.size();
+  require_root(call.root, n);
+  if (comm.rank() != call.root) return comm.exchange({Transfer::receive_from(call.root, call.x)});
+  ensure_one_a_rank(call.parts.size(), n, "scatter");
+  copy_own(comm, at(call.parts, call.root), call.x);
   if (n == 1) return;
   std::vector<Transfer> transfers;
   for (int distance = 1; distance < n; ++distance) {
-    const int to = ring_rank(root, distance, n);
-    transfers.push_back(Transfer::send_to(to, at(parts, to)));
+    const int to = ring_rank(call.root, distance, n);
+    transfers.push_back(Transfer::send_to(to, at(call.parts, to)));
   }
-  exchange(transfers);
+  comm.exchange(transfers);
 }
 
-void Communicator::barrier() {
-  const int n = size();
+void barrier(Communicator& comm, const CollectiveCall&) {
+  const int n = comm.size();
   const Buffer nothing(nullptr, Shape::of(0, DType::u8));
   for (int distance = 1; distance < n; distance *= 2) {
-    exchange({Transfer::send_to(ring_rank(rank(), distance, n), nothing),
-              Transfer::receive_from(ring_rank(rank(), -distance, n), nothing)});
+    comm.exchange({Transfer::send_to(ring_rank(comm.rank(), distance, n), nothing),
+                   Transfer::receive_from(ring_rank(comm.rank(), -distance, n), nothing)});
   }
 }
 
-}  // namespace trigram
+}  // namespace trigram::by_exchange

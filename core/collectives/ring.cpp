@@ -16,6 +16,8 @@ class Ring final : public AllReduce {
   Cost cost(int ranks, int rank, std::int64_t count, std::int64_t element_bytes) const override {
     return reduce_scatter_cost(ranks, rank, count, element_bytes) + all_gather_cost(ranks, rank, count, element_bytes);
   }
+
+  bool is_ring() const override { return true; }
 };
 
 const AllReduces::Registration registration(

@@ -24,7 +24,7 @@ class LoneCommunicator final : public Communicator {
   int size() const override { return size_; }
   Device& device() override { return device_; }
   void exchange(std::span<const Transfer>) override { ensure(messages_ == Messages::are_lost, "this rank is alone"); }
-  std::unique_ptr<Communicator> split(int, int) override { throw Error("this rank is alone"); }
+  std::unique_ptr<Communicator> regroup(const GroupPart&) override { throw Error("this rank is alone"); }
 
  private:
   int rank_, size_;

@@ -75,6 +75,8 @@ class AllReduce {
   /// The same as a spec that knows the links of a cluster; empty: it needs to know none.
   virtual std::string knowing(const Links&) const { return {}; }
 
+  /// Whether its rounds are those of reduce_scatter and all_gather, which a model may time as one ring.
+  virtual bool is_ring() const { return false; }
   /// Whether chunks follow each other, so that a model of time may ask for the two below.
   virtual bool pipelined() const { return false; }
   /// Of a group of two ranks or more, for vectors like x.

@@ -1,13 +1,53 @@
 #include "core/lane/communicator.hpp"
 
-#include <array>
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "core/lane/all_reduce.hpp"
 
 namespace trigram {
+namespace {
 
-const char* name_of(Collective collective) {
-  constexpr std::array names{"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
-                             "reduce",     "gather",         "scatter",    "barrier"};
-  return names.at(static_cast<std::size_t>(collective));
+/// A color and a key as one number, so that one gathering has both.
+std::int64_t packed(int color, int key) {
+  return std::int64_t{color} * (std::int64_t{1} << 32) + std::bit_cast<std::uint32_t>(key);
+}
+int color_in(std::int64_t number) { return static_cast<int>(number >> 32); }
+int key_in(std::int64_t number) { return std::bit_cast<int>(static_cast<std::uint32_t>(number)); }
+
+}  // namespace
+
+void Communicator::perform(const CollectiveCall& call) { kind_of(call.collective).by_exchange(*this, call); }
+
+const AllReduce& Communicator::all_reduce_algorithm() const {
+  static const AllReduce& ring = all_reduce_named("ring");
+  return all_reduce_ != nullptr ? *all_reduce_ : ring;
+}
+
+std::unique_ptr<Communicator> Communicator::split(int color, int key) {
+  const std::vector<std::int64_t> all = everybodys(packed(color, key));
+  GroupPart part;
+  std::set<int> colors;
+  for (int rank = 0; rank < size(); ++rank) {
+    const int its_color = color_in(all[static_cast<std::size_t>(rank)]);
+    colors.insert(its_color);
+    if (its_color == color) part.members.push_back(rank);
+  }
+  std::ranges::stable_sort(part.members, {}, [&](int rank) { return key_in(all[static_cast<std::size_t>(rank)]); });
+  part.index = static_cast<int>(std::distance(colors.begin(), colors.find(color)));
+  std::unique_ptr<Communicator> made = regroup(part);
+  made->use_all_reduce(all_reduce_algorithm());
+  return made;
+}
+
+std::vector<std::int64_t> Communicator::everybodys(std::int64_t value) {
+  std::vector<std::int64_t> values(static_cast<std::size_t>(size()), value);
+  const OwnedBuffer all = device().allocate(Shape::of(size(), DType::i64));
+  device().upload(std::as_bytes(std::span(values)), all);
+  kind_of(Collective::all_gather).by_exchange(*this, {.collective = Collective::all_gather, .x = all.view()});
+  device().download(all, std::as_writable_bytes(std::span(values)));
+  return values;
 }
 
 Buffer Communicator::scratch(const Shape& shape) {

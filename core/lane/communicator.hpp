@@ -5,11 +5,10 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/device/device.hpp"
-#include "core/device/kernels.hpp"
+#include "core/lane/collective.hpp"
 #include "core/values/buffer.hpp"
 #include "core/world/placement.hpp"
 
@@ -27,25 +26,17 @@ struct Transfer {
   static Transfer receive_from(int peer, Buffer buffer) { return {Direction::receive, peer, buffer}; }
 };
 
-/// The collectives, as names for metering, benchmarks and reports.
-enum class Collective : std::uint8_t {
-  all_reduce,
-  reduce_scatter,
-  all_gather,
-  all_to_all,
-  broadcast,
-  reduce,
-  gather,
-  scatter,
-  barrier
+/// Of a split, the part that this rank is in.
+struct GroupPart {
+  std::vector<int> members;  ///< ranks of the group that is split, in the order that they have in the part
+  int index = 0;             ///< its place among the parts
 };
 
-/// "all_reduce", "reduce_scatter", …
-const char* name_of(Collective collective);
+class AllReduce;
 
-/// A group of ranks. A backend brings `exchange` and `split`; it may override what its vendor does better and
-/// then says so in `performs`. A call orders work on its lane (GPU) or performs it (simulator, MPI): the host may
-/// look at the bytes only after device().download or synchronize. One lane uses one communicator at a time.
+/// A group of ranks. A backend brings `exchange` and `regroup`, and may perform collectives itself that its vendor does
+/// better. A call orders work on its lane (GPU) or performs it (simulator, MPI): the host may look at the bytes only
+/// after device().download or synchronize. One lane uses one communicator at a time.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -63,49 +54,63 @@ class Communicator {
   virtual void exchange(std::span<const Transfer> transfers) = 0;
   void exchange(std::initializer_list<Transfer> transfers) { exchange(std::span(transfers.begin(), transfers.size())); }
 
-  /// The group of the ranks that give the same color, ordered by (key, rank); collective, in `setup` only. It uses the
-  /// parent's all-reduce: implementations call use_all_reduce(all_reduce_name()) on what they return.
-  virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
-
-  /// Whether this backend overrides the collective instead of using the body below.
-  virtual bool performs(Collective) const { return false; }
-
+  /// The one way in to every collective below: by exchanges (kind_of(…).by_exchange), unless the backend performs the
+  /// call itself.
+  virtual void perform(const CollectiveCall& call);
+  /// Whether the backend performs this call itself, for all ranks alike. Asked before each call, which it may note.
+  virtual bool performs(const CollectiveCall&) { return false; }
   /// Of the last all-reduce that the backend performed itself, the bytes that this rank sent to other nodes; nothing
   /// where they go as those of a ring do.
   virtual std::optional<std::int64_t> sent_to_other_nodes() const { return std::nullopt; }
 
-  /// x = op over all ranks, on every rank, by the run's all-reduce (ring unless named otherwise).
-  virtual void all_reduce(Buffer x, ReduceOp op);
+  /// x = op over all ranks, on every rank, by the run's all-reduce (ring unless another was chosen).
+  void all_reduce(Buffer x, ReduceOp op) { perform({.collective = Collective::all_reduce, .x = x, .op = op}); }
   /// x.chunk(rank, size) = op over all ranks; the other chunks are left undefined. Chunk i is added in the order
   /// of ranks i+1, …, i+n (mod n). Ring: n−1 rounds.
-  virtual void reduce_scatter(Buffer x, ReduceOp op);
+  void reduce_scatter(Buffer x, ReduceOp op) { perform({.collective = Collective::reduce_scatter, .x = x, .op = op}); }
   /// Each rank brings x.chunk(rank, size) and gets all chunks. Ring: n−1 rounds.
-  virtual void all_gather(Buffer x);
+  void all_gather(Buffer x) { perform({.collective = Collective::all_gather, .x = x}); }
   /// The same with any sizes: parts[r] is rank r's part, parts[rank] is what this rank brings.
-  virtual void all_gather(std::span<const Buffer> parts);
+  void all_gather(std::span<const Buffer> parts) { perform({.collective = Collective::all_gather, .parts = parts}); }
   /// send[r] goes to rank r's receive[rank]. One round, all messages posted together.
-  virtual void all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive);
+  void all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) {
+    perform({.collective = Collective::all_to_all, .parts = send, .received = receive});
+  }
   /// x of root on every rank. Binomial tree.
-  virtual void broadcast(Buffer x, int root);
+  void broadcast(Buffer x, int root) { perform({.collective = Collective::broadcast, .x = x, .root = root}); }
   /// x on root = op over all ranks; on the others x is left undefined. Binomial tree.
-  virtual void reduce(Buffer x, ReduceOp op, int root);
+  void reduce(Buffer x, ReduceOp op, int root) {
+    perform({.collective = Collective::reduce, .x = x, .op = op, .root = root});
+  }
   /// parts[r] on root = part of rank r; `parts` is read on root only. One round.
-  virtual void gather(Buffer part, std::span<const Buffer> parts, int root);
+  void gather(Buffer part, std::span<const Buffer> parts, int root) {
+    perform({.collective = Collective::gather, .x = part, .root = root, .parts = parts});
+  }
   /// part of rank r = parts[r] on root. One round.
-  virtual void scatter(std::span<const Buffer> parts, Buffer part, int root);
+  void scatter(std::span<const Buffer> parts, Buffer part, int root) {
+    perform({.collective = Collective::scatter, .x = part, .root = root, .parts = parts});
+  }
   /// Nobody leaves before everybody has entered. Dissemination: ⌈log₂ n⌉ rounds of empty messages.
-  virtual void barrier();
+  void barrier() { perform({.collective = Collective::barrier}); }
 
-  /// The all-reduce that `all_reduce` uses: a name of AllReduces.
-  const std::string& all_reduce_name() const { return all_reduce_name_; }
-  void use_all_reduce(const std::string& name) { all_reduce_name_ = name; }
+  /// The group of the ranks that give the same color, ordered by (key, rank); collective, in `setup` only. It uses the
+  /// parent's all-reduce.
+  std::unique_ptr<Communicator> split(int color, int key);
+  /// One number of each rank, by rank, unmetered, for `split`.
+  virtual std::vector<std::int64_t> everybodys(std::int64_t value);
+  /// The same kind of communicator for a part of the group. Every rank calls it, for its own part.
+  virtual std::unique_ptr<Communicator> regroup(const GroupPart& part) = 0;
+
+  /// How `all_reduce` goes: that of core/collectives whose name the run gave, or the ring.
+  const AllReduce& all_reduce_algorithm() const;
+  void use_all_reduce(const AllReduce& algorithm) { all_reduce_ = &algorithm; }
 
   /// Memory of at least that shape for the body of a collective, kept between calls. `exchange` and `all_to_all` use
   /// none, so that a body may keep what they send in it.
   Buffer scratch(const Shape& shape);
 
  private:
-  std::string all_reduce_name_ = "ring";
+  const AllReduce* all_reduce_ = nullptr;  ///< none: the ring
   OwnedBuffer scratch_;
 };
 

@@ -1,7 +1,7 @@
 #include "core/lane/group_call.hpp"
 
-#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "core/values/error.hpp"
@@ -9,8 +9,6 @@
 
 namespace trigram {
 namespace {
-
-using Action = std::function<void(Communicator&, const GroupCall&)>;
 
 const Buffer& only(const GroupCall& call) {
   ensure(call.buffers.size() == 1, call.collective, " takes one buffer, not ", call.buffers.size());
@@ -24,50 +22,57 @@ std::span<const Buffer> one_a_rank(const Communicator& comm, const GroupCall& ca
   return std::span(call.buffers).subspan(begin, size);
 }
 
-void all_to_all(Communicator& comm, const GroupCall& call) {
-  const std::span<const Buffer> sent = one_a_rank(comm, call, 0);
-  comm.all_to_all(sent, one_a_rank(comm, call, sent.size()));
+/// What a name stands for beside the collectives' own.
+struct Named {
+  std::optional<Collective> collective;  ///< none: messages to or from ranks that the call names
+  bool of_parts = false;
+};
+
+const std::map<std::string, Named>& names() {
+  static const std::map<std::string, Named> all = [] {
+    std::map<std::string, Named> named{
+        {"all_gather_parts", {Collective::all_gather, true}}, {"send", {}}, {"receive", {}}, {"exchange", {}}};
+    for (int i = 0; i < collective_count; ++i)
+      named[name_of(static_cast<Collective>(i))] = {static_cast<Collective>(i)};
+    return named;
+  }();
+  return all;
 }
 
-/// The own part comes first; the parts of all behind it, on the root.
-void gather(Communicator& comm, const GroupCall& call) {
-  const bool root = comm.rank() == call.peer;
-  comm.gather(call.buffers.at(0), root ? one_a_rank(comm, call, 1) : std::span<const Buffer>(), call.peer);
+CollectiveCall as_collective(const Communicator& comm, const GroupCall& call, const Named& named) {
+  CollectiveCall made{.collective = *named.collective, .op = call.op, .root = call.peer};
+  if (named.of_parts) {
+    made.parts = one_a_rank(comm, call, 0);
+    return made;
+  }
+  switch (kind_of(*named.collective).takes) {
+    case CollectiveKind::Takes::nothing:
+      break;
+    case CollectiveKind::Takes::vector:
+      made.x = only(call);
+      break;
+    case CollectiveKind::Takes::sent_and_received:
+      made.parts = one_a_rank(comm, call, 0);
+      made.received = one_a_rank(comm, call, made.parts.size());
+      break;
+    case CollectiveKind::Takes::own_and_all_on_root:
+      made.x = call.buffers.at(0);
+      if (comm.rank() == call.peer) made.parts = one_a_rank(comm, call, 1);
+      break;
+  }
+  return made;
 }
 
-void scatter(Communicator& comm, const GroupCall& call) {
-  const bool root = comm.rank() == call.peer;
-  comm.scatter(root ? one_a_rank(comm, call, 1) : std::span<const Buffer>(), call.buffers.at(0), call.peer);
-}
-
-void exchange(Communicator& comm, const GroupCall& call) {
+/// "send" and "receive" are an exchange with one peer.
+std::vector<Transfer> as_transfers(const GroupCall& call) {
+  if (call.collective == "send") return {Transfer::send_to(call.peer, only(call))};
+  if (call.collective == "receive") return {Transfer::receive_from(call.peer, only(call))};
   std::vector<Transfer> transfers;
   for (std::size_t i = 0; i < call.buffers.size(); ++i) {
     const auto direction = i < call.sent ? Transfer::Direction::send : Transfer::Direction::receive;
     transfers.push_back({direction, call.peers[i], call.buffers[i]});
   }
-  comm.exchange(transfers);
-}
-
-const std::map<std::string, Action>& actions() {
-  static const std::map<std::string, Action> all{
-      {"all_reduce", [](Communicator& comm, const GroupCall& call) { comm.all_reduce(only(call), call.op); }},
-      {"reduce_scatter", [](Communicator& comm, const GroupCall& call) { comm.reduce_scatter(only(call), call.op); }},
-      {"all_gather", [](Communicator& comm, const GroupCall& call) { comm.all_gather(only(call)); }},
-      {"all_gather_parts",
-       [](Communicator& comm, const GroupCall& call) { comm.all_gather(one_a_rank(comm, call, 0)); }},
-      {"all_to_all", all_to_all},
-      {"broadcast", [](Communicator& comm, const GroupCall& call) { comm.broadcast(only(call), call.peer); }},
-      {"reduce", [](Communicator& comm, const GroupCall& call) { comm.reduce(only(call), call.op, call.peer); }},
-      {"gather", gather},
-      {"scatter", scatter},
-      {"barrier", [](Communicator& comm, const GroupCall&) { comm.barrier(); }},
-      {"send",
-       [](Communicator& comm, const GroupCall& call) { comm.exchange({Transfer::send_to(call.peer, only(call))}); }},
-      {"receive", [](Communicator& comm,
-                     const GroupCall& call) { comm.exchange({Transfer::receive_from(call.peer, only(call))}); }},
-      {"exchange", exchange}};
-  return all;
+  return transfers;
 }
 
 void require_rank(const Communicator& comm, const GroupCall& call, int peer) {
@@ -92,7 +97,7 @@ DType dtype_of(const std::string& name) {
 }
 
 void check(const Communicator& comm, const GroupCall& call) {
-  ensure(actions().contains(call.collective), "no collective is called ", [&] { return in_quotes(call.collective); });
+  ensure(names().contains(call.collective), "no collective is called ", [&] { return in_quotes(call.collective); });
   require_rank(comm, call, call.peer);
   ensure(call.peers.empty() || call.peers.size() == call.buffers.size(), call.collective, " has ", call.buffers.size(),
          " buffers and names ", call.peers.size(), " ranks");
@@ -105,6 +110,9 @@ void check(const Communicator& comm, const GroupCall& call) {
   for (const int peer : call.peers) require_rank(comm, call, peer);
 }
 
-void perform(Communicator& comm, const GroupCall& call) { actions().at(call.collective)(comm, call); }
+void perform(Communicator& comm, const GroupCall& call) {
+  const Named& named = names().at(call.collective);
+  named.collective ? comm.perform(as_collective(comm, call, named)) : comm.exchange(as_transfers(call));
+}
 
 }  // namespace trigram

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/lane/all_reduce.hpp"
+
 namespace trigram {
 
 Lane::Lane(int lane_index, const World& world, std::function<double()> clock)
@@ -18,10 +20,11 @@ NodeOf nodes_of_line(const RankMap& map, const std::string& axis, int rank) {
 }  // namespace
 
 void Lane::join_groups(const World& world, const RankMap& map, int rank, const MakeCommunicator& make) {
+  const AllReduce& all_reduce = all_reduce_named(world.all_reduce);
   std::size_t group = 0;
   const auto join = [&](NodeOf node_of) {
     std::unique_ptr<Communicator> inner = make(group++);
-    inner->use_all_reduce(world.all_reduce);
+    inner->use_all_reduce(all_reduce);
     return metered(std::move(inner), meter, timeline, std::move(node_of));
   };
   comm = join(nodes_of_line(map, std::string(Mesh::data), rank));

@@ -21,13 +21,14 @@ class WrongCommunicator final : public Communicator {
  public:
   WrongCommunicator(std::unique_ptr<Communicator> right, std::string mutation)
       : right_(std::move(right)), mutation_(std::move(mutation)) {
-    use_all_reduce(right_->all_reduce_name());
+    use_all_reduce(right_->all_reduce_algorithm());
   }
 
   int rank() const override { return right_->rank(); }
   int size() const override { return right_->size(); }
   Device& device() override { return right_->device(); }
-  std::unique_ptr<Communicator> split(int color, int key) override { return right_->split(color, key); }
+  std::vector<std::int64_t> everybodys(std::int64_t value) override { return right_->everybodys(value); }
+  std::unique_ptr<Communicator> regroup(const GroupPart& part) override { return right_->regroup(part); }
 
   using Communicator::exchange;
   void exchange(std::span<const Transfer> transfers) override {

@@ -134,7 +134,7 @@ TEST_P(Collectives, LongVectorsOfOddSizesArriveWhole) {
     std::vector<std::int32_t> values = on_host<std::int32_t>(comm.device(), parts);
     for (const char* name : {"ring", "rabenseifner"}) {
       const OwnedBuffer x = on_device(comm.device(), numbers<std::int32_t>(comm.rank(), count));
-      comm.use_all_reduce(name);
+      comm.use_all_reduce(all_reduce_named(name));
       comm.all_reduce(x, ReduceOp::sum);
       for (const std::int32_t value : on_host<std::int32_t>(comm.device(), x)) values.push_back(value);
     }

@@ -72,7 +72,7 @@ TEST_P(Exchange, ManyMessagesWithEveryPeerAtOnce) {
 TEST_P(Exchange, SplitOrdersByKeyAndNests) {
   const auto results = run<std::int64_t>([](RankRuntime& runtime) {
     Communicator& comm = *runtime.lane(0).comm;
-    comm.use_all_reduce("recursive_doubling");
+    comm.use_all_reduce(all_reduce_named("recursive_doubling"));
     const auto parity = comm.split(comm.rank() % 2, -comm.rank());
     const auto half = parity->split(parity->rank() < 2 ? 0 : 1, 0);
     Longs seen{parity->rank(), parity->size(), half->rank(), half->size()};
@@ -81,8 +81,8 @@ TEST_P(Exchange, SplitOrdersByKeyAndNests) {
       group->all_reduce(sum, ReduceOp::sum);
       seen.push_back(on_host<std::int64_t>(comm.device(), sum)[0]);
     }
-    seen.push_back(parity->all_reduce_name() == "recursive_doubling" &&
-                   half->all_reduce_name() == "recursive_doubling");
+    const AllReduce* const chosen = &all_reduce_named("recursive_doubling");
+    seen.push_back(&parity->all_reduce_algorithm() == chosen && &half->all_reduce_algorithm() == chosen);
     return seen;
   });
   for (int rank = 0; rank < ranks(); ++rank) {

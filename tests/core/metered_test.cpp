@@ -129,7 +129,7 @@ TEST_P(Metering, WireTimeIsRecordedOnceForEachRound) {
     Lane& lane = runtime.lane(0);
     const OwnedBuffer x = lane.device->allocate(Shape::of(10, DType::f32));
     lane.comm->broadcast(x, 0);
-    const bool at_once = lane.comm->performs(Collective::broadcast);
+    const bool at_once = lane.comm->performs({.collective = Collective::broadcast, .x = x});
     const std::int64_t rounds = at_once ? broadcast_cost(lane.comm->size(), lane.comm->rank(), 40, 0).rounds : 1;
     Longs seen{0, 0};
     for (const Span& span : lane.timeline.spans()) {

@@ -201,35 +201,30 @@ void SimCommunicator::check_self_complete(std::span<const Transfer> transfers) {
          " has one end of a message to itself in an exchange without the other");
 }
 
-std::unique_ptr<Communicator> SimCommunicator::split(int color, int key) {
+// Costs no simulated time. What all have brought is copied once all are there: who goes on first may bring the next.
+std::vector<std::int64_t> SimCommunicator::everybodys(std::int64_t value) {
   Meeting& meeting = group_->meeting();
-  meeting.colors[static_cast<std::size_t>(rank_)] = {color, key};
-  const auto make_groups = [&] {
-    std::map<int, std::vector<std::pair<int, int>>> by_color;  // key and rank
-    for (int r = 0; r < size(); ++r) {
-      const auto [its_color, its_key] = meeting.colors[static_cast<std::size_t>(r)];
-      by_color[its_color].emplace_back(its_key, r);
-    }
-    for (auto& [its_color, ranks] : by_color) {
-      std::sort(ranks.begin(), ranks.end());
-      std::vector<int> members;
-      for (const auto& [its_key, r] : ranks) members.push_back(group_->member(r));
-      const auto made = std::make_shared<Group>(simulation_, std::move(members), group_->lane(),
-                                                "a group split from " + group_->name());
-      for (const auto& [its_key, r] : ranks) meeting.groups[static_cast<std::size_t>(r)] = made;
-    }
-  };
-  {
-    const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "split", *group_);
-    blocking([&] { group_->meet(rank_, make_groups); });
+  meeting.brought[static_cast<std::size_t>(rank_)] = value;
+  const Blocked blocked(simulation_, simulation_.station(group_->member(rank_), group_->lane()), "split", *group_);
+  blocking([&] {
+    group_->meet(rank_, [&] {
+      meeting.heard = meeting.brought;
+      meeting.parts.clear();
+    });
+  });
+  return meeting.heard;
+}
+
+std::unique_ptr<Communicator> SimCommunicator::regroup(const GroupPart& part) {
+  std::shared_ptr<Group>& made = group_->meeting().parts[part.index];
+  if (made == nullptr) {
+    std::vector<int> members;
+    for (const int rank : part.members) members.push_back(group_->member(rank));
+    made = std::make_shared<Group>(simulation_, std::move(members), group_->lane(),
+                                   "a group split from " + group_->name());
   }
-  std::shared_ptr<Group> mine = std::move(meeting.groups[static_cast<std::size_t>(rank_)]);
-  const auto& members = mine->members();
-  const int new_rank =
-      static_cast<int>(std::find(members.begin(), members.end(), group_->member(rank_)) - members.begin());
-  auto made = std::make_unique<SimCommunicator>(std::move(mine), new_rank, device_, fluid_);
-  made->use_all_reduce(all_reduce_name());
-  return made;
+  const auto rank = static_cast<int>(std::ranges::find(part.members, rank_) - part.members.begin());
+  return std::make_unique<SimCommunicator>(made, rank, device_, fluid_);
 }
 
 }  // namespace trigram::sim

@@ -25,17 +25,11 @@ class SimCommunicator final : public Communicator {
   Placement place() const override;
   Device& device() override { return device_; }
   void exchange(std::span<const Transfer> transfers) override;
-  std::unique_ptr<Communicator> split(int color, int key) override;
+  std::vector<std::int64_t> everybodys(std::int64_t value) override;
+  std::unique_ptr<Communicator> regroup(const GroupPart& part) override;
 
-  bool performs(Collective collective) const override;
-  void all_reduce(Buffer x, ReduceOp op) override;
-  void reduce_scatter(Buffer x, ReduceOp op) override;
-  void all_gather(Buffer x) override;
-  void all_gather(std::span<const Buffer> parts) override;
-  void all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) override;
-  void broadcast(Buffer x, int root) override;
-  void reduce(Buffer x, ReduceOp op, int root) override;
-  void barrier() override;
+  bool performs(const CollectiveCall& call) override;
+  void perform(const CollectiveCall& call) override;
   std::optional<std::int64_t> sent_to_other_nodes() const override;
 
  private:
@@ -60,8 +54,10 @@ class SimCommunicator final : public Communicator {
   std::vector<Transfer> in_window_order(std::span<const Transfer> transfers) const;
   void check_self_complete(std::span<const Transfer> transfers);
 
-  /// Throws when a rank of the group is gone.
-  void enter();
+  /// Throws when a rank of the group is gone; then its vector lies where the others find it.
+  void enter(Buffer x);
+  /// Whether the call is a set of concurrent flows here.
+  bool has_fluid_form(const CollectiveCall& call) const;
   void check_same_sizes() const;
   /// A collective of a ring: `move` has its numbers, `volume` says what a rank sends to the next.
   template <class Move, class Volume>
@@ -74,7 +70,15 @@ class SimCommunicator final : public Communicator {
   void flows_to_nodes();
   void flows_to_ranks();
 
-  void all_reduce_pipelined(const AllReduce& how, Buffer x, ReduceOp op);
+  void all_reduce(Buffer x, ReduceOp op);
+  void reduce_scatter(Buffer x, ReduceOp op);
+  void all_gather(Buffer x);
+  void all_gather_parts(std::span<const Buffer> parts);
+  void all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive);
+  void broadcast(Buffer x, int root);
+  void reduce(Buffer x, ReduceOp op, int root);
+  void barrier();
+  void all_reduce_pipelined(Buffer x, ReduceOp op);
   /// Whether the all-reduce's library chooses how that collective goes too.
   bool chosen(Collective collective) const;
   /// Such a collective, whose root is 0 where it has none: `move` has its numbers.

@@ -20,36 +20,65 @@ std::int64_t without_chunk(Buffer x, int chunk, int n) {
   return x.modelled_bytes() - x.chunk(chunk, n).modelled_bytes();
 }
 
-bool has_fluid_form(Collective collective, const std::string& all_reduce, Symmetry symmetry) {
-  switch (collective) {
+}  // namespace
+
+// A ring of equal parts is one flow; one large part would pass from rank to rank, round after round.
+bool SimCommunicator::has_fluid_form(const CollectiveCall& call) const {
+  switch (call.collective) {
     case Collective::all_reduce:
-      return all_reduce == "ring" || all_reduce_named(all_reduce).pipelined();
+      return all_reduce_algorithm().is_ring() || all_reduce_algorithm().pipelined();
+    case Collective::all_gather: {
+      PartSizes sizes;
+      sizes.add(call.parts);
+      return call.parts.empty() || sizes.nearly_equal();
+    }
     case Collective::reduce_scatter:
-    case Collective::all_gather:
     case Collective::all_to_all:
     case Collective::barrier:
       return true;
     case Collective::broadcast:
     case Collective::reduce:
-      return symmetry == Symmetry::node;
+      return group_->symmetry() == Symmetry::node;
     default:
       return false;
   }
 }
 
-}  // namespace
-
-bool SimCommunicator::performs(Collective collective) const {
-  const bool fluid = fluid_ && size() > 1 && has_fluid_form(collective, all_reduce_name(), group_->symmetry());
-  simulation_.note(collective, fluid);
-  return fluid || chosen(collective) ||
-         (collective == Collective::all_reduce && size() > 1 && all_reduce_named(all_reduce_name()).pipelined());
+bool SimCommunicator::performs(const CollectiveCall& call) {
+  const bool fluid = fluid_ && size() > 1 && has_fluid_form(call);
+  simulation_.note(call.collective, fluid);
+  return fluid || (chosen(call.collective) && call.parts.empty()) ||
+         (call.collective == Collective::all_reduce && size() > 1 && all_reduce_algorithm().pipelined());
 }
 
-void SimCommunicator::enter() {
+void SimCommunicator::perform(const CollectiveCall& call) {
+  if (!performs(call)) return Communicator::perform(call);
+  switch (call.collective) {
+    case Collective::all_reduce:
+      return all_reduce(call.x, call.op);
+    case Collective::reduce_scatter:
+      return reduce_scatter(call.x, call.op);
+    case Collective::all_gather:
+      return call.parts.empty() ? all_gather(call.x) : all_gather_parts(call.parts);
+    case Collective::all_to_all:
+      return all_to_all(call.parts, call.received);
+    case Collective::broadcast:
+      return broadcast(call.x, call.root);
+    case Collective::reduce:
+      return reduce(call.x, call.op, call.root);
+    case Collective::barrier:
+      return barrier();
+    default:
+      return Communicator::perform(call);
+  }
+}
+
+void SimCommunicator::enter(Buffer x) {
   group_->require_whole(rank_);
-  if (!simulation_.any_dead()) return;
-  for (const int member : group_->members()) simulation_.require_alive(group_->member(rank_), member);
+  if (simulation_.any_dead()) {
+    for (const int member : group_->members()) simulation_.require_alive(group_->member(rank_), member);
+  }
+  group_->meeting().buffers[at(rank_)] = x;
 }
 
 void SimCommunicator::check_same_sizes() const {
@@ -83,11 +112,8 @@ void SimCommunicator::ring(const char* name, int rounds, const Volume& volume, c
 }
 
 void SimCommunicator::all_reduce(Buffer x, ReduceOp op) {
-  if (!performs(Collective::all_reduce)) return Communicator::all_reduce(x, op);
-  const AllReduce& how = all_reduce_named(all_reduce_name());
-  if (how.pipelined()) return all_reduce_pipelined(how, x, op);
-  enter();
-  group_->meeting().buffers[at(rank_)] = x;
+  if (all_reduce_algorithm().pipelined()) return all_reduce_pipelined(x, op);
+  enter(x);
   const int n = size();
   // Reduce-scatter keeps a rank's own chunk and brings it; all-gather leaves out the next rank's.
   const auto volume = [&](int sender) { return without_chunk(x, sender, n) + without_chunk(x, (sender + 1) % n, n); };
@@ -98,38 +124,26 @@ void SimCommunicator::all_reduce(Buffer x, ReduceOp op) {
 }
 
 void SimCommunicator::reduce_scatter(Buffer x, ReduceOp op) {
-  if (!performs(Collective::reduce_scatter)) return Communicator::reduce_scatter(x, op);
   if (chosen(Collective::reduce_scatter))
     return flow_as_chosen(Collective::reduce_scatter, x, 0, [&] { reduce_chunks(op); });
-  enter();
-  group_->meeting().buffers[at(rank_)] = x;
+  enter(x);
   const int n = size();
   ring(
       "reduce_scatter", n - 1, [&](int sender) { return without_chunk(x, sender, n); }, [&] { reduce_chunks(op); });
 }
 
 void SimCommunicator::all_gather(Buffer x) {
-  if (!performs(Collective::all_gather)) return Communicator::all_gather(x);
   if (chosen(Collective::all_gather)) return flow_as_chosen(Collective::all_gather, x, 0, [&] { gather_chunks(); });
-  enter();
-  group_->meeting().buffers[at(rank_)] = x;
+  enter(x);
   const int n = size();
   ring(
       "all_gather", n - 1, [&](int sender) { return without_chunk(x, (sender + 1) % n, n); }, [&] { gather_chunks(); });
 }
 
-void SimCommunicator::all_gather(std::span<const Buffer> parts) {
+void SimCommunicator::all_gather_parts(std::span<const Buffer> parts) {
   const int n = size();
   ensure(parts.size() == at(n), "all_gather needs one buffer a rank");
-  // A ring of equal parts is one flow; one large part would pass from rank to rank, round after round.
-  PartSizes sizes;
-  sizes.add(parts);
-  if (!fluid_ || n == 1 || !sizes.nearly_equal()) {
-    simulation_.note(Collective::all_gather, false);
-    return Communicator::all_gather(parts);
-  }
-  simulation_.note(Collective::all_gather, true);
-  enter();
+  enter({});
   Meeting& meeting = group_->meeting();
   meeting.send[at(rank_)] = parts;
   std::int64_t total = 0;
@@ -146,8 +160,7 @@ void SimCommunicator::all_gather(std::span<const Buffer> parts) {
 void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) {
   const int n = size();
   ensure(send.size() == at(n) && receive.size() == at(n), "all_to_all needs one buffer a rank");
-  if (!performs(Collective::all_to_all)) return Communicator::all_to_all(send, receive);
-  enter();
+  enter({});
   Meeting& meeting = group_->meeting();
   meeting.send[at(rank_)] = send;
   meeting.receive[at(rank_)] = receive;
@@ -217,8 +230,7 @@ void SimCommunicator::flows_to_ranks() {
 
 // Its messages are empty, so that nobody is in another's way: the rounds are sums of latencies.
 void SimCommunicator::barrier() {
-  if (!performs(Collective::barrier)) return Communicator::barrier();
-  enter();
+  enter({});
   const Call call(*this, "barrier");
   blocking([&] {
     group_->meet(rank_, [&] { group_->meeting().waits = barrier_waits(); });

@@ -32,8 +32,7 @@ Group::Group(Simulation& simulation, std::vector<int> members, int lane, std::st
   meeting_.send.resize(n);
   meeting_.receive.resize(n);
   meeting_.sizes.resize(n);
-  meeting_.colors.resize(n);
-  meeting_.groups.resize(n);
+  meeting_.brought.resize(n);
   std::map<int, std::vector<int>> nodes;
   for (std::size_t rank = 0; rank < n; ++rank) {
     nodes[simulation.platform().node_of_rank[static_cast<std::size_t>(members_[rank])]].push_back(

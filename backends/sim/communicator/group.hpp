@@ -1,6 +1,7 @@
 // The ranks of a communicator on one lane, and what they share: channels and meetings.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <simgrid/s4u.hpp>
 #include <string>
@@ -38,8 +39,8 @@ struct Meeting {
   std::vector<std::int64_t> sent_to_other_nodes;       ///< of an all-reduce whose chunks flow, by rank
   std::vector<PartSizes> sizes;                        ///< of an all-to-all, by rank: what it sends and receives
   bool even = false;                                   ///< of an all-to-all: all parts have nearly the same size
-  std::vector<std::pair<int, int>> colors;             ///< of a split, by rank: color and key
-  std::vector<std::shared_ptr<class Group>> groups;    ///< of a split, by rank
+  std::vector<std::int64_t> brought, heard;            ///< of a split, by rank
+  std::map<int, std::shared_ptr<class Group>> parts;   ///< of a split, by their places
 };
 
 /// Where few flows stand for those of a whole group, since its ranks are on alike links and all do the same.

@@ -33,9 +33,9 @@ auto SimCommunicator::in_neighbourhood(const Use& use) const {
   return use(Neighbourhood{node_of, nic_per_rank, hop});
 }
 
-void SimCommunicator::all_reduce_pipelined(const AllReduce& how, Buffer x, ReduceOp op) {
-  enter();
-  group_->meeting().buffers[at(rank_)] = x;
+void SimCommunicator::all_reduce_pipelined(Buffer x, ReduceOp op) {
+  const AllReduce& how = all_reduce_algorithm();
+  enter(x);
   const Call call(*this, "all_reduce");
   blocking([&] {
     group_->meet(rank_, [&] {
@@ -48,18 +48,17 @@ void SimCommunicator::all_reduce_pipelined(const AllReduce& how, Buffer x, Reduc
 }
 
 std::optional<std::int64_t> SimCommunicator::sent_to_other_nodes() const {
-  if (!all_reduce_named(all_reduce_name()).pipelined()) return std::nullopt;
+  if (!all_reduce_algorithm().pipelined()) return std::nullopt;
   return group_->meeting().sent_to_other_nodes[at(rank_)];
 }
 
 bool SimCommunicator::chosen(Collective collective) const {
-  return size() > 1 && all_reduce_named(all_reduce_name()).chooses(collective);
+  return size() > 1 && all_reduce_algorithm().chooses(collective);
 }
 
 void SimCommunicator::flow_as_chosen(Collective collective, Buffer x, int root, const std::function<void()>& move) {
-  enter();
-  group_->meeting().buffers[at(rank_)] = x;
-  const AllReduce& how = all_reduce_named(all_reduce_name());
+  enter(x);
+  const AllReduce& how = all_reduce_algorithm();
   const Call call(*this, name_of(collective));
   blocking([&] {
     group_->meet(rank_, [&] {

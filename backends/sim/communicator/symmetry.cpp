@@ -141,8 +141,7 @@ std::int64_t SimCommunicator::bytes_between(int sender, Reach reach) const {
 // carries one after the other.
 template <class Move>
 void SimCommunicator::tree(const char* name, Buffer x, StandIn flow, const Move& move) {
-  enter();
-  group_->meeting().buffers[at(rank_)] = x;
+  enter(x);
   const Call call(*this, name);
   const int rounds = std::bit_width(static_cast<unsigned>(size() - 1));
   blocking([&] {
@@ -156,7 +155,6 @@ void SimCommunicator::tree(const char* name, Buffer x, StandIn flow, const Move&
 }
 
 void SimCommunicator::broadcast(Buffer x, int root) {
-  if (!performs(Collective::broadcast)) return Communicator::broadcast(x, root);
   require_root(root, size());
   const auto move = [&](const std::vector<Buffer>& all) {
     for (const Buffer& one : all) copy_bytes(all[at(root)], one);
@@ -168,7 +166,6 @@ void SimCommunicator::broadcast(Buffer x, int root) {
 
 // Place p, counted from the root, adds the places p + 1, p + 2, p + 4, … that are below it in the tree.
 void SimCommunicator::reduce(Buffer x, ReduceOp op, int root) {
-  if (!performs(Collective::reduce)) return Communicator::reduce(x, op, root);
   require_root(root, size());
   const auto move = [&](const std::vector<Buffer>& all) {
     if (x.is_phantom() || x.count() == 0) return;
