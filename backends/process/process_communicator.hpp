@@ -12,7 +12,7 @@
 
 namespace trigram {
 
-/// A group of ranks, on a lane that only one thread uses at a time. A backend brings `exchange` and `regroup`.
+/// A group of ranks, on a lane that only one thread uses at a time. A backend brings `exchange` and `make_part`.
 class ProcessCommunicator : public Communicator {
  public:
   int rank() const final { return rank_; }

@@ -16,4 +16,9 @@ const AllReduce& all_reduce_named(const std::string& spec) {
   return *all.emplace(spec, AllReduces::make(spec)).first->second;
 }
 
+const AllReduce& Communicator::all_reduce_algorithm() const {
+  static const AllReduce& ring = all_reduce_named("ring");
+  return all_reduce_ != nullptr ? *all_reduce_ : ring;
+}
+
 }  // namespace trigram

@@ -1,5 +1,6 @@
 #include "core/foreign/outside_algorithm.hpp"
 
+#include <sstream>
 #include <utility>
 
 #include "core/primitives/centralized.hpp"
@@ -26,6 +27,16 @@ Trigram read_trigram(Params& params) {
   read.centrality = is_first(params, "centrality", "centralized", "decentralized") ? Trigram::Centrality::centralized
                                                                                    : Trigram::Centrality::decentralized;
   return read;
+}
+
+/// "update+finish". Empty for "all".
+std::set<std::string> read_hooks(Params& params) {
+  std::istringstream given(params.get("hooks", "all", "hooks that its class has, as update+finish; or all"));
+  std::set<std::string> hooks;
+  for (std::string hook; std::getline(given, hook, '+');) hooks.insert(hook);
+  if (hooks == std::set<std::string>{"all"}) return {};
+  hooks.insert("setup");
+  return hooks;
 }
 
 using Mean = void (*)(Worker&, Buffer);
@@ -81,6 +92,18 @@ bool OutsideLane::done(std::int64_t number) {
   return found == algorithm_.begun_.end() || found->second.done();
 }
 
+void OutsideLane::communicates() { algorithm_.communicates_ = true; }
+
+OutsideAlgorithm::Exchanges OutsideAlgorithm::read_exchanges(Params& params) {
+  const std::string given = params.get("exchanges", "nothing",
+                                       "what it exchanges of each bucket in an ordinary way: "
+                                       "gradients, weights, or nothing");
+  if (given == "gradients") return Exchanges::gradients;
+  if (given == "weights") return Exchanges::weights;
+  require(given == "nothing", params.owner(), ": exchanges=", shown(given), " is none of gradients, weights, nothing");
+  return Exchanges::nothing;
+}
+
 OutsideAlgorithm::OutsideAlgorithm(Params& params, std::shared_ptr<OutsideCode> code)
     : trigram_(read_trigram(params)),
       deterministic_(params.get("deterministic", true, "whether results do not depend on timing")),
@@ -88,6 +111,8 @@ OutsideAlgorithm::OutsideAlgorithm(Params& params, std::shared_ptr<OutsideCode> 
           params.get("local_updates", false, "whether a bucket is updated as soon as its gradient is there")),
       uses_optimizer_(params.get("uses_optimizer", true, "whether an optimizer steps the weights")),
       hierarchical_(params.get("hierarchical", false, "whether its exchanges follow the run's hierarchy")),
+      exchanges_(read_exchanges(params)),
+      hooks_(read_hooks(params)),
       code_(std::move(code)) {
   params.get("name", "", "what its code calls it");
 }
@@ -109,9 +134,46 @@ void OutsideAlgorithm::finish(Worker& worker) {
   begun_.clear();
 }
 
-void OutsideAlgorithm::tell(Worker& worker, const char* moment, int bucket) {
+void OutsideAlgorithm::gradients_ready(Worker& worker, Bucket& bucket) {
+  if (exchanges_ == Exchanges::gradients) start_exchange(worker, bucket);
+  tell(worker, "gradients_ready", bucket.index);
+}
+
+void OutsideAlgorithm::before_update(Worker& worker) {
+  if (exchanges_ == Exchanges::gradients) pending_.wait();
+  tell(worker, "before_update");
+}
+
+void OutsideAlgorithm::after_update(Worker& worker, Bucket& bucket) {
+  if (exchanges_ == Exchanges::weights && communicates(worker)) start_exchange(worker, bucket);
+  tell(worker, "after_update", bucket.index);
+}
+
+void OutsideAlgorithm::after_step(Worker& worker) {
+  if (exchanges_ == Exchanges::weights) pending_.wait();
+  tell(worker, "after_step");
+}
+
+void OutsideAlgorithm::start_exchange(Worker& worker, Bucket& bucket) {
+  pending_.start(worker, bucket, [this, index = bucket.index](Worker& own) {
+    OutsideLane lane(own, *this);
+    code_->exchange(lane, index);
+  });
+}
+
+bool OutsideAlgorithm::communicates(Worker& worker) {
+  if (asked_in_step_ != worker.step) {
+    asked_in_step_ = worker.step;
+    communicates_ = false;
+    tell(worker, "communicates");
+  }
+  return communicates_;
+}
+
+void OutsideAlgorithm::tell(Worker& worker, const std::string& hook, int bucket) {
+  if (!hooks_.empty() && !hooks_.contains(hook)) return;
   OutsideLane lane(worker, *this);
-  code_->moment(lane, moment, bucket);
+  code_->moment(lane, hook, bucket);
 }
 
 }  // namespace trigram

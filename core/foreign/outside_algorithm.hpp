@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/lane/group_call.hpp"
-#include "core/step/algorithm.hpp"
+#include "core/step/bucketwise.hpp"
 
 namespace trigram {
 
@@ -31,6 +32,8 @@ class OutsideLane {
   void start(int bucket, std::int64_t number);
   void wait(std::int64_t number);
   bool done(std::int64_t number);
+  /// Says that this step exchanges weights, in the hook "communicates".
+  void communicates();
 
  private:
   Communicator& group(const std::string& name);
@@ -49,9 +52,13 @@ class OutsideCode {
   virtual void moment(OutsideLane& lane, const std::string& name, int bucket) = 0;
   /// What `start` was given.
   virtual void body(OutsideLane& lane, std::int64_t number) = 0;
+  /// The exchange of a bucket's gradients or weights, on its lane, where the code is of an ordinary shape.
+  virtual void exchange(OutsideLane& lane, int bucket) = 0;
 };
 
-/// Tells the code its hooks. Declares no cost: the meter counts what was sent.
+/// Tells the code those hooks that it has. Of the two ordinary shapes (core/step/bucketwise.hpp) code only exchanges,
+/// and of the second says once a step, in the hook "communicates", whether it does: when exchanges start and who waits
+/// for them is done here. Declares no cost: the meter counts what was sent.
 class OutsideAlgorithm final : public Algorithm {
  public:
   OutsideAlgorithm(Params& params, std::shared_ptr<OutsideCode> code);
@@ -66,22 +73,33 @@ class OutsideAlgorithm final : public Algorithm {
 
   void setup(Worker& worker, std::span<Bucket> buckets) override;
   void before_forward(Worker& worker) override { tell(worker, "before_forward"); }
-  void gradients_ready(Worker& worker, Bucket& bucket) override { tell(worker, "gradients_ready", bucket.index); }
-  void before_update(Worker& worker) override { tell(worker, "before_update"); }
+  void gradients_ready(Worker& worker, Bucket& bucket) override;
+  void before_update(Worker& worker) override;
   void update(Worker& worker, Bucket& bucket) override { tell(worker, "update", bucket.index); }
-  void after_update(Worker& worker, Bucket& bucket) override { tell(worker, "after_update", bucket.index); }
-  void after_step(Worker& worker) override { tell(worker, "after_step"); }
+  void after_update(Worker& worker, Bucket& bucket) override;
+  void after_step(Worker& worker) override;
   void finish(Worker& worker) override;
   void quiesce(Worker& worker) override { tell(worker, "quiesce"); }
 
  private:
   friend class OutsideLane;
-  void tell(Worker& worker, const char* moment, int bucket = -1);
+  /// What the code has exchanged for each bucket.
+  enum class Exchanges : std::uint8_t { nothing, gradients, weights };
+  static Exchanges read_exchanges(Params& params);
+
+  void tell(Worker& worker, const std::string& hook, int bucket = -1);
+  void start_exchange(Worker& worker, Bucket& bucket);
+  bool communicates(Worker& worker);
 
   Trigram trigram_;
   bool deterministic_, local_updates_, uses_optimizer_, hierarchical_;
+  Exchanges exchanges_;
+  std::set<std::string> hooks_;  ///< none: all
   std::shared_ptr<OutsideCode> code_;
   std::span<Bucket> buckets_;
+  PendingBuckets pending_;
+  std::int64_t asked_in_step_ = -1;  ///< whether the code communicates
+  bool communicates_ = false;
   std::map<std::int64_t, Pending> begun_;  ///< touched on the main lane only
 };
 

@@ -34,6 +34,11 @@ const std::map<std::string, Answer>& answers() {
          lane.wait(asked.at("number"));
          return json();
        }},
+      {"communicates",
+       [](OutsideLane& lane, const json&) {
+         lane.communicates();
+         return json();
+       }},
       {"done", [](OutsideLane& lane, const json& asked) { return json(lane.done(asked.at("number"))); }},
       {"record",
        [](OutsideLane& lane, const json& asked) {
@@ -66,6 +71,12 @@ json told_of_moment(OutsideLane& lane, const std::string& moment, int bucket) {
 
 json told_of_body(OutsideLane& lane, std::int64_t number) {
   json told = {{"body", number}};
+  add_where(lane.worker(), told);
+  return told;
+}
+
+json told_of_exchange(OutsideLane& lane, int bucket) {
+  json told = {{"exchange", bucket}};
   add_where(lane.worker(), told);
   return told;
 }

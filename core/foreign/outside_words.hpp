@@ -14,6 +14,8 @@ namespace trigram {
 nlohmann::json told_of_moment(OutsideLane& lane, const std::string& moment, int bucket);
 /// {"body": number, "step", …}.
 nlohmann::json told_of_body(OutsideLane& lane, std::int64_t number);
+/// {"exchange": bucket}, and where the lane is.
+nlohmann::json told_of_exchange(OutsideLane& lane, int bucket);
 
 /// Does what is asked for within a moment, {"ask": "start" | "wait" | "done" | "record" | "charge" | "now", …}, and
 /// gives the answer, which is null where there is none. Throws Error for another word.

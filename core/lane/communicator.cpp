@@ -4,8 +4,6 @@
 #include <bit>
 #include <set>
 
-#include "core/lane/all_reduce.hpp"
-
 namespace trigram {
 namespace {
 
@@ -19,11 +17,6 @@ int key_in(std::int64_t number) { return std::bit_cast<int>(static_cast<std::uin
 }  // namespace
 
 void Communicator::perform(const CollectiveCall& call) { kind_of(call.collective).by_exchange(*this, call); }
-
-const AllReduce& Communicator::all_reduce_algorithm() const {
-  static const AllReduce& ring = all_reduce_named("ring");
-  return all_reduce_ != nullptr ? *all_reduce_ : ring;
-}
 
 std::unique_ptr<Communicator> Communicator::split(int color, int key) {
   const std::vector<std::int64_t> all = everybodys(packed(color, key));

@@ -29,6 +29,8 @@ class CallersCode final : public OutsideCode {
 
   void body(OutsideLane& lane, std::int64_t number) override { run(lane, told_of_body(lane, number)); }
 
+  void exchange(OutsideLane& lane, int bucket) override { run(lane, told_of_exchange(lane, bucket)); }
+
  private:
   void run(OutsideLane& lane, const Json& told) const {
     LaneOfCaller own{lane};

@@ -289,11 +289,35 @@ def made(make: Make) -> Algorithm:
     return algorithm
 
 
+HOOKS = ("setup", "before_forward", "gradients_ready", "before_update", "update", "after_update", "after_step", "finish", "quiesce")
+
+
+def has_own(algorithm: Algorithm, hook: str, base: type[Algorithm]) -> bool:
+    """Whether it is not that of `base`."""
+    return getattr(getattr(algorithm, hook), "__func__", None) is not getattr(base, hook)
+
+
+def exchanges_of(algorithm: Algorithm) -> str:
+    """What a method of an ordinary shape exchanges, which then only does that: starting and waiting is the library's."""
+    for base, what, hooks in ((GradientMethod, "gradients", ("gradients_ready", "before_update")), (WeightMethod, "weights", ("after_update", "after_step"))):
+        if isinstance(algorithm, base) and not any(has_own(algorithm, hook, base) for hook in hooks):
+            return what
+    return "nothing"
+
+
+def hooks_of(algorithm: Algorithm) -> list[str]:
+    """Those that do something and are its own to run."""
+    exchanges = exchanges_of(algorithm)
+    base = {"gradients": GradientMethod, "weights": WeightMethod, "nothing": Algorithm}[exchanges]
+    return [hook for hook in HOOKS if has_own(algorithm, hook, base)] + (["communicates"] if exchanges == "weights" else [])
+
+
 def spec_of(algorithm: Algorithm) -> str:
     """As the program and the library know it."""
     words = {"name": type(algorithm).__name__, "synchrony": "synchronous" if algorithm.synchronous else "asynchronous",
              "precision": "full" if algorithm.full_precision else "low",
              "centrality": "centralized" if algorithm.centralized else "decentralized"}
+    words |= {"hooks": "+".join(hooks_of(algorithm)) or "setup", "exchanges": exchanges_of(algorithm)}
     words |= {key: "on" if getattr(algorithm, key) else "off" for key in ("deterministic", "local_updates", "uses_optimizer", "hierarchical")}
     return "python_algorithm:" + ",".join(f"{key}={value}" for key, value in words.items())
 
@@ -304,6 +328,11 @@ def tell(algorithm: Algorithm, told: dict[str, Any], worker: Worker, buckets: li
     with torch.no_grad():
         if "body" in told:
             bodies.pop(told["body"])(worker)
+        elif "exchange" in told:
+            getattr(algorithm, "exchange")(worker, buckets[told["exchange"]])
+        elif told["moment"] == "communicates":
+            if getattr(algorithm, "communicates")(worker.step):
+                worker._ask("communicates")
         elif told["moment"] == "setup":
             algorithm.setup(worker, buckets)
         elif told["bucket"] >= 0:

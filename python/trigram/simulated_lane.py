@@ -25,6 +25,7 @@ class LaneThread:
 
     def __init__(self, number: int) -> None:
         self._number = number
+        self._before: list[dict[str, Any]] = []
         self._to_lane: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
         self._to_server: "queue.SimpleQueue[Asked | BaseException]" = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -40,13 +41,17 @@ class LaneThread:
 
     def ask(self, asked: Asked) -> tuple[Any, bytes]:
         """On the lane's thread: gives the turn, and returns what is answered."""
-        if not self.is_here():
-            raise of_another_lane(self._number)
-        self._to_server.put(asked)
+        self._require_here()
+        self._to_server.put(self._behind_others(asked))
         answer = self._to_lane.get()
         if answer is None:
             raise Ended
         return answer[0], answer[1]
+
+    def ask_later(self, asked: dict[str, Any]) -> None:
+        """On the lane's thread: what needs no answer, and is done before whatever comes next."""
+        self._require_here()
+        self._before.append(asked)
 
     def is_here(self) -> bool:
         """Whether its thread is the one that asks."""
@@ -60,6 +65,16 @@ class LaneThread:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread.ident or 0), ctypes.py_object(Ended))
             self._thread.join(timeout=2)
 
+    def _require_here(self) -> None:
+        if not self.is_here():
+            raise of_another_lane(self._number)
+
+    def _behind_others(self, asked: Asked) -> Asked:
+        if not self._before:
+            return asked
+        before, self._before = self._before, []
+        return asked[0] | {"before": before}, asked[1]
+
     def _run(self) -> None:
         try:
             while (moment := self._to_lane.get()) is not None:
@@ -70,7 +85,7 @@ class LaneThread:
                 except BaseException as error:
                     self._to_server.put(error)
                 else:
-                    self._to_server.put(({"ask": "nothing"}, b""))
+                    self._to_server.put(self._behind_others(({"ask": "nothing"}, b"")))
         except Ended:
             return
 

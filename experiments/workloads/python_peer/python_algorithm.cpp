@@ -18,6 +18,7 @@ void show(OutsideLane& lane) {
   std::size_t begin = 0;
   for (const Bucket& bucket : lane.buckets()) {
     const auto count = static_cast<std::size_t>(bucket.weights.count());
+    if (count == 0) continue;  // on a profile's clock, most of them
     lane.worker().device.download(bucket.weights, std::as_writable_bytes(peer.bucket_weights().subspan(begin, count)));
     lane.worker().device.download(bucket.gradients,
                                   std::as_writable_bytes(peer.bucket_gradients().subspan(begin, count)));
@@ -30,6 +31,7 @@ void take_back(OutsideLane& lane) {
   std::size_t begin = 0;
   for (const Bucket& bucket : lane.buckets()) {
     const auto count = static_cast<std::size_t>(bucket.weights.count());
+    if (count == 0) continue;
     lane.worker().device.upload(std::as_bytes(peer.bucket_weights().subspan(begin, count)), bucket.weights);
     lane.worker().device.upload(std::as_bytes(peer.bucket_gradients().subspan(begin, count)), bucket.gradients);
     begin += count;
@@ -37,7 +39,7 @@ void take_back(OutsideLane& lane) {
 }
 
 /// A moment is a conversation: Python begins it, asks for one thing after the other, each of which other ranks may work
-/// beside, and ends it.
+/// beside, and ends it. What needs no answer comes with the next thing that does, as its "before".
 class PeerCode final : public OutsideCode {
  public:
   void open() override { Peer::of_this_process().require_algorithm(); }
@@ -52,6 +54,8 @@ class PeerCode final : public OutsideCode {
   }
 
   void body(OutsideLane& lane, std::int64_t number) override { run(lane, told_of_body(lane, number)); }
+
+  void exchange(OutsideLane& lane, int bucket) override { run(lane, told_of_exchange(lane, bucket)); }
 
  private:
   /// Elements of each bucket.
@@ -84,6 +88,8 @@ class PeerCode final : public OutsideCode {
       show(lane);
       const Json asked = Peer::of_this_process().ask(std::move(question), bytes);
       take_back(lane);
+      std::string no_bytes;
+      for (const Json& one : asked.value("before", Json::array())) answer(lane, one, no_bytes);
       if (asked.at("ask") == "nothing") return;
       question = where;
       question["answer"] = answer(lane, asked, bytes);
