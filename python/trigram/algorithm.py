@@ -224,7 +224,7 @@ class WeightMethod(Algorithm):
     local_updates = True
 
     def communicates(self, step: int) -> bool:
-        """Whether this step exchanges at all; the same on every rank."""
+        """Whether this step exchanges at all; the same on every rank. Asked once a step."""
         return True
 
     def exchange(self, worker: Worker, bucket: Bucket) -> None:
@@ -289,9 +289,6 @@ def made(make: Make) -> Algorithm:
     return algorithm
 
 
-HOOKS = ("setup", "before_forward", "gradients_ready", "before_update", "update", "after_update", "after_step", "finish", "quiesce")
-
-
 def has_own(algorithm: Algorithm, hook: str, base: type[Algorithm]) -> bool:
     """Whether it is not that of `base`."""
     return getattr(getattr(algorithm, hook), "__func__", None) is not getattr(base, hook)
@@ -309,7 +306,8 @@ def hooks_of(algorithm: Algorithm) -> list[str]:
     """Those that do something and are its own to run."""
     exchanges = exchanges_of(algorithm)
     base = {"gradients": GradientMethod, "weights": WeightMethod, "nothing": Algorithm}[exchanges]
-    return [hook for hook in HOOKS if has_own(algorithm, hook, base)] + (["communicates"] if exchanges == "weights" else [])
+    methods = [name for name, value in vars(Algorithm).items() if callable(value)]
+    return [name for name in methods if has_own(algorithm, name, base)] + (["communicates"] if exchanges == "weights" else [])
 
 
 def spec_of(algorithm: Algorithm) -> str:

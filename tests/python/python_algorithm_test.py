@@ -1,6 +1,7 @@
 """Algorithms in Python: bits and bytes of their twins in C++, on real and on simulated ranks, and how they fail. Ends with 77
 without torch."""
 
+import collections
 import importlib.util
 import itertools
 import os
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 import unittest
+import unittest.mock
 
 from failing_job import within_exchange
 from simulate_test import HERE, LAUNCHER, Case
@@ -124,6 +126,40 @@ class Page(Case):
         names = re.findall(r"^\| `(\w+)\(worker", page, re.MULTILINE)
         moments = [name for name, one in vars(algorithm.Algorithm).items() if callable(one) and "worker" in one.__code__.co_varnames]
         self.assertEqual(names, [name for name in moments if name != "quiesce"])
+
+
+class Hooks(Case):
+    def told(self, make):
+        """How often what was told two ranks in three steps, and the number of buckets."""
+        heard, buckets, begin = collections.Counter(), 0, SimulatedMoments.begin
+
+        def hear(own, rank, words):
+            nonlocal buckets
+            heard[words.get("moment") or ("body" if "body" in words else "exchange")] += 1
+            buckets = len(words.get("counts", ())) or buckets
+            return begin(own, rank, words)
+
+        with unittest.mock.patch.object(SimulatedMoments, "begin", hear):
+            self.simulate(algorithm=make, ranks=2, steps=3, clock="vgg16", bucket_size="10MiB")
+        self.assertGreater(buckets, 3)
+        return dict(heard), buckets
+
+    def test_of_an_ordinary_shape_only_exchanges_are_told(self):
+        told, buckets = self.told(python_algorithms.AllReduce)
+        self.assertEqual(told, {"setup": 2, "exchange": 2 * 3 * buckets})
+        told, buckets = self.told(lambda: python_algorithms.LocalSgd(every=2))
+        self.assertEqual(told, {"setup": 2, "communicates": 2 * 3, "exchange": 2 * buckets})
+
+    def test_that_a_class_has_are_told(self):
+        class Own(python_algorithms.AllReduce):
+            def gradients_ready(self, worker, bucket):
+                super().gradients_ready(worker, bucket)
+
+            def finish(self, worker):
+                self.ended = True
+
+        told, buckets = self.told(Own)
+        self.assertEqual(told, {"setup": 2, "gradients_ready": 6 * buckets, "body": 6 * buckets, "before_update": 6, "finish": 2})
 
 
 class Clock(Case):
@@ -282,9 +318,11 @@ if __name__ == "__main__":
         sys.exit(77)
     import torch
 
+    import python_algorithms
     import real_and_simulated as task
     import simulate_test
     from trigram import algorithm, modelled
+    from trigram.simulated_moments import SimulatedMoments
 
     simulate_test.task = task
     simulate_test.trigram = importlib.import_module("trigram")
