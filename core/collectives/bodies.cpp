@@ -1,7 +1,8 @@
 // The body of every collective on top of exchange.
+#include "core/collectives/bodies.hpp"
+
 #include <vector>
 
-#include "core/collectives/bodies.hpp"
 #include "core/collectives/reduction.hpp"
 #include "core/lane/all_reduce.hpp"
 #include "core/values/error.hpp"

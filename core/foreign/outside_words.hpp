@@ -14,11 +14,11 @@ namespace trigram {
 nlohmann::json told_of_moment(OutsideLane& lane, const std::string& moment, int bucket);
 /// {"body": number, "step", …}.
 nlohmann::json told_of_body(OutsideLane& lane, std::int64_t number);
-/// {"exchange": bucket}, and where the lane is.
+/// {"exchange": bucket, "step", …}.
 nlohmann::json told_of_exchange(OutsideLane& lane, int bucket);
 
-/// Does what is asked for within a moment, {"ask": "start" | "wait" | "done" | "record" | "charge" | "now", …}, and
-/// gives the answer, which is null where there is none. Throws Error for another word.
+/// Does what is asked for within a moment, {"ask": "start" | "wait" | "done" | "communicates" | "record" | "charge" |
+/// "now", …}, and gives the answer, which is null where there is none. Throws Error for another word.
 nlohmann::json answer_to(OutsideLane& lane, const nlohmann::json& asked);
 
 /// A collective as {"collective", "op", "peer", "peers", "sent"}, its buffers still to come. Throws UsageError for an
