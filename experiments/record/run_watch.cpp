@@ -62,6 +62,8 @@ std::string expectation(const HowFar& now) {
   return text + "; " + memory_text(now.memory) + " of memory so far";
 }
 
+bool is_long(const HowFar& now) { return now.seconds >= first_seconds && expected_seconds(now) > worth_saying; }
+
 RunWatch::RunWatch(RankRuntime& runtime, const std::atomic<std::int64_t>& done, Said said)
     : runtime_(runtime),
       done_(done),
@@ -119,10 +121,10 @@ void RunWatch::look() {
   const HowFar now = how_far();
   if (now.seconds < first_seconds) return;
   warn_of_memory(now.memory);
-  const double expected = expected_seconds(now);
-  if (!announced_ && expected > worth_saying) {
+  if (!announced_ && is_long(now)) {
     announced_ = true;
-    say(so_far() + ": " + expectation(now) + (expected > long_run && !said_.hint.empty() ? "; " + said_.hint : ""));
+    const bool hinted = expected_seconds(now) > long_run && !said_.hint.empty();
+    say(so_far() + ": " + expectation(now) + (hinted ? "; " + said_.hint : ""));
   }
   if (now.seconds < next_line_) return;
   next_line_ = now.seconds + silence;

@@ -26,6 +26,9 @@ struct HowFar {
 /// "200 steps will take about 48 min, about 1.2e+06 messages each, 8.3e+04 simulated a second; 1.2GB of memory so
 /// far".
 std::string expectation(const HowFar& now);
+/// Whether that is worth saying: of a run of which some seconds are seen, and which is expected to take longer than
+/// somebody waits without asking.
+bool is_long(const HowFar& now);
 
 /// A thread beside rank 0 that says on standard error, where a run lasts longer than some seconds, what to expect, and
 /// then from time to time how far a long step is.
