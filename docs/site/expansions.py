@@ -2,6 +2,7 @@
 
 `<!-- flags: run -->` becomes the table of that subcommand's flags, `<!-- products -->` everything that is registered,
 `<!-- parameters: backends sim -->` the parameters of one product,
+`<!-- fields: run.json -->` what the schema of that result file says of each field,
 `<!-- study: latency -->` what its notes say it asks and cannot tell, `<!-- decisions: 3 27 -->` these sections of
 DECISIONS.md, and `<!-- decision-index -->` a list of all of them by room. Diagrams of Mermaid become those of Graphviz, and
 links to folders those of their pages."""
@@ -12,11 +13,12 @@ import textwrap
 from pathlib import Path
 
 import decisions
+import fields
 import notes
 import program
 
 EXPANDED = {"flags": program.flags, "products": program.products, "parameters": program.parameters,
-            "study": notes.study, "decisions": decisions.sections, "decision-index": decisions.index}
+            "fields": fields.of, "study": notes.study, "decisions": decisions.sections, "decision-index": decisions.index}
 
 
 def expanded(text, tree):
@@ -55,7 +57,7 @@ def prepare(app, docname, source):
     tree = Path(app.srcdir)
     text = expanded(source[0], tree)
     if text != source[0]:  # a page that was read before is read again when what it expands has changed
-        for origin in (os.environ["TRIGRAM_PROGRAM"], tree / "DECISIONS.md", *tree.glob("experiments/studies/*.md")):
+        for origin in (os.environ["TRIGRAM_PROGRAM"], tree / "DECISIONS.md", *tree.glob("experiments/studies/*.md"), *tree.glob("experiments/schemas/*.json")):
             app.env.note_dependency(str(origin))
     text = re.sub(r"```mermaid\n(.*?)```", as_graphviz, text, flags=re.DOTALL)
     source[0] = without_folders(text, (tree / docname).parent)

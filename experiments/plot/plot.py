@@ -11,7 +11,7 @@ import traceback
 
 FAILED = 1
 UNUSABLE = 2
-NO_MATPLOTLIB = 3
+MODULE_MISSING = 3
 
 # Pictures depend on results alone: the modules and the matplotlibrc that count are those beside this file.
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -65,7 +65,7 @@ def main(words):
         return UNUSABLE
     except ImportError as error:
         print(error)
-        return NO_MATPLOTLIB
+        return MODULE_MISSING
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         print(f"{os.path.basename(frame.filename)}:{frame.lineno}: {type(error).__name__}: {error}")

@@ -1,6 +1,7 @@
 """Reads result files. They may be cut, edited or of something else: what cannot be used is named with its place."""
 
 import csv
+import functools
 import json
 import math
 import re
@@ -53,8 +54,12 @@ def read(path, parse):
         raise Unusable(f"'{path}' cannot be read: {error}") from error
 
 
+def no_number(constant):
+    raise ValueError(f"{constant} is no number of JSON")
+
+
 def json_of(path):
-    return read(path, json.load)
+    return read(path, functools.partial(json.load, parse_constant=no_number))
 
 
 def rows_of(path, columns):

@@ -14,8 +14,8 @@ int write_page(const std::filesystem::path& page, const nlohmann::json& advice) 
   if (!advice.is_null()) given["advice"] = advice;
   const int code = run_script(shipped_folder("report") / "report.py", given.dump());
   require(code != missing_module,
-          "a module of Python is missing; install python3-jinja2, python3-matplotlib and python3-plotly, or by pip "
-          "install 'trigram[pictures]'");
+          "a module of Python is missing; install python3-fastjsonschema, python3-jinja2, python3-matplotlib and "
+          "python3-plotly, or by pip install 'trigram[pictures]'");
   return code;
 }
 

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int unusable = 2;
-constexpr int no_matplotlib = 3;
+constexpr int module_missing = 3;
 
 void require_formats(const std::string& formats) {
   std::istringstream words(formats);
@@ -59,8 +59,9 @@ void draw(const std::vector<std::filesystem::path>& folders, const PictureOption
     if (!ended.text.empty()) std::cout << ended.text << "\n";
     return;
   }
-  require(ended.code != no_matplotlib, "matplotlib is missing (" + ended.text +
-                                           "); install python3-matplotlib, or by pip install 'trigram[pictures]'");
+  require(ended.code != module_missing, "pictures need what is missing here (" + ended.text +
+                                            "); install python3-matplotlib and python3-fastjsonschema, or by pip "
+                                            "install 'trigram[pictures]'");
   require(ended.code != unusable, "cannot draw '" + folders.front().string() + "': " + ended.text);
   throw Error("plotting '" + folders.front().string() + "' failed: " + ended.text);
 }

@@ -19,8 +19,8 @@ struct PictureOptions {
 };
 
 /// Draws pictures of a run or of a study; of several runs, beside each other, into `out`, which they need.
-/// Throws UsageError when a folder holds neither, a format is none of these, or Python or
-/// matplotlib is missing, saying what to install.
+/// Throws UsageError when a folder holds neither, a format is none of these, or Python or a module that draws is
+/// missing, saying what to install.
 void draw(const std::vector<std::filesystem::path>& folders, const PictureOptions& options = {});
 
 /// Throws UsageError where the folder holds the results of neither a run, a study nor a search.

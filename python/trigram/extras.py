@@ -5,9 +5,9 @@ import importlib.util
 EXTRAS = {"torch": "training", "pandas": "tables", "matplotlib": "pictures", "redis": "servers"}
 
 
-def how_to_install(package: str) -> str:
-    """As messages end that miss it."""
-    return f"install it by pip install 'trigram[{EXTRAS[package]}]', or as Debian's python3-{package}"
+def how_to_install(package: str, *more: str) -> str:
+    """As messages end that miss it, or what is used with it."""
+    return f"install it by pip install 'trigram[{EXTRAS[package]}]', or as Debian's {' and '.join(f'python3-{one}' for one in (package, *more))}"
 
 
 def require(package: str, what: str) -> None:

@@ -45,7 +45,7 @@ class Pictures(Sequence[pathlib.Path]):
 
 def draw(*folders: pathlib.Path) -> Pictures:
     """Draws what a folder holds, or several runs beside each other, into the first folder, with the matplotlib of this Python.
-    Raises ImportError without one, ValueError for files that cannot be drawn."""
+    Raises ImportError where a module that draws is missing, ValueError for files that cannot be drawn."""
     script = program.shipped("plot/plot.py")
     ended = subprocess.run([sys.executable, "-B", str(script), *(str(folder.resolve()) for folder in folders)], stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
@@ -58,7 +58,7 @@ def draw(*folders: pathlib.Path) -> Pictures:
 def error_of(code: int, text: str) -> Exception:
     """By the exit codes of plot.py."""
     if code == 3:
-        return ImportError(f"matplotlib is missing ({text}); {how_to_install('matplotlib')}")
+        return ImportError(f"pictures need what is missing here ({text}); {how_to_install('matplotlib', 'fastjsonschema')}")
     if code == 2:
         return ValueError(text)
     return RuntimeError(f"plotting failed: {text}")

@@ -78,7 +78,9 @@ inline Ended shell(const std::string& line) {
 }
 
 /// Whether the program can draw pictures here.
-inline bool has_matplotlib() { return shell("/usr/bin/python3 -I -c 'import matplotlib' 2>&1").code == 0; }
+inline bool has_matplotlib() {
+  return shell("/usr/bin/python3 -I -c 'import matplotlib, fastjsonschema' 2>&1").code == 0;
+}
 
 /// `environment` is added to this process's: "RANK=1 WORLD_SIZE=2".
 inline Ended program(const std::string& arguments, const std::string& environment = "") {

@@ -1,11 +1,12 @@
 """What tests of pictures begin with: the scripts that draw, and matplotlib without a screen. Whoever imports it ends with 77 where
-matplotlib is missing."""
+matplotlib or fastjsonschema is missing."""
 
 import pathlib
 import sys
 
 sys.dont_write_bytecode = True
 try:
+    import fastjsonschema  # noqa: F401
     import matplotlib
 except ImportError:
     sys.exit(77)

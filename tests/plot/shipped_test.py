@@ -12,6 +12,7 @@ import unittest
 
 import drawing  # which finds the modules below
 import checked
+import described
 import map_plot
 import numpy as np
 import tables
@@ -130,6 +131,7 @@ class Shipped(unittest.TestCase):
     def same_decisions(self, out):
         """Tables and pictures call the same order of rows, at every place and by every run's own error bar, and give the fastest the same
         probability."""
+        described.described(out / "study.json")
         study = checked.study(out / "study.json")
         runs = [run for run in checked.runs(out, study) if not run["variant"]]
         times, errors, _, _ = map_plot.times_of(study, runs)

@@ -15,6 +15,7 @@ import style
 import unusable
 
 BREAKDOWN = {"compute_s": 4.0, "exposed_s": 1.0, "encode_s": 0.5, "wire_s": 2.0, "decode_s": 0.25}
+RUN = {"workload": {"description": "a model"}, "configuration": {"flags": {"algorithm": "all_reduce"}}}
 
 
 def curve(loss, accuracy=None, step_s=0.3):
@@ -48,7 +49,8 @@ class Pictures(unittest.TestCase):
         for place, (row, measure, loss, *values) in enumerate(runs):
             folder = self.folder / "runs" / f"{row}-{place}"
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "run.json").write_text(json.dumps({"summary": {"breakdown": BREAKDOWN}, "curve": curve(loss, step_s=step_s if isinstance(step_s, float) else step_s[row])}))
+            points = curve(loss, step_s=step_s if isinstance(step_s, float) else step_s[row])
+            (folder / "run.json").write_text(json.dumps(RUN | {"summary": {"breakdown": BREAKDOWN}, "curve": points}))
             lines.append(",".join([row, row, "", f"runs/{folder.name}", str(measure), *values]))
         (self.folder / "runs.csv").write_text("\n".join(lines) + "\n")
 
@@ -173,7 +175,7 @@ class Pictures(unittest.TestCase):
         self.assertEqual([line.get_marker() for line in axes.lines], [marks[row]["marker"] for row in rows])
 
     def test_a_panel_that_is_no_name_is_refused(self):
-        with self.assertRaisesRegex(unusable.Unusable, r"rows.a.panel: '\.\./x' is no name"):
+        with self.assertRaisesRegex(unusable.Unusable, r"rows\[0\].panel: '\.\./x' is no name"):
             self.draw({"a": "../x"}, [("a", 1, 1)])
 
 

@@ -115,7 +115,7 @@ class Installed(unittest.TestCase):
             said = self.python("-c", hidden)
             self.assertRegex(said, rf"{package}.* missing.*pip install 'trigram\[{extra}\]'", use)
 
-    @unittest.skipUnless(has("pandas", "matplotlib"), "this Python has no pandas, or no matplotlib")
+    @unittest.skipUnless(has("pandas", "matplotlib", "fastjsonschema"), "this Python has no pandas, or draws no pictures")
     def test_tables_and_pictures(self):
         self.python("-c", DRAWS)
 

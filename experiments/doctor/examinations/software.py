@@ -7,7 +7,7 @@ from ask import program
 
 TITLE = "software"
 PLACE = 3
-PACKAGES = ("torch", "numpy", "pandas", "matplotlib", "optuna", "dask", "nvidia-nccl-cu12", "nvidia-nccl-cu13")
+PACKAGES = ("torch", "numpy", "pandas", "matplotlib", "fastjsonschema", "optuna", "dask", "nvidia-nccl-cu12", "nvidia-nccl-cu13")
 ASK = ("import importlib.metadata as m, sys\nprint(sys.version.split()[0])\nfor name in sys.argv[1:]:\n try: print(name, m.version(name))\n"
        " except m.PackageNotFoundError: pass\n")
 
