@@ -1,12 +1,12 @@
-// Collectives as sets of concurrent flows: O(ranks) of them instead of O(ranks²), or those of one node, the same
-// numbers to the bit.
+#include "backends/sim/communicator/fluid.hpp"
+
 #include <algorithm>
 #include <array>
+#include <bit>
 
-#include "backends/sim/communicator/communicator.hpp"
-#include "backends/sim/communicator/parts.hpp"
+#include "backends/sim/communicator/in_memory.hpp"
 #include "backends/sim/engine/blocking.hpp"
-#include "core/collectives/reduction.hpp"
+#include "core/lane/all_reduce.hpp"
 #include "core/values/error.hpp"
 
 namespace trigram::sim {
@@ -23,10 +23,10 @@ std::int64_t without_chunk(Buffer x, int chunk, int n) {
 }  // namespace
 
 // A ring of equal parts is one flow; one large part would pass from rank to rank, round after round.
-bool SimCommunicator::has_fluid_form(const CollectiveCall& call) const {
+bool FluidCollectives::has_form(const CollectiveCall& call, const Communicator& comm) const {
   switch (call.collective) {
     case Collective::all_reduce:
-      return all_reduce_algorithm().is_ring() || all_reduce_algorithm().pipelined();
+      return comm.all_reduce_algorithm().is_ring() || comm.all_reduce_algorithm().pipelined();
     case Collective::all_gather: {
       PartSizes sizes;
       sizes.add(call.parts);
@@ -38,153 +38,117 @@ bool SimCommunicator::has_fluid_form(const CollectiveCall& call) const {
       return true;
     case Collective::broadcast:
     case Collective::reduce:
-      return group_->symmetry() == Symmetry::node;
+      return member_.group->symmetry() == Symmetry::node;
     default:
       return false;
   }
 }
 
-bool SimCommunicator::performs(const CollectiveCall& call) {
-  const bool fluid = fluid_ && size() > 1 && has_fluid_form(call);
-  simulation_.note(call.collective, fluid);
-  return fluid || (chosen(call.collective) && call.parts.empty()) ||
-         (call.collective == Collective::all_reduce && size() > 1 && all_reduce_algorithm().pipelined());
-}
-
-void SimCommunicator::perform(const CollectiveCall& call) {
-  if (!performs(call)) return Communicator::perform(call);
+void FluidCollectives::perform(const CollectiveCall& call, Communicator& comm) const {
   switch (call.collective) {
-    case Collective::all_reduce:
-      return all_reduce(call.x, call.op);
-    case Collective::reduce_scatter:
-      return reduce_scatter(call.x, call.op);
-    case Collective::all_gather:
-      return call.parts.empty() ? all_gather(call.x) : all_gather_parts(call.parts);
     case Collective::all_to_all:
-      return all_to_all(call.parts, call.received);
+      return all_to_all(call);
     case Collective::broadcast:
-      return broadcast(call.x, call.root);
+      return tree(call, comm, {call.root, (call.root + 1) % member_.size(), 0});
     case Collective::reduce:
-      return reduce(call.x, call.op, call.root);
+      return tree(call, comm, {(call.root + 1) % member_.size(), call.root, 0});
     case Collective::barrier:
       return barrier();
     default:
-      return Communicator::perform(call);
+      return call.parts.empty() ? ring_of_chunks(call, comm) : all_gather_parts(call.parts);
   }
 }
 
-void SimCommunicator::enter(Buffer x) {
-  group_->require_whole(rank_);
-  if (simulation_.any_dead()) {
-    for (const int member : group_->members()) simulation_.require_alive(group_->member(rank_), member);
-  }
-  group_->meeting().buffers[at(rank_)] = x;
-}
-
-void SimCommunicator::check_same_sizes() const {
-  const Buffer& first = group_->meeting().buffers.front();
-  for (int rank = 1; rank < size(); ++rank) {
-    const Buffer& x = group_->meeting().buffers[at(rank)];
-    if (same_size(x, first)) continue;
-    throw Error("rank " + std::to_string(group_->member(rank)) + " brings " + std::to_string(x.modelled_bytes()) +
-                " bytes to a collective, rank " + std::to_string(group_->member(0)) + " brings " +
-                std::to_string(first.modelled_bytes()) + "; all ranks must agree");
-  }
-}
-
-// What the next ranks of a ring get is what they send, moved by one.
+// What the next ranks of a ring get is what they send, moved by one. Every rank answers for its own link: its flow,
+// then what its later rounds pay in latency. A ring runs at the pace of its slowest link, which is the last to be done.
 template <class Move, class Volume>
-void SimCommunicator::ring(const char* name, int rounds, const Volume& volume, const Move& move) {
-  const int n = size();
-  const bool stood_for = group_->symmetry() != Symmetry::none;
-  const Call call(*this, name);
+void FluidCollectives::ring(const char* name, int rounds, const Volume& volume, const Move& move) const {
+  const int n = member_.size(), rank = member_.rank;
+  const bool stood_for = member_.group->symmetry() != Symmetry::none;
+  const Call here(member_, name);
   blocking([&] {
-    group_->meet(rank_, [&] {
+    member_.group->meet(rank, [&] {
       move();
       if (!stood_for) return;
       std::int64_t most = 0;
       for (int sender = 0; sender < n; ++sender) most = std::max(most, volume(sender));
-      carry(ring_of_first_node(most), rounds);
+      stand_ins_.carry(stand_ins_.ring_of_first_node(most), rounds);
     });
   });
-  if (!stood_for) return ring_flow(volume(rank_), volume((rank_ + n - 1) % n), rounds);
-  simulation_.count(group_->member(rank_), group_->member((rank_ + 1) % n), volume(rank_));
+  const int next = (rank + 1) % n, previous = (rank + n - 1) % n;
+  if (stood_for) return member_.simulation.count(member_.of_world(), member_.group->member(next), volume(rank));
+  const std::array transfers{Transfer::send_to(next, flow_of(volume(rank))),
+                             Transfer::receive_from(previous, flow_of(volume(previous)))};
+  messages_.exchange_rounds(transfers, rounds);
 }
 
-void SimCommunicator::all_reduce(Buffer x, ReduceOp op) {
-  if (all_reduce_algorithm().pipelined()) return all_reduce_pipelined(x, op);
-  enter(x);
-  const int n = size();
-  // Reduce-scatter keeps a rank's own chunk and brings it; all-gather leaves out the next rank's.
-  const auto volume = [&](int sender) { return without_chunk(x, sender, n) + without_chunk(x, (sender + 1) % n, n); };
-  ring("all_reduce", 2 * (n - 1), volume, [&] {
-    reduce_chunks(op);
-    gather_chunks();
+template <class Volume>
+void FluidCollectives::ring_of_vectors(const CollectiveCall& call, Communicator& comm, int rounds,
+                                       const Volume& volume) const {
+  member_.enter(call.x);
+  ring(name_of(call.collective), rounds, volume, [&] {
+    require_same_sizes(*member_.group);
+    perform_in_memory(comm, call, member_.brought());
   });
 }
 
-void SimCommunicator::reduce_scatter(Buffer x, ReduceOp op) {
-  if (chosen(Collective::reduce_scatter))
-    return flow_as_chosen(Collective::reduce_scatter, x, 0, [&] { reduce_chunks(op); });
-  enter(x);
-  const int n = size();
-  ring(
-      "reduce_scatter", n - 1, [&](int sender) { return without_chunk(x, sender, n); }, [&] { reduce_chunks(op); });
+// Reduce-scatter keeps a rank's own chunk and brings it; all-gather leaves out the next rank's.
+void FluidCollectives::ring_of_chunks(const CollectiveCall& call, Communicator& comm) const {
+  const int n = member_.size();
+  const auto scattered = [&](int sender) { return without_chunk(call.x, sender, n); };
+  const auto gathered = [&](int sender) { return without_chunk(call.x, (sender + 1) % n, n); };
+  if (call.collective == Collective::reduce_scatter) return ring_of_vectors(call, comm, n - 1, scattered);
+  if (call.collective == Collective::all_gather) return ring_of_vectors(call, comm, n - 1, gathered);
+  ring_of_vectors(call, comm, 2 * (n - 1), [&](int sender) { return scattered(sender) + gathered(sender); });
 }
 
-void SimCommunicator::all_gather(Buffer x) {
-  if (chosen(Collective::all_gather)) return flow_as_chosen(Collective::all_gather, x, 0, [&] { gather_chunks(); });
-  enter(x);
-  const int n = size();
-  ring(
-      "all_gather", n - 1, [&](int sender) { return without_chunk(x, (sender + 1) % n, n); }, [&] { gather_chunks(); });
-}
-
-void SimCommunicator::all_gather_parts(std::span<const Buffer> parts) {
-  const int n = size();
+void FluidCollectives::all_gather_parts(std::span<const Buffer> parts) const {
+  const int n = member_.size();
   ensure(parts.size() == at(n), "all_gather needs one buffer a rank");
-  enter({});
-  Meeting& meeting = group_->meeting();
-  meeting.send[at(rank_)] = parts;
+  member_.enter({});
+  Meeting& meeting = member_.group->meeting();
+  meeting.send[at(member_.rank)] = parts;
   std::int64_t total = 0;
   for (const Buffer& part : parts) total += part.modelled_bytes();
   const auto volume = [&](int sender) { return total - parts[at((sender + 1) % n)].modelled_bytes(); };
   ring("all_gather", n - 1, volume, [&] {
     for (int from = 0; from < n; ++from) {
       for (int to = 0; to < n; ++to)
-        deliver(meeting.send[at(from)][at(from)], meeting.send[at(to)][at(from)], from, to);
+        deliver(*member_.group, meeting.send[at(from)][at(from)], meeting.send[at(to)][at(from)], from, to);
     }
   });
 }
 
-void SimCommunicator::all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) {
-  const int n = size();
+void FluidCollectives::all_to_all(const CollectiveCall& call) const {
+  const std::span<const Buffer> send = call.parts, receive = call.received;
+  const int n = member_.size();
   ensure(send.size() == at(n) && receive.size() == at(n), "all_to_all needs one buffer a rank");
-  enter({});
-  Meeting& meeting = group_->meeting();
-  meeting.send[at(rank_)] = send;
-  meeting.receive[at(rank_)] = receive;
-  PartSizes& sizes = meeting.sizes[at(rank_)] = {};
+  member_.enter({});
+  Meeting& meeting = member_.group->meeting();
+  meeting.send[at(member_.rank)] = send;
+  meeting.receive[at(member_.rank)] = receive;
+  PartSizes& sizes = meeting.sizes[at(member_.rank)] = {};
   sizes.add(send);
   sizes.add(receive);
-  const Call call(*this, "all_to_all");
+  const Call here(member_, "all_to_all");
   blocking([&] {
-    group_->meet(rank_, [&] {
+    member_.group->meet(member_.rank, [&] {
       PartSizes all;
       for (const PartSizes& one : meeting.sizes) all.add(one);
       if (!all.equal_phantoms()) deliver_all();
-      meeting.even = group_->symmetry() != Symmetry::none && all.nearly_equal();
-      if (meeting.even) carry(all_to_all_of_first_node(), 1);
+      meeting.even = member_.group->symmetry() != Symmetry::none && all.nearly_equal();
+      if (meeting.even) stand_ins_.carry(stand_ins_.all_to_all_of_first_node(), 1);
     });
   });
-  if (!meeting.even) return simulation_.network().limits_messages() ? flows_to_ranks() : flows_to_nodes();
-  const int like = (rank_ + static_cast<int>(group_->by_node().front().size())) % n;
-  simulation_.count(group_->member(rank_), group_->member(like), bytes_between(rank_, Reach::other_nodes));
+  if (!meeting.even) return member_.simulation.network().limits_messages() ? flows_to_ranks() : flows_to_nodes();
+  const int like = (member_.rank + static_cast<int>(member_.group->by_node().front().size())) % n;
+  member_.simulation.count(member_.of_world(), member_.group->member(like),
+                           stand_ins_.bytes_between(member_.rank, StandIns::Reach::other_nodes));
 }
 
 // One flow to each node, that of its own among them, then leave together.
-void SimCommunicator::flows_to_nodes() {
-  const Meeting& meeting = group_->meeting();
+void FluidCollectives::flows_to_nodes() const {
+  const Meeting& meeting = member_.group->meeting();
   const auto bytes_to_node = [&](int sender, const std::vector<int>& ranks) {
     std::int64_t bytes = 0;
     for (const int r : ranks) bytes += r == sender ? 0 : meeting.send[at(sender)][at(r)].modelled_bytes();
@@ -192,65 +156,65 @@ void SimCommunicator::flows_to_nodes() {
   };
   // A flow to another node goes to the rank with this local rank (counted round), the flow inside the node to the next.
   const auto receiver = [&](int sender, const std::vector<int>& ranks) {
-    const int place = group_->local_rank(sender);
+    const int place = member_.group->local_rank(sender);
     const bool own = ranks[at(place) % ranks.size()] == sender;
     return ranks[at(place + (own ? 1 : 0)) % ranks.size()];
   };
   std::vector<Transfer> transfers;
-  const int own_node = group_->node_of(rank_);
-  const std::vector<int>& mine = group_->by_node()[at(own_node)];
-  const int nodes = static_cast<int>(group_->by_node().size());
+  const int own_node = member_.group->node_of(member_.rank);
+  const std::vector<int>& mine = member_.group->by_node()[at(own_node)];
+  const int nodes = static_cast<int>(member_.group->by_node().size());
   for (int step = 0; step < nodes; ++step) {
-    const std::vector<int>& to = group_->by_node()[at((own_node + step) % nodes)];
-    if (receiver(rank_, to) != rank_)
-      transfers.push_back(Transfer::send_to(receiver(rank_, to), flow_of(bytes_to_node(rank_, to))));
-    for (const int sender : group_->by_node()[at((own_node - step + nodes) % nodes)]) {
-      if (sender == rank_ || receiver(sender, mine) != rank_) continue;
+    const std::vector<int>& to = member_.group->by_node()[at((own_node + step) % nodes)];
+    if (receiver(member_.rank, to) != member_.rank)
+      transfers.push_back(Transfer::send_to(receiver(member_.rank, to), flow_of(bytes_to_node(member_.rank, to))));
+    for (const int sender : member_.group->by_node()[at((own_node - step + nodes) % nodes)]) {
+      if (sender == member_.rank || receiver(sender, mine) != member_.rank) continue;
       transfers.push_back(Transfer::receive_from(sender, flow_of(bytes_to_node(sender, mine))));
     }
   }
-  exchange(transfers);
-  blocking([&] { group_->meet(rank_, [] {}); });
+  messages_.exchange(transfers);
+  blocking([&] { member_.group->meet(member_.rank, [] {}); });
 }
 
 // Where connections and hosts limit single messages, a flow cannot stand for several: it would share links as one does.
-void SimCommunicator::flows_to_ranks() {
-  const Meeting& meeting = group_->meeting();
+void FluidCollectives::flows_to_ranks() const {
+  const Meeting& meeting = member_.group->meeting();
   const auto bytes = [&](int from, int to) { return flow_of(meeting.send[at(from)][at(to)].modelled_bytes()); };
-  const int n = size();
+  const int n = member_.size();
   std::vector<Transfer> transfers;
   for (int distance = 1; distance < n; ++distance) {
-    const int to = (rank_ + distance) % n, from = (rank_ + n - distance) % n;
-    transfers.push_back(Transfer::send_to(to, bytes(rank_, to)));
-    transfers.push_back(Transfer::receive_from(from, bytes(from, rank_)));
+    const int to = (member_.rank + distance) % n, from = (member_.rank + n - distance) % n;
+    transfers.push_back(Transfer::send_to(to, bytes(member_.rank, to)));
+    transfers.push_back(Transfer::receive_from(from, bytes(from, member_.rank)));
   }
-  exchange(transfers);
-  blocking([&] { group_->meet(rank_, [] {}); });
+  messages_.exchange(transfers);
+  blocking([&] { member_.group->meet(member_.rank, [] {}); });
 }
 
 // Its messages are empty, so that nobody is in another's way: the rounds are sums of latencies.
-void SimCommunicator::barrier() {
-  enter({});
-  const Call call(*this, "barrier");
+void FluidCollectives::barrier() const {
+  member_.enter({});
+  const Call here(member_, "barrier");
   blocking([&] {
-    group_->meet(rank_, [&] { group_->meeting().waits = barrier_waits(); });
-    simgrid::s4u::this_actor::sleep_for(group_->meeting().waits[at(rank_)]);
+    member_.group->meet(member_.rank, [&] { member_.group->meeting().waits = barrier_waits(); });
+    simgrid::s4u::this_actor::sleep_for(member_.group->meeting().waits[at(member_.rank)]);
   });
 }
 
 // Dissemination: in the round of distance d a message from r to r + d starts when both are there, and both go on when
 // it has arrived.
-std::vector<double> SimCommunicator::barrier_waits() const {
-  const int n = size();
+std::vector<double> FluidCollectives::barrier_waits() const {
+  const int n = member_.size();
   std::vector<double> waits(at(n), 0.0);
   for (int distance = 1; distance < n; distance *= 2) {
     const std::vector<double> before = waits;
     for (int from = 0; from < n; ++from) {
       const int to = (from + distance) % n;
-      const int sender = group_->member(from), receiver = group_->member(to);
+      const int sender = member_.group->member(from), receiver = member_.group->member(to);
       const double arrived = std::max(before[at(from)], before[at(to)]) +
-                             simulation_.platform().message_overhead(sender, receiver) +
-                             simulation_.platform().latency(sender, receiver);
+                             member_.simulation.platform().message_overhead(sender, receiver) +
+                             member_.simulation.platform().latency(sender, receiver);
       waits[at(from)] = std::max(waits[at(from)], arrived);
       waits[at(to)] = std::max(waits[at(to)], arrived);
     }
@@ -258,64 +222,28 @@ std::vector<double> SimCommunicator::barrier_waits() const {
   return waits;
 }
 
-// Every rank answers for its own link: its flow, then what its later rounds pay in latency. A ring runs at the pace of
-// its slowest link, which is the last to be done.
-void SimCommunicator::ring_flow(std::int64_t sent, std::int64_t received, int rounds) {
-  const int n = size();
-  const int next = (rank_ + 1) % n;
-  const std::array transfers{Transfer::send_to(next, flow_of(sent)),
-                             Transfer::receive_from((rank_ + n - 1) % n, flow_of(received))};
-  Call call(*this, "a ring", transfers);
+// Inside a node nobody is in another's way, and nobody is done before the root's ⌈log₂ n⌉ messages, which its link
+// carries one after the other.
+void FluidCollectives::tree(const CollectiveCall& call, Communicator& comm, StandIn flow) const {
+  require_root(call, member_.size());
+  member_.enter(call.x);
+  const Call here(member_, name_of(call.collective));
+  const int rounds = std::bit_width(static_cast<unsigned>(member_.size() - 1));
   blocking([&] {
-    const Platform& platform = simulation_.platform();
-    const int from = group_->member(rank_), to = group_->member(next);
-    const double overhead = platform.message_overhead(from, to);
-    const double before_a_round = platform.latency(from, to) + overhead;
-    Outstanding outstanding(*this, call.blocked);
-    if (overhead > 0) simgrid::s4u::this_actor::sleep_for(overhead);
-    start_together(transfers, outstanding, rounds);  // whose oldest is the one that is sent
-    while (outstanding.size() > 0) {
-      outstanding.finish_oldest();
-      if (rounds > 1 && outstanding.size() == 1) simgrid::s4u::this_actor::sleep_for((rounds - 1) * before_a_round);
-    }
-    outstanding.complete();
-    call.blocked.awaits_all();
-    group_->meet(rank_, [] {});
+    member_.group->meet(member_.rank, [&] {
+      require_same_sizes(*member_.group);
+      perform_in_memory(comm, call, member_.brought());
+      flow.bytes = rounds * call.x.modelled_bytes();
+      stand_ins_.carry({flow}, rounds);
+    });
   });
 }
 
-// As the rounds do: chunk i = x_{i+1} + x_{i+2} + … + x_i, held by the rank that adds last.
-void SimCommunicator::reduce_chunks(ReduceOp op) {
-  const std::vector<Buffer>& x = group_->meeting().buffers;
-  const int n = size();
-  check_same_sizes();
-  if (x.front().is_phantom()) return;
-  const ReduceOp sum_or_op = op == ReduceOp::mean ? ReduceOp::sum : op;
-  for (int chunk = 0; chunk < n; ++chunk) {
-    for (int step = 2; step <= n; ++step) {
-      const Buffer held = x[at((chunk + step) % n)].chunk(chunk, n);
-      if (held.count() == 0) continue;
-      device_.kernels().reduce(sum_or_op, x[at((chunk + step - 1) % n)].chunk(chunk, n), held);
-    }
-    finish_mean(*this, op, x[at(chunk)].chunk(chunk, n));
-  }
-}
-
-void SimCommunicator::gather_chunks() {
-  const std::vector<Buffer>& x = group_->meeting().buffers;
-  const int n = size();
-  check_same_sizes();
-  if (x.front().is_phantom()) return;
-  for (int chunk = 0; chunk < n; ++chunk) {
-    for (int to = 0; to < n; ++to) copy_bytes(x[at(chunk)].chunk(chunk, n), x[at(to)].chunk(chunk, n));
-  }
-}
-
-void SimCommunicator::deliver_all() const {
-  const Meeting& meeting = group_->meeting();
-  for (int from = 0; from < size(); ++from) {
-    for (int to = 0; to < size(); ++to)
-      deliver(meeting.send[at(from)][at(to)], meeting.receive[at(to)][at(from)], from, to);
+void FluidCollectives::deliver_all() const {
+  const Meeting& meeting = member_.group->meeting();
+  for (int from = 0; from < member_.size(); ++from) {
+    for (int to = 0; to < member_.size(); ++to)
+      deliver(*member_.group, meeting.send[at(from)][at(to)], meeting.receive[at(to)][at(from)], from, to);
   }
 }
 
