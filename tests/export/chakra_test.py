@@ -132,6 +132,13 @@ class Exports(unittest.TestCase):
             self.assertTrue(of and all(rank in groups[name] for name in of))
         self.assertIn("ASTRA-sim ends at them", said)  # reduce inside nodes
 
+    def test_sizes_are_those_of_each_collective(self):
+        # A node's two ranks halve 4 MB between them, each half is reduced over nodes, and both halves go to both: one rank's part is a half.
+        _, ranks = self.exported("--hierarchy", "all_nics")
+        for rank, (_, nodes) in enumerate(ranks):
+            sizes = {(one["name"], one["attributes"]["comm_size"][1][0]) for one in nodes if one["type"] == 7}
+            self.assertEqual(sizes, {("reduce_scatter", 4000000), ("all_reduce", (2000128, 1999872)[rank % 2]), ("all_gather", 2000000)})  # in grains of 256
+
     def test_what_is_no_collective_is_left_out(self):
         self.ran("run", "--workload", "profile:file=mine.csv", "--cluster", TWO_BY_TWO, "--algorithm", "decentralized", "--steps", "2", "--trace", "on", "--out", "run")
         ended = self.program("export", "chakra", "run", "--out", "none")

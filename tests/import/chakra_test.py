@@ -71,6 +71,8 @@ class Messages(unittest.TestCase):
             content = number(8 * which + (5 if struct.calcsize(form) == 4 else 1)) + struct.pack(form, 5)
             self.assertEqual(schema.attribute(field(1, b"comm_size") + content), (b"comm_size", 5))
         self.assertEqual(wire.signed((1 << 64) - 1), -1)
+        for broken in (field(2, b"name")[:-1], b"\x09\x01", b"\x0b", b"\x80", b"\x00\x01", 11 * b"\xff" + b"\x01"):
+            self.assertRaises(wire.Malformed, lambda: list(wire.fields(broken)))
         self.assertEqual(wire.whole_numbers(number(7) + number(300)), [7, 300])
 
     def test_protobuf_reads_what_is_written_and_writes_what_is_read(self):

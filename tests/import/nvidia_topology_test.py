@@ -76,6 +76,17 @@ class Matrices(Case):
         self.assertEqual(self.keys(gpus(cells))["node_bandwidth"], "31.5GB/s in 6GB/s..63GB/s")
         self.assertIn("NVLinks join some GPUs only", self.text("cluster.cfg"))
 
+    def test_two_islands_and_a_line_are_no_ring(self):
+        islands = [["X" if i == j else "NV4" if i // 3 == j // 3 else "SYS" for j in range(6)] for i in range(6)]
+        line = [row.split() for row in ("X NV4 PHB", "NV4 X NV4", "PHB NV4 X")]
+        self.assertEqual(self.keys(gpus(islands))["node_bandwidth"], "31.5GB/s in 6GB/s..63GB/s")
+        self.assertEqual(self.keys(gpus(line))["node_bandwidth"], "31.5GB/s in 15.75GB/s..63GB/s")
+
+    def test_each_gpu_has_a_nic_where_some_choice_of_them_says_so(self):
+        near = {(0, 0), (0, 1), (1, 0)}  # the second GPU has the first NIC alone
+        self.assertEqual(self.keys(gpus(all_to_all(2, "NV4"), ["NIC0", "NIC1"], lambda gpu, nic: "PIX" if (gpu, nic) in near else "SYS"))["nic"], "gpu")
+        self.assertEqual(self.keys(gpus(all_to_all(2, "NV4"), ["NIC0", "NIC1"], lambda gpu, nic: "PXB" if nic == 0 else "NODE"))["nic"], "node")
+
     def test_only_the_first_matrix_counts(self):
         text = gpus(all_to_all(2, "NV4")) + LEGEND + gpus([["X", "GNS"], ["GNS", "X"]], tail="", affinity="")
         self.assertEqual(self.keys(text)["gpus_per_node"], "2")
