@@ -47,7 +47,7 @@ Outcome Ranks::run(const RankBody& body) {
     actors_.push_back(sg::Actor::create("rank", simulation_.platform().hosts[static_cast<std::size_t>(rank)],
                                         [this, rank, &body] { run_one(rank, body); }));
   }
-  simulation_.watch_over(std::move(runtimes), everybody_);
+  simulation_.start(std::move(runtimes), everybody_);
   sg::Engine::get_instance()->run();
   simulation_.require_success(ended_ == ranks);
   outcome_.facts = simulation_.facts();
@@ -55,21 +55,21 @@ Outcome Ranks::run(const RankBody& body) {
 }
 
 void Ranks::run_one(int rank, const RankBody& body) {
-  const Standstill::Actor actor(simulation_.standstill());
+  const Standstill::Actor actor(simulation_.watch().standstill());
   std::exception_ptr error;
   try {
     outcome_.results[static_cast<std::size_t>(rank)] = body(*runtimes_[static_cast<std::size_t>(rank)]);
     blocking([] {});  // a rank that was killed in a destructor ends here at the latest
     outcome_.seconds = std::max(outcome_.seconds, simulation_.now());
     ++ended_;
-    simulation_.note_end(rank);
+    simulation_.watch().note_end(rank);
   } catch (const simgrid::ForcefulKillException&) {
-    if (!simulation_.failing()) simulation_.bury(rank);
+    if (!simulation_.failures().failing()) simulation_.failures().mark_dead(rank);
     throw;
   } catch (...) {
     error = std::current_exception();
   }
-  if (error) simulation_.fail(error);
+  if (error) simulation_.failures().fail(error);
 }
 
 }  // namespace trigram::sim

@@ -25,7 +25,7 @@ OwnedBuffer copy_of(Device& device, const Buffer& buffer) {
 Flow start_message(Simulation& simulation, int from, int to, const Buffer& buffer) {
   const double overhead = simulation.platform().message_overhead(from, to);
   if (overhead > 0) sg::this_actor::sleep_for(overhead);
-  simulation.count(from, to, buffer.modelled_bytes());
+  simulation.traffic().count(from, to, buffer.modelled_bytes());
   return simulation.network().start({from, to, buffer.modelled_bytes()});
 }
 
@@ -45,7 +45,7 @@ class SimRequest final : public Request {
 
   void reply(Buffer with) override {
     // An asker that is gone has freed its memory; when a rank has failed, all end in this instant.
-    if (sent_->ask == nullptr || simulation_.failing()) return;
+    if (sent_->ask == nullptr || simulation_.failures().failing()) return;
     const Buffer to = sent_->ask->reply;
     ensure(
         same_size(with, to), "rank ", rank_, " replies ", [&] { return size_text(with); }, " where rank ", asker,
@@ -69,11 +69,11 @@ class SimRequest final : public Request {
 class SimRequests::Asking {
  public:
   Asking(SimRequests& end, int lane, std::span<const Ask> asks)
-      : simulation_(end.simulation_), ends_(end.ends_), rank_(end.rank_), station_(simulation_.station(rank_, lane)) {
+      : simulation_(end.simulation_), ends_(end.ends_), rank_(end.rank_), op_(simulation_.watch().op(rank_, lane)) {
     Device& device = *end.runtime_.lane(lane).device;
     const auto replied = sg::Semaphore::create(0);
     for (const Ask& one : asks) {
-      simulation_.require_alive(rank_, one.peer);
+      simulation_.failures().require_alive(rank_, one.peer);
       sent_.push_back(std::make_shared<Sent>(Sent{rank_, &one, copy_of(device, one.request), replied, {}, {}}));
       requests_.push_back(Transfer::send_to(one.peer, one.request));
       replies_.push_back(Transfer::receive_from(one.peer, one.reply));
@@ -90,7 +90,7 @@ class SimRequests::Asking {
   Asking& operator=(const Asking&) = delete;
 
   void send() {
-    Blocked blocked(simulation_, station_, "ask", simulation_.everybody(), requests_);
+    Blocked blocked(simulation_.watch(), op_, "ask", simulation_.all_ranks().everybody(), requests_);
     std::vector<std::shared_ptr<Sent>> under_way = sent_;
     for (const auto& one : under_way) {
       one->request = start_message(simulation_, rank_, one->ask->peer, one->ask->request);
@@ -109,12 +109,12 @@ class SimRequests::Asking {
   }
 
   void receive() {
-    Blocked blocked(simulation_, station_, "ask", simulation_.everybody(), replies_);
+    Blocked blocked(simulation_.watch(), op_, "ask", simulation_.all_ranks().everybody(), replies_);
     for (std::size_t open = sent_.size(); open > 0; --open) {
       const auto first = std::ranges::find_if(sent_, [](const auto& one) { return one->reply.comm == nullptr; });
       if (first != sent_.end())
         blocked.awaits(Transfer::receive_from((*first)->ask->peer, (*first)->ask->reply), open - 1);
-      const Standstill::Rest rest(simulation_.standstill());
+      const Standstill::Rest rest(simulation_.watch().standstill());
       sent_.front()->replied->acquire();
     }
     for (const auto& one : sent_) {
@@ -143,15 +143,15 @@ class SimRequests::Asking {
   }
 
   [[noreturn]] void throw_lost(int peer, const simgrid::Exception& error) const {
-    simulation_.require_alive(rank_, peer);
+    simulation_.failures().require_alive(rank_, peer);
     const bool link = dynamic_cast<const simgrid::NetworkFailureException*>(&error) != nullptr;
-    throw BackendError(simulation_.lost(rank_, peer, link ? "a link between them failed" : error.what()));
+    throw BackendError(simulation_.failures().lost(rank_, peer, link ? "a link between them failed" : error.what()));
   }
 
   Simulation& simulation_;
   Ends& ends_;
   int rank_;
-  Station& station_;
+  BlockedOp& op_;
   std::vector<std::shared_ptr<Sent>> sent_;
   std::vector<Transfer> requests_, replies_;
   std::vector<sg::CommPtr> flows_;  ///< of requests
@@ -183,11 +183,12 @@ void SimRequests::wake() {
 
 std::unique_ptr<Request> SimRequests::next() {
   const int lane = simulation_.layout().background();
-  const Blocked idle(simulation_, simulation_.station(rank_, lane), "serve", simulation_.everybody(), Blocked::patient);
-  while (arrived_.empty() && !simulation_.all_left()) {
-    simulation_.require_askers_alive(rank_);
+  const Blocked idle(simulation_.watch().op(rank_, lane), "serve", simulation_.all_ranks().everybody(),
+                     Blocked::patient);
+  while (arrived_.empty() && !simulation_.failures().all_left()) {
+    simulation_.failures().require_askers_alive(rank_);
     waits_ = true;
-    const Standstill::Rest rest(simulation_.standstill());
+    const Standstill::Rest rest(simulation_.watch().standstill());
     blocking([&] { more_->acquire(); });
   }
   if (arrived_.empty()) return nullptr;
@@ -199,14 +200,14 @@ std::unique_ptr<Request> SimRequests::next() {
 
 // Once nobody asks any more, who waits for requests goes on.
 void SimRequests::leave() {
-  simulation_.leave(rank_);
-  if (!simulation_.all_left()) return;
+  simulation_.failures().leave(rank_);
+  if (!simulation_.failures().all_left()) return;
   for (SimRequests* end : ends_) end->wake();
 }
 
 void SimRequests::exclusively(const std::function<void()>& body) {
   {
-    const Standstill::Rest rest(simulation_.standstill());
+    const Standstill::Rest rest(simulation_.watch().standstill());
     blocking([&] { guard_->lock(); });
   }
   std::exception_ptr error;

@@ -36,8 +36,8 @@ namespace {
 
 class LanePending final : public Pending::State {
  public:
-  LanePending(std::shared_ptr<Runtime::Task> task, Runtime::Stream& stream, Simulation& simulation, Station& of_starter,
-              int lane)
+  LanePending(std::shared_ptr<Runtime::Task> task, Runtime::Stream& stream, Simulation& simulation,
+              BlockedOp& of_starter, int lane)
       : task_(std::move(task)), stream_(stream), simulation_(simulation), of_starter_(of_starter), lane_(lane) {}
 
   bool done() override;
@@ -47,7 +47,7 @@ class LanePending final : public Pending::State {
   std::shared_ptr<Runtime::Task> task_;
   Runtime::Stream& stream_;
   Simulation& simulation_;
-  Station& of_starter_;
+  BlockedOp& of_starter_;
   int lane_;
 };
 
@@ -62,8 +62,8 @@ void LanePending::wait() {
   // nothing that it waited for would come.
   if (std::uncaught_exceptions() > 0) return;
   if (!task_->done) {
-    const Blocked blocked(simulation_, of_starter_, lane_);
-    const Standstill::Rest rest(simulation_.standstill());
+    const Blocked blocked(of_starter_, lane_);
+    const Standstill::Rest rest(simulation_.watch().standstill());
     blocking([&] {
       while (!task_->done) {
         stream_.waited_for = true;
@@ -72,7 +72,7 @@ void LanePending::wait() {
     });
   }
   if (!task_->error) return;
-  simulation_.forget(task_->error);
+  simulation_.failures().forget(task_->error);
   std::rethrow_exception(task_->error);
 }
 
@@ -122,7 +122,7 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
     stream->queue.push_back(task);
     if (std::exchange(stream->idle, false)) stream->work->release();
   });
-  Station& of_starter = simulation_.station(rank(), layout().starter_of(lane));
+  BlockedOp& of_starter = simulation_.watch().op(rank(), layout().starter_of(lane));
   return Pending(std::make_unique<LanePending>(task, *stream, simulation_, of_starter, lane));
 }
 
@@ -135,12 +135,12 @@ void Runtime::run_in_place(int lane, const std::function<void()>& body) {
 void Runtime::step_ends() { ++simulation_.work(rank(), 0).step; }
 
 void Runtime::serve(Stream& stream, int lane) {
-  const Standstill::Actor actor(simulation_.standstill());
+  const Standstill::Actor actor(simulation_.watch().standstill());
   for (;;) {
     blocking([] {});  // a killed lane begins no further body
     if (stream.queue.empty()) {
       stream.idle = true;
-      const Standstill::Rest rest(simulation_.standstill());
+      const Standstill::Rest rest(simulation_.watch().standstill());
       blocking([&] { stream.work->acquire(); });
     }
     const std::shared_ptr<Task> task = std::move(stream.queue.front());
@@ -150,13 +150,13 @@ void Runtime::serve(Stream& stream, int lane) {
       work = {task->step, work.body + 1};
       if (!stream.failed) task->body();
     } catch (const simgrid::ForcefulKillException&) {
-      if (!simulation_.failing()) simulation_.bury(rank());
+      if (!simulation_.failures().failing()) simulation_.failures().mark_dead(rank());
       throw;
     } catch (...) {
       stream.failed = std::current_exception();
-      simulation_.remember(stream.failed);
+      simulation_.failures().remember(stream.failed);
       // Its network lane may be at work on what unwinding has freed.
-      if (layout().hierarchy_chunks > 1) simulation_.fail(stream.failed);
+      if (layout().hierarchy_chunks > 1) simulation_.failures().fail(stream.failed);
     }
     task->error = stream.failed;
     task->body = nullptr;
@@ -165,16 +165,18 @@ void Runtime::serve(Stream& stream, int lane) {
   }
 }
 
-std::int64_t Runtime::agree(std::int64_t value, ReduceOp op) { return simulation_.agree(rank(), value, op); }
+std::int64_t Runtime::agree(std::int64_t value, ReduceOp op) {
+  return simulation_.all_ranks().agree(rank(), value, op);
+}
 
-void Runtime::meet() { simulation_.meet(rank()); }
+void Runtime::meet() { simulation_.all_ranks().meet(rank()); }
 
 void Runtime::go_on_at(double seconds) {
   while (now() < seconds) blocking([&] { sg::this_actor::sleep_until(seconds); });
 }
 
 void Runtime::collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) {
-  simulation_.collect(rank(), key, std::move(part), complete);
+  simulation_.all_ranks().collect(rank(), key, std::move(part), complete);
 }
 
 }  // namespace trigram::sim

@@ -34,7 +34,7 @@ bool SimCommunicator::is_pipelined(const CollectiveCall& call) const {
 SimCommunicator::Form SimCommunicator::note_form(const CollectiveCall& call) const {
   const bool alone = size() == 1;
   const bool fluid = !alone && fluid_ && fluid_collectives_.has_form(call, *this);
-  member_.simulation.note(call.collective, fluid);
+  member_.simulation.traffic().note(call.collective, fluid);
   if (!alone && is_pipelined(call)) return Form::pipelined;
   return fluid ? Form::fluid : Form::messages;
 }
@@ -59,8 +59,9 @@ std::optional<std::int64_t> SimCommunicator::sent_to_other_nodes() const {
 std::vector<std::int64_t> SimCommunicator::everybodys(std::int64_t value) {
   Meeting& meeting = member_.group->meeting();
   meeting.brought[static_cast<std::size_t>(member_.rank)] = value;
-  const Blocked blocked(member_.simulation, member_.simulation.station(member_.of_world(), member_.group->lane()),
-                        "split", *member_.group);
+  const Blocked blocked(member_.simulation.watch(),
+                        member_.simulation.watch().op(member_.of_world(), member_.group->lane()), "split",
+                        *member_.group);
   blocking([&] {
     member_.group->meet(member_.rank, [&] {
       meeting.heard = meeting.brought;

@@ -76,7 +76,8 @@ void FluidCollectives::ring(const char* name, int rounds, const Volume& volume, 
     });
   });
   const int next = (rank + 1) % n, previous = (rank + n - 1) % n;
-  if (stood_for) return member_.simulation.count(member_.of_world(), member_.group->member(next), volume(rank));
+  if (stood_for)
+    return member_.simulation.traffic().count(member_.of_world(), member_.group->member(next), volume(rank));
   const std::array transfers{Transfer::send_to(next, flow_of(volume(rank))),
                              Transfer::receive_from(previous, flow_of(volume(previous)))};
   messages_.exchange_rounds(transfers, rounds);
@@ -142,8 +143,8 @@ void FluidCollectives::all_to_all(const CollectiveCall& call) const {
   });
   if (!meeting.even) return member_.simulation.network().limits_messages() ? flows_to_ranks() : flows_to_nodes();
   const int like = (member_.rank + static_cast<int>(member_.group->by_node().front().size())) % n;
-  member_.simulation.count(member_.of_world(), member_.group->member(like),
-                           stand_ins_.bytes_between(member_.rank, StandIns::Reach::other_nodes));
+  member_.simulation.traffic().count(member_.of_world(), member_.group->member(like),
+                                     stand_ins_.bytes_between(member_.rank, StandIns::Reach::other_nodes));
 }
 
 // One flow to each node, that of its own among them, then leave together.

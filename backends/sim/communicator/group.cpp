@@ -21,13 +21,12 @@ simgrid::s4u::Mailbox* new_mailbox() {
 }  // namespace
 
 Group::Group(Simulation& simulation, std::vector<int> members, int lane, std::string name)
-    : simulation_(simulation),
-      members_(std::move(members)),
+    : Members(std::move(members), std::move(name)),
+      simulation_(simulation),
       lane_(lane),
-      name_(std::move(name)),
-      channels_(members_.size()),
-      meeting_(static_cast<int>(members_.size())) {
-  const std::size_t n = members_.size();
+      channels_(static_cast<std::size_t>(size())),
+      meeting_(size()) {
+  const auto n = static_cast<std::size_t>(size());
   meeting_.buffers.resize(n);
   meeting_.send.resize(n);
   meeting_.receive.resize(n);
@@ -35,7 +34,7 @@ Group::Group(Simulation& simulation, std::vector<int> members, int lane, std::st
   meeting_.brought.resize(n);
   std::map<int, std::vector<int>> nodes;
   for (std::size_t rank = 0; rank < n; ++rank) {
-    nodes[simulation.platform().node_of_rank[static_cast<std::size_t>(members_[rank])]].push_back(
+    nodes[simulation.platform().node_of_rank[static_cast<std::size_t>(this->members()[rank])]].push_back(
         static_cast<int>(rank));
   }
   node_of_.resize(n);
@@ -56,7 +55,7 @@ Symmetry Group::find_symmetry() const {
   const int nodes = static_cast<int>(by_node_.size());
   if (nodes == 1) {
     const auto [first, end] = std::equal_range(node_of_rank.begin(), node_of_rank.end(),
-                                               node_of_rank[static_cast<std::size_t>(members_.front())]);
+                                               node_of_rank[static_cast<std::size_t>(members().front())]);
     return end - first == size() && cluster.alike_in_nodes() ? Symmetry::node : Symmetry::none;
   }
   const int all_nodes = node_of_rank.back() + 1;
@@ -77,17 +76,17 @@ void Group::fail(int rank) {
   failed_at_ = simulation_.now();
 }
 
-bool Group::ending() const { return simulation_.failing(); }
+bool Group::ending() const { return simulation_.failures().failing(); }
 
 void Group::throw_failed(int rank) const {
-  simulation_.require_alive(member(rank), failed_rank_);
-  throw BackendError(simulation_.lost(member(rank), failed_rank_,
-                                      "an exchange of rank " + std::to_string(failed_rank_) +
-                                          " on the same lane failed at " + seconds_text(failed_at_)));
+  simulation_.failures().require_alive(member(rank), failed_rank_);
+  throw BackendError(simulation_.failures().lost(member(rank), failed_rank_,
+                                                 "an exchange of rank " + std::to_string(failed_rank_) +
+                                                     " on the same lane failed at " + seconds_text(failed_at_)));
 }
 
 void Group::wait_at_gate() {
-  const Standstill::Rest rest(simulation_.standstill());
+  const Standstill::Rest rest(simulation_.watch().standstill());
   meeting_.gate.wait();
 }
 
@@ -99,9 +98,10 @@ void Group::require_same_work(int rank, int other) const {
   const bool other_is_short = same_step ? its.body < mine.body : its.step > mine.step;
   const std::string one = std::to_string(member(other_is_short ? other : rank));
   const std::string another = std::to_string(member(other_is_short ? rank : other));
-  throw Error("messages have met that were not meant for each other, in " + name_ + ": that of " +
-              simulation_.where(member(rank), lane_) + ", and that of " + simulation_.where(member(other), lane_) +
-              "; rank " + one + " has left out an exchange, or rank " + another +
+  throw Error("messages have met that were not meant for each other, in " + name() + ": that of " +
+              simulation_.watch().where(member(rank), lane_) + ", and that of " +
+              simulation_.watch().where(member(other), lane_) + "; rank " + one +
+              " has left out an exchange, or rank " + another +
               " has made one too many: all ranks of a group start the same ones in the same order");
 }
 

@@ -8,23 +8,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/sim/channel.hpp"
 #include "backends/sim/communicator/parts.hpp"
 #include "backends/sim/engine/barrier.hpp"
+#include "backends/sim/members.hpp"
 #include "core/lane/communicator.hpp"
 
 namespace trigram::sim {
 
 class Simulation;
-
-/// The messages from one rank of a group to another: matched in order. Bytes are copied when both ends are there;
-/// SimGrid sees sizes only.
-struct Channel {
-  simgrid::s4u::Mailbox* mailbox = nullptr;
-  std::vector<Buffer> waiting;  ///< of the end that is ahead
-  std::size_t next = 0;         ///< first of `waiting` that is not matched yet
-  bool sends_wait = false;
-  std::int64_t matched = 0;  ///< messages whose ends have both come
-};
 
 /// A rendezvous of the group's ranks in a collective.
 struct Meeting {
@@ -51,17 +43,10 @@ enum class Symmetry : std::uint8_t {
 };
 
 /// Shared by the communicators of its ranks.
-class Group {
+class Group : public Members {
  public:
-  /// `name` is for messages: "all ranks", "node".
   Group(Simulation& simulation, std::vector<int> members, int lane, std::string name);
 
-  const std::string& name() const { return name_; }
-
-  int size() const { return static_cast<int>(members_.size()); }
-  /// The world's rank of a member.
-  int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
-  const std::vector<int>& members() const { return members_; }
   int lane() const { return lane_; }
   Simulation& simulation() { return simulation_; }
 
@@ -112,9 +97,7 @@ class Group {
   Symmetry find_symmetry() const;
 
   Simulation& simulation_;
-  std::vector<int> members_;
   int lane_;
-  std::string name_;
   int failed_rank_ = -1;
   double failed_at_ = 0;
   std::vector<std::unordered_map<int, Channel>> channels_;  ///< by sender, then receiver

@@ -27,8 +27,8 @@ struct GroupRank {
   /// of the group is gone.
   void enter(Buffer x) const {
     group->require_whole(rank);
-    if (simulation.any_dead()) {
-      for (const int member : group->members()) simulation.require_alive(of_world(), member);
+    if (simulation.failures().any_dead()) {
+      for (const int member : group->members()) simulation.failures().require_alive(of_world(), member);
     }
     group->meeting().buffers[at(rank)] = x;
   }
@@ -40,8 +40,8 @@ class Call {
   /// `operation` is for messages, and outlives the call.
   Call(const GroupRank& member, const char* operation, std::span<const Transfer> transfers = {})
       : on_gpu_(member.simulation.gpu(member.of_world())),
-        blocked(member.simulation, member.simulation.station(member.of_world(), member.group->lane()), operation,
-                *member.group, transfers) {}
+        blocked(member.simulation.watch(), member.simulation.watch().op(member.of_world(), member.group->lane()),
+                operation, *member.group, transfers) {}
 
  private:
   Gpu::InCollective on_gpu_;

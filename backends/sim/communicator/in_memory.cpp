@@ -45,7 +45,7 @@ void reduce_along_tree(Communicator& comm, const CollectiveCall& call, const std
 }  // namespace
 
 void deliver(Group& group, Buffer from, Buffer to, int sender, int receiver) {
-  if (group.simulation().failing())
+  if (group.simulation().failures().failing())
     return;  // the rank that failed has freed its memory; all others end in this instant
   if (!same_size(from, to)) {
     throw Error("rank " + std::to_string(group.member(sender)) + " sends " + size_text(from) + " where rank " +

@@ -163,13 +163,13 @@ void Messages::post(const Transfer& transfer, Outstanding& outstanding, int roun
   Channel& channel =
       send ? member_.group->channel(member_.rank, transfer.peer) : member_.group->channel(transfer.peer, member_.rank);
   member_.group->require_whole(member_.rank);
-  member_.simulation.require_alive(from, to);
+  member_.simulation.failures().require_alive(from, to);
   Posted& posted = outstanding.add({transfer, &channel, 0, nullptr});
   posted.number = match(channel, transfer);
   if (transfer.peer == member_.rank) return;
   if (send) {
     const std::int64_t bytes = transfer.buffer.modelled_bytes();
-    member_.simulation.count(from, to, bytes);
+    member_.simulation.traffic().count(from, to, bytes);
     const Terms terms = member_.simulation.network().admit({from, to, bytes, rounds});
     posted.comm = channel.mailbox->put_init(this, static_cast<std::uint64_t>(terms.bytes));
     if (terms.seconds > 0) posted.comm->set_rate(terms.rate());
@@ -225,10 +225,10 @@ void Messages::finish(Posted& posted) {
   try {
     wait_for(posted.comm);
   } catch (const simgrid::NetworkFailureException&) {
-    member_.simulation.require_alive(member_.of_world(), peer);
-    throw BackendError(member_.simulation.lost(member_.of_world(), peer, "a link between them failed"));
+    member_.simulation.failures().require_alive(member_.of_world(), peer);
+    throw BackendError(member_.simulation.failures().lost(member_.of_world(), peer, "a link between them failed"));
   } catch (const simgrid::Exception& error) {
-    throw BackendError(member_.simulation.lost(member_.of_world(), peer, error.what()));
+    throw BackendError(member_.simulation.failures().lost(member_.of_world(), peer, error.what()));
   }
   if (posted.transfer.direction == Transfer::Direction::send)
     member_.simulation.network().ended({member_.of_world(), peer, 0});

@@ -72,8 +72,8 @@ void PipelinedCollectives::note_choice(const AllReduce& how, const CollectiveCal
   if (how.library().empty()) return;
   const int ranks = member_.size(), nodes = static_cast<int>(member_.group->by_node().size());
   const std::int64_t bytes = call.x.modelled_bytes();
-  member_.simulation.note_choice({call.collective, ranks, nodes, bytes},
-                                 [&] { return how.choice(call.collective, ranks, nodes, bytes); });
+  member_.simulation.traffic().note_choice({call.collective, ranks, nodes, bytes},
+                                           [&] { return how.choice(call.collective, ranks, nodes, bytes); });
 }
 
 void PipelinedCollectives::add_in_memory(const AllReduce& how, ReduceOp op, Communicator& comm) const {
@@ -111,7 +111,7 @@ void PipelinedCollectives::carry(const Pipeline& pipeline) const {
   leaving.assign(at(member_.size()), 0);
   for (const Pipeline::Stream& stream : pipeline.streams) {
     const int from = member_.group->member(stream.from), to = member_.group->member(stream.to);
-    member_.simulation.count(from, to, stream.bytes);
+    member_.simulation.traffic().count(from, to, stream.bytes);
     if (member_.group->node_of(stream.from) != member_.group->node_of(stream.to))
       leaving[at(stream.from)] += stream.bytes;
     host[at(stream.from)] += stream.messages * platform.message_overhead(from, to);

@@ -39,7 +39,7 @@ void StandIns::flow(const std::vector<StandIn>& flows, int rounds,
                     const std::function<void(const StandIn&, double)>& ended) const {
   // All have come: what a timeout allows is counted from here for the flows, as for messages that are sent one by one.
   for (int rank = 0; rank < member_.size(); ++rank)
-    member_.simulation.station(member_.group->member(rank), member_.group->lane()).since = member_.simulation.now();
+    member_.simulation.watch().op(member_.group->member(rank), member_.group->lane()).since = member_.simulation.now();
   const double begin = member_.simulation.now();
   Network& network = member_.simulation.network();
   FlowsUnderWay under_way;
@@ -52,9 +52,10 @@ void StandIns::flow(const std::vector<StandIn>& flows, int rounds,
     try {
       ended(one, end_of(its, under_way.finish_next(), begin));
     } catch (const simgrid::Exception& error) {
-      for (const int end : {its.from, its.to}) member_.simulation.require_alive(member_.of_world(), end);
+      for (const int end : {its.from, its.to}) member_.simulation.failures().require_alive(member_.of_world(), end);
       const bool link = dynamic_cast<const simgrid::NetworkFailureException*>(&error) != nullptr;
-      throw BackendError(member_.simulation.lost(its.from, its.to, link ? "a link between them failed" : error.what()));
+      throw BackendError(
+          member_.simulation.failures().lost(its.from, its.to, link ? "a link between them failed" : error.what()));
     }
     network.ended(its);
   }
