@@ -62,7 +62,8 @@ class ChocoSgd final : public WeightMethod {
     }
   }
   void list_state(State& state) override {
-    for (const PublicCopies& kept : copies_) state.buffer("own copy", kept.own).buffer("mixed copies", kept.mixed);
+    for (const PublicCopies& kept : copies_)
+      state.buffer("own copy", kept.own, Fate::anew).buffer("mixed copies", kept.mixed, Fate::anew);
   }
 
  private:

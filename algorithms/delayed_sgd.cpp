@@ -56,7 +56,7 @@ class DelayedSgd final : public Algorithm {
       });
     }
   }
-  void list_state(State& state) override { state.buffers("waiting", waiting_); }
+  void list_state(State& state) override { state.buffers("waiting", waiting_, Fate::averaged); }
 
  private:
   Buffer waiting(const Bucket& bucket, std::int64_t step) const {

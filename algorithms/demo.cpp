@@ -38,6 +38,7 @@ std::vector<float> cosines(std::int64_t elements) {
 struct Spectrum {
   OwnedBuffer momentum;        ///< e
   OwnedBuffer elements, mean;  ///< of the step under way
+  Extent extent;               ///< of the momentum among those of a node's ranks
 };
 
 class DecoupledMomentum final : public GradientMethod {
@@ -71,14 +72,20 @@ class DecoupledMomentum final : public GradientMethod {
       shape.count = whole(shape.count);
       shape.modelled_count = whole(shape.modelled_count);
       spectra_.push_back({worker.device.allocate(shape), worker.device.allocate_unfilled(shape),
-                          worker.device.allocate_unfilled(shape)});
+                          worker.device.allocate_unfilled(shape), extent_of(worker, bucket.gradients)});
     }
   }
   void list_state(State& state) override {
-    for (const Spectrum& own : spectra_) state.buffer("momentum", own.momentum);
+    for (const Spectrum& own : spectra_) state.buffer("momentum", own.momentum, Fate::averaged, own.extent);
   }
 
  private:
+  /// Frequencies of a part say nothing of another part: each has a place as long as the longest.
+  Extent extent_of(const Worker& worker, const Buffer& gradients) const {
+    if (worker.relaxation.hierarchy != Hierarchy::all_nics) return {};
+    const std::int64_t longest = whole(gradients.chunk(0, worker.node.size()).count());
+    return {worker.node.rank() * longest, worker.node.size() * longest};
+  }
   std::int64_t whole(std::int64_t count) const { return (count + chunk_ - 1) / chunk_ * chunk_; }
 
   void exchange(Worker& lane, Bucket& bucket) override {

@@ -19,6 +19,7 @@ struct Gathered {
   OwnedBuffer momentum;      ///< u
   OwnedBuffer sum;           ///< v
   OwnedBuffer before, left;  ///< v as it was and as it is, while u is masked
+  Extent extent;             ///< of the part
 };
 
 class DeepGradientCompression final : public GradientMethod {
@@ -54,10 +55,14 @@ class DeepGradientCompression final : public GradientMethod {
       if (group.comm == nullptr || group.comm->size() == 1) continue;
       for (OwnedBuffer* buffer : {&own.momentum, &own.sum, &own.before, &own.left})
         *buffer = worker.device.allocate(group.part.shape());
+      own.extent = extent_in(bucket.gradients, group.part);
     }
   }
   void list_state(State& state) override {
-    for (const Gathered& own : gathered_) state.buffer("momentum", own.momentum).buffer("sum", own.sum);
+    for (const Gathered& own : gathered_) {
+      state.buffer("momentum", own.momentum, Fate::averaged, own.extent);
+      state.buffer("sum", own.sum, Fate::averaged, own.extent);
+    }
   }
 
  private:

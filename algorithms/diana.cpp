@@ -17,6 +17,7 @@ struct Estimates {
   OwnedBuffer own;    ///< h_j
   OwnedBuffer mean;   ///< h, the same on all ranks
   OwnedBuffer error;  ///< what the last encoding lost
+  Extent extent;      ///< of the part
 };
 
 class Diana final : public GradientMethod {
@@ -60,10 +61,15 @@ class Diana final : public GradientMethod {
       if (group.comm == nullptr || group.comm->size() == 1) continue;
       for (OwnedBuffer* buffer : {&kept.own, &kept.mean, &kept.error})
         *buffer = worker.device.allocate(group.part.shape());
+      kept.extent = extent_in(bucket.gradients, group.part);
     }
   }
+  /// `mean` stays that of `own`.
   void list_state(State& state) override {
-    for (const Estimates& kept : estimates_) state.buffer("own", kept.own).buffer("mean", kept.mean);
+    for (const Estimates& kept : estimates_) {
+      state.buffer("own", kept.own, Fate::balanced, kept.extent);
+      state.buffer("mean", kept.mean, Fate::averaged, kept.extent);
+    }
   }
 
  private:

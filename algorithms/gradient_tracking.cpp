@@ -52,7 +52,9 @@ class GradientTracking final : public WeightMethod {
     worker.device.copy(bucket.gradients, before_[index]);
   }
 
-  void list_state(State& state) override { state.buffers("tracked", tracked_).buffers("before", before_); }
+  void list_state(State& state) override {
+    state.buffers("tracked", tracked_, Fate::balanced).buffers("before", before_, Fate::balanced);
+  }
 
  private:
   bool communicates(std::int64_t) const override { return true; }

@@ -51,7 +51,9 @@ class NoLoCo final : public WeightMethod {
     worker.device.copy(slow_[static_cast<std::size_t>(bucket.index)], bucket.weights);
     Algorithm::global_weights(worker, bucket);
   }
-  void list_state(State& state) override { state.buffers("slow", slow_).buffers("move", moves_); }
+  void list_state(State& state) override {
+    state.buffers("slow", slow_, Fate::balanced).buffers("move", moves_, Fate::balanced);
+  }
 
  private:
   bool communicates(std::int64_t step) const override { return (step + 1) % every_ == 0; }

@@ -62,7 +62,15 @@ class ParameterServer final : public Algorithm, private Service {
     pending_.wait();
     serving_.end(worker);
   }
-  void list_state(State& state) override { state.buffers("before", before_).values("sent", sent_); }
+  /// What servers hold is one model, cut anew among those of another number; how far ranks were, which is equally far,
+  /// is counted anew.
+  void list_state(State& state) override {
+    for (const Bucket& bucket : buckets_) {
+      const Buffer held = server_ < 0 ? Buffer() : part(bucket.weights, server_);
+      state.buffer("held", held, Fate::cut, extent_in(bucket.weights, held));
+    }
+    state.buffers("before", before_, Fate::balanced).values("sent", sent_, Fate::anew);
+  }
 
  private:
   /// Gradients are free by now, so that the update travels in them.

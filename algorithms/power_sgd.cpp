@@ -3,6 +3,7 @@
 //   M = g + e;  P = orthonormal(mean M Q);  Q = mean Mᵀ P;  g ← P Qᵀ;  e = M − g;  x ← x − γ g, and Q is kept.
 //   rounds 4(n−1), bytes 8 r (rows + columns) (n−1)/n a matrix and rank with the ring; vectors travel whole, beside P.
 #include <algorithm>
+#include <utility>
 
 #include "core/primitives/centralized.hpp"
 #include "core/primitives/matrix_tensor.hpp"
@@ -56,6 +57,8 @@ struct Plan {
 struct Factors {
   Plan plan;
   OwnedBuffer error, left, right;
+  Shape whole;
+  bool is_paid = false;
 };
 
 class PowerSgd final : public GradientMethod {
@@ -98,24 +101,26 @@ class PowerSgd final : public GradientMethod {
       const Plan plan(bucket.tensors, bucket.gradients.shape(), rank_);
       Key key = worker.key(bucket.index, Phase::algorithm);
       key.rank = 0;  // Q is the same on all ranks
-      factors_.push_back({plan, worker.device.allocate(bucket.gradients.shape()),
-                          worker.device.allocate_unfilled(plan.left), worker.device.allocate_unfilled(plan.right)});
+      const Shape whole = bucket.gradients.shape();
+      factors_.push_back({plan, worker.world() > 1 ? worker.device.allocate(whole) : OwnedBuffer(),
+                          worker.device.allocate_unfilled(plan.left), worker.device.allocate_unfilled(plan.right),
+                          whole});
       worker.device.fill_normal(factors_.back().right, key);
     }
   }
 
   /// P is computed anew in every step.
   void list_state(State& state) override {
-    for (const Factors& of_bucket : factors_) {
-      state.buffer("error", of_bucket.error);
+    for (Factors& of_bucket : factors_) {
+      state.room("error", of_bucket.error, of_bucket.whole, Fate::averaged);
       state.buffer("right", of_bucket.right);
     }
   }
 
  private:
   void exchange(Worker& lane, Bucket& bucket) override {
-    if (lane.world() == 1) return;
-    const Factors& own = factors_[static_cast<std::size_t>(bucket.index)];
+    Factors& own = factors_[static_cast<std::size_t>(bucket.index)];
+    if (lane.world() == 1) return pay(lane.device, bucket.gradients, own);
     lane.device.fused(Activity::encode, "project", [&] { project(lane.device, bucket.gradients, own); });
     centralized_full_precision(lane, own.left);
     if (!own.plan.matrices.empty()) {
@@ -123,6 +128,16 @@ class PowerSgd final : public GradientMethod {
       centralized_full_precision(lane, own.right);
     }
     lane.device.fused(Activity::decode, "multiply", [&] { multiply(lane.device, own, bucket.gradients); });
+  }
+
+  /// A rank alone sends nothing; others who have left may not have sent all.
+  static void pay(Device& device, Buffer gradients, Factors& own) {
+    if (own.error.view().empty() || std::exchange(own.is_paid, true)) return;
+    for (const Factored& m : own.plan.matrices) {
+      const Tensor& tensor = m.matrix.tensor;
+      device.axpby(1, tensor.of(own.error), 1, tensor.of(gradients));
+    }
+    device.fill(own.error, 0);
   }
 
   /// M = g + e takes the place of e; P = M Q.

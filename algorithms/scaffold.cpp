@@ -33,7 +33,9 @@ class Scaffold final : public WeightMethod {
   void gradients_ready(Worker& worker, Bucket& bucket) override {
     worker.device.axpby(1.0F, correction(bucket), 1.0F, bucket.gradients);
   }
-  void list_state(State& state) override { state.buffers("correction", corrections_).value("rates", rates_); }
+  void list_state(State& state) override {
+    state.buffers("correction", corrections_, Fate::balanced).value("rates", rates_);
+  }
 
  private:
   bool communicates(std::int64_t step) const override { return (step + 1) % every_ == 0; }

@@ -86,7 +86,9 @@ class StochasticGradientPush final : public Algorithm {
     worker.device.copy(pushed_[static_cast<std::size_t>(bucket.index)], bucket.weights);
     Algorithm::global_weights(worker, bucket);
   }
-  void list_state(State& state) override { state.buffers("pushed", pushed_).buffers("push sum", push_sum_); }
+  void list_state(State& state) override {
+    state.buffers("pushed", pushed_, Fate::averaged).buffers("push sum", push_sum_, Fate::averaged);
+  }
 
  private:
   void push(Worker& lane, int bucket) {

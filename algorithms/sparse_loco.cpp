@@ -3,6 +3,8 @@
 //   e_j ← β e_j + (x_begin − x_j);  D_j = Q(e_j);  e_j ← e_j − D_j;  x_begin ← x_begin − α mean D;  x_j ← x_begin
 // Replicas are equal after each exchange. The paper's values have two bits; here they travel as the codec has them.
 //   rounds (n−1)/every, bytes (n−1) encoded(S) / every a rank and step
+#include <utility>
+
 #include "core/compression/compressed_all_gather.hpp"
 #include "core/compression/encoding_key.hpp"
 #include "core/primitives/centralized.hpp"
@@ -10,6 +12,14 @@
 
 namespace trigram {
 namespace {
+
+/// What a rank has not sent of a bucket, of its part in the group.
+struct Residual {
+  OwnedBuffer error = {};
+  Shape shape = {};
+  Extent extent = {};
+  bool is_paid = false;
+};
 
 class SparseLoCo final : public WeightMethod {
  public:
@@ -46,14 +56,20 @@ class SparseLoCo final : public WeightMethod {
     for (const Bucket& bucket : buckets) {
       worker.device.copy(bucket.weights, begin_.emplace_back(worker.device.allocate(bucket.weights.shape())));
       const PrimitiveGroup group = primitive_group(worker, bucket.gradients);
-      const bool sends = group.comm != nullptr && group.comm->size() > 1;
-      errors_.push_back(sends ? worker.device.allocate(group.part.shape()) : OwnedBuffer());
+      Residual& residual = residuals_.emplace_back();
+      if (group.comm == nullptr) continue;
+      residual.shape = group.part.shape();
+      residual.extent = extent_in(bucket.gradients, group.part);
+      if (group.comm->size() > 1) residual.error = worker.device.allocate(residual.shape);
     }
   }
   void global_weights(Worker& worker, Bucket& bucket) override {
     worker.device.copy(begin_[static_cast<std::size_t>(bucket.index)], bucket.weights);
   }
-  void list_state(State& state) override { state.buffers("begin", begin_).buffers("error", errors_); }
+  void list_state(State& state) override {
+    state.buffers("begin", begin_);
+    for (Residual& own : residuals_) state.room("error", own.error, own.shape, Fate::averaged, own.extent);
+  }
 
  private:
   bool communicates(std::int64_t step) const override { return (step + 1) % every_ == 0; }
@@ -63,14 +79,22 @@ class SparseLoCo final : public WeightMethod {
     const Buffer went = bucket.gradients;  // free by now
     lane.device.weighted_sum(std::array{begin, bucket.weights}, std::array{1.0F, -1.0F}, went);
     hierarchical(lane, went, NodeValue::weighted_mean, [&](Communicator& group, Buffer part) {
-      if (group.size() > 1) average(lane, group, bucket.index, part);
+      Residual& residual = residuals_[static_cast<std::size_t>(bucket.index)];
+      if (group.size() == 1) return pay(lane, residual, part);
+      average(lane, group, bucket.index, residual.error, part);
     });
     lane.device.axpby(-outer_lr_, went, 1.0F, begin);
     lane.device.copy(begin, bucket.weights);
   }
 
-  void average(Worker& lane, Communicator& group, int bucket, Buffer went) {
-    const Buffer error = errors_[static_cast<std::size_t>(bucket)];
+  /// A rank alone encodes nothing; others who have left may not have sent all.
+  void pay(Worker& lane, Residual& residual, Buffer went) const {
+    if (residual.error.view().empty() || std::exchange(residual.is_paid, true)) return;
+    lane.device.axpby(kept_, residual.error, 1.0F, went);
+    lane.device.fill(residual.error, 0);
+  }
+
+  void average(Worker& lane, Communicator& group, int bucket, Buffer error, Buffer went) {
     const Key key = vector_key(lane, group, bucket);
     lane.device.axpby(kept_, error, 1.0F, went);
     compressed_all_gather(lane, group, went, *codec_on_device_, key, error);
@@ -81,7 +105,8 @@ class SparseLoCo final : public WeightMethod {
   std::unique_ptr<const Codec> model_;
   float kept_, outer_lr_;
   std::shared_ptr<const Codec> codec_on_device_;
-  std::vector<OwnedBuffer> begin_, errors_;
+  std::vector<OwnedBuffer> begin_;
+  std::vector<Residual> residuals_;
 };
 
 const Algorithms::Registration registration(

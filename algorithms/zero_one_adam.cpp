@@ -106,8 +106,9 @@ class ZeroOneAdam final : public Algorithm {
 
   void list_state(State& state) override {
     for (const ZeroOneMoments& own : moments_) {
-      state.buffer("first", own.first).buffer("second", own.second).buffer("divisor", own.divisor);
-      state.buffer("went", own.went).buffer("begin", own.begin);
+      state.buffer("first", own.first, Fate::balanced);
+      state.buffer("second", own.second).buffer("divisor", own.divisor);
+      state.buffer("went", own.went, Fate::balanced).buffer("begin", own.begin);
     }
     state.of_each("average", averages_).value("learned", learned_).value("rates", rates_);
   }

@@ -101,9 +101,10 @@ class ZeroPlusPlus final : public GradientMethod {
     for (const Bucket& bucket : buckets) {
       const Buffer part = parts_->of(worker.rank(), bucket.weights);
       worker.device.copy(part, master_.emplace_back(worker.device.allocate_unfilled(part.shape())));
+      extents_.push_back(extent_in(bucket.weights, part));
     }
   }
-  void list_state(State& state) override { state.buffers("master", master_); }
+  void list_state(State& state) override { state.buffers("master", master_, Fate::cut, extents_); }
 
   std::optional<Bucket> stepped(const Worker& worker, const Bucket& bucket) const override {
     Bucket part = parts_->of(worker.rank(), bucket);
@@ -162,6 +163,7 @@ class ZeroPlusPlus final : public GradientMethod {
   std::shared_ptr<const Codec> gradients_on_device_, weights_on_device_;
   std::optional<OwnedParts> parts_;
   std::vector<OwnedBuffer> master_;  ///< w of this rank's part, which nobody has rounded
+  std::vector<Extent> extents_;      ///< of that part
   PendingBuckets gathers_;
 };
 

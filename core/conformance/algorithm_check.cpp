@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "core/conformance/mean_path.hpp"
+#include "core/conformance/membership_check.hpp"
 #include "core/conformance/trial.hpp"
-#include "core/training/spread_state.hpp"
+#include "core/training/handover.hpp"
 #include "core/values/cost_text.hpp"
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
@@ -62,6 +63,7 @@ class AlgorithmCheck {
     bits(training, flat);
     state();
     if (trial_.ranks() == 1) return;
+    membership();
     if (!mean_finds_one_rank()) influence(training, flat);
     if (trial_.decentralized() && trial_.synchronous()) contraction();
     for (const Hierarchy hierarchy : {Hierarchy::leader, Hierarchy::all_nics}) within(hierarchy);
@@ -282,6 +284,12 @@ class AlgorithmCheck {
       if (rank.cost_by_step == same.cost_by_step && rank.sent == same.sent) continue;
       return report("state", run, after + "rank " + std::to_string(rank.rank) + " sends other bytes");
     }
+  }
+
+  /// Where ranks are processes, nobody can join them here.
+  void membership() {
+    if (place_.backend.spans_processes()) return;
+    for (Violation& one : wrong_memberships(trial_, tried_.steps / 2 + 1)) tried_.violations.push_back(std::move(one));
   }
 
   /// A place that performs collectives itself adds their declared cost, so it must find again what another one counts.

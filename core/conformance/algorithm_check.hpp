@@ -11,6 +11,7 @@
 //   contraction    without gradients, ranks of a decentralized method come closer as declared
 //   bits           the same weights again, without overlap, and on the reference
 //   state          a training that goes on from a checkpoint ends as the one that the checkpoint was taken of
+//   membership     where ranks leave and join, replicas and the mean of weights are held to the same
 //   trials         every parameter is tried with another value than its default
 #pragma once
 

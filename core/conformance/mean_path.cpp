@@ -1,6 +1,7 @@
 #include "core/conformance/mean_path.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -8,8 +9,6 @@
 
 namespace trigram {
 namespace {
-
-constexpr double rounding = 1e-5;  // as a share of what gradients moved the mean
 
 double product(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
@@ -19,28 +18,40 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
 
 double length(const std::vector<double>& vector) { return std::sqrt(product(vector, vector)); }
 
+/// Calls body(step, ranks of it) for all steps.
+template <class Body>
+void for_steps(std::span<const Stretch> stretches, const Body& body) {
+  std::int64_t first = 0;
+  for (const Stretch& stretch : stretches) {
+    for (std::int64_t step = first; step < first + stretch.steps; ++step) body(step, stretch.ranks);
+    first += stretch.steps;
+  }
+}
+
 /// The learning rate times the longest gradient of any rank in these steps, in each of them.
-double longest_way(std::int64_t steps, int ranks) {
+double longest_way(std::span<const Stretch> stretches) {
   double longest = 0;
-  for (std::int64_t step = 0; step < steps; ++step) {
+  std::int64_t steps = 0;
+  for_steps(stretches, [&](std::int64_t step, int ranks) {
+    ++steps;
     for (int rank = 0; rank < ranks; ++rank) {
       std::vector<double> gradient;
       for (std::int64_t i = 0; i < known_elements(); ++i) gradient.push_back(known_gradient(step, rank, i));
       longest = std::max(longest, length(gradient));
     }
-  }
+  });
   return Trial::learning_rate * longest * static_cast<double>(steps);
 }
 
 /// −γ Σ_t mean_j g_j(t).
-std::vector<double> descent(std::int64_t steps, int ranks) {
+std::vector<double> descent(std::span<const Stretch> stretches) {
   std::vector<double> way;
   for (std::int64_t i = 0; i < known_elements(); ++i) {
     double sum = 0;
-    for (std::int64_t step = 0; step < steps; ++step) {
-      for (int rank = 0; rank < ranks; ++rank) sum += known_gradient(step, rank, i);
-    }
-    way.push_back(-Trial::learning_rate * sum / ranks);
+    for_steps(stretches, [&](std::int64_t step, int ranks) {
+      for (int rank = 0; rank < ranks; ++rank) sum += static_cast<double>(known_gradient(step, rank, i)) / ranks;
+    });
+    way.push_back(-Trial::learning_rate * sum);
   }
   return way;
 }
@@ -57,23 +68,26 @@ std::vector<double> moved(const Training& training) {
   return way;
 }
 
-/// How far this training is from `share` of the descent of so many steps, as a share of the longest way.
 double off(const Training& training, const Trial& trial, std::int64_t steps, double share) {
-  std::vector<double> left = moved(training);
-  const std::vector<double> way = descent(steps, trial.training_ranks());
-  for (std::size_t i = 0; i < left.size(); ++i) left[i] -= share * way[i];
-  return length(left) / longest_way(steps, trial.training_ranks());
+  return off_mean_path(training, std::array{Stretch{steps, trial.training_ranks()}}, share);
 }
 
 /// Whether the mean is nearer to the descent than to where it began, whatever `mean_error` allows it.
 bool follows_anyway(const Trial& trial, std::int64_t steps) {
   const std::optional<double> promised = trial.invariants(Hierarchy::none).mean_error;
   if (!promised) return false;
-  const double whole = length(descent(steps, trial.training_ranks())) / longest_way(steps, trial.training_ranks());
-  return *promised + rounding < whole;
+  const std::array all{Stretch{steps, trial.training_ranks()}};
+  return *promised + mean_path_rounding < length(descent(all)) / longest_way(all);
 }
 
 }  // namespace
+
+double off_mean_path(const Training& training, std::span<const Stretch> stretches, double share) {
+  std::vector<double> left = moved(training);
+  const std::vector<double> way = descent(stretches);
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] -= share * way[i];
+  return length(left) / longest_way(stretches);
+}
 
 std::string short_text(double value) {
   char text[32];
@@ -85,7 +99,7 @@ std::string wrong_mean(const Trial& trial, const TrialRun& run, const Training& 
   const std::optional<double> promised = trial.invariants(run.hierarchy).mean_error;
   if (!promised) return {};
   const double share = off(training, trial, run.steps, 1);
-  if (share <= *promised + rounding) return {};
+  if (share <= *promised + mean_path_rounding) return {};
   return "after " + std::to_string(run.steps) + " steps the mean of weights is off by " + short_text(share) +
          " of what gradients moved it; declared " + short_text(*promised);
 }
@@ -102,17 +116,15 @@ std::string wrong_direction(const Trial& trial, std::int64_t steps) {
 }
 
 std::string wrong_settling(const Trial& trial, const Training& training, std::int64_t steps) {
-  constexpr double left_over = 0.25;
-  constexpr std::int64_t quiet_steps = 6;  // for each step with gradients: sparse codecs send a fifteenth in each
   const std::optional<double> share = trial.invariants(Hierarchy::none).settles;
   if (!share) return {};
-  const TrialRun quiet{.steps = (1 + quiet_steps) * steps,
+  const TrialRun quiet{.steps = (1 + settling_steps) * steps,
                        .workload = "known_gradients:until=" + std::to_string(steps)};
   const double before = off(training, trial, steps, *share);
   const double after = off(trial.train(quiet), trial, steps, *share);
-  if (after <= std::max(rounding, left_over * before)) return {};
+  if (after <= std::max(mean_path_rounding, settled_share * before)) return {};
   return "the mean of weights is off by " + short_text(before) + " of what gradients of " + std::to_string(steps) +
-         " steps moved it, and by " + short_text(after) + " after " + std::to_string(quiet_steps * steps) +
+         " steps moved it, and by " + short_text(after) + " after " + std::to_string(settling_steps * steps) +
          " steps without; what was left out must be made up for, as settles declares";
 }
 

@@ -2,6 +2,7 @@
 // does not hold, as a sentence; empty where it does.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "core/conformance/trial.hpp"
@@ -10,6 +11,23 @@ namespace trigram {
 
 /// "0.125", for messages.
 std::string short_text(double value);
+
+/// Steps that so many ranks have trained.
+struct Stretch {
+  std::int64_t steps = 0;
+  int ranks = 1;
+};
+
+/// How far the mean of weights after these stretches, one behind the other, is from `share` of where mean gradients
+/// take it, as a share of the longest way.
+double off_mean_path(const Training& training, std::span<const Stretch> stretches, double share);
+
+/// What rounding leaves of that.
+inline constexpr double mean_path_rounding = 1e-5;
+/// What error feedback may leave of what the mean was off by, after so many steps without gradients for each with:
+/// sparse codecs send a fifteenth in each.
+inline constexpr double settled_share = 0.25;
+inline constexpr std::int64_t settling_steps = 6;
 
 /// After this training the mean is further from following the mean gradient than `mean_error` allows.
 std::string wrong_mean(const Trial& trial, const TrialRun& run, const Training& training);

@@ -56,6 +56,7 @@ TrainingOptions Trial::options_of(const TrialRun& run) const {
   if (run.go_on != nullptr) {
     options.checkpoint.load = [&of = *run.go_on](int rank) { return of[static_cast<std::size_t>(rank)].state; };
   }
+  if (run.handover != nullptr) options.checkpoint.load = [&of = *run.handover](int rank) { return of.of(rank); };
   return options;
 }
 
@@ -87,6 +88,7 @@ std::string Trial::describe(const TrialRun& run) const {
   if (run.hierarchy != Hierarchy::none) text += ", with hierarchy " + std::string(name_of(run.hierarchy));
   if (!run.overlap) text += ", without overlap";
   if (run.checkpoint_every > 0) text += ", a checkpoint after " + std::to_string(run.checkpoint_every);
+  if (run.handover != nullptr) text += ", from other members on";
   return run.go_on == nullptr ? text : text + ", from it on";
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/step/algorithm.hpp"
 #include "core/training/backend.hpp"
+#include "core/training/handover.hpp"
 #include "core/training/training.hpp"
 
 namespace trigram {
@@ -19,6 +20,7 @@ struct TrialRun {
   std::string workload = "known_gradients";
   std::int64_t checkpoint_every = 0;               ///< 0: no checkpoints; else reports keep the last one
   const std::vector<RankReport>* go_on = nullptr;  ///< from the checkpoint in these reports
+  const Handover* handover = nullptr;              ///< or from what other members hand over
 };
 
 class Trial {
@@ -29,7 +31,11 @@ class Trial {
   /// Throws UsageError for what no algorithm accepts.
   Trial(const std::string& spec, Backend& backend, int ranks);
 
+  const std::string& spec() const { return spec_; }
+  Backend& backend() const { return backend_; }
   int ranks() const { return ranks_; }
+  /// By rank.
+  const std::vector<int>& nodes() const { return nodes_; }
   /// Those that train: the first ones.
   int training_ranks() const { return ranks_ - algorithm_->servers(ranks_); }
   const Algorithm& algorithm() const { return *algorithm_; }

@@ -53,7 +53,7 @@ Buffer AdamFamily::state(const std::string& name, int bucket) const {
 void AdamFamily::list_state(State& state) {
   first_.list_state(state, "first");
   second_.list_state(state, "second");
-  state.values("steps", steps_);
+  state.values("steps", steps_, Fate::own);
 }
 
 }  // namespace trigram

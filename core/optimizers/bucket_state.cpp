@@ -8,8 +8,19 @@ namespace trigram {
 
 void BucketState::allocate(Worker& worker, std::span<const Bucket> buckets) {
   buffers_.resize(entries_for(buckets));
-  for (const Bucket& bucket : buckets)
-    buffers_[static_cast<std::size_t>(bucket.index)] = worker.device.allocate(bucket.weights.shape());
+  extents_.resize(buffers_.size());
+  for (const Bucket& bucket : buckets) {
+    const auto index = static_cast<std::size_t>(bucket.index);
+    buffers_[index] = worker.device.allocate(bucket.weights.shape());
+    extents_[index] = bucket.extent;
+  }
+}
+
+void BucketState::list_state(State& state, const std::string& name) const {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const Fate fate = extents_[i].whole > 0 ? Fate::cut : Fate::own;
+    state.buffer(name + " " + std::to_string(i), buffers_[i], fate, extents_[i]);
+  }
 }
 
 Buffer BucketState::operator[](int bucket) const {

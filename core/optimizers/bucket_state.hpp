@@ -16,10 +16,12 @@ class BucketState {
   bool empty() const { return buffers_.empty(); }
   /// Throws Error for a bucket that nothing was allocated for.
   Buffer operator[](int bucket) const;
-  void list_state(State& state, const std::string& name) const { state.buffers(name, buffers_); }
+  /// What is of parts is cut where ranks change; else it is each rank's own.
+  void list_state(State& state, const std::string& name) const;
 
  private:
   std::vector<OwnedBuffer> buffers_;
+  std::vector<Extent> extents_;
 };
 
 /// One more than the largest index of these buckets: the length of what is kept an entry a bucket.

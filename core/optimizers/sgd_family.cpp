@@ -56,7 +56,7 @@ Buffer SgdFamily::state(const std::string& name, int bucket) const {
 
 void SgdFamily::list_state(State& state) {
   velocity_.list_state(state, "velocity");
-  state.values("started", started_);
+  state.values("started", started_, Fate::own);
 }
 
 }  // namespace trigram

@@ -82,10 +82,16 @@ CentralizedLowPrecision::CentralizedLowPrecision(Worker& worker, const Bucket& b
                                                  FrameExchange exchange)
     : codec_(std::move(codec)), bucket_(bucket.index), error_feedback_(error_feedback), exchange_(exchange) {
   const PrimitiveGroup group = primitive_group(worker, bucket.gradients);
-  if (!error_feedback_ || group.comm == nullptr || group.comm->size() == 1) return;
-  worker_residual_ = worker.device.allocate(group.part.shape());
+  if (!error_feedback_ || group.comm == nullptr) return;
+  const bool alone = group.comm->size() == 1;
+  worker_shape_ = group.part.shape();
+  worker_extent_ = extent_in(bucket.gradients, group.part);
+  if (!alone) worker_residual_ = worker.device.allocate(worker_shape_);
   if (exchange_ == FrameExchange::all_gather) return;
-  server_residual_ = worker.device.allocate(group.part.chunk(group.comm->rank(), group.comm->size()).shape());
+  const Buffer served = group.part.chunk(group.comm->rank(), group.comm->size());
+  server_shape_ = served.shape();
+  server_extent_ = extent_in(bucket.gradients, served);
+  if (!alone) server_residual_ = worker.device.allocate(server_shape_);
 }
 
 void CentralizedLowPrecision::average(Worker& lane, Buffer x) {
@@ -93,16 +99,27 @@ void CentralizedLowPrecision::average(Worker& lane, Buffer x) {
   residual_weight_ = comparable ? static_cast<float>(learning_rate_ / lane.learning_rate) : 1.0F;
   learning_rate_ = lane.learning_rate;
   hierarchical(lane, x, NodeValue::weighted_mean, [&](Communicator& group, Buffer part) {
-    if (group.size() == 1) return;
+    if (group.size() == 1) return pay(lane, part);
     if (exchange_ == FrameExchange::all_gather) return gather_whole_frames(lane, group, part);
     scatter_reduce(lane, group, part);
   });
 }
 
 void CentralizedLowPrecision::list_state(State& state) {
-  state.buffer("worker residual", worker_residual_);
-  state.buffer("server residual", server_residual_);
+  state.room("worker residual", worker_residual_, worker_shape_, Fate::averaged, worker_extent_);
+  state.room("server residual", server_residual_, server_shape_, Fate::cut, server_extent_);
   state.value("learning rate", learning_rate_);
+}
+
+/// All that those who left did not send.
+void CentralizedLowPrecision::pay(Worker& lane, Buffer x) {
+  if (has_paid_) return;
+  has_paid_ = true;
+  for (const Buffer& residual : {worker_residual_.view(), server_residual_.view()}) {
+    if (residual.empty()) continue;
+    lane.device.axpby(residual_weight_, residual, 1.0F, x);
+    lane.device.fill(residual, 0);
+  }
 }
 
 void CentralizedLowPrecision::gather_whole_frames(Worker& lane, Communicator& group, Buffer x) {

@@ -32,11 +32,11 @@ FrameExchange read_frame_exchange(Params& params);
 /// δ_j ← x_j + δ_j − c_j; server i adds its chunk of ranks i+1, …, i (mod n), s = mean c_j, encodes Q(s + ε_i), keeps
 /// ε_i ← s + ε_i − Q(s + ε_i), and gathers. All ranks decode every chunk, so replicas stay identical. Without error
 /// feedback δ and ε stay zero. Residuals belong to one bucket and to the group that the hierarchy makes. A group of one
-/// has its mean already: nothing is encoded, and there are no residuals. Where whole frames are gathered instead, there
-/// are no servers, and no ε. x is what the learning rate γ will multiply,
-/// so residuals are multiplied by the γ of the call before over the present one first, as by Zheng et al. (NeurIPS
-/// 2019, arXiv:1905.10936): what was left out then weighs what it weighed, and Σ γ_t C_LP_S(x_t) + γ_T (mean δ + ε) =
-/// Σ γ_t mean x_t under any schedule.
+/// has its mean already: nothing is encoded, and there are no residuals but those that others left behind, which it
+/// adds to its first x. Where whole frames are gathered instead, there are no servers, and no ε. x is what the learning
+/// rate γ will multiply, so residuals are multiplied by the γ of the call before over the present one first, as by
+/// Zheng et al. (NeurIPS 2019, arXiv:1905.10936): what was left out then weighs what it weighed, and Σ γ_t C_LP_S(x_t)
+/// + γ_T (mean δ + ε) = Σ γ_t mean x_t under any schedule.
 class CentralizedLowPrecision {
  public:
   CentralizedLowPrecision(Worker& worker, const Bucket& bucket, std::shared_ptr<const Codec> codec, bool error_feedback,
@@ -50,6 +50,7 @@ class CentralizedLowPrecision {
   void list_state(State& state);
 
  private:
+  void pay(Worker& lane, Buffer x);
   void gather_whole_frames(Worker& lane, Communicator& group, Buffer x);
   void scatter_reduce(Worker& lane, Communicator& group, Buffer x);
   void encode_worker(Worker& lane, Communicator& group, Buffer x, const Frames& frames);
@@ -62,6 +63,9 @@ class CentralizedLowPrecision {
   int bucket_;
   OwnedBuffer worker_residual_;
   OwnedBuffer server_residual_;
+  Shape worker_shape_{}, server_shape_{};  ///< also where nobody owes anything yet, of a group of one
+  Extent worker_extent_, server_extent_;   ///< where they lie in the bucket
+  bool has_paid_ = false;
   bool error_feedback_;
   FrameExchange exchange_;
   double learning_rate_ = 0;      ///< of the last call; 0: none yet

@@ -39,8 +39,8 @@ void DecentralizedLowPrecision::mix(Worker& lane, Buffer x) {
 }
 
 void DecentralizedLowPrecision::list_state(State& state) {
-  state.buffer("own replica", self_);
-  state.buffers("replica of neighbour", neighbours_);
+  state.buffer("own replica", self_, Fate::anew);
+  state.buffers("replica of neighbour", neighbours_, Fate::anew);
 }
 
 void DecentralizedLowPrecision::exchange_differences(Worker& lane, Communicator& group, Buffer x) {

@@ -88,6 +88,11 @@ void PairAveraging::after_step(Worker& worker) {
   });
 }
 
+void PairAveraging::quiesce(Worker& worker) {
+  worker.runtime().meet();  // nobody asks any more
+  after_step(worker);
+}
+
 void PairAveraging::finish(Worker& worker) {
   serving_.end(worker);
   after_step(worker);

@@ -30,7 +30,11 @@ class PairAveraging : public Algorithm, private Service {
   void before_update(Worker& worker) final;
   void after_step(Worker& worker) final;
   void finish(Worker& worker) final;
-  void list_state(State& state) final { state.buffers("shared", shared_).buffers("before", before_); }
+  /// Passive ranks take what others have mixed in for their own, so that weights are all that is to be known.
+  void quiesce(Worker& worker) final;
+  void list_state(State& state) final {
+    state.buffers("shared", shared_, Fate::anew).buffers("before", before_, Fate::anew);
+  }
 
  protected:
   /// Of a message about such a bucket, either way.

@@ -125,6 +125,7 @@ Bucket Bucket::part(int which, int parts) const {
   part.weights = weights.chunk(which, parts);
   part.groups.clear();
   const Elements real = Elements::of_part(weights.count(), which, parts);
+  part.extent = {extent.begin + real.begin, extent.whole > 0 ? extent.whole : weights.count()};
   const Elements modelled = Elements::of_part(weights.modelled_count(), which, parts);
   std::int64_t modelled_offset = 0;
   for (const ParameterGroup& group : groups) {

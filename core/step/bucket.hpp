@@ -67,6 +67,7 @@ struct Bucket {
   std::vector<ParameterGroup> groups;
   std::span<const Tensor> tensors;  ///< of the whole bucket, also in a part of it
   int first_layer = 0;              ///< complete once the backward pass of this layer has ended
+  Extent extent = {};               ///< of a part, where it lies in the whole bucket
 
   /// Chunk `which` of `parts` (as Buffer::chunk, the piece of reduce_scatter and all_gather), for an optimizer that
   /// steps this alone.

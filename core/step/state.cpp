@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/step/state_items.hpp"
 #include "core/values/error.hpp"
-#include "core/values/packing.hpp"
 #include "core/values/quoted.hpp"
 
 namespace trigram {
@@ -19,41 +19,46 @@ void require_length(const std::string& name, std::size_t held, std::size_t wante
 
 }  // namespace
 
-void StateWriter::visit(const std::string& name, Buffer x) {
+void StateWriter::visit(const Item& item, Buffer x) {
   std::vector<std::byte> host(static_cast<std::size_t>(x.bytes()));
   if (!host.empty()) device_.download(x, host);
-  visit(name, std::span(host));
+  const Extent all{0, host.empty() ? 0 : x.count()};
+  put_item(packer_, {item.name, item.fate, StateItem::Kind::elements, x.dtype(),
+                     item.extent.whole > 0 && !host.empty() ? item.extent : all, std::move(host)});
 }
 
-void StateWriter::visit(const std::string& name, std::span<std::byte> x) {
-  packer_.put_text(name);
-  packer_.put_all(std::span<const std::byte>(x));
+void StateWriter::visit(const Item& item, std::span<std::byte> x) {
+  put_item(packer_, {.name = item.name, .fate = item.fate, .bytes = {x.begin(), x.end()}});
 }
 
-void StateWriter::visit(const std::string& name, const Pack& pack, const Unpack&) {
-  std::vector<std::byte> bytes = pack();
-  visit(name, std::span(bytes));
+void StateWriter::visit(const Item& item, const Pack& pack, const Unpack&) {
+  put_item(packer_, {.name = item.name, .fate = item.fate, .bytes = pack()});
 }
 
 std::vector<std::byte> StateReader::take(const std::string& name) {
-  const std::string held = unpacker_.take_text();
-  require(held == name, "the checkpoint holds " + in_quotes(held) + " where " + in_quotes(name) +
-                            " is wanted; go on with the program and the settings that wrote it");
-  return unpacker_.take_all<std::byte>();
+  StateItem held = take_item(unpacker_);
+  require(held.name == name, "the checkpoint holds " + in_quotes(held.name) + " where " + in_quotes(name) +
+                                 " is wanted; go on with the program and the settings that wrote it");
+  return std::move(held.bytes);
 }
 
-void StateReader::visit(const std::string& name, Buffer x) {
-  const std::vector<std::byte> held = take(name);
-  require_length(name, held.size(), static_cast<std::size_t>(x.bytes()));
+OwnedBuffer StateReader::make_room(const Item&, const Shape& shape) {
+  Unpacker ahead = unpacker_;
+  return take_item(ahead).bytes.empty() ? OwnedBuffer() : device_.allocate(shape);
+}
+
+void StateReader::visit(const Item& item, Buffer x) {
+  const std::vector<std::byte> held = take(item.name);
+  require_length(item.name, held.size(), static_cast<std::size_t>(x.bytes()));
   if (!held.empty()) device_.upload(held, x);
 }
 
-void StateReader::visit(const std::string& name, std::span<std::byte> x) {
-  const std::vector<std::byte> held = take(name);
-  require_length(name, held.size(), x.size());
+void StateReader::visit(const Item& item, std::span<std::byte> x) {
+  const std::vector<std::byte> held = take(item.name);
+  require_length(item.name, held.size(), x.size());
   std::copy(held.begin(), held.end(), x.begin());
 }
 
-void StateReader::visit(const std::string& name, const Pack&, const Unpack& unpack) { unpack(take(name)); }
+void StateReader::visit(const Item& item, const Pack&, const Unpack& unpack) { unpack(take(item.name)); }
 
 }  // namespace trigram

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/device/device.hpp"
+#include "core/step/fate.hpp"
 
 namespace trigram {
 
@@ -18,41 +19,62 @@ class Packer;
 class Unpacker;
 
 /// Visits what is kept. A product names each item of its own in `list_state`, always in the same order: that one list
-/// is written and read back, so that the two cannot differ.
+/// is written and read back, so that the two cannot differ. Each item has a fate, which says what becomes of it where
+/// ranks leave or join (core/training/handover.hpp).
 class State {
  public:
   using Pack = std::function<std::vector<std::byte>()>;
   using Unpack = std::function<void(const std::vector<std::byte>&)>;
+  /// What an item is called, what becomes of it, and, of a part, where it lies in the whole.
+  struct Item {
+    std::string name;
+    Fate fate = Fate::alike;
+    Extent extent = {};
+  };
 
   virtual ~State() = default;
 
   /// Memory on the device; of a phantom there is only the name.
-  State& buffer(std::string_view name, Buffer x) {
-    visit(full(name), x);
+  State& buffer(std::string_view name, Buffer x, Fate fate = Fate::alike, Extent extent = {}) {
+    visit({full(name), fate, extent}, x);
     return *this;
   }
   /// One after the other, as "name 3"; as many when they are read back.
-  State& buffers(std::string_view name, const std::vector<OwnedBuffer>& all) {
-    for (std::size_t i = 0; i < all.size(); ++i) buffer(numbered(name, i), all[i]);
+  State& buffers(std::string_view name, const std::vector<OwnedBuffer>& all, Fate fate = Fate::alike) {
+    for (std::size_t i = 0; i < all.size(); ++i) buffer(numbered(name, i), all[i], fate);
+    return *this;
+  }
+  /// The same, of parts.
+  State& buffers(std::string_view name, const std::vector<OwnedBuffer>& all, Fate fate,
+                 const std::vector<Extent>& extents) {
+    for (std::size_t i = 0; i < all.size(); ++i) buffer(numbered(name, i), all[i], fate, extents[i]);
+    return *this;
+  }
+  /// Memory that is there only where something was held under that name, as a rank alone has for what it owes since
+  /// others left; else `x` stays empty.
+  State& room(std::string_view name, OwnedBuffer& x, const Shape& shape, Fate fate, Extent extent = {}) {
+    const Item item{full(name), fate, extent};
+    if (x.view().empty() && shape.count > 0) x = make_room(item, shape);
+    visit(item, x);
     return *this;
   }
   template <class T>
-  State& value(std::string_view name, T& x) {
-    return list_bytes(name, std::span(&x, 1));
+  State& value(std::string_view name, T& x, Fate fate = Fate::alike) {
+    return list_bytes(name, std::span(&x, 1), fate);
   }
   /// As many when they are read back.
   template <class T>
-  State& values(std::string_view name, std::vector<T>& all) {
-    return list_bytes(name, std::span(all));
+  State& values(std::string_view name, std::vector<T>& all, Fate fate = Fate::alike) {
+    return list_bytes(name, std::span(all), fate);
   }
   template <class T>
-  State& values(std::string_view name, std::vector<std::vector<T>>& all) {
-    for (std::size_t i = 0; i < all.size(); ++i) values(numbered(name, i), all[i]);
+  State& values(std::string_view name, std::vector<std::vector<T>>& all, Fate fate = Fate::alike) {
+    for (std::size_t i = 0; i < all.size(); ++i) values(numbered(name, i), all[i], fate);
     return *this;
   }
   /// What has bytes only in a checkpoint: written, it is what `pack` gives; read back, `unpack` gets it.
-  State& packed(std::string_view name, const Pack& pack, const Unpack& unpack) {
-    visit(full(name), pack, unpack);
+  State& packed(std::string_view name, const Pack& pack, const Unpack& unpack, Fate fate = Fate::alike) {
+    visit({full(name), fate}, pack, unpack);
     return *this;
   }
 
@@ -72,13 +94,15 @@ class State {
   }
 
  private:
-  virtual void visit(const std::string& name, Buffer x) = 0;
-  virtual void visit(const std::string& name, std::span<std::byte> x) = 0;
-  virtual void visit(const std::string& name, const Pack& pack, const Unpack& unpack) = 0;
+  virtual void visit(const Item& item, Buffer x) = 0;
+  virtual void visit(const Item& item, std::span<std::byte> x) = 0;
+  virtual void visit(const Item& item, const Pack& pack, const Unpack& unpack) = 0;
+  /// Empty, unless something is read back next.
+  virtual OwnedBuffer make_room(const Item&, const Shape&) { return {}; }
 
   template <class T>
-  requires std::is_trivially_copyable_v<T> State& list_bytes(std::string_view name, std::span<T> all) {
-    visit(full(name), std::as_writable_bytes(all));
+  requires std::is_trivially_copyable_v<T> State& list_bytes(std::string_view name, std::span<T> all, Fate fate) {
+    visit({full(name), fate}, std::as_writable_bytes(all));
     return *this;
   }
   static std::string numbered(std::string_view name, std::size_t index) {
@@ -89,15 +113,15 @@ class State {
   std::string prefix_;
 };
 
-/// Writes every item behind its name and length.
+/// Writes every item behind its name, fate and length.
 class StateWriter final : public State {
  public:
   StateWriter(Device& device, Packer& packer) : device_(device), packer_(packer) {}
 
  private:
-  void visit(const std::string& name, Buffer x) override;
-  void visit(const std::string& name, std::span<std::byte> x) override;
-  void visit(const std::string& name, const Pack& pack, const Unpack& unpack) override;
+  void visit(const Item& item, Buffer x) override;
+  void visit(const Item& item, std::span<std::byte> x) override;
+  void visit(const Item& item, const Pack& pack, const Unpack& unpack) override;
 
   Device& device_;
   Packer& packer_;
@@ -109,9 +133,10 @@ class StateReader final : public State {
   StateReader(Device& device, Unpacker& unpacker) : device_(device), unpacker_(unpacker) {}
 
  private:
-  void visit(const std::string& name, Buffer x) override;
-  void visit(const std::string& name, std::span<std::byte> x) override;
-  void visit(const std::string& name, const Pack& pack, const Unpack& unpack) override;
+  void visit(const Item& item, Buffer x) override;
+  void visit(const Item& item, std::span<std::byte> x) override;
+  void visit(const Item& item, const Pack& pack, const Unpack& unpack) override;
+  OwnedBuffer make_room(const Item& item, const Shape& shape) override;
   std::vector<std::byte> take(const std::string& name);
 
   Device& device_;

@@ -45,7 +45,7 @@ class Evaluations {
   void quiesce(const Reached& reached);
   /// In place of `begin`, after `list_state` was read back: those of the past are not made again.
   void go_on(const Reached& reached) { keep_latest(reached); }
-  void list_state(State& state) { state.value("begin", begin_).value("next", next_); }
+  void list_state(State& state) { state.value("begin", begin_, Fate::own).value("next", next_, Fate::own); }
 
  private:
   /// What this rank has handed in and nobody has scored.

@@ -9,9 +9,10 @@
 #include "core/step/schedule.hpp"
 #include "core/step/training_step.hpp"
 #include "core/step/workload.hpp"
+#include "core/training/checkpoint_state.hpp"
 #include "core/training/evaluation.hpp"
+#include "core/training/handover.hpp"
 #include "core/training/rank_progress.hpp"
-#include "core/training/spread_state.hpp"
 #include "core/values/located.hpp"
 #include "core/values/packing.hpp"
 
@@ -76,8 +77,9 @@ class Trainer {
     report_.rank = runtime_.rank();
     if (trains_) report_.local_batch = workload_->local_batch();
     workload_->setup(worker_, store_.parameters());
+    const auto held = load_checkpoint(options_.checkpoint, runtime_.rank(), worker_.device, store_.buckets());
     step_.setup(options_.steps);
-    RankProgress before = options_.checkpoint.load ? go_on() : begin();
+    RankProgress before = options_.checkpoint.load ? go_on(held) : begin();
     const std::shared_ptr<void> beside =
         options_.beside && runtime_.rank() == 0 ? options_.beside(runtime_) : std::shared_ptr<void>();
     for (worker_.step = steps_; worker_.step < options_.steps; ++worker_.step) {
@@ -166,12 +168,9 @@ class Trainer {
   }
 
   /// From where the checkpoint was taken, as if it had been just now.
-  RankProgress go_on() {
-    const std::vector<std::byte> state = options_.checkpoint.load(runtime_.rank());
-    Unpacker unpacker(state);
-    StateReader reader(worker_.device, unpacker);
+  RankProgress go_on(const std::vector<std::byte>& held) {
     located([&] { return "what rank " + std::to_string(runtime_.rank()) + " goes on from: "; },
-            [&] { list_state(reader); });
+            [&] { read_checkpoint(held, worker_.device, [this](State& all) { list_state(all); }); });
     keep_what_is_of_here();
     tell_of_rows();
     require_same_steps();
@@ -191,6 +190,7 @@ class Trainer {
   void keep_what_is_of_here() {
     report_.rank = runtime_.rank();
     report_.local_batch = trains_ ? workload_->local_batch() : 0;
+    if (!trains_) report_.steps_done = 0;
   }
 
   /// Those of before the checkpoint.
@@ -227,23 +227,25 @@ class Trainer {
   /// All that a rank goes on from. What is of this rank alone is called so, for ranks of another number.
   void list_state(State& state) {
     const std::string own(of_the_rank_alone);
-    state.value("steps", steps_).value(own + "time", time_).value(own + "begin", began_);
-    state.value(own + "sent outside", outside_);
+    state.value("steps", steps_).value(own + "time", time_, Fate::own).value(own + "begin", began_, Fate::own);
+    state.value(own + "sent outside", outside_, Fate::own);
     for (const Bucket& bucket : store_.buckets()) {
-      const std::string index = " " + std::to_string(bucket.index);
-      state.buffer("weights" + index, bucket.weights).buffer("padding" + index, padding_of(bucket));
+      state.buffer(weights_item_of(bucket), bucket.weights, Fate::balanced);
+      state.buffer("padding " + std::to_string(bucket.index), padding_of(bucket), Fate::own);
     }
     step_.list_state(state);
     state.of("workload", *workload_).of(own + "evaluations", evaluations_);
     report_.state = {};
     state.packed(
-        own + "report", [this] { return pack(report_); }, [this](const auto& bytes) { report_ = unpack(bytes); });
+        own + "report", [this] { return pack(report_); }, [this](const auto& bytes) { report_ = unpack(bytes); },
+        Fate::own);
     state.packed(
         own + "recorded", [this] { return packed(recorded_); },
         [this](const auto& bytes) {
           Unpacker unpacker(bytes);
           recorded_ = take_records(unpacker);
-        });
+        },
+        Fate::own);
   }
 
   void step() {

@@ -25,7 +25,7 @@ struct CheckpointOptions {
   std::function<Bytes(std::int64_t steps, int rank, const Bytes& state)> save = {};
   /// Called on one rank once all have saved theirs, with what `save` returned, in rank order.
   std::function<void(std::int64_t steps, const std::vector<Bytes>& saved)> complete = {};
-  /// The state with which a rank goes on, as `save` was given it; none: training begins.
+  /// The state with which a rank goes on, as `save` was given it, or as a Handover gives it; none: training begins.
   std::function<Bytes(int rank)> load = {};
 };
 

@@ -1,6 +1,7 @@
 #include "core/values/buffer.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -124,6 +125,14 @@ void* Buffer::checked_address(std::size_t element_size) const {
   ensure(static_cast<std::int64_t>(element_size) == size_of(shape_.dtype), "a buffer of ", name_of(shape_.dtype),
          " was read as elements of ", element_size, " bytes");
   return raw();
+}
+
+Extent extent_in(const Buffer& whole, const Buffer& part) {
+  if (whole.bytes() == 0 || part.bytes() == 0) return {};
+  const auto* first = static_cast<const std::byte*>(whole.raw());
+  const auto* own = static_cast<const std::byte*>(part.raw());
+  ensure(own >= first && own + part.bytes() <= first + whole.bytes(), "a part is no part of its whole");
+  return {(own - first) / size_of(whole.dtype()), whole.count()};
 }
 
 }  // namespace trigram

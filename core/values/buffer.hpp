@@ -92,4 +92,14 @@ class Buffer {
   Shape shape_;
 };
 
+/// Where a part lies in a whole, in elements.
+struct Extent {
+  std::int64_t begin = 0;
+  std::int64_t whole = 0;  ///< elements of the whole; 0: the part is all of it
+
+  friend bool operator==(const Extent&, const Extent&) = default;
+};
+/// Of a view that was cut from `whole`; that of nothing where either has no memory.
+Extent extent_in(const Buffer& whole, const Buffer& part);
+
 }  // namespace trigram

@@ -63,6 +63,8 @@ class Unpacker {
     const std::vector<char> text = take_all<char>();
     return {text.begin(), text.end()};
   }
+  /// Whether all has been taken.
+  bool empty() const { return rest_.empty(); }
 
  private:
   void copy_to(void* address, std::size_t size) {

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int format = 3;
+constexpr int format = 4;
 constexpr std::string_view stem = "checkpoint-";
 constexpr std::string_view manifest_end = ".json";
 
@@ -232,7 +232,8 @@ void require_no_other_checkpoints(const fs::path& path, const fs::path& resume) 
       "; go on from it with --resume, or give another folder");
 }
 
-FoundCheckpoint::FoundCheckpoint(const fs::path& path, const Configuration& configuration, int ranks)
+FoundCheckpoint::FoundCheckpoint(const fs::path& path, const Configuration& configuration, int ranks,
+                                 const std::function<int(int)>& training)
     : manifest_(manifest_at(path)) {
   const std::string problem = damage(manifest_, content_);
   require(problem.empty(), problem, "; ", [&] { return one_before(manifest_); });
@@ -251,12 +252,18 @@ FoundCheckpoint::FoundCheckpoint(const fs::path& path, const Configuration& conf
       [&] {
         return name + " is of " + std::to_string(then) + " ranks, and this run has " + std::to_string(ranks) + ": ";
       },
-      [&] { spread_.emplace(static_cast<int>(then), [this](int rank) { return written(rank); }); });
+      [&] {
+        const int members = static_cast<int>(then);
+        const auto change = MemberChange::of_size(members, training(members), ranks, training(ranks));
+        handover_.emplace(change, [this](int rank) { return written(rank); });
+      });
 }
 
 std::int64_t FoundCheckpoint::steps() const { return content_["steps"].get<std::int64_t>(); }
 
-std::vector<std::byte> FoundCheckpoint::state(int rank) const { return spread_ ? spread_->of(rank) : written(rank); }
+std::vector<std::byte> FoundCheckpoint::state(int rank) const {
+  return handover_ ? handover_->of(rank) : written(rank);
+}
 
 std::vector<std::byte> FoundCheckpoint::written(int rank) const {
   std::string problem;

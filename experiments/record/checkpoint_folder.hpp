@@ -9,12 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/training/spread_state.hpp"
+#include "core/training/handover.hpp"
 #include "core/world/configuration.hpp"
 
 namespace trigram {
@@ -48,8 +49,10 @@ class FoundCheckpoint {
  public:
   /// The last one of a folder, or that of a manifest. Throws UsageError naming what is missing or damaged, and a whole
   /// one before it if there is any; then each setting in which this run differs from the one that wrote it. It may
-  /// have other steps (allow_other_steps), and other ranks where all have the same state (SpreadState).
-  FoundCheckpoint(const std::filesystem::path& path, const Configuration& configuration, int ranks);
+  /// have other steps (allow_other_steps), and other ranks, which are handed over to (Handover): `training` says how
+  /// many of so many ranks train.
+  FoundCheckpoint(const std::filesystem::path& path, const Configuration& configuration, int ranks,
+                  const std::function<int(int ranks)>& training);
 
   std::int64_t steps() const;
   FoundCheckpoint(const FoundCheckpoint&) = delete;
@@ -63,7 +66,7 @@ class FoundCheckpoint {
 
   std::filesystem::path manifest_;
   nlohmann::json content_;
-  std::optional<SpreadState> spread_;  ///< where it is of another number of ranks
+  std::optional<Handover> handover_;  ///< where it is of another number of ranks
 };
 
 }  // namespace trigram

@@ -100,7 +100,8 @@ struct Checkpoints {
   }
   /// Throws UsageError, before any rank starts.
   void open(const RunConfig& config, const Configuration& same, int ranks) {
-    if (!config.resume.empty()) from.emplace(config.resume, same, ranks);
+    const auto training = [&config](int of) { return training_ranks(config.training, of); };
+    if (!config.resume.empty()) from.emplace(config.resume, same, ranks, training);
     if (config.checkpoint.empty()) return;
     require_no_other_checkpoints(config.checkpoint, config.resume);
     to.emplace(config.checkpoint, same);

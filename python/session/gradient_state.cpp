@@ -13,7 +13,7 @@ bool has_numbers(const Buffer& x) { return x.dtype() == DType::f32 && !x.is_phan
 
 }  // namespace
 
-void RescaledState::visit(const std::string&, Buffer x) {
+void RescaledState::visit(const Item&, Buffer x) {
   if (has_numbers(x)) device_.scale(x, factor_);
 }
 
@@ -22,11 +22,11 @@ void KeptState::begin(Way way) {
   next_buffer_ = next_bytes_ = 0;
 }
 
-void KeptState::visit(const std::string& name, Buffer x) {
+void KeptState::visit(const Item& item, Buffer x) {
   if (x.is_phantom() || x.count() == 0) return;
   const std::size_t place = next_buffer_++;
   if (way_ == Way::give_back) {
-    ensure(place < buffers_.size(), "there is ", name, " now, of which nothing was kept before the step");
+    ensure(place < buffers_.size(), "there is ", item.name, " now, of which nothing was kept before the step");
     return device_.copy(buffers_[place], x);
   }
   if (place == buffers_.size()) buffers_.push_back(device_.allocate(x.shape()));
@@ -39,18 +39,18 @@ std::vector<std::byte>& KeptState::next_bytes(const std::string& name) {
   return bytes_[next_bytes_++];
 }
 
-void KeptState::visit(const std::string& name, std::span<std::byte> x) {
-  std::vector<std::byte>& kept = next_bytes(name);
+void KeptState::visit(const Item& item, std::span<std::byte> x) {
+  std::vector<std::byte>& kept = next_bytes(item.name);
   if (way_ == Way::keep) {
     kept.assign(x.begin(), x.end());
   } else {
-    ensure(kept.size() == x.size(), name, " has another size than before the step");
+    ensure(kept.size() == x.size(), item.name, " has another size than before the step");
     std::ranges::copy(kept, x.begin());
   }
 }
 
-void KeptState::visit(const std::string& name, const Pack& pack, const Unpack& unpack) {
-  std::vector<std::byte>& kept = next_bytes(name);
+void KeptState::visit(const Item& item, const Pack& pack, const Unpack& unpack) {
+  std::vector<std::byte>& kept = next_bytes(item.name);
   if (way_ == Way::keep) {
     kept = pack();
   } else {
@@ -58,7 +58,7 @@ void KeptState::visit(const std::string& name, const Pack& pack, const Unpack& u
   }
 }
 
-void FiniteState::visit(const std::string&, Buffer x) {
+void FiniteState::visit(const Item&, Buffer x) {
   if (!finite_ || !has_numbers(x)) return;
   std::vector<float> host(static_cast<std::size_t>(x.count()));
   device_.download(x, std::as_writable_bytes(std::span(host)));

@@ -17,9 +17,9 @@ class RescaledState final : public State {
   RescaledState(Device& device, float factor) : device_(device), factor_(factor) {}
 
  private:
-  void visit(const std::string& name, Buffer x) override;
-  void visit(const std::string&, std::span<std::byte>) override {}
-  void visit(const std::string&, const Pack&, const Unpack&) override {}
+  void visit(const Item& item, Buffer x) override;
+  void visit(const Item&, std::span<std::byte>) override {}
+  void visit(const Item&, const Pack&, const Unpack&) override {}
 
   Device& device_;
   float factor_;
@@ -34,9 +34,9 @@ class KeptState final : public State {
   void begin(Way way);
 
  private:
-  void visit(const std::string& name, Buffer x) override;
-  void visit(const std::string& name, std::span<std::byte> x) override;
-  void visit(const std::string& name, const Pack& pack, const Unpack& unpack) override;
+  void visit(const Item& item, Buffer x) override;
+  void visit(const Item& item, std::span<std::byte> x) override;
+  void visit(const Item& item, const Pack& pack, const Unpack& unpack) override;
   std::vector<std::byte>& next_bytes(const std::string& name);
 
   Device& device_;
@@ -54,9 +54,9 @@ class FiniteState final : public State {
   bool finite() const { return finite_; }
 
  private:
-  void visit(const std::string& name, Buffer x) override;
-  void visit(const std::string&, std::span<std::byte>) override {}
-  void visit(const std::string&, const Pack&, const Unpack&) override {}
+  void visit(const Item& item, Buffer x) override;
+  void visit(const Item&, std::span<std::byte>) override {}
+  void visit(const Item&, const Pack&, const Unpack&) override {}
 
   Device& device_;
   bool finite_ = true;

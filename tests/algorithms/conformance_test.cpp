@@ -94,7 +94,11 @@ const std::vector<Mutant> mutants = {{"does_nothing", "communication"},
                                      {"pushes_momentum_up", "direction"},
                                      {"follows_signs_up", "direction"},
                                      {"feeds_errors_back_negated", "settling"},
-                                     {"begins_with_noise_of_its_own", "start"}};
+                                     {"begins_with_noise_of_its_own", "start"},
+                                     {"forgets_what_leavers_owed", "membership"},
+                                     {"forgives_all_debts", "membership"},
+                                     {"takes_its_debt_for_everybodys", "membership"},
+                                     {"leaves_a_drift_behind", "membership"}};
 /// One that never ends, but where somebody notices: in the simulator.
 const std::string deadlock = wrong + "waits_for_a_message_too_many";
 

@@ -51,6 +51,21 @@ TEST_F(StateTest, IsPackedByWhoWritesAndUnpackedByWhoReads) {
   EXPECT_EQ(number_, 5);
 }
 
+TEST_F(StateTest, HasRoomOnlyForWhatWasHeld) {
+  for (const std::int64_t held : {0, 3}) {
+    Packer packer;
+    StateWriter writer(device_, packer);
+    const OwnedBuffer x = held == 0 ? OwnedBuffer() : device_.allocate(Shape::of(held, DType::f32));
+    writer.buffer("owed", x).value("number", number_);
+    const std::vector<std::byte> bytes = std::move(packer).bytes();
+    Unpacker unpacker(bytes);
+    StateReader reader(device_, unpacker);
+    OwnedBuffer room;
+    reader.room("owed", room, Shape::of(3, DType::f32), Fate::averaged).value("number", number_);
+    EXPECT_EQ(room.view().count(), held);
+  }
+}
+
 TEST_F(StateTest, OfAnotherLengthIsRefused) {
   Packer packer;
   StateWriter writer(device_, packer);

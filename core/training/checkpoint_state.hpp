@@ -1,0 +1,25 @@
+// What a rank goes on from, as a checkpoint gives it: its own state, or what was handed over to it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "core/step/bucket.hpp"
+#include "core/step/state.hpp"
+#include "core/training/training_options.hpp"
+
+namespace trigram {
+
+/// What the trainer's list of items calls the weights of a bucket.
+std::string weights_item_of(const Bucket& bucket);
+
+/// Gives what `rank` goes on from; nothing where training begins. Of other members, weights become those of their mean
+/// model, so that `setup` makes anew from it what nobody hands over.
+CheckpointOptions::Bytes load_checkpoint(const CheckpointOptions& options, int rank, Device& device,
+                                         std::span<const Bucket> buckets);
+
+/// Reads it back, into all that `list` visits.
+void read_checkpoint(const CheckpointOptions::Bytes& held, Device& device, const std::function<void(State&)>& list);
+
+}  // namespace trigram

@@ -1,0 +1,79 @@
+#include "core/training/handover.hpp"
+
+#include <utility>
+
+#include "core/training/rank_report.hpp"
+#include "core/values/packing.hpp"
+
+namespace trigram {
+namespace {
+
+const std::string report_item = std::string(of_the_rank_alone) + "report";
+
+std::map<std::string, std::vector<StateItem>> by_name(const std::vector<std::byte>& state) {
+  std::map<std::string, std::vector<StateItem>> named;
+  for (StateItem& item : items_of(state)) named[item.name].push_back(std::move(item));
+  return named;
+}
+
+}  // namespace
+
+Handover::Handover(MemberChange change, std::function<Bytes(int)> state)
+    : change_(std::move(change)), state_(std::move(state)) {
+  for (int rank = 0; rank < change_.ranks; ++rank) add(rank);
+  for (const auto& [name, all] : held_) {
+    for (const HeldItem& held : all) held.require_sound();
+  }
+}
+
+void Handover::add(int rank) {
+  const bool trained = rank < change_.trained, stays = trained && change_.stays(rank);
+  for (const auto& [name, items] : by_name(state_(rank))) {
+    if (name == report_item) reports_.push_back(items.front().bytes);
+    std::vector<HeldItem>& all = held_[name];
+    if (all.size() < items.size()) all.resize(items.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (trained || items[i].fate == Fate::cut) all[i].add(rank, items[i], stays);
+    }
+  }
+}
+
+Handover::Bytes Handover::of(int rank) const {
+  const int was = change_.was(rank);
+  const auto own = was >= 0 ? by_name(state_(was)) : std::map<std::string, std::vector<StateItem>>();
+  Packer packer;
+  put_item(packer, {.name = std::string(handed_over)});
+  for (const auto& [name, all] : held_) {
+    const auto found = own.find(name);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].empty() || all[i].fate() == Fate::anew) continue;
+      const bool has_own = found != own.end() && i < found->second.size();
+      StateItem item = all[i].of(has_own ? &found->second[i] : nullptr, change_.trained, change_.train);
+      if (name == report_item) item.bytes = report(rank, item.bytes);
+      put_item(packer, item);
+      if (!name.starts_with(weights_item)) continue;
+      StateItem mean = all[i].mean();
+      mean.name = std::string(mean_of) + name;
+      put_item(packer, mean);
+    }
+  }
+  return std::move(packer).bytes();
+}
+
+/// Evaluations are with whoever completed them, and rank 0 is always there.
+Handover::Bytes Handover::report(int rank, const Bytes& then) const {
+  RankReport own = unpack(then);
+  own.evals.clear();
+  if (rank == 0) {
+    std::vector<RankReport> all;
+    for (const Bytes& bytes : reports_) all.push_back(unpack(bytes));
+    own.evals = evaluations(all);
+  }
+  if (change_.was(rank) == MemberChange::newcomer) {
+    own.steps.clear();
+    own.recorded.clear();
+  }
+  return pack(own);
+}
+
+}  // namespace trigram
