@@ -89,6 +89,15 @@ std::vector<Buffer> parts(Communicator& comm, Buffer x) {
   return all;
 }
 
+/// As many elements for each rank, as nccl-tests does: what a rank sends to another is as long as what it receives
+/// there.
+std::vector<Buffer> equal_parts(Communicator& comm, Buffer x) {
+  const std::int64_t each = x.shape().count / comm.size();
+  std::vector<Buffer> all;
+  for (int i = 0; i < comm.size(); ++i) all.push_back(x.slice(i * each, each));
+  return all;
+}
+
 void exchange_in_ring(Communicator& comm, Buffer x, Buffer spare) {
   const int n = comm.size();
   if (n == 1) return;
@@ -109,7 +118,7 @@ const std::vector<BenchOp>& bench_ops() {
        half_ring, ring_phase},
       {"all_gather", true, share, [](Communicator& c, Buffer x, Buffer) { c.all_gather(x); }, half_ring, ring_phase},
       {"all_to_all", true, share,
-       [](Communicator& c, Buffer x, Buffer spare) { c.all_to_all(parts(c, x), parts(c, spare)); }, posted,
+       [](Communicator& c, Buffer x, Buffer spare) { c.all_to_all(equal_parts(c, x), equal_parts(c, spare)); }, posted,
        posted_together},
       {"broadcast", false, one, [](Communicator& c, Buffer x, Buffer) { c.broadcast(x, 0); }, binomial, tree},
       {"reduce", false, one, [](Communicator& c, Buffer x, Buffer) { c.reduce(x, ReduceOp::sum, 0); }, binomial, tree},

@@ -6,10 +6,10 @@
 #include <iostream>
 
 #include "core/values/error.hpp"
-#include "core/values/packing.hpp"
 #include "core/values/quoted.hpp"
-#include "experiments/measure/measured_cluster.hpp"
+#include "experiments/measure/rank_samples.hpp"
 #include "experiments/program/calibrate_from.hpp"
+#include "experiments/program/calibrate_quick.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/tables.hpp"
 #include "experiments/record/report_file.hpp"
@@ -30,6 +30,8 @@ struct CalibrateFlags {
   std::string from, fit;
   int jobs;
   std::string codecs;
+  bool quick;
+  double seconds;
 };
 
 /// An empty message, then sizes by a factor.
@@ -55,6 +57,13 @@ CalibrateFlags::CalibrateFlags(Params& flags) : place(flags) {
   codecs = flags.get("codecs", "all",
                      "codecs whose speed is measured, apart by blanks; all: those of the device; empty: none");
   require_codecs(codecs);
+  quick = flags.get("quick", false,
+                    "the probes that decide, in sets until time is up, so that values have ranges; then others, of "
+                    "which the file says how far off it predicts them");
+  seconds = flags.get("seconds", 100.0, "with --quick: seconds that it may take", {5, 3600});
+  for (const char* decided : {"min-size", "max-size", "factor", "rounds", "codecs"})
+    require(!quick || !flags.has(decided), flags.owner(), ": --quick decides --", decided, " itself; leave it out");
+  require(quick || !flags.has("seconds"), flags.owner(), ": --seconds is of --quick; give both or neither");
   from = flags.get("from", "",
                    "a CSV table of your own times, to which --fit is fitted; nothing is measured then (its columns: "
                    "seconds, source, op and size of a bench, flags of trigram run, cluster.KEY)");
@@ -65,6 +74,7 @@ CalibrateFlags::CalibrateFlags(Params& flags) : place(flags) {
   jobs = flags.get("jobs", 0, "with --from: simulations at a time; 0: one a core", {0, 1024});
   require(from.empty() == fit.empty(), flags.owner(),
           ": --from TABLE and --fit PARAMETERS need each other; give both or neither");
+  require(from.empty() || !quick, flags.owner(), ": --from measures nothing, and --quick does; leave one out");
 }
 
 CommandLine calibrate_command_line() {
@@ -73,54 +83,6 @@ CommandLine calibrate_command_line() {
       "Measures messages and device operations, or fits parameters to a table of measured times, and writes a cluster "
       "file for backend sim; backend mpi is started by mpirun.",
       "trigram calibrate --backend mpi --out mine.cfg", declared_flags<CalibrateFlags>("trigram calibrate")};
-}
-
-std::vector<std::byte> measure(RankRuntime& runtime, const ClusterSamples& samples, const std::string& codec_names) {
-  const ProbePlan& plan = samples.plan;
-  const std::vector<double> network = probe_network(runtime, samples.patterns, plan);
-  const DeviceTimes device = probe_device(runtime, plan.rounds, plan.phantom);
-  Packer packer;
-  packer.put_all(std::span(network));
-  packer.put_all(std::span(device.seconds));
-  packer.put(static_cast<std::uint64_t>(device.samples.size()));
-  for (const DeviceSample& sample : device.samples) {
-    packer.put_text(sample.name);
-    packer.put(sample.limit);
-    packer.put(sample.amount);
-  }
-  const auto operations = codec_operations(std::string(runtime.lane(0).device->kind()), codec_names);
-  packer.put(static_cast<std::uint64_t>(operations.size()));
-  for (const CodecOperation& operation : operations) {
-    packer.put_text(operation.codec);
-    packer.put_text(operation.step);
-  }
-  packer.put_all(std::span<const PostedTimes>(probe_posted(runtime, samples.node_of_rank, plan.rounds)));
-  packer.put_all(
-      std::span<const ContentionTimes>(probe_contention(runtime, samples.node_of_rank, plan.rounds, plan.phantom)));
-  packer.put_all(std::span<const double>(probe_codecs(runtime, operations, plan.rounds, plan.phantom)));
-  return std::move(packer).bytes();
-}
-
-void add_rank(const std::vector<std::byte>& bytes, ClusterSamples& all) {
-  Unpacker unpacker(bytes);
-  all.network.push_back(unpacker.take_all<double>());
-  DeviceTimes& device = all.device.emplace_back();
-  device.seconds = unpacker.take_all<double>();
-  for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left) {
-    DeviceSample& sample = device.samples.emplace_back();
-    sample.name = unpacker.take_text();
-    sample.limit = unpacker.take<DeviceLimit>();
-    sample.amount = unpacker.take<double>();
-  }
-  all.operations.clear();  // the same on every rank
-  for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left) {
-    CodecOperation& operation = all.operations.emplace_back();
-    operation.codec = unpacker.take_text();
-    operation.step = unpacker.take_text();
-  }
-  all.posted.push_back(unpacker.take_all<PostedTimes>());
-  all.contention.push_back(unpacker.take_all<ContentionTimes>());
-  all.codecs.push_back(unpacker.take_all<double>());
 }
 
 std::string step_text(const AlphaBeta& line) {
@@ -194,8 +156,12 @@ int calibrate(const Arguments& arguments) {
   samples.plan.phantom = backend->simulated();
   const bool reports = backend->process_rank() == 0;
   if (reports && !config.out.empty()) require_writable_file(config.out);
+  if (config.quick) {
+    calibrate_quickly({config.place.where(), config.out, config.seconds}, samples, *backend, world);
+    return 0;
+  }
   const Outcome outcome =
-      backend->run(world, [&](RankRuntime& runtime) { return measure(runtime, samples, config.codecs); });
+      backend->run(world, [&](RankRuntime& runtime) { return measure_rank(runtime, samples, config.codecs); });
   if (!reports) return 0;
 
   for (const auto& bytes : outcome.results) add_rank(bytes, samples);

@@ -68,7 +68,7 @@ TEST_P(PublishedSize, IsTheTables) {
 }
 
 TEST(Profile, WithoutAMeasuredTimeIsListedAndAsksForOne) {
-  EXPECT_EQ(Workloads::parameters("gpt2_xl").size(), 3U);
+  EXPECT_EQ(Workloads::parameters("gpt2_xl").size(), 4U);
   try {
     Rig("gpt2_xl");
     ADD_FAILURE() << "a step took no time";
@@ -201,6 +201,27 @@ TEST_F(Tables, MeasuredLayersKeepTheirTimes) {
   EXPECT_EQ(rig.parameters[1].name, "a.b");
   EXPECT_FALSE(rig.parameters[1].decays);
   EXPECT_EQ(rig.parameters[2].layer, 1);
+}
+
+TEST_F(Tables, MeasuredLayersKeepTheirSharesOfWhatTheyTakeTogether) {
+  const std::string columns = "layer,tensor,parameters,decays,forward_ms,backward_ms\na,w,10,1,1,2\nb,w,5,1,3,8\n";
+  const auto seconds = [&](const std::string& header, const std::string& parameters) {
+    Rig rig(spec(header + columns) + parameters);
+    rig.workload->backward(rig.worker, 1);
+    const double backward = rig.runtime.device().seconds;
+    rig.workload->backward(rig.worker, 0);
+    rig.workload->forward(rig.worker);
+    return std::pair(backward, rig.runtime.device().seconds);
+  };
+  const auto expect = [](std::pair<double, double> found, double backward, double all) {
+    EXPECT_NEAR(found.first, backward, 1e-12);
+    EXPECT_NEAR(found.second, all, 1e-12);
+  };
+  expect(seconds("# compute: 28ms in 20ms..30ms\n# rest: 5ms in 4ms..6ms\n", ""), 16e-3, 33e-3);
+  expect(seconds("# compute: 28ms\n# batch: 2\n", ",batch=4"), 32e-3, 56e-3);
+  expect(seconds("# rest: 5ms\n", ",compute=7ms,rest=1ms"), 4e-3, 8e-3);
+  EXPECT_THAT(error("# compute: 28ms in 30ms..40ms\n" + columns),
+              AllOf(HasSubstr("line 1: compute: "), HasSubstr("does not lie in its range")));
 }
 
 TEST_F(Tables, DamageIsNamedWithFileAndLine) {
