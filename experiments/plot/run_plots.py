@@ -29,9 +29,9 @@ def draw_curves(folder, run):
     for row, key in zip(grid, keys):
         points = scored(curve, key)
         row[0].set_ylabel(key)
-        for axes, scale, colour in zip(row, scales, style.COLOURS):
+        for axes, scale in zip(row, scales):
             x, divisor, _ = scale
-            axes.plot([p[x] / divisor for p in points], [p[key] for p in points], "o-", ms=4, color=colour)
+            axes.plot([p[x] / divisor for p in points], [p[key] for p in points], "o-", ms=4, color=style.COLOURS[0])
             against.scale_x(axes, scale, [points], view)
         against.limit_y(row, key, view)
     figure.suptitle(f"{run['workload']['description']}, {run['configuration']['flags']['algorithm']}{checked.early_end(run)}", x=0.02, ha="left")

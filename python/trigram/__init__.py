@@ -26,7 +26,7 @@ and, with real gradients and a cluster's clock, on simulated ones, all in this p
     run = trigram.simulate(make, loss, data, algorithm="bytegrad", ranks=8, steps=200, cluster="two_by_four")
 
 `help(trigram.with_trigram)` and `help(trigram.simulate)` have examples, `help("trigram.job.Job")` says what a job can.
-`profile_of` writes a model as a profile, which a thousand simulated GPUs can train. Modules for code of your own:
+`check` holds an algorithm in Python to what its class says. `profile_of` writes a model as a profile, which a thousand simulated GPUs can train. Modules for code of your own:
 
     trigram.comm         the communicator on torch tensors: collectives, groups, gradients through them
     trigram.algorithm    what an algorithm in Python is derived from, for real and simulated ranks
@@ -43,7 +43,7 @@ __version__ = "0.1.0"
 from .commands import bench, calibrate, import_files, products, run, study
 from .pictures import Pictures
 from .results import Bench, Calibration, Imported, Product, Products, Run, Study, load
-from .training import ddp_hook, fsdp_hook, profile_of, simulate, with_trigram
+from .training import check, ddp_hook, fsdp_hook, profile_of, simulate, with_trigram
 
-__all__ = ["run", "study", "bench", "calibrate", "import_files", "products", "load", "with_trigram", "ddp_hook", "fsdp_hook", "simulate",
+__all__ = ["run", "study", "bench", "calibrate", "import_files", "products", "load", "with_trigram", "ddp_hook", "fsdp_hook", "simulate", "check",
            "profile_of", "Run", "Study", "Bench", "Calibration", "Imported", "Product", "Products", "Pictures"]

@@ -91,6 +91,15 @@ class Job(Rank):
         finally:
             self._steps.synchronizes = True
 
+    @property
+    def require_backward_grad_sync(self) -> bool:
+        """By DistributedDataParallel's name, for loops that set it, as nanoGPT's: False is `no_sync()`."""
+        return self._steps.synchronizes
+
+    @require_backward_grad_sync.setter
+    def require_backward_grad_sync(self, synchronizes: bool) -> None:
+        self._steps.synchronizes = synchronizes
+
     @contextlib.contextmanager
     def join(self) -> Iterator[None]:
         """A loop within may have batches of another number on each rank: who has no more takes part in the others' steps, with gradients

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
 
     from . import algorithm as algorithms
+    from .conformance import Checked
     from .hook import Hook
     from .overflow import Scaler
     from .profile import Clock, Seconds
@@ -197,6 +198,33 @@ def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Mo
     from . import simulation
     return simulation.simulate(make, loss, data, algorithm, ranks, steps, lr, optimizer, score, cluster, clock, samples, broadcast_buffers,
                                out, flags)
+
+
+def check(algorithm: "algorithms.Make", *, ranks: Sequence[int] = (1, 2, 4),
+          bytes_sent: "Optional[Callable[[int, int, int, list[int]], int]]" = None) -> "Checked":
+    """Tries an algorithm in Python on simulated ranks, with gradients that are known beforehand, and holds it to what its class says.
+
+        assert trigram.check(LocalSgd).holds
+        trigram.check(lambda: LocalSgd(every=2), bytes_sent=lambda step, rank, ranks, counts:
+                      (step % 2) * 2 * (ranks - 1) * sum(4 * count // ranks for count in counts))
+
+    In a shell it is `python3 -m trigram check mine.py:LocalSgd`, which ends with 1 where something does not hold. What is tried, and of what:
+
+        training        every training ends, without an error and with finite weights
+        communication   rank 0 sends something, of more than one rank
+        replicas        ranks have equal weights, to the bit, after each exchange: GradientMethod and WeightMethod that are centralized and synchronous
+        mean            the mean of weights follows the mean gradient: what is synchronous, in full precision, and leaves the step to an optimizer
+        direction       where gradients are the same in each step, weights end against them
+        influence       other gradients on any one rank change the weights of others
+        bits            weights are the same again, and without overlap: what is deterministic
+        bytes           what rank 0 sends in each step is what `bytes_sent(step, rank, ranks, counts)` says, where it is given; `counts` are the
+                        elements of each bucket
+
+    `ranks`: on how many; what says `hierarchical = True` is tried in hierarchies of two nodes of two ranks besides. Returns what came of it: `holds`,
+    `findings`, and a text that names claim, ranks and step of what fails. Raises ValueError for what is no algorithm."""
+    require("torch", "trigram.check")
+    from . import conformance
+    return conformance.check(algorithm, ranks, bytes_sent)
 
 
 def profile_of(model: "torch.nn.Module", batch: Any, path: "str | pathlib.Path", *,

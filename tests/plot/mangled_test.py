@@ -19,6 +19,7 @@ import unittest.mock
 import drawing  # which finds the modules below
 import matplotlib.pyplot as plt
 import plot
+import style
 
 ACTIVITIES = ["compute_s", "exposed_s", "encode_s", "wire_s", "decode_s"]
 RUN = {
@@ -134,6 +135,14 @@ class Mangled(unittest.TestCase):
         for run in itertools.islice(mangled({"curve": curve}), 0, None, 5):
             write_run(self.folder, RUN | run)
             self.check(run)
+
+    def test_a_run_has_one_colour(self):
+        figures = []
+        with unittest.mock.patch("style.save", lambda figure, folder, name: (name == "curves" and figures.append(figure)) or []):
+            write_run(self.folder)
+            self.check("whole")
+        self.assertEqual({line.get_color() for axes in figures[0].axes for line in axes.lines}, {style.COLOURS[0]})
+        plt.close("all")
 
     def test_several_runs(self):
         whole = pathlib.Path(self.scratch.name) / "whole"

@@ -33,7 +33,18 @@ class BesideDdp(JobCase):
                 loss_of(model, self.rank, 2 * number).backward()
             loss_of(model, self.rank, 2 * number + 1).backward()
             optimizer.step()
+        def step_by_flag(model, optimizer, number, _):
+            """As nanoGPT does."""
+            switch = getattr(model, "trigram", model)
+            optimizer.zero_grad()
+            for part in range(2):
+                switch.require_backward_grad_sync = part == 1
+                loss_of(model, self.rank, 2 * number + part).backward()
+            assert switch.require_backward_grad_sync
+            optimizer.step()
+
         self.beside_ddp(momentum, step)
+        self.beside_ddp(momentum, step_by_flag)
 
     def case_ddp_clipping_and_schedule(self):
         schedules = {}

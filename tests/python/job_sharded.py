@@ -65,6 +65,33 @@ class Sharded(ShardedCase):
         self.beside_hsdp(loop, mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32))
         self.beside_hsdp(loop, reshard_after_forward=False)
 
+    def case_sharded_and_compiled(self):
+        """Its layers by themselves, as torchtitan compiles blocks, and the whole of it; of methods of weights too."""
+        def layers(model, optimizer, number):
+            if number == 0:
+                for one in (model.first, model.second):
+                    one.compile(backend="aot_eager")
+            self.step(model, optimizer, batch(self.rank, number))
+
+        def whole_model(model, optimizer, number):
+            compiled = torch.compile(model, backend="aot_eager") if number == 0 else self.compiled[id(model)]
+            self.compiled[id(model)] = compiled
+            self.step(compiled, optimizer, batch(self.rank, number))
+
+        self.compiled = {}
+        self.beside_hsdp(layers)
+        self.beside_hsdp(whole_model)
+        mesh = self.mesh()
+        model, optimizer = self.cut(mesh["shards"])
+        trigram.with_trigram(model, [optimizer], "local_sgd:every=2", **BUCKETS)
+        compiled = torch.compile(model, backend="aot_eager")
+        for number in range(STEPS):
+            self.step(compiled, optimizer, batch(self.rank, number))
+        plain = self.train_shards(mesh, "local_sgd:every=2")
+        for one in (model, plain):
+            one.trigram.finish()
+        assert far(model, plain) == 0, far(model, plain)
+
     def case_sharded_methods_are_those_of_whole_models(self):
         mesh = self.mesh()
         for algorithm in ("all_reduce", "local_sgd:every=2", "diloco:every=3", "decentralized", "decentralized:mix=before", "slow_mo:every=2"):

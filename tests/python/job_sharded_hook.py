@@ -5,6 +5,7 @@ import torch.distributed as dist
 import torch.nn.functional as F
 
 import trigram
+import trigram.optim
 from job_case import STEPS, batch, momentum, seeded
 from plain_hook import byte_grad
 from sharded_case import BUCKETS, Rows, ShardedCase, far, whole
@@ -68,6 +69,8 @@ class ShardedHooks(ShardedCase):
         refused("has not one dimension", mesh=mesh)
         self.raises(ValueError, "by backend torch, and not by 'mpi'", lambda: members_of(model, mesh["replicas"], "mpi"))
         refused("grad_scaler beside fully_shard", grad_scaler=torch.amp.GradScaler("cpu"), algorithm="bytegrad:error_feedback=on")
+        self.raises(ValueError, "a parameter is a DTensor, of which each rank holds a part; fuse", lambda: trigram.optim.fuse(optimizer))
+        refused("parameter 'scale' is of torch.bfloat16; keep parameters in torch.float32", *self.cut(mesh["shards"], make=lambda: Rows().bfloat16()))
         hidden = FullyShardedDataParallel(seeded(Rows), device_id=torch.device("cpu"))
         refused("is wrapped by FullyShardedDataParallel", hidden, momentum(hidden))
         part = seeded(Rows)

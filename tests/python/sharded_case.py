@@ -46,8 +46,8 @@ class ShardedCase(JobCase):
         self.replica, self.shard = mesh.get_coordinate()
         return mesh
 
-    def cut(self, mesh, **options):
-        model = seeded(Rows)
+    def cut(self, mesh, make=Rows, **options):
+        model = seeded(make)
         for layer in (model.first, model.second, model):
             self.fully_shard(layer, mesh=mesh, **options)
         return model, momentum(model)
