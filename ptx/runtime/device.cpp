@@ -72,6 +72,10 @@ cudaError_t usable() {
 void run_streams_later() { state().later = true; }
 void take_host_memory_for_device_memory() { state().host_memory_too = true; }
 void set_device_count(int count) { state().devices = count; }
+void set_resident_blocks(int count) {
+  state().multiprocessors = count;
+  state().blocks_each = 1;
+}
 void break_with(cudaError_t error) { state().broken = error; }
 
 void keep_misuses_quiet() { state().keeps_misuses_quiet = true; }
@@ -140,7 +144,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   std::memset(properties->uuid.bytes, device, sizeof properties->uuid.bytes);
   properties->totalGlobalMem = std::size_t{cuda_on_host::state().large_is_repeated ? 64U : 2U} << 30U;
   properties->major = 9;
-  properties->multiProcessorCount = 2;
+  properties->multiProcessorCount = state().multiprocessors;
   properties->l2CacheSize = 1 << 20;
   properties->maxThreadsPerBlock = 1024;
   properties->warpSize = 32;
@@ -185,7 +189,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
                                                           std::size_t /*shared_bytes*/) {
   if (kernel == nullptr || threads <= 0) return noted(cudaErrorInvalidValue);
-  *blocks = 3;
+  *blocks = state().blocks_each;
   return usable();
 }
 cudaError_t cudaDeviceSynchronize() { return cuda_on_host::wait_for_the_device("cudaDeviceSynchronize"); }

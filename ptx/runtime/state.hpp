@@ -34,6 +34,7 @@ struct State {
   std::atomic<int> devices{1};
   std::atomic<cudaError_t> broken{cudaSuccess};
   std::atomic<std::int64_t> launches{0}, cublas_openings{0}, pinned{0};
+  std::atomic<int> multiprocessors{2}, blocks_each{3};
   std::atomic<bool> later{false};              ///< streams that are made from now on have threads
   std::atomic<bool> host_memory_too{false};    ///< may be used as device memory
   std::atomic<bool> large_is_repeated{false};  ///< see repeat_large_memory

@@ -54,20 +54,41 @@ class Ties : public ::testing::Test {
   }
 };
 
-// Eleven steps of a warp: a loop that is unrolled by four takes each of its steps, and those that are left.
+// Four and eleven steps of a warp: a loop that is unrolled by four takes each of its steps, and those that are left.
 TEST_F(Ties, ALabelIsRightWhereverItsLogitIsTheFirstLargest) {
-  constexpr std::size_t classes = 352;
-  Floats alone(classes * classes), equal(classes * classes, 1.0F);
-  std::vector<std::int32_t> labels;
-  for (std::size_t label = 0; label < classes; ++label) {
-    labels.push_back(static_cast<std::int32_t>(label));
-    alone[label * classes + label] = 1;
+  for (const std::size_t classes : {128, 352}) {
+    Floats alone(classes * classes), equal(classes * classes, 1.0F), beaten(classes * classes);
+    std::vector<std::int32_t> labels, others;
+    for (std::size_t label = 0; label < classes; ++label) {
+      labels.push_back(static_cast<std::int32_t>(label));
+      others.push_back(static_cast<std::int32_t>((label + 1) % classes));
+      alone[label * classes + label] = 1;
+      beaten[label * classes + label] = 2;
+      beaten[label * classes + (label + 1) % classes] = 1;
+    }
+    const std::vector<std::int64_t> wide(labels.begin(), labels.end()), wide_others(others.begin(), others.end());
+    EXPECT_EQ(correct(alone, labels), classes);
+    EXPECT_EQ(correct(alone, wide), classes);
+    EXPECT_EQ(correct(equal, labels), 1) << "the first of equal ones alone";
+    EXPECT_EQ(correct(equal, wide), 1) << "the first of equal ones alone";
+    EXPECT_EQ(correct(beaten, others), 0) << "one that is larger, wherever it stands";
+    EXPECT_EQ(correct(beaten, wide_others), 0) << "one that is larger, wherever it stands";
   }
-  const std::vector<std::int64_t> wide(labels.begin(), labels.end());
-  EXPECT_EQ(correct(alone, labels), classes);
-  EXPECT_EQ(correct(alone, wide), classes);
-  EXPECT_EQ(correct(equal, labels), 1) << "the first of equal ones alone";
-  EXPECT_EQ(correct(equal, wide), 1) << "the first of equal ones alone";
+}
+
+// The largest is subtracted before exponentials are taken: where it were another, they would overflow.
+TEST_F(Ties, ALargeLogitOverflowsNoExponentialWhereverItStands) {
+  for (const std::int64_t classes : {128, 352}) {
+    Floats logits(static_cast<std::size_t>(classes * classes)), slopes = logits;
+    for (std::size_t i = 0; i < logits.size(); i += static_cast<std::size_t>(classes + 1)) logits[i] = 1000;
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(classes));
+    for (std::size_t label = 0; label < labels.size(); ++label) labels[label] = static_cast<std::int32_t>(label);
+    const OwnedBuffer loss = tested_.hold({7.0F}), saved = tested_.hold(logits);
+    AppliedOperation(tested_, "cross_entropy", {{{classes, classes}}, {{classes}, DType::i32}})
+        .forward(tested_, {.inputs = {saved, tested_.hold(labels, DType::i32)}, .outputs = {loss}, .saved = {saved}});
+    EXPECT_EQ(tested_.values(loss)[0], 0.0F) << classes;
+    EXPECT_EQ(tested_.values(saved), slopes) << classes;
+  }
 }
 
 TEST_F(Ties, TheSmallerAndTheLargerOfTwoZerosIsTheOneThatWasThere) {

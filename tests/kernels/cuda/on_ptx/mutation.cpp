@@ -128,11 +128,11 @@ std::map<int, std::string> files_of(const std::string& ptx) {
   return files;
 }
 
-/// The file and line that `.loc` names; none of a header of the toolkit or the compiler, whose code is in the line
-/// before.
+/// The file and line that `.loc` names; none of a header of the toolkit or the compiler, and none where it names line
+/// 0, as of what nvcc makes of a loop that it unrolls: that code is in the line before.
 std::optional<std::pair<std::string, int>> location(const std::string& line, const std::map<int, std::string>& files) {
   int file = 0, row = 0;
-  if (std::sscanf(line.c_str(), " .loc %d %d", &file, &row) != 2) return {};
+  if (std::sscanf(line.c_str(), " .loc %d %d", &file, &row) != 2 || row == 0) return {};
   const auto known = files.find(file);
   if (known == files.end() || known->second.find("/include/") != std::string::npos) return {};
   return std::pair(known->second, row);

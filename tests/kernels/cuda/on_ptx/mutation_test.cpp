@@ -37,7 +37,7 @@ constexpr const char* two_kernels =
     ".file 1 \"first.cu\"\n.file 2 \"second.hpp\"\n.file 3 \"/usr/include/shuffles.hpp\"\n"
     ".entry first(\n\t.loc 1 7 3\n\tbar.sync \t0;\n\t.loc 2 9 3, function_name L, inlined_at 1 4 2\n\t.loc 3 1 "
     "1\n\tbar.sync \t0;\n"
-    ".entry second(\n\t.loc 2 5 1\n\t@%p1 bar.sync \t0;\n";
+    ".entry second(\n\t.loc 2 5 1\n\t.loc 1 0 1\n\t@%p1 bar.sync \t0;\n";
 
 TEST(MutationOfPtx, ChangesOnePlaceOfOneKernel) {
   const std::string two = ".entry first(\n\tbar.sync \t0;\n\tbar.sync \t0;\n.entry second(\n\tbar.sync \t0;\n";
@@ -60,6 +60,7 @@ TEST(MutationOfPtx, NamesEachPlaceWithItsLineOfTheSource) {
   EXPECT_EQ(places[2].mutation.kernel, "second(");
   EXPECT_EQ(places[2].mutation.place, 0);
   EXPECT_EQ(places[2].instruction, "bar.sync");
+  EXPECT_EQ(places[2].line, 5) << "no line of its own";
 }
 
 }  // namespace

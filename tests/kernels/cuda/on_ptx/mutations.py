@@ -1,22 +1,24 @@
 """Makes kernels wrong in one place each, and sees whether a case of the suites notices.
 
-    mutations.py build/cuda/tests/test_kernels_on_ptx [--seconds 1800] [--seed 1] [--jobs 2] [--only TEXT] [--once] [--write]
+    mutations.py build/cuda/tests/test_kernels_on_ptx [--seconds 1800] [--seed 1] [--jobs 2] [--only TEXT] [--open] [--once] [--write]
 
 Places are found in the PTX that the suites read, and each mutated kernel is run by the cases that launch it, the shortest first, until one
 fails. One place stands for all that come from a line of the source by the same instruction, as setp.gt.f32, in templates, unrolled steps and
-types: it is tried first, others in the seed's order, until the time is up. Each barrier is tried where all are.
+types: it is tried first, others in the seed's order, until the time is up. Each barrier is tried where all are. Where a comparison is turned,
+kernels run on one block, whose threads go round in every loop, then on the six that the double's device holds.
 
 mutations.csv beside this file has a row for each mutation of a line of the source that was tried, with what was found and, where a mutant
-survives, why it may. A survivor without a reason there fails. --write brings rows of what was tried up to date; others and reasons stay."""
+survives, why it may. A survivor without a reason there fails. --write brings rows of what was tried up to date; others and reasons stay.
+--open tries lines of which the table lacks an instruction, or the reason why a mutant survives."""
 
 import argparse
 import collections
 import concurrent.futures
-import csv
 import functools
+import hashlib
+import itertools
 import os
 import pathlib
-import random
 import re
 import resource
 import subprocess
@@ -24,15 +26,16 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-TABLE = pathlib.Path(__file__).with_name("mutations.csv")
-COLUMNS = ["mutation", "file", "line", "places", "tried", "survived", "found_by", "why"]
+from mutations_table import ROOT, REASONS, read_table, survives, write_table
+
 SHORT_CASES_MS = 2000
 # Statistics over many thousand draws say less of a kernel than the bits that other cases compare, and take the longest.
 STATISTICS = "CodecErrors."
 # A barrier that is missing shows only where warps run in an order that needs it.
 SCHEDULES = {"no_barriers": ["shuffled early 1", "first_ahead", "last_ahead"]}
 ALWAYS = "no_barriers"
+# Blocks of the device, as KERNELS_ON_PTX_BLOCKS says; "" for the six of the double. Comparisons decide who has work.
+BLOCKS = {"turned_comparisons": ["1", ""]}
 
 Place = collections.namedtuple("Place", "mutation kernel number instruction file line")
 
@@ -83,11 +86,13 @@ def record(executable, folder):
     return launching, found
 
 
-def run_cases(executable, place, schedule, cases):
+def run_cases(executable, place, schedule, blocks, cases):
     """What noticed: a case, or "no end", or "" for nothing."""
     seconds = 5 + 4 * sum(milliseconds for milliseconds, _ in cases) // 1000
     environment = dict(os.environ, GTEST_FAIL_FAST="1", KERNELS_ON_PTX_SCHEDULE=schedule,
                        KERNELS_ON_PTX_MUTATION=f"{place.mutation} {place.kernel} {place.number}")
+    if blocks:
+        environment["KERNELS_ON_PTX_BLOCKS"] = blocks
     command = [executable, "--gtest_brief=1", "--gtest_filter=" + ":".join(case for _, case in cases)]
     limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -95,7 +100,7 @@ def run_cases(executable, place, schedule, cases):
     if run.returncode == 0:
         return ""
     failed = re.search(r"\[  FAILED  \] (\S+?),? ", run.stdout)
-    return failed.group(1) if failed else "no end" if run.returncode < 0 else "a fault"
+    return (failed.group(1) if failed else "no end" if run.returncode < 0 else "a fault") + (f" on {blocks} block" if blocks else "")
 
 
 def noticed_by(executable, place, launching):
@@ -106,9 +111,9 @@ def noticed_by(executable, place, launching):
     while short < len(cases) and sum_ms + cases[short][0] <= SHORT_CASES_MS:
         sum_ms += cases[short][0]
         short += 1
-    for part in (cases[:short], cases[short:]):
-        for schedule in SCHEDULES.get(place.mutation, ["shuffled"]) if part else []:
-            found = run_cases(executable, place, schedule, part)
+    for part in filter(None, (cases[:short], cases[short:])):
+        for schedule, blocks in itertools.product(SCHEDULES.get(place.mutation, ["shuffled"]), BLOCKS.get(place.mutation, [""])):
+            found = run_cases(executable, place, schedule, blocks, part)
             if found:
                 return found
     return ""
@@ -120,11 +125,14 @@ def stands_for(place):
 
 
 def in_order(places, seed, once):
-    """All that must be tried, then one place that stands for others of each kind, then the rest unless once is enough, in the seed's order."""
-    shuffled = list(places)
-    random.Random(seed).shuffle(shuffled)
+    """All that must be tried, then one place that stands for others of each kind, then the rest unless once is enough, in the seed's order.
+    That order depends on no other places, nor on what nvcc makes of a folder's name, so that the same ones stand for others wherever."""
+    def drawn(place):
+        name = re.sub(r"[0-9a-f]{8}|[0-9]+", "", place.kernel)
+        return hashlib.sha256(f"{seed} {name} {place[2:]}".encode()).digest()
+
     seen, first, rest = set(), [], []
-    for place in shuffled:
+    for place in sorted(places, key=drawn):
         (rest if stands_for(place) in seen else first).append(place)
         seen.add(stands_for(place))
     always = [place for place in first + rest if place.mutation == ALWAYS]
@@ -157,22 +165,22 @@ def rows_of(places, found, table):
     rows = []
     for key, here in sorted(lines.items()):
         tried = [place for place in here if place in found]
-        before = table.get(key)
-        by = sorted({found[place] for place in tried if found[place]})
+        row = table.get(key)
         if tried:
-            rows.append([*key, len(here), len(tried), sum(not found[place] for place in tried), by[0] if by else "",
-                         before["why"] if before else ""])
-        elif before:
-            rows.append([before[column] if column != "places" else len(here) for column in COLUMNS])
-    return [[*row[:3], *map(int, row[3:6]), *row[6:]] for row in rows]
+            by = sorted({found[place] for place in tried if found[place]})
+            survived = sum(not found[place] for place in tried)
+            row = {"reason": "", "why": "", **(row or {}), "tried": len(tried), "survived": survived, "found_by": by[0] if by else ""}
+            if not survived:
+                row |= {"reason": "", "why": ""}
+        if row:
+            rows.append({**row, "mutation": key[0], "file": key[1], "line": key[2], "places": len(here)})
+    return rows
 
 
-def read_table():
-    """What was found before, by mutation, file and line."""
-    if not TABLE.exists():
-        return {}
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        return {(row["mutation"], row["file"], row["line"]): row for row in csv.DictReader(file)}
+def closed_lines(places, table):
+    """Those of which each instruction was tried, and what survives has a reason."""
+    kinds = collections.Counter(kind[:3] for kind in set(map(stands_for, places)))
+    return {key for key, row in table.items() if int(row["tried"]) >= kinds[key] and (row["reason"] or not survives(row))}
 
 
 def lines_of(places):
@@ -201,6 +209,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="part of the mutation's name, the kernel's, the file's or the line")
+    parser.add_argument("--open", action="store_true", help="only lines that the table does not wholly have, or gives no reason for")
     parser.add_argument("--once", action="store_true", help="no more than one place of each instruction of a line, barriers apart")
     parser.add_argument("--records", type=pathlib.Path, help="a folder for which case launches what, which a later run reads again")
     parser.add_argument("--write", action="store_true")
@@ -209,16 +218,19 @@ def main():
         arguments.records.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         launching, places = record(arguments.executable, arguments.records or pathlib.Path(folder))
+    table = read_table()
     chosen = [place for place in places if any(arguments.only in str(part) for part in place)]
+    if arguments.open:
+        closed = closed_lines(places, table)
+        chosen = [place for place in chosen if stands_for(place)[:3] not in closed]
     found = try_all(arguments.executable, launching, chosen, arguments)
     print_sums(chosen, found)
-    rows = rows_of(places, found, read_table())
+    rows = rows_of(places, found, table)
     if arguments.write:
-        with TABLE.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
-    unexplained = [row for row in rows if row[5] > 0 and not row[7]]
+        write_table(rows)
+    unexplained = [row for row in rows if survives(row) and row["reason"] not in REASONS]
     for row in unexplained:
-        print(f"nothing notices {row[0]} of {row[1]}: {row[2]}")
+        print(f"nothing notices {row['mutation']} of {row['file']}: {row['line']}")
     return 1 if unexplained else 0
 
 

@@ -18,6 +18,8 @@ add_custom_target(tested_on_ptx_in_all DEPENDS tested_on_ptx test_kernels_on_lat
 # In parts, which together launch every kernel, and each of which decides otherwise what PTX leaves open.
 set(schedules "shuffled early lower 1" "first_ahead late upper" "last_ahead early upper" "shuffled late upper 2"
               "first_ahead early lower" "last_ahead late lower")
+# Blocks of the device: one, whose threads go round in every loop, the double's six, and those of an H100.
+set(blocks 1 6 1056 1 6 1056)
 list(LENGTH schedules parts)
 gtest_filter(all EXCEPT "Beyond4GiB.*")
 shards(kernels_on_ptx ${parts} test_kernels_on_ptx ${all})
@@ -29,11 +31,12 @@ foreach(index RANGE 1 ${parts})
   set_tests_properties(${part} PROPERTIES FIXTURES_SETUP kernels_on_ptx ENVIRONMENT
                        "KERNELS_ON_PTX_RECORD=${launch_record};KERNELS_ON_PTX_SCHEDULE=${schedule}")
   list(APPEND launch_records ${launch_record})
-  # All of them by that schedule.
+  # All of them by that schedule, on a device of so many blocks.
+  list(POP_FRONT blocks resident)
   string(REPLACE " " "_" name "${schedule}")
   add_test(NAME kernels_on_ptx.all_${name} COMMAND test_kernels_on_ptx --gtest_brief=1 ${all})
   set_tests_properties(kernels_on_ptx.all_${name} PROPERTIES LABELS whole TIMEOUT 1800
-                       ENVIRONMENT "KERNELS_ON_PTX_SCHEDULE=${schedule}")
+                       ENVIRONMENT "KERNELS_ON_PTX_SCHEDULE=${schedule};KERNELS_ON_PTX_BLOCKS=${resident}")
 endforeach()
 add_test(NAME kernels_on_ptx.every_kernel_is_launched COMMAND ${Python3_EXECUTABLE} -B
          ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/on_ptx/every_kernel_is_launched.py ${launch_records})

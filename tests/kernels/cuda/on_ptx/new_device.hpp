@@ -1,0 +1,37 @@
+// A device whose kernels are of one test alone, and know nothing from others.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cuda/kernels.hpp"
+#include "tests/kernels/test_device.hpp"
+
+namespace trigram::on_ptx {
+
+class NewDevice final : public Device {
+ public:
+  NewDevice() : Device(cuda_kernels(nullptr), test_timeline()) {}
+
+  template <class T>
+  OwnedBuffer hold(const std::vector<T>& values, DType dtype) {
+    OwnedBuffer buffer = allocate(Shape::of(static_cast<std::int64_t>(values.size()), dtype));
+    upload(std::as_bytes(std::span(values)), buffer);
+    return buffer;
+  }
+  template <class T>
+  std::vector<T> values(const Buffer& buffer) {
+    std::vector<T> host(static_cast<std::size_t>(buffer.count()));
+    download(buffer, std::as_writable_bytes(std::span(host)));
+    return host;
+  }
+  std::vector<std::uint8_t> encode(const Codec& codec, const std::vector<float>& vector) {
+    const OwnedBuffer in = hold(vector, DType::f32), frame = allocate(codec.encoded_shape(in.view().shape()));
+    codec.encode(*this, in, frame, {});
+    return values<std::uint8_t>(frame);
+  }
+
+ private:
+  void spend(const KernelCost&) override {}
+};
+
+}  // namespace trigram::on_ptx
