@@ -286,9 +286,11 @@ class AlgorithmCheck {
     }
   }
 
-  /// Where ranks are processes, nobody can join them here.
+  /// Where ranks are processes, nobody can join them here; and where weights are those of the reference, it is tried
+  /// there.
   void membership() {
-    if (place_.backend.spans_processes()) return;
+    const bool as_reference = place_.reference != nullptr && place_.same_bits && trial_.algorithm().deterministic();
+    if (place_.backend.spans_processes() || as_reference) return;
     for (Violation& one : wrong_memberships(trial_, tried_.steps / 2 + 1)) tried_.violations.push_back(std::move(one));
   }
 

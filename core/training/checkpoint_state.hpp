@@ -22,4 +22,8 @@ CheckpointOptions::Bytes load_checkpoint(const CheckpointOptions& options, int r
 /// Reads it back, into all that `list` visits.
 void read_checkpoint(const CheckpointOptions::Bytes& held, Device& device, const std::function<void(State&)>& list);
 
+/// Where ranks fetch what they go on from: sends and receives as many bytes as `list` visits on the rank that has most.
+/// Collective.
+void fetch_state(const TakeUp& take_up, Worker& worker, const std::function<void(State&)>& list);
+
 }  // namespace trigram

@@ -1,5 +1,6 @@
 #include "core/training/handover.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/training/rank_report.hpp"
@@ -22,14 +23,17 @@ Handover::Handover(MemberChange change, std::function<Bytes(int)> state)
     : change_(std::move(change)), state_(std::move(state)) {
   for (int rank = 0; rank < change_.ranks; ++rank) add(rank);
   for (const auto& [name, all] : held_) {
-    for (const HeldItem& held : all) held.require_sound();
+    for (const HeldItem& held : all) held.require_sound(!change_.lost.empty());
   }
 }
 
 void Handover::add(int rank) {
+  const bool lost = std::ranges::count(change_.lost, rank) > 0;
   const bool trained = rank < change_.trained, stays = trained && change_.stays(rank);
+  known_ += trained && !lost ? 1 : 0;
   for (const auto& [name, items] : by_name(state_(rank))) {
     if (name == report_item) reports_.push_back(items.front().bytes);
+    if (lost) continue;
     std::vector<HeldItem>& all = held_[name];
     if (all.size() < items.size()) all.resize(items.size());
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -46,9 +50,9 @@ Handover::Bytes Handover::of(int rank) const {
   for (const auto& [name, all] : held_) {
     const auto found = own.find(name);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].empty() || all[i].fate() == Fate::anew) continue;
+      if (!all[i].is_handed_over()) continue;
       const bool has_own = found != own.end() && i < found->second.size();
-      StateItem item = all[i].of(has_own ? &found->second[i] : nullptr, change_.trained, change_.train);
+      StateItem item = all[i].of(has_own ? &found->second[i] : nullptr, known_, change_.train);
       if (name == report_item) item.bytes = report(rank, item.bytes);
       put_item(packer, item);
       if (!name.starts_with(weights_item)) continue;

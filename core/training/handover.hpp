@@ -41,6 +41,7 @@ class Handover {
   /// By name; a list may have several items of one name.
   std::map<std::string, std::vector<HeldItem>> held_;
   std::vector<Bytes> reports_;  ///< of all ranks
+  int known_ = 0;               ///< ranks that trained, and were not lost
 };
 
 }  // namespace trigram

@@ -14,19 +14,21 @@ class HeldItem {
  public:
   /// Of a rank that trained; `stays` where it goes on. Parts of what is cut are taken from those that served too.
   void add(int rank, const StateItem& item, bool stays);
-  /// Throws UsageError for what is alike and two ranks hold differently, for parts that leave a gap, and for numbers of
-  /// which no mean is taken.
-  void require_sound() const;
-  /// Whether there is anything: ranks that train alone, or do not exchange, may have nothing under a name.
-  bool empty() const { return holders_ == 0; }
-  /// For a rank of the new world, in which so many `train` where `trained` did; `own` is what it held, null of a
-  /// newcomer.
+  /// Throws UsageError for what is alike and two ranks hold differently, for numbers of which no mean is taken, and for
+  /// parts that leave a gap: where ranks were lost only for an optimizer's, whose steps are counted on.
+  void require_sound(bool ranks_were_lost) const;
+  /// Whether there is anything. Ranks that train alone, or do not exchange, may have nothing under a name; nobody has a
+  /// part whose holder was lost, and what is made anew is not handed over.
+  bool is_handed_over() const { return holders_ > 0 && fate() != Fate::anew && !has_gap(); }
+  /// For a rank of the new world, in which so many `train` where `trained` did whose state is there; `own` is what it
+  /// held, null of a newcomer.
   StateItem of(const StateItem* own, int trained, int train) const;
   /// The mean over those who hold it, or what all hold alike.
   StateItem mean() const;
   Fate fate() const { return first_.fate; }
 
  private:
+  bool has_gap() const;
   bool is_alike() const { return other_rank_ < 0; }
   bool has_elements() const { return first_.kind == StateItem::Kind::elements; }
   void begin_sums();

@@ -14,10 +14,11 @@ struct MemberChange {
   int trained = 0;             ///< of those
   std::vector<int> were = {};  ///< by rank of the new world
   int train = 0;               ///< of those
+  std::vector<int> lost = {};  ///< of the old world: what they held is gone, but not the rows that they had made
 
   /// Ranks keep their numbers: the last leave, or newcomers come behind them.
   static MemberChange of_size(int ranks, int trained, int now, int train) {
-    MemberChange change{ranks, trained, {}, train};
+    MemberChange change{ranks, trained, {}, train, {}};
     for (int rank = 0; rank < now; ++rank) change.were.push_back(rank < ranks ? rank : newcomer);
     return change;
   }

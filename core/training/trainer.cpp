@@ -82,7 +82,7 @@ class Trainer {
     RankProgress before = options_.checkpoint.load ? go_on(held) : begin();
     const std::shared_ptr<void> beside =
         options_.beside && runtime_.rank() == 0 ? options_.beside(runtime_) : std::shared_ptr<void>();
-    for (worker_.step = steps_; worker_.step < options_.steps; ++worker_.step) {
+    for (worker_.step = steps_; worker_.step < until(); ++worker_.step) {
       if (trains_) {
         step();
         before = record(before);
@@ -129,8 +129,11 @@ class Trainer {
     report_.busy_s += now.busy;
   }
 
+  std::int64_t until() const { return options_.until > 0 ? options_.until : options_.steps; }
+
   bool is_checkpoint() const {
     const CheckpointOptions& asked = options_.checkpoint;
+    if (steps_ == options_.until) return true;
     if (asked.every == 0) return false;
     return steps_ < options_.steps ? steps_ % asked.every == 0 : asked.at_end;
   }
@@ -174,7 +177,8 @@ class Trainer {
     keep_what_is_of_here();
     tell_of_rows();
     require_same_steps();
-    worker_.go_on_at(time_);
+    worker_.go_on_at(time_ + options_.checkpoint.take_up.after_s);
+    fetch_state(options_.checkpoint.take_up, worker_, [this](State& all) { list_state(all); });
     evaluations_.go_on(reached(steps_));
     return leave_checkpoint();
   }

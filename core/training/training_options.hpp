@@ -14,6 +14,13 @@
 
 namespace trigram {
 
+/// How ranks go on from what other members left, beside what each of them gets.
+struct TakeUp {
+  double after_s = 0;                ///< simulated seconds from then until they begin to go on
+  std::vector<int> fetch_from = {};  ///< of each rank, from which other its bytes come; itself: it has them; empty: all
+  bool as_phantom = false;           ///< bytes only cost time
+};
+
 /// Where ranks leave all that they hold every so many steps, and where they find it again. Functions are called on each
 /// rank, in its process.
 struct CheckpointOptions {
@@ -27,6 +34,7 @@ struct CheckpointOptions {
   std::function<void(std::int64_t steps, const std::vector<Bytes>& saved)> complete = {};
   /// The state with which a rank goes on, as `save` was given it, or as a Handover gives it; none: training begins.
   std::function<Bytes(int rank)> load = {};
+  TakeUp take_up;
 };
 
 /// Everything that decides what a rank computes. Products are named by specs, so that each rank makes its own.
@@ -35,6 +43,7 @@ struct TrainingOptions {
   std::string optimizer;  ///< empty: default_optimizer, or none where the algorithm updates by itself
   std::string workload = "mlp";
   std::int64_t steps = 100;
+  std::int64_t until = 0;           ///< steps after which ranks end at a checkpoint, of all that there will be; 0: all
   std::int64_t evaluate_every = 0;  ///< steps between evaluations; 0: only before the first and after the last step
   double evaluate_seconds = 0;      ///< simulated seconds between evaluations, in place of steps; 0: by steps
   double learning_rate = 0.1;

@@ -69,6 +69,16 @@ std::string expense_lines(const nlohmann::json& summary) {
   return text;
 }
 
+/// How members changed, and on a model's clock what that cost.
+std::string member_line(const nlohmann::json& run) {
+  if (!run.contains("membership")) return "";
+  const nlohmann::json& members = run["membership"];
+  const std::string text = "  members    " + std::to_string(members["epochs"].size()) + " epochs, the last of " +
+                           members["epochs"].back()["ranks"].dump() + " ranks";
+  if (members["goodput"].is_null()) return text + "\n";
+  return text + ", goodput " + text_of(members["goodput"]) + ", recovery " + text_of(members["recovery_s"]) + " s\n";
+}
+
 /// How far off the iteration may be, where the cluster's calibration says so.
 std::string error_line(const nlohmann::json& bar) {
   if (bar.is_null()) return "";
@@ -88,7 +98,7 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
             << error_line(run["error_bar"]) << "  sent       " << text_of(summary["bytes_per_step_mean"])
             << " bytes per step and rank, " << text_of(summary["bytes_per_step_inside_nodes"]) << " inside nodes and "
             << text_of(summary["bytes_per_step_between_nodes"]) << " between them\n"
-            << expense_lines(summary) << "  loss       " << text_of(summary["loss"]) << "\n"
+            << expense_lines(summary) << member_line(run) << "  loss       " << text_of(summary["loss"]) << "\n"
             << "  accuracy   " << text_of(summary["accuracy"]) << "\n"
             << "  took       " << text_of(summary["clock_s"]) << " s on the backend's clock, "
             << text_of(summary["wall_s"]) << " s to run\n"

@@ -8,6 +8,7 @@
 
 #include "experiments/record/digest.hpp"
 #include "experiments/record/expenses.hpp"
+#include "experiments/record/member_facts.hpp"
 #include "experiments/record/report.hpp"
 #include "experiments/record/report_file.hpp"
 
@@ -63,10 +64,12 @@ void write_results(const std::filesystem::path& folder, bool trace, const LaneLa
     NewFile& file = add("trace.json");
     write_trace(training.ranks, layout, [&](std::string_view piece) { file.write(piece); });
   }
+  if (run.contains("membership")) add("epochs.csv").write(epochs_csv(run["membership"]));
   add("run.json").write(text_of(run));
   std::error_code ignored;
   std::filesystem::remove(folder / "run.json", ignored);
   if (!trace) std::filesystem::remove(folder / "trace.json", ignored);
+  if (!run.contains("membership")) std::filesystem::remove(folder / "epochs.csv", ignored);
   for (NewFile& file : files) file.keep();
 }
 

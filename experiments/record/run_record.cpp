@@ -10,6 +10,7 @@
 #include "experiments/record/checkpoint_folder.hpp"
 #include "experiments/record/digest.hpp"
 #include "experiments/record/folder_lock.hpp"
+#include "experiments/record/member_facts.hpp"
 #include "experiments/record/progress.hpp"
 #include "experiments/record/regime.hpp"
 #include "experiments/record/report.hpp"
@@ -52,6 +53,7 @@ nlohmann::json workload_facts(const Workload& workload) {
 nlohmann::json inputs(const RunConfig& config) {
   std::set<std::string> paths = files_read();
   std::error_code ignored;
+  if (!config.membership.empty()) paths.insert(config.membership.string());
   for (const auto& [key, value] : config.backend.parameters.values()) {
     if (std::filesystem::is_regular_file(value, ignored)) paths.insert(value);
   }
@@ -63,7 +65,7 @@ nlohmann::json inputs(const RunConfig& config) {
 /// The folders of a run while it is made. Inside a study's, which is locked as a whole, it needs no lock of its own.
 struct Place {
   Place(const RunConfig& config, bool of_study)
-      : folder(config.out, {"steps.csv", "evals.csv", "trace.json", "run.json"}) {
+      : folder(config.out, {"steps.csv", "evals.csv", "epochs.csv", "trace.json", "run.json"}) {
     if (!of_study) lock.emplace(config.out, "a run");
     if (config.checkpoint.empty()) return;
     checkpoints.emplace(config.checkpoint, std::vector<std::string>{"checkpoint-1.json"});
@@ -162,12 +164,14 @@ std::int64_t samples_of_step(const Checked& checked) {
 }
 
 /// Where ranks fail or the process is asked to end, on the process that writes files: those of what there is so far.
-Training train_or_leave_rows(Backend& backend, const Checked& checked, const RunConfig& config, const TellRemains& tell,
-                             const std::optional<RowsSoFar>& rows, const nlohmann::json& run) {
+MemberTraining train_or_leave_rows(Backend& backend, const Checked& checked, const RunConfig& config,
+                                   const std::vector<MemberEpoch>& epochs, const TellRemains& tell,
+                                   const std::optional<RowsSoFar>& rows, const nlohmann::json& run) {
   std::optional<NotedInterruptions> noted;
   if (tell) noted.emplace();
   try {
-    return run_training(backend, checked);
+    if (epochs.empty()) return {run_training(backend, checked), {}};
+    return train_with_members(backend, checked.world(), checked.options(), epochs, config.detection_s);
   } catch (const std::exception& error) {
     if (!tell || backend.process_rank() != 0) throw;
     const Training training = rows->training();
@@ -219,9 +223,12 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
     steps_done = checkpoints.from->steps();
   }
   if (tell) said = said_of(checked, config, *backend);
+  const std::vector<MemberEpoch> epochs = epochs_of(config, world.ranks);
+  check_members(options, world, *backend, epochs);
 
   const double begin = seconds_now();
-  const Training training = train_or_leave_rows(*backend, checked, config, tell, rows, run);
+  const MemberTraining trained = train_or_leave_rows(*backend, checked, config, epochs, tell, rows, run);
+  const Training& training = trained.training;
   const double wall = seconds_now() - begin;
   bar.finish();
 
@@ -231,6 +238,7 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
   run["summary"]["wall_s"] = wall;
   run["error_bar"] = error_bar(config, run["summary"], static_cast<double>(training.ranks.front().steps_done));
   run["curve"] = curve(training);
+  if (!epochs.empty()) run["membership"] = member_facts(trained.epochs, backend->simulated());
   run["weights"] = weights_facts(training);
   write_results(config.out, config.trace, world.layout(), training, run);
   return run;

@@ -120,6 +120,7 @@ RunFlags::RunFlags(Params& flags)
   out = flags.get("out", "results/run", "folder of the result files");
   progress = flags.get("progress", false, "show steps on standard error while they pass");
   read_checkpoints(flags);
+  read_membership(flags.in_group(where_it_runs));
   world.ranks = place.ranks;
 }
 
@@ -145,6 +146,15 @@ void RunFlags::read_checkpoints(Params& flags) {
           ": --checkpoint and --out are the same folder; give checkpoints one of their own");
   require(resume.empty() || !trace, flags.owner(),
           ": --trace needs a run from its begin, since no checkpoint holds spans; leave it or --resume out");
+}
+
+void RunFlags::read_membership(Params& flags) {
+  membership = flags.get("membership", "", "a file of the steps at which members join, leave and are lost");
+  detection_s = flags.get("detection", "1s", Unit::seconds,
+                          "simulated time until a member that is lost is missed, with --membership");
+  require(membership.empty() || (checkpoint.empty() && resume.empty() && !trace), flags.owner(),
+          ": --membership makes a run of several epochs, of which no --checkpoint and no --trace is left and none is "
+          "resumed; leave them out");
 }
 
 namespace {

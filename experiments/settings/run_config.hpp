@@ -30,11 +30,14 @@ struct RunFlags {
   std::filesystem::path out;
   std::filesystem::path checkpoint;  ///< folder of checkpoints; empty: none are left
   std::filesystem::path resume;      ///< one of those, or a manifest in it, to go on from; empty: training begins
+  std::filesystem::path membership;  ///< a file of when members join, leave and are lost; empty: they never do
+  double detection_s = 1;            ///< simulated seconds until a member that is lost is missed
   bool trace = false;
   bool progress = false;
 
  private:
   void read_checkpoints(Params& flags);
+  void read_membership(Params& flags);
 };
 
 /// A whole configuration of `trigram run`. It is made from text, which is kept, so that it can be reported and

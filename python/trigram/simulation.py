@@ -297,7 +297,7 @@ def made(folder: pathlib.Path) -> Iterator[None]:
 
 def refuse(flags: dict[str, object], ranks: int, steps: int) -> None:
     """Raises ValueError for flags of `trigram run` that mean nothing here."""
-    for flag in ("workload", "profile", "global_batch", "label_skew", "validation", "mesh", "checkpoint", "checkpoint_every", "resume"):
+    for flag in ("workload", "profile", "global_batch", "label_skew", "validation", "mesh", "checkpoint", "checkpoint_every", "resume", "membership"):
         if flag in flags:
             raise ValueError(f"simulate has no {flag}: the model, its data, its clock and its state are Python's; leave it out")
     if not str(flags.get("backend", "sim")).startswith("sim"):

@@ -105,6 +105,28 @@ TEST_F(HandoverTest, WhatAllHoldAlikeKeepsItsBits) {
   }
 }
 
+TEST_F(HandoverTest, WhatALostRankHeldIsGone) {
+  const auto without_rank_0 = [&] {
+    const Handover over({3, 3, {1, 2}, 2, {0}}, [this](int rank) { return states_[static_cast<std::size_t>(rank)]; });
+    const OwnedBuffer x = buffer({-1});
+    HandedState state(device_, over.of(0));
+    state.buffer("x", x, Fate::own, {0, 1});
+    return values_of(x);
+  };
+  hold(Fate::averaged, {{1}, {2}, {6}});
+  EXPECT_EQ(without_rank_0(), Values{4});
+  hold(Fate::balanced, {{1}, {2}, {6}});
+  EXPECT_EQ(without_rank_0(), Values{2}) << "nobody who is known has left";
+  hold(Fate::balanced, {{1}, {2}, {6}, {7}});
+  const Handover over({4, 4, {1, 2}, 2, {0}}, [this](int rank) { return states_[static_cast<std::size_t>(rank)]; });
+  const OwnedBuffer x = buffer({-1});
+  HandedState state(device_, over.of(0));
+  state.buffer("x", x);
+  EXPECT_EQ(values_of(x), Values{3}) << "one left in order: the mean over those who are known is 5";
+  hold(Fate::cut, {{1}, {2}, {}}, {{0, 2}, {1, 2}, {}});
+  EXPECT_EQ(without_rank_0(), Values{-1}) << "setup makes what nobody has whole";
+}
+
 TEST_F(HandoverTest, WhatIsCutIsCutAnew) {
   hold(Fate::cut, {{1, 2}, {3}, {}}, {{0, 3}, {2, 3}, {}});
   EXPECT_THAT(after({newcomer}, {0, 0, 0}), ElementsAre(Values{1, 2, 3}));

@@ -60,6 +60,9 @@ class Schemas(unittest.TestCase):
         self.assertIn("resumed", self.require(out / "run.json"))
         self.trigram("run", "--profile", "vgg16", "--cluster", "bagua_v100", "--fidelity", "fluid", "--steps", "2", "--uncertainty", "16", "--out", out)
         self.assertTrue({"uncertainty", "error_bar"} <= self.require(out / "run.json").keys())
+        (self.folder / "members.txt").write_text("at 2 lose 3\n")
+        self.trigram(*given, "--membership", self.folder / "members.txt")
+        self.assertIn("members", self.require(out / "run.json"))
         self.trigram(*given[:6], "400", *given[7:], "--cluster", "two_by_four:faults=1ms/gpu/1", code=1)
         stopped = out / "stopped"
         self.assertIn("stopped", self.require((stopped if stopped.exists() else out) / "run.json"))

@@ -1,0 +1,40 @@
+// A training whose members change: epoch by epoch, each of which goes on from what the one before handed over.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/training/membership.hpp"
+#include "core/training/training.hpp"
+
+namespace trigram {
+
+/// An epoch as it was.
+struct EpochRecord {
+  MemberEpoch epoch = {};
+  std::int64_t steps = 0;
+  double begin_s = 0;     ///< when its first step could begin
+  double end_s = 0;       ///< when its last step ended
+  double recovery_s = 0;  ///< from the end of the epoch before to its begin
+  double lost_s = 0;      ///< of that, the step that was cut off, and until that was noticed
+};
+
+/// What it came to: of the last members, with rows of all, and its epochs.
+struct MemberTraining {
+  Training training;
+  std::vector<EpochRecord> epochs;
+};
+
+/// How long it takes to notice that a member is lost, once its step should have ended.
+inline constexpr double default_detection_s = 1;
+
+/// Checks that every epoch can train. Throws UsageError, which names the first that cannot.
+void check_members(const TrainingOptions& options, const World& world, const Backend& backend,
+                   const std::vector<MemberEpoch>& epochs);
+
+/// Ranks meet at each border of epochs as at a checkpoint. Whoever joins fetches its state from a member that stays,
+/// which takes the time of its bytes.
+MemberTraining train_with_members(Backend& backend, const World& world, const TrainingOptions& options,
+                                  const std::vector<MemberEpoch>& epochs, double detection_s = default_detection_s);
+
+}  // namespace trigram

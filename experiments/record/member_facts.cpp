@@ -1,0 +1,70 @@
+#include "experiments/record/member_facts.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/values/located.hpp"
+#include "core/values/quoted.hpp"
+#include "experiments/settings/text_file.hpp"
+
+namespace trigram {
+namespace {
+
+constexpr const char* epoch_columns[] = {"epoch", "step",    "steps", "ranks",      "joined", "left",
+                                         "lost",  "begin_s", "end_s", "recovery_s", "lost_s"};
+
+}  // namespace
+
+std::vector<MemberEpoch> epochs_of(const RunConfig& config, int ranks) {
+  if (config.membership.empty()) return {};
+  const std::string text = text_by_hand(config.membership, "a schedule of members");
+  std::vector<MemberEpoch> epochs;
+  located([&] { return in_quotes(config.membership.native()) + ": "; },
+          [&] { epochs = member_epochs(ranks, config.training.steps, parse_membership(text)); });
+  return epochs;
+}
+
+nlohmann::json member_facts(const std::vector<EpochRecord>& epochs, bool simulated) {
+  double useful = 0, recovery = 0, lost = 0;
+  const auto seconds = [&](double value) { return simulated ? nlohmann::json(value) : nlohmann::json(); };
+  nlohmann::json rows = nlohmann::json::array();
+  for (const EpochRecord& record : epochs) {
+    useful += record.end_s - record.begin_s;
+    recovery += record.recovery_s;
+    lost += record.lost_s;
+    const MemberEpoch& epoch = record.epoch;
+    rows.push_back({{"epoch", rows.size()},
+                    {"step", epoch.begin},
+                    {"steps", record.steps},
+                    {"ranks", epoch.members.size()},
+                    {"joined", epoch.joined.size()},
+                    {"left", epoch.left.size()},
+                    {"lost", epoch.lost.size()},
+                    {"begin_s", seconds(record.begin_s)},
+                    {"end_s", seconds(record.end_s)},
+                    {"recovery_s", seconds(record.recovery_s)},
+                    {"lost_s", seconds(record.lost_s)}});
+  }
+  const double all = epochs.back().end_s - epochs.front().begin_s;
+  return {{"goodput", seconds(all > 0 ? useful / all : 1)},
+          {"recovery_s", seconds(recovery)},
+          {"lost_s", seconds(lost)},
+          {"epochs", rows}};
+}
+
+std::string epochs_csv(const nlohmann::json& facts) {
+  std::ostringstream text;
+  for (const char* column : epoch_columns) text << (column == epoch_columns[0] ? "" : ",") << column;
+  text << "\n";
+  for (const nlohmann::json& row : facts.at("epochs")) {
+    for (const char* column : epoch_columns) {
+      const nlohmann::json& value = row.at(column);
+      text << (column == epoch_columns[0] ? "" : ",") << (value.is_null() ? "" : value.dump());
+    }
+    text << "\n";
+  }
+  return text.str();
+}
+
+}  // namespace trigram
