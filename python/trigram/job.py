@@ -225,6 +225,7 @@ class Job(Rank):
         if mean and not self._steps.gradients_alone:
             with self.mean_model():
                 whole = [one.clone() for one in self._memory.weights]
+        self._ends.note(self._steps.count)
         self._session.finish()
         self._steps.put_frozen_back()
         for mine, of_all in zip(self._memory.weights, whole):
@@ -232,6 +233,9 @@ class Job(Rank):
         self._memory.give_back()
         self._recording.keep_spans()
         self._leave()
+
+    def _begun(self) -> int:
+        return self._steps.count if hasattr(self, "_steps") else 0
 
     def _leave(self) -> None:
         super()._leave()

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn, Union
 
-from . import progress
+from . import check_command, progress
 
 USAGE = 2
 INTERRUPTED = 130
@@ -151,7 +151,9 @@ def fail(code: int, said: Sequence[str]) -> NoReturn:
 
 
 def main() -> NoReturn:
-    """The command `trigram` of an installed package: the program in place of this process."""
+    """The command `trigram` of an installed package: the program in place of this process, but for algorithms in Python."""
+    if check_command.is_meant(sys.argv[1:]):
+        check_command.check(sys.argv[2])
     try:
         program = path(on_path=False)  # where this command itself lies
         os.execve(program, [str(program), *sys.argv[1:]], environment())

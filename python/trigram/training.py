@@ -208,7 +208,7 @@ def check(algorithm: "algorithms.Make", *, ranks: Sequence[int] = (1, 2, 4),
         trigram.check(lambda: LocalSgd(every=2), bytes_sent=lambda step, rank, ranks, counts:
                       (step % 2) * 2 * (ranks - 1) * sum(4 * count // ranks for count in counts))
 
-    In a shell it is `python3 -m trigram check mine.py:LocalSgd`, which ends with 1 where something does not hold. What is tried, and of what:
+    In a shell it is `trigram check mine.py:LocalSgd`, which ends with 1 where something does not hold. What is tried, and of what:
 
         training        every training ends, without an error and with finite weights
         communication   rank 0 sends something, of more than one rank

@@ -62,7 +62,7 @@ class Schemas(unittest.TestCase):
         self.assertTrue({"uncertainty", "error_bar"} <= self.require(out / "run.json").keys())
         (self.folder / "members.txt").write_text("at 2 lose 3\n")
         self.trigram(*given, "--membership", self.folder / "members.txt")
-        self.assertIn("members", self.require(out / "run.json"))
+        self.assertIn("membership", self.require(out / "run.json"))
         self.trigram(*given[:6], "400", *given[7:], "--cluster", "two_by_four:faults=1ms/gpu/1", code=1)
         stopped = out / "stopped"
         self.assertIn("stopped", self.require((stopped if stopped.exists() else out) / "run.json"))

@@ -64,6 +64,21 @@ print("went on")
 """
 
 
+UNEVEN = """
+import os, torch
+import trigram
+torch.set_num_threads(1)
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+job = trigram.with_trigram(model, [optimizer], "all_reduce", backend="torch:timeout=5s").trigram
+for step in range(4 if os.environ["RANK"] == "0" else 3):
+    optimizer.zero_grad()
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+job.finish()
+"""
+
+
 class Job:
     """Processes that were started, and what they said."""
 
@@ -160,6 +175,13 @@ class Torchrun(unittest.TestCase):
             self.assertRegex(said, f"hasty: {lost}")
             self.assertRegex(said, r"opens alone after \d\d?\.\d s: torch.distributed could not connect this process with the others: .*; "
                                    "did all of them come within 4 s, and does none have an error of its own")
+
+    def test_who_ended_before_is_told(self):
+        job = self.pair("uneven.py", UNEVEN)
+        status, said = job.ended()
+        self.assertNotEqual(status, 0)
+        self.assertRegex(said, r"waited 5 s for a .* rank 1.*; rank 1 has called finish\(\) after 3 steps, and this rank has begun 4: give all ranks as many "
+                               r"batches, or let loops run within `with job.join\(\):`")
 
     def test_what_cannot_be_is_refused(self):
         model = torch.nn.Linear(1, 1)
