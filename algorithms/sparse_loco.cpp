@@ -1,8 +1,8 @@
-// SparseLoCo: every `every` steps ranks send the largest parts of how far they went, and keep the rest, which fades,
-// for the next times.
+// SparseLoCo: every `every` steps ranks send the largest elements of their outer gradients x_begin − x_j, and keep the
+// rest, which decays, for the next exchanges (error feedback).
 //   e_j ← β e_j + (x_begin − x_j);  D_j = Q(e_j);  e_j ← e_j − D_j;  x_begin ← x_begin − α mean D;  x_j ← x_begin
 // Replicas are equal after each exchange. The paper's values have two bits; here they travel as the codec has them.
-//   rounds (n−1)/every, bytes (n−1) encoded(S) / every a rank and step
+//   rounds (n−1)/every, bytes (n−1) encoded(S/4) / every per rank and step
 #include "core/compression/compressed_all_gather.hpp"
 #include "core/compression/encoding_key.hpp"
 #include "core/primitives/centralized.hpp"
@@ -60,20 +60,20 @@ class SparseLoCo final : public WeightMethod {
 
   void exchange(Worker& lane, Bucket& bucket) override {
     const Buffer begin = begin_[static_cast<std::size_t>(bucket.index)];
-    const Buffer went = bucket.gradients;  // free by now
-    lane.device.weighted_sum(std::array{begin, bucket.weights}, std::array{1.0F, -1.0F}, went);
-    hierarchical(lane, went, NodeValue::weighted_mean, [&](Communicator& group, Buffer part) {
+    const Buffer outer_gradient = bucket.gradients;  // free by now
+    lane.device.weighted_sum(std::array{begin, bucket.weights}, std::array{1.0F, -1.0F}, outer_gradient);
+    hierarchical(lane, outer_gradient, NodeValue::weighted_mean, [&](Communicator& group, Buffer part) {
       if (group.size() > 1) average(lane, group, bucket.index, part);
     });
-    lane.device.axpby(-outer_lr_, went, 1.0F, begin);
+    lane.device.axpby(-outer_lr_, outer_gradient, 1.0F, begin);
     lane.device.copy(begin, bucket.weights);
   }
 
-  void average(Worker& lane, Communicator& group, int bucket, Buffer went) {
+  void average(Worker& lane, Communicator& group, int bucket, Buffer outer_gradient) {
     const Buffer error = errors_[static_cast<std::size_t>(bucket)];
     const Key key = vector_key(lane, group, bucket);
-    lane.device.axpby(kept_, error, 1.0F, went);
-    compressed_all_gather(lane, group, went, *codec_on_device_, key, error);
+    lane.device.axpby(kept_, error, 1.0F, outer_gradient);
+    compressed_all_gather(lane, group, outer_gradient, *codec_on_device_, key, error);
   }
 
   std::int64_t every_;

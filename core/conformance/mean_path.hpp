@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-/// "0.125", for messages.
+/// "0.125", for error messages.
 std::string short_text(double value);
 
 /// After this training the mean is further from following the mean gradient than `mean_error` allows.

@@ -36,18 +36,20 @@ SpreadState::SpreadState(int ranks, std::function<Bytes(int)> state)
 }
 
 void SpreadState::require_alike(int rank, const std::vector<StateItem>& items) const {
-  const std::string end = "; go on with " + std::to_string(ranks_) + " ranks";
+  const std::string end = "; resume with " + std::to_string(ranks_) + " ranks";
+  const std::string begin = "cannot resume on another number of ranks: ";
   for (std::size_t i = 0; i < items.size() && i < first_.size(); ++i) {
     const StateItem &here = items[i], &there = first_[i];
     require(
-        here.name == there.name, "rank ", rank, " holds ", [&] { return in_quotes(here.name); }, " where rank 0 holds ",
-        [&] { return in_quotes(there.name); }, ": ranks have roles of their own", end);
+        here.name == there.name, begin, "rank ", rank, " holds ", [&] { return in_quotes(here.name); },
+        " where rank 0 holds ", [&] { return in_quotes(there.name); }, ", as where some ranks are servers", end);
     require(
-        here.name.starts_with(of_the_rank_alone) || here.bytes == there.bytes, "rank ", rank, " holds another ",
-        [&] { return in_quotes(here.name); }, " than rank 0, which nobody else can take over", end);
+        here.name.starts_with(of_the_rank_alone) || here.bytes == there.bytes, begin,
+        [&] { return in_quotes(here.name); }, " differs between rank 0 and rank ", rank,
+        ", so that a new rank has no value for it", end);
   }
-  require(items.size() == first_.size(), "rank ", rank, " holds ", items.size(), " items, and rank 0 ", first_.size(),
-          ": ranks have roles of their own", end);
+  require(items.size() == first_.size(), begin, "rank ", rank, " holds ", items.size(), " items, and rank 0 ",
+          first_.size(), ", as where some ranks are servers", end);
 }
 
 SpreadState::Bytes SpreadState::of(int rank) const {

@@ -199,14 +199,17 @@ TEST(CheckpointsOfOtherRanks, AreRefusedByTheNameOfWhatRanksDoNotShare) {
     }
     return "";
   };
-  EXPECT_EQ(refusal("local_sgd:every=100", "sgd"),
-            "rank 1 holds another 'weights 0' than rank 0, which nobody else can take over; go on with 4 ranks");
-  EXPECT_EQ(refusal("local_sgd:every=5", "momentum"),
-            "rank 1 holds another 'optimizer, velocity 0' than rank 0, which nobody else can take over; go on with 4 "
-            "ranks");
+  EXPECT_EQ(
+      refusal("local_sgd:every=100", "sgd"),
+      "cannot resume on another number of ranks: 'weights 0' differs between rank 0 and rank 1, so that a new rank "
+      "has no value for it; resume with 4 ranks");
+  EXPECT_EQ(
+      refusal("local_sgd:every=5", "momentum"),
+      "cannot resume on another number of ranks: 'optimizer, velocity 0' differs between rank 0 and rank 1, so that a "
+      "new rank has no value for it; resume with 4 ranks");
   EXPECT_THAT(refusal("bytegrad:error_feedback=on", "sgd"),
-              ::testing::HasSubstr("another 'algorithm, average 0, worker residual' than"));
-  EXPECT_THAT(refusal("parameter_server", "sgd"), ::testing::HasSubstr("; go on with 4 ranks"));
+              ::testing::HasSubstr("'algorithm, average 0, worker residual' differs between"));
+  EXPECT_THAT(refusal("parameter_server", "sgd"), ::testing::HasSubstr("; resume with 4 ranks"));
   EXPECT_EQ(refusal("bytegrad", "adam"), "");
 }
 

@@ -170,8 +170,9 @@ TEST_F(Checkpointed, OtherRanksGoOnFromWhatAllHave) {
   ASSERT_EQ(run(every_3 + "--algorithm local_sgd:every=100").code, 0);
   const Ended refused = run("--algorithm local_sgd:every=100 --resume " + path("c"), "rest", "--steps 10 --ranks 2");
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.text, HasSubstr("is of 4 ranks, and this run has 2: rank 1 holds another 'weights 0' than rank "
-                                      "0, which nobody else can take over; go on with 4 ranks"));
+  EXPECT_THAT(refused.text, HasSubstr("is of 4 ranks, and this run has 2: cannot resume on another number of ranks: "
+                                      "'weights 0' differs between rank 0 and rank 1, so that a new rank has no value "
+                                      "for it; resume with 4 ranks"));
 }
 
 TEST_F(Checkpointed, AFinishedRunLeavesItsLastState) {
