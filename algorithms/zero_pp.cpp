@@ -12,9 +12,9 @@
 #include <optional>
 #include <utility>
 
+#include "core/compression/compressed_all_gather.hpp"
 #include "core/compression/compressed_reduce_scatter.hpp"
 #include "core/compression/encoding_error.hpp"
-#include "core/compression/frames.hpp"
 #include "core/step/bucketwise.hpp"
 
 namespace trigram {
@@ -137,20 +137,10 @@ class ZeroPlusPlus final : public GradientMethod {
   void gather_weights(Worker& lane, const Bucket& bucket) const {
     const Buffer master = master_[static_cast<std::size_t>(bucket.index)];
     if (lane.world() == 1) return lane.device.copy(master, bucket.weights);
-    std::vector<CodecPart> parts;
-    std::vector<Shape> shapes;
-    for (int rank = 0; rank < lane.world(); ++rank) {
-      Key key = lane.key(bucket.index, Phase::server);
-      key.rank = rank;
-      parts.push_back({parts_->of(rank, bucket.weights), {}, key});
-      shapes.push_back(parts.back().vector.shape());
-    }
-    const Frames frames = Frames::row(lane.comm, *weights_on_device_, shapes);
-    const auto self = static_cast<std::size_t>(lane.rank());
-    weights_on_device_->encode(lane.device, master, frames[lane.rank()], parts[self].key);
-    lane.comm.all_gather(frames.all());
-    for (std::size_t rank = 0; rank < parts.size(); ++rank) parts[rank].frame = frames.all()[rank];
-    lane.device.fused(Activity::decode, "decode", [&] { weights_on_device_->decode_all(lane.device, parts); });
+    std::vector<Buffer> parts;
+    for (int rank = 0; rank < lane.world(); ++rank) parts.push_back(parts_->of(rank, bucket.weights));
+    compressed_all_gather_parts(lane, lane.comm, master, parts, *weights_on_device_,
+                                lane.key(bucket.index, Phase::server));
   }
 
   Cost gradients_cost(const CostQuery& query, std::int64_t count) const {
@@ -160,19 +150,13 @@ class ZeroPlusPlus final : public GradientMethod {
     return compressed_reduce_scatter_cost(node_size, local_rank, count, *gradients_model_) +
            compressed_reduce_scatter_cost(nodes, node, chunk_count(count, node_size, local_rank), *gradients_model_);
   }
-  /// Around the ring every frame but the successor's passes each rank.
   Cost weights_cost(const CostQuery& query, const Shape& bucket) const {
     std::vector<int> nodes(query.node_of_rank.begin(), query.node_of_rank.end());
     for (int rank = static_cast<int>(nodes.size()); rank < query.place.ranks; ++rank) nodes.push_back(rank);
     const OwnedParts parts(query.hierarchy, nodes);
-    const int ranks = parts.ranks();
-    if (ranks == 1) return {};
-    Cost cost{ranks - 1, 0};
-    for (int rank = 0; rank < ranks; ++rank) {
-      if (rank != (query.place.rank + 1) % ranks)
-        cost.bytes += weights_model_->encoded_bytes(parts.of(rank, bucket.modelled_count));
-    }
-    return cost;
+    std::vector<std::int64_t> counts;
+    for (int rank = 0; rank < parts.ranks(); ++rank) counts.push_back(parts.of(rank, bucket.modelled_count));
+    return compressed_all_gather_parts_cost(query.place.rank, counts, *weights_model_);
   }
 
   std::string gradients_, weights_;

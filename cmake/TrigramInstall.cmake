@@ -20,7 +20,7 @@ install(TARGETS trigram_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMP
 # Of kernels, what a codec of one's own is made of.
 install(DIRECTORY core kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trigram FILES_MATCHING PATTERN *.hpp PATTERN cuda EXCLUDE)
 # share/trigram mirrors experiments/ of the source tree, so that a file is looked for in both by one name.
-install(DIRECTORY experiments/clusters experiments/data experiments/doctor experiments/executors experiments/import experiments/new experiments/plot experiments/report experiments/schemas
+install(DIRECTORY experiments/clusters experiments/data experiments/doctor experiments/executors experiments/export experiments/import experiments/new experiments/plot experiments/report experiments/schemas
                   experiments/skeletons experiments/studies experiments/systems experiments/tune
         DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram COMPONENT program PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY experiments/workloads/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/workloads COMPONENT program

@@ -2,6 +2,8 @@
 // 2021, doi:10.1109/ICDCS51616.2021.00060).
 #pragma once
 
+#include <span>
+
 #include "core/compression/frames.hpp"
 #include "core/device/codec.hpp"
 #include "core/lane/communicator.hpp"
@@ -22,5 +24,15 @@ void compressed_all_gather(Worker& lane, Communicator& group, Buffer x, const Co
 
 /// Rounds and bytes of one call of either around the ring: every frame but the successor's passes each rank.
 Cost compressed_all_gather_cost(int ranks, std::int64_t count, const Codec& codec);
+
+/// As weights travel where each rank owns some, qwZ of ZeRO++ (Wang et al., 2023, arXiv:2306.10209): places[r] ← Q(what
+/// rank r of the group brings), the own one too, so that all ranks have the same. `mine` may be places[rank]. `own` is
+/// this rank's key; that of rank j differs in its rank.
+void compressed_all_gather_parts(Worker& lane, Communicator& group, Buffer mine, std::span<const Buffer> places,
+                                 const Codec& codec, const Key& own);
+
+/// Rounds and bytes of one such call around the ring, of parts of so many elements: every frame but the successor's
+/// passes each rank.
+Cost compressed_all_gather_parts_cost(int rank, std::span<const std::int64_t> counts, const Codec& codec);
 
 }  // namespace trigram

@@ -4,34 +4,44 @@
 #include <vector>
 
 #include "core/compression/frames.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram {
 
 void compressed_reduce_scatter(Worker& lane, Communicator& group, Buffer x, const Codec& codec, const Key& own) {
+  std::vector<Buffer> chunks;
+  for (int chunk = 0; chunk < group.size(); ++chunk) chunks.push_back(x.chunk(chunk, group.size()));
+  compressed_reduce_scatter(lane, group, chunks, codec, own);
+}
+
+void compressed_reduce_scatter(Worker& lane, Communicator& group, std::span<const Buffer> parts, const Codec& codec,
+                               const Key& own, ReduceOp op) {
   const int n = group.size();
   const int self = group.rank();
+  ensure(op == ReduceOp::mean || op == ReduceOp::sum, "what codecs have encoded is added, or its mean taken");
   if (n == 1) return;
-  std::vector<Shape> chunks;
-  for (int chunk = 0; chunk < n; ++chunk) chunks.push_back(x.chunk(chunk, n).shape());
-  const std::vector<Shape> mine(static_cast<std::size_t>(n), chunks[static_cast<std::size_t>(self)]);
-  const std::vector<Frames> frames = Frames::rows(group, codec, std::array<Frames::Vectors, 2>{chunks, mine});
+  std::vector<Shape> shapes;
+  for (const Buffer& part : parts) shapes.push_back(part.shape());
+  const std::vector<Shape> mine(static_cast<std::size_t>(n), shapes[static_cast<std::size_t>(self)]);
+  const std::vector<Frames> frames = Frames::rows(group, codec, std::array<Frames::Vectors, 2>{shapes, mine});
   lane.device.fused(Activity::encode, "encode", [&] {
-    std::vector<CodecPart> parts;
+    std::vector<CodecPart> encoded;
     Key key = own;
-    for (int chunk = 0; chunk < n; ++chunk, ++key.chunk) parts.push_back({x.chunk(chunk, n), frames[0][chunk], key});
-    codec.encode_all(lane.device, parts);
+    for (int part = 0; part < n; ++part, ++key.chunk)
+      encoded.push_back({parts[static_cast<std::size_t>(part)], frames[0][part], key});
+    codec.encode_all(lane.device, encoded);
   });
   group.all_to_all(frames[0].all(), frames[1].all());
   lane.device.fused(Activity::decode, "decode_reduce", [&] {
-    const Buffer mean = x.chunk(self, n);
+    const Buffer reduced = parts[static_cast<std::size_t>(self)];
     Key key = own;
     key.chunk += self;
-    lane.device.fill(mean, 0);
+    lane.device.fill(reduced, 0);
     for (int k = 1; k <= n; ++k) {
       key.rank = (self + k) % n;
-      codec.decode_add(lane.device, frames[1][key.rank], 1.0F, mean, key);
+      codec.decode_add(lane.device, frames[1][key.rank], 1.0F, reduced, key);
     }
-    lane.device.scale(mean, 1.0F / static_cast<float>(n));
+    if (op == ReduceOp::mean) lane.device.scale(reduced, 1.0F / static_cast<float>(n));
   });
 }
 

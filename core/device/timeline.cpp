@@ -66,8 +66,9 @@ void Timeline::end(const Span& span) {
   settle();
 }
 
-Timeline::Scope::Scope(Timeline& timeline, Activity activity, const char* name, std::int64_t bytes)
-    : timeline_(timeline), span_{activity, name, 0, 0, bytes} {
+Timeline::Scope::Scope(Timeline& timeline, Activity activity, const char* name, std::int64_t bytes,
+                       const SpannedCall& call)
+    : timeline_(timeline), span_{activity, name, 0, 0, bytes, call} {
   timeline_.begin(span_);
 }
 

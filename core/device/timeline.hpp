@@ -23,6 +23,13 @@ inline constexpr int activity_count = 5;
 /// "compute", "encode", "wire", "decode", "wait".
 const char* name_of(Activity activity);
 
+/// The collective that a span of wire is a part of: one that goes round by round has a span for each.
+struct SpannedCall {
+  std::int64_t size = 0;    ///< modelled bytes of its vector, or of all its parts
+  std::int32_t number = 0;  ///< of the lane's collectives, from 1; 0: none
+  const char* ranks = "";   ///< those of its group in the run, as "0-3,8"; lasts as long as the process
+};
+
 /// One span of a lane, in seconds of the backend's clock.
 struct Span {
   Activity activity = Activity::compute;
@@ -30,6 +37,7 @@ struct Span {
   double begin = 0;
   double end = 0;
   std::int64_t bytes = 0;  ///< sent, for wire spans
+  SpannedCall call = {};
 };
 
 /// Where a lane is in a run, for error messages.
@@ -76,6 +84,9 @@ class Timeline {
   const std::vector<Span>& spans() const { return spans_; }
   void add(const Span& span);
 
+  /// Another collective begins on the lane: its number.
+  std::int32_t count_call() { return ++calls_; }
+
   /// What the lane is doing or enqueuing, for error messages: "all_reduce of bucket 3", "all_reduce", or empty. On the
   /// lane's own thread only.
   std::string doing() const;
@@ -100,7 +111,8 @@ class Timeline {
   /// Records a span from its construction to its destruction; one inside another belongs to the outer one.
   class Scope {
    public:
-    Scope(Timeline& timeline, Activity activity, const char* name, std::int64_t bytes = 0);
+    Scope(Timeline& timeline, Activity activity, const char* name, std::int64_t bytes = 0,
+          const SpannedCall& call = {});
     ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -118,6 +130,7 @@ class Timeline {
   bool keep_spans_;
   std::array<std::atomic<double>, activity_count> busy_{};
   std::vector<Span> spans_;
+  std::int32_t calls_ = 0;
   int depth_ = 0;               ///< scopes that are open on this lane
   const char* outermost_ = "";  ///< the name of the first of them
   static constexpr int no_bucket = -1;

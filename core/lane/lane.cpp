@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/lane/all_reduce.hpp"
+#include "core/world/lane_groups.hpp"
 
 namespace trigram {
 
@@ -22,10 +23,13 @@ NodeOf nodes_of_group(const RankMap& map, const std::string& axis, int rank) {
 void Lane::join_groups(const World& world, const RankMap& map, int rank, const MakeCommunicator& make) {
   const AllReduce& all_reduce = all_reduce_named(world.all_reduce);
   std::size_t group = 0;
+  const std::vector<RankPartition> partitions = world.keep_spans ? lane_groups(map) : std::vector<RankPartition>{};
   const auto join = [&](NodeOf node_of) {
+    std::vector<int> members;
+    if (!partitions.empty()) members = partitions[group].group_of(rank);
     std::unique_ptr<Communicator> inner = make(group++);
     inner->use_all_reduce(all_reduce);
-    return metered(std::move(inner), meter, timeline, std::move(node_of));
+    return metered(std::move(inner), meter, timeline, std::move(node_of), std::move(members));
   };
   comm = join(nodes_of_group(map, std::string(Mesh::data), rank));
   node = join([](int) { return 0; });

@@ -8,6 +8,7 @@
 
 #include "core/lane/all_reduce.hpp"
 #include "core/lane/disjoint.hpp"
+#include "core/values/lasting_text.hpp"
 
 namespace trigram {
 
@@ -18,10 +19,28 @@ void Meter::add(const Cost& cost) {
 
 namespace {
 
+/// "0-3,8" of 0, 1, 2, 3 and 8.
+std::string list_of(const std::vector<int>& members) {
+  std::string text;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::size_t first = i;
+    while (i + 1 < members.size() && members[i + 1] == members[i] + 1) ++i;
+    text += (text.empty() ? "" : ",") + std::to_string(members[first]);
+    if (i > first) text += "-" + std::to_string(members[i]);
+  }
+  return text;
+}
+
 class Metered final : public Communicator, private MessageVisitor {
  public:
-  Metered(std::unique_ptr<Communicator> inner, Meter& meter, Timeline& timeline, NodeOf node_of)
-      : inner_(std::move(inner)), meter_(meter), timeline_(timeline), node_of_(std::move(node_of)) {
+  Metered(std::unique_ptr<Communicator> inner, Meter& meter, Timeline& timeline, NodeOf node_of,
+          std::vector<int> members)
+      : inner_(std::move(inner)),
+        meter_(meter),
+        timeline_(timeline),
+        node_of_(std::move(node_of)),
+        members_(std::move(members)),
+        ranks_(members_.empty() ? "" : lasting_text(list_of(members_))) {
     own_node_ = node_of_(inner_->rank());
     use_all_reduce(inner_->all_reduce_algorithm());
   }
@@ -34,10 +53,14 @@ class Metered final : public Communicator, private MessageVisitor {
   std::vector<std::int64_t> everybodys(std::int64_t value) override { return inner_->everybodys(value); }
 
   std::unique_ptr<Communicator> regroup(const GroupPart& part) override {
+    std::vector<int> members;
+    if (!members_.empty()) {
+      for (const int member : part.members) members.push_back(members_[static_cast<std::size_t>(member)]);
+    }
     NodeOf node_of = [whole = node_of_, members = part.members](int rank) {
       return whole(members[static_cast<std::size_t>(rank)]);
     };
-    return metered(inner_->regroup(part), meter_, timeline_, std::move(node_of));
+    return metered(inner_->regroup(part), meter_, timeline_, std::move(node_of), std::move(members));
   }
 
   using Communicator::exchange;
@@ -50,7 +73,7 @@ class Metered final : public Communicator, private MessageVisitor {
     for (const Transfer& transfer : transfers) {
       if (transfer.direction == Transfer::Direction::send) sent(transfer.peer, transfer.buffer.modelled_bytes());
     }
-    const Timeline::Scope wire(timeline_, Activity::wire, running_, cost.bytes);
+    const Timeline::Scope wire(timeline_, Activity::wire, running_, cost.bytes, call_);
     inner_->exchange(transfers);
   }
 
@@ -58,13 +81,13 @@ class Metered final : public Communicator, private MessageVisitor {
   void perform(const CollectiveCall& call) override {
     if (running_ == no_collective && size() > 1) inner_->device().charge_host(HostWork::call);
     const CollectiveKind& kind = kind_of(call.collective);
-    const Naming naming(running_, kind.name);
+    const Naming naming(*this, kind.name, call);
     Communicator& inner = in_step();
     if (!inner.performs(call)) return Communicator::perform(call);
     const bool chosen = library_chooses(call);
     const Cost cost = chosen ? chosen_cost(call) : kind.cost(*this, call);
     meter_.add(cost);
-    const Timeline::Scope wire(timeline_, Activity::wire, running_, cost.bytes);
+    const Timeline::Scope wire(timeline_, Activity::wire, running_, cost.bytes, call_);
     inner.perform(call);
     if (chosen || call.collective == Collective::all_reduce) return as_inner_says(cost);
     kind.messages(*this, call, *this);
@@ -74,16 +97,29 @@ class Metered final : public Communicator, private MessageVisitor {
   /// Names the exchanges of a collective in the timeline; the outermost collective wins.
   class Naming {
    public:
-    Naming(const char*& running, const char* name) : running_(running), before_(running) {
-      if (running_ == no_collective) running_ = name;
+    Naming(Metered& whole, const char* name, const CollectiveCall& call)
+        : whole_(whole), outermost_(whole.running_ == no_collective) {
+      if (!outermost_) return;
+      whole_.running_ = name;
+      whole_.call_ = {size_of(call), whole_.timeline_.count_call(), whole_.ranks_};
     }
-    ~Naming() { running_ = before_; }
+    ~Naming() {
+      if (!outermost_) return;
+      whole_.running_ = no_collective;
+      whole_.call_ = {};
+    }
     Naming(const Naming&) = delete;
     Naming& operator=(const Naming&) = delete;
 
    private:
-    const char*& running_;
-    const char* before_;
+    static std::int64_t size_of(const CollectiveCall& call) {
+      std::int64_t bytes = call.parts.empty() ? call.x.modelled_bytes() : 0;
+      for (const Buffer& part : call.parts) bytes += part.modelled_bytes();
+      return bytes;
+    }
+
+    Metered& whole_;
+    bool outermost_;
   };
 
   static constexpr const char* no_collective = "exchange";
@@ -133,14 +169,17 @@ class Metered final : public Communicator, private MessageVisitor {
   Timeline& timeline_;
   NodeOf node_of_;
   int own_node_ = 0;
+  std::vector<int> members_;  ///< ranks of the run; empty: not known
+  const char* ranks_;         ///< the same as text
   const char* running_ = no_collective;
+  SpannedCall call_;  ///< what is running
 };
 
 }  // namespace
 
 std::unique_ptr<Communicator> metered(std::unique_ptr<Communicator> inner, Meter& meter, Timeline& timeline,
-                                      NodeOf node_of) {
-  return std::make_unique<Metered>(std::move(inner), meter, timeline, std::move(node_of));
+                                      NodeOf node_of, std::vector<int> members) {
+  return std::make_unique<Metered>(std::move(inner), meter, timeline, std::move(node_of), std::move(members));
 }
 
 }  // namespace trigram

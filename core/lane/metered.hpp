@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "core/device/timeline.hpp"
 #include "core/lane/communicator.hpp"
@@ -33,8 +34,9 @@ using NodeOf = std::function<int(int rank)>;
 /// Decorates any communicator: every exchange counts one round and its sent modelled bytes, and its time is
 /// recorded as wire. A collective that the inner communicator performs itself adds its declared cost instead,
 /// and what goes to other nodes as the declared messages do, or as the backend says.
-/// Messages to oneself and exchanges without any transfer are not counted.
+/// Messages to oneself and exchanges without any transfer are not counted. Spans name the group's ranks in the run, the
+/// `members`, unless there are none.
 std::unique_ptr<Communicator> metered(std::unique_ptr<Communicator> inner, Meter& meter, Timeline& timeline,
-                                      NodeOf node_of);
+                                      NodeOf node_of, std::vector<int> members = {});
 
 }  // namespace trigram

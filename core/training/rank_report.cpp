@@ -1,21 +1,20 @@
 #include "core/training/rank_report.hpp"
 
 #include <algorithm>
-#include <mutex>
-#include <set>
 #include <tuple>
 
+#include "core/values/lasting_text.hpp"
 #include "core/values/packing.hpp"
 
 namespace trigram {
 namespace {
 
-/// A span whose name is an index: a trace holds millions of spans and few names.
+/// A span whose name and ranks are indices: a trace holds millions of spans and few of these.
 struct PackedSpan {
   double begin, end;
-  std::int64_t bytes;
-  std::int32_t lane;
-  std::uint16_t name;
+  std::int64_t bytes, size;
+  std::int32_t lane, call;
+  std::uint16_t name, ranks;
   Activity activity;
 };
 
@@ -23,12 +22,14 @@ void put_spans(Packer& packer, const std::vector<LaneSpan>& spans) {
   std::vector<std::string_view> names;
   std::vector<PackedSpan> all;
   all.reserve(spans.size());
-  for (const LaneSpan& span : spans) {
-    auto name = std::find(names.begin(), names.end(), span.name);
-    if (name == names.end()) name = names.insert(names.end(), span.name);
-    all.push_back(
-        {span.begin, span.end, span.bytes, span.lane, static_cast<std::uint16_t>(name - names.begin()), span.activity});
-  }
+  const auto index_of = [&](std::string_view text) {
+    auto found = std::find(names.begin(), names.end(), text);
+    if (found == names.end()) found = names.insert(names.end(), text);
+    return static_cast<std::uint16_t>(found - names.begin());
+  };
+  for (const LaneSpan& span : spans)
+    all.push_back({span.begin, span.end, span.bytes, span.call.size, span.lane, span.call.number, index_of(span.name),
+                   index_of(span.call.ranks), span.activity});
   packer.put(static_cast<std::uint64_t>(names.size()));
   for (const std::string_view name : names) packer.put_text(name);
   packer.put_all(std::span<const PackedSpan>(all));
@@ -52,23 +53,22 @@ EvalRow take_evaluation(Unpacker& unpacker) {
   return row;
 }
 
-/// The same text for as long as the process lives.
-std::string_view lasting(const std::string& name) {
-  static std::mutex mutex;
-  static std::set<std::string> names;
-  const std::lock_guard lock(mutex);
-  return *names.insert(name).first;
-}
-
 std::vector<LaneSpan> take_spans(Unpacker& unpacker) {
-  std::vector<std::string_view> names;
-  for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left) names.push_back(lasting(unpacker.take_text()));
+  std::vector<const char*> names;
+  for (auto left = unpacker.take<std::uint64_t>(); left > 0; --left)
+    names.push_back(lasting_text(unpacker.take_text()));
   const auto all = unpacker.take_all<PackedSpan>();
   std::vector<LaneSpan> spans;
   spans.reserve(all.size());
   for (const PackedSpan& span : all) {
-    ensure(span.name < names.size(), "a packed span has no name");
-    spans.push_back({span.lane, span.activity, names[span.name], span.begin, span.end, span.bytes});
+    ensure(span.name < names.size() && span.ranks < names.size(), "a packed span has no name");
+    spans.push_back({span.lane,
+                     span.activity,
+                     names[span.name],
+                     span.begin,
+                     span.end,
+                     span.bytes,
+                     {span.size, span.call, names[span.ranks]}});
   }
   return spans;
 }

@@ -56,6 +56,7 @@ struct LaneSpan {
   std::string_view name;
   double begin = 0, end = 0;
   std::int64_t bytes = 0;
+  SpannedCall call = {};
 };
 
 /// The results of training on one rank. A rank that only serves has no steps, no batch and no weights.

@@ -346,7 +346,7 @@ class Trainer {
       timeline.settle(true);
       report_.spans.reserve(report_.spans.size() + timeline.spans().size());
       for (const Span& span : timeline.spans()) {
-        report_.spans.push_back({i, span.activity, span.name, span.begin, span.end, span.bytes});
+        report_.spans.push_back({i, span.activity, span.name, span.begin, span.end, span.bytes, span.call});
       }
     }
   }

@@ -54,20 +54,20 @@ std::int64_t part_count(std::int64_t count, int parts, int index) {
 
 namespace {
 
-struct Part {
+struct Piece {
   std::int64_t begin, count;
 };
 
 // Called for each of many parts: two divisions in all.
-Part part_of(std::int64_t count, int parts, int index) {
+Piece part_of(std::int64_t count, int parts, int index) {
   const std::int64_t each = count / parts;
   const std::int64_t left = count - each * parts;
   return {each * index + std::min<std::int64_t>(index, left), each + (index < left ? 1 : 0)};
 }
 
-Part chunk_of(std::int64_t count, int parts, int index) {
+Piece chunk_of(std::int64_t count, int parts, int index) {
   if (count < long_chunk * parts) return part_of(count, parts, index);
-  const Part grains = part_of((count + chunk_grain - 1) / chunk_grain, parts, index);
+  const Piece grains = part_of((count + chunk_grain - 1) / chunk_grain, parts, index);
   const std::int64_t begin = grains.begin * chunk_grain;
   return {begin, std::min(grains.count * chunk_grain, count - begin)};
 }
@@ -102,7 +102,7 @@ Buffer Buffer::slice(std::int64_t offset, std::int64_t count, std::int64_t model
 }
 
 Buffer Buffer::chunk(int index, int parts) const {
-  const Part real = chunk_of(shape_.count, parts, index);
+  const Piece real = chunk_of(shape_.count, parts, index);
   const bool alike = shape_.modelled_count == shape_.count;
   return slice(real.begin, real.count, alike ? real.count : chunk_of(shape_.modelled_count, parts, index).count);
 }

@@ -4,13 +4,67 @@
 #include <boost/random/sobol.hpp>
 #include <boost/random/uniform_01.hpp>
 #include <cmath>
+#include <optional>
 
+#include "core/registry/registry.hpp"
+#include "core/values/units.hpp"
 #include "experiments/settings/cluster.hpp"
+#include "experiments/settings/run_config.hpp"
+#include "experiments/workloads/profile_table.hpp"
+#include "experiments/workloads/shipped_profiles.hpp"
 
 namespace trigram {
 namespace {
 
-const std::string of_cluster = "cluster.";
+const std::string of_cluster = "cluster.", of_profile = "profile.";
+
+/// The flag that names a profile, and the workload that it is; nothing where other things are trained.
+struct ProfileFlag {
+  std::string key;
+  Spec workload;
+};
+
+std::optional<ProfileFlag> profile_flag(const Settings& run) {
+  const auto given = [&](const char* key) {
+    const auto found = run.find(key);
+    return found == run.end() ? std::string() : found->second;
+  };
+  if (const std::string profile = given("profile"); !profile.empty())
+    return ProfileFlag{"profile", Spec::parse(profile_workload(profile))};
+  if (given("workload").empty()) return std::nullopt;
+  return ProfileFlag{"workload", Spec::parse(given("workload"))};
+}
+
+/// Where its table is; empty where it is no profile.
+std::string table_of(const Spec& workload, const Params& given) {
+  if (workload.name == "profile") return given.has("file") ? given.values().at("file") : "";
+  const auto shipped = shipped_profiles();
+  const auto found = shipped.find(workload.name);
+  return found == shipped.end() ? "" : found->second.string();
+}
+
+/// As many times as large.
+UncertainValue scaled(const UncertainValue& value, double factor) {
+  const auto times = [&](const std::string& text) {
+    return number_text(factor * parse_quantity(text, Unit::seconds)) + "s";
+  };
+  return {times(value.value), times(value.least), times(value.most)};
+}
+
+/// Ranges of a profile's table that no parameter beside its name decides. Its compute is that of the table's batch.
+void add_of_profile(const Settings& run, std::vector<UncertainParameter>& found) {
+  const std::optional<ProfileFlag> flag = profile_flag(run);
+  if (!flag) return;
+  const Params given(flag->key, flag->workload.parameters);
+  const std::string path = table_of(flag->workload, given);
+  if (path.empty()) return;
+  const auto table = shared_profile_table(path);
+  const double batch = given.has("batch") ? std::stod(given.values().at("batch")) : 0;
+  const double batches = batch > 0 ? batch / static_cast<double>(table->batch) : 1;
+  for (const auto& [key, range] : table->ranges) {
+    if (!given.has(key)) found.push_back({of_profile + key, key == "compute" ? scaled(range, batches) : range});
+  }
+}
 
 }  // namespace
 
@@ -20,6 +74,7 @@ std::vector<UncertainParameter> uncertain_parameters(const Settings& run) {
     if (key == "cluster") continue;
     if (const auto range = uncertain_value(value)) found.push_back({key, *range});
   }
+  add_of_profile(run, found);
   const auto cluster = run.find("cluster");
   if (cluster == run.end() || cluster->second.empty()) return found;
   const Params written = cluster_as_written(cluster->second);
@@ -55,6 +110,9 @@ Settings drawn(const Settings& run, const std::vector<UncertainParameter>& param
     const std::string text = at_quantile(value, point[i]);
     if (key.starts_with(of_cluster)) {
       settings["cluster"] = with_parameter(settings["cluster"], key.substr(of_cluster.size()), text);
+    } else if (key.starts_with(of_profile)) {
+      std::string& flag = settings[profile_flag(run)->key];
+      flag = with_parameter(flag, key.substr(of_profile.size()), text);
     } else {
       settings[key] = text;
     }

@@ -5,18 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "core/values/uncertain_value.hpp"
 #include "experiments/settings/settings.hpp"
-#include "experiments/settings/uncertain_value.hpp"
 
 namespace trigram {
 
-/// A flag of a run, or "cluster.KEY", whose value has a range.
+/// A flag of a run, or "cluster.KEY" or "profile.KEY", whose value has a range.
 struct UncertainParameter {
   std::string key;
   UncertainValue value;
 };
 
-/// Those of a run's flags and of its cluster, in the order of keys. Throws UsageError as `read_cluster` does.
+/// Those of a run's flags, of its profile and of its cluster, in the order of keys of each. Throws UsageError as
+/// `read_cluster` does.
 std::vector<UncertainParameter> uncertain_parameters(const Settings& run);
 
 /// A point of [0, 1) for each dimension.

@@ -55,3 +55,11 @@ def spread(values, text=seconds):
     """'12 ms (11 to 15)' of several, '12 ms' of one."""
     least, most = min(values), max(values)
     return text(middle(values)) + ("" if math.isclose(least, most, rel_tol=1e-3) else f" ({text(least)} to {text(most)})")
+
+
+def in_range(value, ends, text):
+    """'12ms in 11ms..15ms', as values that are not known exactly are written; the value alone where they are all one."""
+    least, most = min([value, *ends]), max([value, *ends])
+    if text(least) == text(most) or least < 0:
+        return text(value)
+    return f"{text(value)} in {text(least)}..{text(most)}"

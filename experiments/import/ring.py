@@ -15,6 +15,12 @@ def fitted(rows, ranks):
     return latency, 2 * (ranks - 1) / ranks / slope, sum(errors) / len(errors)
 
 
+def ends(collectives, ranks):
+    """(latencies, bandwidths) by the longest and by the shortest times of each, where they can be fitted."""
+    found = [fitted([(one.bytes, end(one.seconds)) for one in collectives], ranks) for end in (max, min)]
+    return [one[0] for one in found if one and one[0]], [one[1] for one in found if one]
+
+
 def line(points):
     """Begin and slope; where the best line begins below zero, the best through zero."""
     weights = [1 / time**2 for _, time in points]

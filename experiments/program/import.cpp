@@ -3,15 +3,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/registry/registry.hpp"
 #include "core/values/decimal.hpp"
 #include "core/values/error.hpp"
 #include "experiments/fit/predictor.hpp"
 #include "experiments/program/command_line.hpp"
 #include "experiments/program/script.hpp"
+#include "experiments/program/script_kinds.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/settings/cluster.hpp"
 #include "experiments/settings/places.hpp"
@@ -37,26 +36,12 @@ struct ImportFlags {
   bool check;
 };
 
-/// The kinds by name, each with the first line of its file.
-std::map<std::string, std::string> kinds_of_files() {
-  std::map<std::string, std::string> all;
-  for (const fs::directory_entry& entry : fs::directory_iterator(shipped_folder("import") / "kinds")) {
-    if (entry.path().extension() != ".py") continue;
-    std::ifstream file(entry.path());
-    std::string line;
-    std::getline(file, line);
-    std::erase(line, '"');
-    all.emplace(entry.path().stem().string(), line);
-  }
-  return all;
-}
-
 CommandLine import_command_line() {
-  std::string synopsis =
+  const std::string synopsis =
       "Reads files that other tools wrote and leaves a profile, a cluster or a table of measurements, for run "
       "--profile,\n"
-      "--cluster and calibrate --from. Says what each figure was taken from, and what could not be known.\n\nKIND is";
-  for (const auto& [name, summary] : kinds_of_files()) synopsis += "\n  " + name + ": " + summary;
+      "--cluster and calibrate --from. Says what each figure was taken from, and what could not be known.\n\nKIND is" +
+      listed(script_kinds("import"));
   return {"import",
           synopsis,
           "trigram import pytorch rank0.json.gz rank1.json.gz --batch 32 --out results/mine",
@@ -96,20 +81,11 @@ void check_traced_step(const fs::path& out) {
             << "): " << (percent < 0 ? "" : "+") << decimal(percent, 2) << " %\n";
 }
 
-std::string known_kind(const Settings& settings) {
-  const auto given = settings.find("KIND");
-  const std::map<std::string, std::string> all = kinds_of_files();
-  if (given == settings.end() || all.contains(given->second)) return given == settings.end() ? "" : given->second;
-  std::vector<std::string> names;
-  for (const auto& [name, summary] : all) names.push_back(name);
-  throw_unknown_name("kind of file", given->second, names);
-}
-
 int import_files(const Arguments& arguments) {
   const CommandLine command_line = import_command_line();
   if (command_line.helped(arguments)) return 0;
   auto [settings, files] = command_line.parse_words(arguments);
-  const std::string kind = known_kind(settings);
+  const std::string kind = known_script_kind("import", "kind of file", settings);
   require(!kind.empty() && !files.empty(), "trigram import: say KIND and FILE, as in: ", command_line.example);
   settings.erase("KIND");
   Params given = as_params("trigram import", settings);

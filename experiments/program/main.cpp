@@ -23,9 +23,9 @@ namespace {
 constexpr int usage_exit = 2;
 
 const std::vector<const Subcommand*> subcommands = {
-    &run_subcommand,    &study_subcommand,  &bench_subcommand, &calibrate_subcommand, &check_subcommand,
-    &list_subcommand,   &tune_subcommand,   &plot_subcommand,  &report_subcommand,    &new_subcommand,
-    &import_subcommand, &advise_subcommand, &doctor_subcommand};
+    &run_subcommand,    &study_subcommand,  &bench_subcommand,  &calibrate_subcommand, &check_subcommand,
+    &list_subcommand,   &tune_subcommand,   &plot_subcommand,   &report_subcommand,    &new_subcommand,
+    &import_subcommand, &export_subcommand, &advise_subcommand, &doctor_subcommand};
 
 void print_help(std::ostream& out) {
   out << "trigram " << build_version()

@@ -86,7 +86,7 @@ void print_summary(const nlohmann::json& run, const RunConfig& config) {
             << text_of(summary["iteration_median_s"]) << " s median, " << text_of(summary["samples_per_s"])
             << " samples/s\n"
             << error_line(run["error_bar"]) << "  sent       " << text_of(summary["bytes_per_step_mean"])
-            << " bytes a step and rank, " << text_of(summary["bytes_per_step_inside_nodes"]) << " inside nodes and "
+            << " bytes per step and rank, " << text_of(summary["bytes_per_step_inside_nodes"]) << " inside nodes and "
             << text_of(summary["bytes_per_step_between_nodes"]) << " between them\n"
             << expense_lines(summary) << "  loss       " << text_of(summary["loss"]) << "\n"
             << "  accuracy   " << text_of(summary["accuracy"]) << "\n"

@@ -29,6 +29,7 @@ extern const Subcommand new_subcommand;
 extern const Subcommand tune_subcommand;
 extern const Subcommand report_subcommand;
 extern const Subcommand import_subcommand;
+extern const Subcommand export_subcommand;
 extern const Subcommand advise_subcommand;
 extern const Subcommand doctor_subcommand;
 

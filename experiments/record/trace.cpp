@@ -30,8 +30,9 @@ class Events {
   void span(int rank, const LaneSpan& span) {
     constexpr double microseconds = 1e6;
     add("{\"name\":" + quoted(span.name) + ",\"cat\":\"" + name_of(span.activity) + "\",\"ph\":\"X\"" +
-        place(rank, span.lane) + ",\"ts\":" + text_of(span.begin * microseconds) + ",\"dur\":" +
-        text_of((span.end - span.begin) * microseconds) + ",\"args\":{\"bytes\":" + std::to_string(span.bytes) + "}}");
+        place(rank, span.lane) + ",\"ts\":" + text_of(span.begin * microseconds) +
+        ",\"dur\":" + text_of((span.end - span.begin) * microseconds) +
+        ",\"args\":{\"bytes\":" + std::to_string(span.bytes) + call_text(span.call) + "}}");
   }
 
   void finish() {
@@ -42,6 +43,13 @@ class Events {
  private:
   static std::string place(int rank, int lane) {
     return ",\"pid\":" + std::to_string(rank) + ",\"tid\":" + std::to_string(lane);
+  }
+
+  /// Of which collective of its lane the span is a part.
+  std::string call_text(const SpannedCall& call) {
+    if (call.number == 0) return "";
+    return ",\"call\":" + std::to_string(call.number) + ",\"size\":" + std::to_string(call.size) +
+           ",\"ranks\":" + quoted(call.ranks);
   }
 
   /// Few names stand for all spans.

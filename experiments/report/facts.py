@@ -70,7 +70,7 @@ def of_run(folder, run):
     flags = configuration["flags"]
     headline = [(name, shown(summary[key])) for name, key in (
         ("seconds an iteration, mean", "iteration_s"), ("samples a second", "samples_per_s"), ("loss", "loss"), ("accuracy", "accuracy"),
-        ("bytes a step and rank", "bytes_per_step_mean")) if summary.get(key) is not None]
+        ("bytes per step and rank", "bytes_per_step_mean")) if summary.get(key) is not None]
     scored = [pairs("Summary", summary), pairs("Where rank 0's time goes, seconds a step", summary["breakdown"])]
     evaluations = folder / "evals.csv"
     scored += [csv_table("Evaluations", evaluations)] if evaluations.exists() else []

@@ -11,9 +11,9 @@
 
 #include "core/values/located.hpp"
 #include "core/values/quoted.hpp"
+#include "core/values/uncertain_value.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/settings/settings.hpp"
-#include "experiments/settings/uncertain_value.hpp"
 
 namespace trigram {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
+#include "core/values/uncertain_value.hpp"
 #include "experiments/settings/config_file.hpp"
-#include "experiments/settings/uncertain_value.hpp"
 
 namespace trigram {
 namespace {

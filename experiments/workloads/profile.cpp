@@ -25,6 +25,10 @@ Profile::Profile(std::shared_ptr<const ProfileTable> table, Params& params)
       forward_fraction_(
           params.get("forward_fraction", 1.0 / 3.0, "part of a step's compute time that is forward", {0, 1})) {
   const std::string compute = params.get("compute", "measured", "seconds of a step's compute, measured, or roofline");
+  const std::string rest = params.get("rest", "measured", "seconds of a step beside its compute, or measured");
+  rest_ = rest == "measured"
+              ? table_->rest_seconds.value_or(0)
+              : located(params.owner() + ": rest: ", [&] { return parse_quantity(rest, Unit::seconds); });
   if (batch_ == 0) batch_ = table_->batch;
   if (table_->layers.empty()) return;
   layers_.resize(table_->layers.size());
@@ -38,27 +42,28 @@ void Profile::choose_clock(const std::string& compute, const Params& params) {
   const double batches = static_cast<double>(batch_) / static_cast<double>(table_->batch);
   if (compute == "roofline") {
     clock_ = Clock::roofline;
-  } else if (compute != "measured") {
-    clock_ = Clock::measured_step;
-    step_seconds_ = located(params.owner() + ": compute: ", [&] { return parse_quantity(compute, Unit::seconds); });
-  } else if (table_->has_measured_layers()) {
-    clock_ = Clock::measured_layers;
-    take_measured_layers(batches);
-  } else if (!table_->compute_seconds) {
-    clock_ = Clock::unknown;
   } else {
-    clock_ = Clock::measured_step;
-    step_seconds_ = *table_->compute_seconds * batches;
+    const bool by_layers = table_->has_measured_layers();
+    clock_ = by_layers ? Clock::measured_layers : Clock::measured_step;
+    if (compute != "measured") {
+      step_seconds_ = located(params.owner() + ": compute: ", [&] { return parse_quantity(compute, Unit::seconds); });
+    } else if (by_layers || table_->compute_seconds) {
+      step_seconds_ = batches * table_->compute_seconds.value_or(table_->seconds_of_layers());
+    } else {
+      clock_ = Clock::unknown;
+    }
   }
   require(clock_ == Clock::measured_step || clock_ == Clock::unknown || !params.has("forward_fraction"),
           params.owner() + ": forward_fraction has no effect where each layer has its own forward and backward time");
   if (clock_ == Clock::measured_step) spread_over_layers();
+  if (clock_ == Clock::measured_layers) take_measured_layers(step_seconds_);
 }
 
-void Profile::take_measured_layers(double batches) {
+void Profile::take_measured_layers(double seconds) {
+  const double measured = table_->seconds_of_layers();
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    layers_[i].forward_seconds = table_->layers[i].forward_seconds * batches;
-    layers_[i].backward_seconds = table_->layers[i].backward_seconds * batches;
+    layers_[i].forward_seconds = table_->layers[i].forward_seconds * seconds / measured;
+    layers_[i].backward_seconds = table_->layers[i].backward_seconds * seconds / measured;
   }
 }
 

@@ -12,13 +12,14 @@
 namespace trigram {
 
 /// A profile: phantom parameters, and compute that only takes time. Time comes from the table's measured layers, from
-/// one measured (or given) compute time of a step, spread over layers by their FLOPs with `forward_fraction` of it in
-/// forward, or from the roofline of the modelled GPU. Measured time grows in proportion to the samples of a GPU, but
-/// for the table's `rest`, which a step begins with: between the last step's update and forward nothing can be
-/// communicated.
+/// one measured (or given) compute time of a step, spread over layers by their measured times, else by their FLOPs with
+/// `forward_fraction` of it in forward, or from the roofline of the modelled GPU. Measured time grows in proportion to
+/// the samples of a GPU, but for the table's `rest`, which a step begins with: between the last step's update and
+/// forward nothing can be communicated.
 class Profile : public Workload {
  public:
-  /// Declares batch, compute and forward_fraction. A table without layers or without time is allowed until `open`.
+  /// Declares batch, compute, rest and forward_fraction. A table without layers or without time is allowed until
+  /// `open`.
   Profile(std::shared_ptr<const ProfileTable> table, Params& params);
 
   const std::string& name() const { return table_->name; }
@@ -54,10 +55,10 @@ class Profile : public Workload {
     double parameters = 0;
   };
 
-  /// What the table measured beside forward and backward; 0 where its times are not those of the clock.
-  double rest_seconds() const { return clock_ == Clock::roofline ? 0 : table_->rest_seconds.value_or(0); }
+  /// What was measured beside forward and backward; 0 where measured times are not those of the clock.
+  double rest_seconds() const { return clock_ == Clock::roofline ? 0 : rest_; }
   void choose_clock(const std::string& compute, const Params& params);
-  void take_measured_layers(double batches);
+  void take_measured_layers(double seconds);
   void spread_over_layers();
   /// This rank's batch over the one that times are for.
   double local_batches() const;
@@ -68,6 +69,7 @@ class Profile : public Workload {
   std::int64_t batch_;
   Clock clock_ = Clock::roofline;
   double step_seconds_ = 0;  ///< of `batch_` samples
+  double rest_ = 0;
   double forward_fraction_;
   std::int64_t global_batch_ = 0;
   std::int64_t local_batch_ = 0;

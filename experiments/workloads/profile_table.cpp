@@ -87,10 +87,11 @@ void read_key(ProfileTable& table, std::string_view line, const std::string& pla
   } else if (key == "batch") {
     table.batch = whole_number({{"batch", value}}, "batch", place);
     require(table.batch > 0, place, ": a batch must be positive");
-  } else if (key == "compute") {
-    table.compute_seconds = located(place + ": compute: ", [&] { return parse_quantity(value, Unit::seconds); });
-  } else if (key == "rest") {
-    table.rest_seconds = located(place + ": rest: ", [&] { return parse_quantity(value, Unit::seconds); });
+  } else if (key == "compute" || key == "rest") {
+    (key == "rest" ? table.rest_seconds : table.compute_seconds) = located(place + ": " + key + ": ", [&] {
+      if (const auto range = uncertain_value(value)) table.ranges[key] = *range;
+      return parse_quantity(without_range(value), Unit::seconds);
+    });
   } else {
     throw UsageError(place + ": " + in_quotes(key) +
                      " is none of the keys summary, source, batch, compute, rest; write '# key: value'");
@@ -149,6 +150,12 @@ std::int64_t ProfileTable::total_parameters() const {
 bool ProfileTable::has_measured_layers() const {
   return std::any_of(layers.begin(), layers.end(),
                      [](const ProfileLayer& layer) { return layer.forward_seconds > 0 || layer.backward_seconds > 0; });
+}
+
+double ProfileTable::seconds_of_layers() const {
+  double seconds = 0;
+  for (const ProfileLayer& layer : layers) seconds += layer.forward_seconds + layer.backward_seconds;
+  return seconds;
 }
 
 ProfileTable read_profile_table(const std::string& path) {

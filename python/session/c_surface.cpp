@@ -166,7 +166,10 @@ int trigram_spans(Session* session, int rank) {
                        {"name", span.name},
                        {"begin_s", span.begin},
                        {"seconds", span.end - span.begin},
-                       {"bytes", span.bytes}});
+                       {"bytes", span.bytes},
+                       {"call", span.call.number},
+                       {"size", span.call.size},
+                       {"ranks", span.call.ranks}});
     }
     trigram::last_reply = spans.dump();
   });

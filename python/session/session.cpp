@@ -292,7 +292,7 @@ std::vector<LaneSpan> Session::own_spans() {
     Timeline& timeline = runtime.lane(i).timeline;
     timeline.settle(true);
     for (const Span& span : timeline.spans())
-      all.push_back({i, span.activity, span.name, span.begin, span.end, span.bytes});
+      all.push_back({i, span.activity, span.name, span.begin, span.end, span.bytes, span.call});
   }
   return all;
 }

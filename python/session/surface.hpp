@@ -87,6 +87,16 @@ TRIGRAM_SURFACE int trigram_group_begin(trigram::TensorGroup* tensors, int group
                                         std::int64_t* begun);
 TRIGRAM_SURFACE int trigram_group_done(trigram::TensorGroup* tensors, std::int64_t begun, int* done);
 TRIGRAM_SURFACE int trigram_group_wait(trigram::TensorGroup* tensors, std::int64_t begun);
+/// The bytes of a frame of `count` elements.
+TRIGRAM_SURFACE int trigram_codec_bytes(const char* codec, std::int64_t count, std::int64_t* bytes);
+/// Of `count` f32 numbers, as many of each rank of the group, each rank brings its own; all ranks get what the codec
+/// leaves of each. `call`: {"codec", "seed", "step", "bucket", "chunk"}, the last four as Key has them. `sent`: bytes.
+TRIGRAM_SURFACE int trigram_group_gather_encoded(trigram::TensorGroup* tensors, int group, const char* call,
+                                                 std::uint64_t numbers, std::int64_t count, std::int64_t* sent);
+/// Of `count` f32 numbers, as many for each rank of the group, each rank gets its own, added over ranks: `call` has
+/// "op" too, "sum" or "mean". The numbers of others are as before.
+TRIGRAM_SURFACE int trigram_group_reduce_encoded(trigram::TensorGroup* tensors, int group, const char* call,
+                                                 std::uint64_t numbers, std::int64_t count, std::int64_t* sent);
 /// Where this rank's chunk of `count` elements begins among `size` ranks, and where it ends.
 TRIGRAM_SURFACE void trigram_chunk(std::int64_t count, int size, int rank, std::int64_t* begin, std::int64_t* end);
 TRIGRAM_SURFACE int trigram_group_leave(trigram::TensorGroup* tensors);

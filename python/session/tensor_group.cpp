@@ -87,6 +87,25 @@ void TensorGroup::call(int group, const GroupCall& call) {
   });
 }
 
+std::int64_t TensorGroup::together(int group, const Exchange& exchange) {
+  std::int64_t sent = 0;
+  guarded_turn([&] {
+    const Meter& meter = entered_->runtime().lane(0).meter;
+    const std::int64_t before = meter.total().bytes;
+    exchange(*worker_, *of(group).now);
+    sent = meter.total().bytes - before;
+  });
+  return sent;
+}
+
+const Codec& TensorGroup::codec(const std::string& spec) {
+  std::unique_ptr<Codec>& known = codecs_[spec];
+  guarded([&] {
+    if (known == nullptr) known = worker_->device.make_codec(spec);
+  });
+  return *known;
+}
+
 std::int64_t TensorGroup::begin(int group, GroupCall call) {
   guarded_turn([&] {
     Communicator& comm = *of(group).beside;

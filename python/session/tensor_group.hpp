@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device/codec.hpp"
 #include "core/lane/group_call.hpp"
 #include "core/registry/params.hpp"
 #include "core/training/backend.hpp"
@@ -38,6 +40,11 @@ class TensorGroup {
   int split(int group, int color, int key);
   /// Returns once it is done; on a device, once it is ordered.
   void call(int group, const GroupCall& call);
+  /// Runs what all ranks of a group run alike, and returns the bytes that this one has sent in it.
+  using Exchange = std::function<void(Worker&, Communicator&)>;
+  std::int64_t together(int group, const Exchange& exchange);
+  /// A codec of the ranks' device. Throws UsageError where there is none of that name.
+  const Codec& codec(const std::string& spec);
   /// Begins, and returns what `wait` takes. Buffers stay where they are, and nobody touches them, until then. All that
   /// was begun runs in order, beside what `call` does.
   std::int64_t begin(int group, GroupCall call);
@@ -66,6 +73,7 @@ class TensorGroup {
   std::unique_ptr<EnteredRank> entered_;
   std::optional<Worker> worker_;
   std::vector<Communicators> groups_;
+  std::map<std::string, std::unique_ptr<Codec>> codecs_;  ///< by spec
   std::map<std::int64_t, Pending> begun_;
   std::int64_t next_ = 0;
 };

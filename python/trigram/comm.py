@@ -59,14 +59,16 @@ class Handle:
 class Joined:
     """This process among the ranks of the job."""
 
-    def __init__(self, flags: dict[str, str], place: Place) -> None:
+    def __init__(self, flags: dict[str, str], place: Place, members: transport.Members = None) -> None:
         self.handle = library.Handle()
         self.place = place
         self._stream = CurrentStream(place)
-        transport.offer(flags["backend"])
+        transport.offer(flags["backend"], members)
         settings = flags | {key: str(value) for key, value in place.settings.items()}
         with place.current():
             library.check(library.library().trigram_group_open(json.dumps(settings).encode(), ctypes.byref(self.handle)))
+        self.seat: dict[str, int] = json.loads(library.reply())
+        """Of this process in the group of all: "group", "rank", "size"."""
         atexit.register(self.leave)
 
     def call(self, function: Callable[..., int], *arguments: Any) -> None:

@@ -73,7 +73,8 @@ def group_arguments() -> dict[str, list[Any]]:
     return {"group_open": [text, ctypes.POINTER(Handle)], "group_follow": [Handle, ctypes.c_uint64],
             "group_split": [Handle, whole, whole, whole], "group_call": call, "group_begin": [*call, begun],
             "group_done": [Handle, number, ctypes.POINTER(whole)], "group_wait": [Handle, number],
-            "chunk": [number, whole, whole, begun, begun], "group_leave": [Handle], "group_has_ended": [Handle], "group_close": [Handle]}
+            **{f"group_{what}_encoded": [Handle, whole, text, ctypes.c_uint64, number, begun] for what in ("gather", "reduce")},
+            "codec_bytes": [text, number, begun], "chunk": [number, whole, whole, begun, begun], "group_leave": [Handle], "group_has_ended": [Handle], "group_close": [Handle]}
 
 
 def lane_arguments() -> dict[str, list[Any]]:

@@ -120,8 +120,14 @@ def trace(spans: Sequence[Row]) -> str:
     events += [{"name": "thread_name", "ph": "M", "pid": rank, "tid": lane,
                 "args": {"name": name}} for rank, lane, name in places]
     events += [{"name": span["name"], "cat": span["activity"], "ph": "X", "pid": span["rank"], "tid": span["lane"],
-                "ts": 1e6 * span["begin_s"], "dur": 1e6 * span["seconds"], "args": {"bytes": span["bytes"]}} for span in spans]
+                "ts": 1e6 * span["begin_s"], "dur": 1e6 * span["seconds"], "args": arguments(span)} for span in spans]
     return json.dumps({"displayTimeUnit": "ms", "traceEvents": events}) + "\n"
+
+
+def arguments(span: Row) -> Row:
+    """What a span sent, and of which collective of its lane it is a part."""
+    of = {"call": span["call"], "size": span["size"], "ranks": span["ranks"]} if span["call"] else {}
+    return {"bytes": span["bytes"], **of}
 
 
 def replace(path: pathlib.Path, text: str) -> None:

@@ -100,7 +100,7 @@ class Run:
         return f"{self.facts['workload']['description']}, {self.flags.get('algorithm')}"
 
     def _lines(self) -> list[tuple[str, str]]:
-        keys = {"iteration_s": "iteration (s)", "samples_per_s": "samples/s", "bytes_per_step_mean": "bytes a step and rank",
+        keys = {"iteration_s": "iteration (s)", "samples_per_s": "samples/s", "bytes_per_step_mean": "bytes per step and rank",
                 "bytes_per_step_between_nodes": "bytes between nodes",
                 "loss": "loss", "accuracy": "accuracy", "clock_s": "took (s)"}
         shown = [(name, tables.short(self.summary.get(key))) for key, name in keys.items()]

@@ -11,6 +11,7 @@ from .mesh import members_of
 from .model import check_memory
 from .parts import Shard, fsdp_modules, groups_of, parts_of, reshard
 from .rank import Rank
+from .shard_exchange import ShardExchange, require_codecs
 
 
 class Island:
@@ -46,8 +47,11 @@ class FsdpHook(Rank):
     """What FSDP calls for each of its modules, in the order of their backward passes."""
 
     def __init__(self, model: torch.nn.Module, algorithm: str, optimizer: Optional[torch.optim.Optimizer], mesh: Any,
-                 flags: dict[str, object]) -> None:
+                 gather: Optional[str], reduce: Optional[str], flags: dict[str, object]) -> None:
         super().__init__()
+        encodes = gather is not None or reduce is not None
+        if encodes:
+            require_codecs(gather, reduce)
         reshard(model)
         named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
         parts = parts_of(model, [one for _, one in named])
@@ -64,6 +68,11 @@ class FsdpHook(Rank):
         self._session.adopt([one.weights.data_ptr() for one in self._islands], [one.gradients.data_ptr() for one in self._islands], sizes)
         for index, one in enumerate(self._islands):
             one.module.set_all_reduce_hook(functools.partial(self._reduce, index))
+        self._shards = ShardExchange(model, gather, reduce, flags) if encodes else None
+
+    def bytes_sent(self) -> dict[str, int]:
+        """By this rank, encoded, among shards so far: {"gather": …, "reduce": …}; `steps()` has those between islands."""
+        return {"gather": 0, "reduce": 0} if self._shards is None else self._shards.bytes_sent()
 
     def _reduce(self, index: int, reduced: torch.Tensor) -> None:
         if self._finished:
@@ -91,6 +100,8 @@ class FsdpHook(Rank):
         """After the last step, on all ranks."""
         if not self._finished:
             self._session.finish()
+            if self._shards is not None:
+                self._shards.finish()
         self._leave()
 
 

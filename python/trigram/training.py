@@ -2,7 +2,7 @@
 
 import pathlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Optional, TypeVar, overload
 
 from .extras import require
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .hook import Hook
     from .overflow import Scaler
     from .profile import Clock, Seconds
+    from .shard_exchange import ShardExchange
     from .sharded_hook import FsdpHook
     from .simulation import Simulation
 
@@ -99,8 +100,20 @@ def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str 
     return Hook(model, algorithm, optimizer, grad_scaler, flags)
 
 
+@overload
 def fsdp_hook(model: "torch.nn.Module", algorithm: str = "bytegrad", *, mesh: "Optional[DeviceMesh]" = None,
-              optimizer: "Optional[torch.optim.Optimizer]" = None, **flags: object) -> "FsdpHook":
+              optimizer: "Optional[torch.optim.Optimizer]" = None, gather: Optional[str] = None, reduce: Optional[str] = None,
+              **flags: object) -> "FsdpHook": ...
+
+
+@overload
+def fsdp_hook(model: "torch.nn.Module", algorithm: None, *, gather: Optional[str] = None, reduce: Optional[str] = None,
+              **flags: object) -> "ShardExchange": ...
+
+
+def fsdp_hook(model: "torch.nn.Module", algorithm: Optional[str] = "bytegrad", *, mesh: "Optional[DeviceMesh]" = None,
+              optimizer: "Optional[torch.optim.Optimizer]" = None, gather: Optional[str] = None, reduce: Optional[str] = None,
+              **flags: object) -> "FsdpHook | ShardExchange":
     """Lets a model that fully_shard has cut over one dimension of a mesh average its gradients along another one by a gradient method of
     Trigram: HSDP, whose all-reduce is ours. Takes torch from 2.7 on.
 
@@ -112,11 +125,28 @@ def fsdp_hook(model: "torch.nn.Module", algorithm: str = "bytegrad", *, mesh: "O
 
     Each backward pass that reduces gradients is an exchange, of one bucket for each module of FSDP; accumulate by
     `model.set_requires_gradient_sync(False)`. `mesh` as in `with_trigram`, `optimizer` and `flags` as in `ddp_hook`. Weights are those of the first
-    part of `mesh` to begin with where the script makes them so: the hook sees gradients alone. Returns the FsdpHook: its `steps()` and
-    `finish()`. Raises ValueError for other methods, and for what FSDP would not show it."""
+    part of `mesh` to begin with where the script makes them so: the hook sees gradients alone.
+
+    `gather` and `reduce`, where torch has `FSDPModule.set_custom_all_gather`: codecs of `products("codecs")` by which FSDP gathers weights and reduces gradients among the shards
+    of one model, as "bf16" or "qsgd:levels=7,bucket_size=256,stochastic=off", one frame for each module and rank. Ranks step their shards as
+    they are, in f32; what all compute with is what the codec leaves of them, on the rank that owns a shard too. Choose for `gather` one that
+    keeps every weight. Gradients are added in f32, each decoded from a frame of its own. With `algorithm=None` there is nothing besides, as where
+    a mesh has no other dimension; then the hook has `bytes_sent()` and `finish()` alone. After `finish()` FSDP exchanges plainly.
+
+    Returns the FsdpHook: its `steps()`, `bytes_sent()` and `finish()`. Raises ValueError for other methods, and for what FSDP would not show it."""
     require("torch", "trigram.fsdp_hook")
+    if algorithm is None:
+        if gather is None and reduce is None:
+            raise ValueError("fsdp_hook was given no algorithm between islands and no codec between shards, so it would do nothing; give one of "
+                             "algorithm, gather and reduce")
+        if mesh is not None or optimizer is not None:
+            raise ValueError("mesh or optimizer goes with an algorithm between islands, and fsdp_hook was given none; leave it out")
+        from .shard_exchange import ShardExchange
+        if unknown := sorted(flags.keys() - set(ShardExchange.FLAGS)):
+            raise ValueError(f"fsdp_hook without an algorithm knows no flag '{unknown[0]}'; there are {' and '.join(ShardExchange.FLAGS)}")
+        return ShardExchange(model, gather, reduce, flags)
     from .sharded_hook import FsdpHook
-    return FsdpHook(model, algorithm, optimizer, mesh, flags)
+    return FsdpHook(model, algorithm, optimizer, mesh, gather, reduce, flags)
 
 
 def simulate(make: "Callable[[], torch.nn.Module]", loss: "Callable[[torch.nn.Module, Any], torch.Tensor]", data: Callable[[int, int], Any],

@@ -54,6 +54,28 @@ class Advice(unittest.TestCase):
         self.assertAlmostEqual(most / (3 + 40 * 2 ** 0.68), 1, 1)
         self.assertIn("decided by cluster.nic_bandwidth", ended.stdout)
 
+    def test_ranges_of_a_profile_are_drawn(self):
+        # 4 ms in 2 to 8 ms, half of them between 2.8 and 5.7 ms; nothing else is uncertain, and the network takes next to nothing.
+        profile, cluster = self.folder / "mine.csv", self.folder / "mine.cfg"
+        profile.write_text("# compute: 4ms in 2ms..8ms\n" + PROFILE.format(1).replace("# rest: 1ms\n", ""))
+        cluster.write_text("nodes = 2\ngpus_per_node = 1\nnic_latency = 1us\nkernel_launch = 0s\nnic_bandwidth = 1Tbps\n"
+                           "calibration_error = all/9/0% compute/9/0% bandwidth/9/0% latency/9/0%\n")
+
+        def drawn(*flags, table=profile):
+            ended = subprocess.run([PROGRAM, "advise", "--profile", table, "--cluster", cluster, "--methods", "local_sgd", "--uncertainty", "64", *flags],
+                                   capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            return ended.stdout
+
+        said = drawn()
+        least, most = map(float, re.search(r"all_reduce today: 68 % of 64 draws from ([\d.]+) to ([\d.]+) ms", said).groups())
+        self.assertAlmostEqual(least / (4 * 2 ** -0.68), 1, 1)
+        self.assertAlmostEqual(most / (4 * 2 ** 0.68), 1, 1)
+        self.assertIn("decided by profile.compute", said)
+        least, most = map(float, re.search(r"draws from ([\d.]+) to ([\d.]+) ms", drawn(table=f"{profile}:batch=2")).groups())
+        self.assertAlmostEqual(most / (8 * 2 ** 0.68), 1, 1)  # the table's time is of a batch of 1
+        self.assertNotIn("profile.compute", drawn(table=f"{profile}:compute=4ms"))  # who gives a value knows it
+
     def test_what_does_not_fit_is_left_out(self):
         self.assertEqual(set(self.rows(self.advise(1, "1Gbps", "--keep-accuracy", "--methods", "local_sgd,bytegrad,delayed_sgd"))), {"all_reduce"})
         self.assertEqual(set(self.rows(self.advise(1, "1Gbps", "--max-staleness", "0", "--methods", "bytegrad,async_average"))),

@@ -106,6 +106,42 @@ class Traces(Case):
         # The bucket travels for 300 us from half of backward on; the simulator adds latencies of its default cluster, 12 us in all.
         self.assertRegex(said, r"the simulator says 1\.0\d* ms for the step that was traced, which took 1 ms \(1 ms to 1 ms\)")
 
+    def test_several_steps_give_ranges(self):
+        events, at = [], 0
+        for i, factor in enumerate((1, 1.25, 0.75, 1, 1)):  # the last one has no end
+            for event in step(i, 0):
+                events.append(event | {"ts": at + factor * event["ts"], "dur": factor * event["dur"]})
+            at += 1000 * factor
+        self.taken("pytorch", self.file("a.json", json.dumps(trace() | {"traceEvents": events})))
+        profile = self.text("profile.csv")
+        # Between kernels of the next step and this one's lie 100 us of each, which are not equally long.
+        self.assertIn("# compute: 0.7ms in 0.525ms..0.875ms\n# rest: 0.2ms in 0.175ms..0.225ms\n", profile)
+        # 1000 elements took 225, 300 and 375 us: a ring of two sends 4000 bytes once, 13.33 MB/s in the middle.
+        self.assertIn("node_bandwidth = 13.33MB/s in 10.67MB/s..17.78MB/s\n", self.text("cluster.cfg"))
+        ended = subprocess.run([PROGRAM, "run", "--workload", f"profile:file={self.folder}/out/profile.csv", "--cluster", self.folder / "out" / "cluster.cfg",
+                                "--ranks", "2", "--steps", "2", "--uncertainty", "16", "--out", self.folder / "drawn"], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        named = set(json.loads((self.folder / "drawn" / "run.json").read_text())["uncertainty"]["shares"])
+        self.assertLess({"profile.compute", "profile.rest", "cluster.node_bandwidth"}, named)
+
+    def test_memory_does_not_grow_with_what_is_not_kept(self):
+        other = json.dumps(span("python_function", "torch/nn/modules/linear.py(114): forward", 1, 1, **{"Python parent id": 1, "Python id": 2}))
+        path = self.folder / "large.json.gz"
+        with gzip.open(path, "wt", compresslevel=1) as file:
+            before, events, after = json.dumps(trace()).partition('"traceEvents": [')
+            file.write(before + events)
+            for _ in range(200):
+                file.write(1500 * (other + ",\n"))  # 50 MB in all
+            file.write(after)
+        measured = ("import resource, subprocess, sys; code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode; "
+                    "print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)")
+        plan = [sys.executable, "-c", "import json, subprocess, sys; sys.exit(subprocess.run([sys.executable, '-I', '-B', sys.argv[1]], text=True, input=sys.argv[2]).returncode)",
+                str(ROOT / "experiments" / "import" / "import.py"),
+                json.dumps({"kind": "pytorch", "files": [str(path)], "base": {}, "out": str(self.folder), "given": {"batch": 1, "op": ""}})]
+        code, megabytes = map(int, subprocess.run([sys.executable, "-c", measured, *plan], capture_output=True, text=True).stdout.split())
+        self.assertEqual(code, 0)
+        self.assertLess(megabytes, 40)
+
     def test_packed_files_and_several_ranks(self):
         paths = [self.file(f"{rank}.json.gz", gzip.compress(json.dumps(trace(rank=rank)).encode())) for rank in (0, 1)]
         self.assertIn("3 steps of 2 of 2 ranks", self.taken("pytorch", *paths, flags=["--batch", "32"]))

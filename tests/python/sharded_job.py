@@ -3,12 +3,13 @@ and beside whole models. sharded_job.py FOLDER CASE…; rank 0 prints which case
 
 import sys
 
+from job_shard_codecs import ShardCodecs
 from job_sharded import Sharded
 from job_sharded_hook import ShardedHooks
 from with_trigram_job import main
 
 
-class Cases(Sharded, ShardedHooks):
+class Cases(Sharded, ShardedHooks, ShardCodecs):
     """A method a case."""
 
 

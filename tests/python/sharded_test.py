@@ -16,6 +16,9 @@ PATIENCE = 600
 CASES = ["sharded_all_reduce_is_hsdp", "sharded_loops_are_hsdps", "sharded_methods_are_those_of_whole_models", "sharded_bytegrad",
          "every_other_algorithm_trains_shards", "sharded_and_resumed", "sharded_scores", "shards_of_tensor_parallel_layers",
          "stages_have_replicas_of_their_own", "fsdp_hook_is_hsdp", "fsdp_hook_of_bytegrad", "shards_that_cannot_train_are_refused"]
+CODECS = ["codecs_that_lose_nothing_are_fsdp", "codecs_within_islands_and_a_method_between", "shard_bytes_in_closed_form",
+          "half_precision_between_shards", "eight_bits_keep_their_bound", "random_frames_are_the_same_in_both_passes",
+          "a_transformer_learns_in_four_bits", "shard_codecs_that_cannot_be_are_refused"]
 EXAMPLE = HERE.parents[1] / "examples" / "sharded_islands.py"
 
 
@@ -27,10 +30,18 @@ class Sharded(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stdout[-6000:])
         return ended.stdout
 
-    def test_shards(self):
+    def hold(self, cases):
         with tempfile.TemporaryDirectory() as store:
-            said = self.job(HERE / "sharded_job.py", store, *CASES)
-        self.assertEqual([name for name in CASES if f"held {name}\n" not in said], [], said)
+            said = self.job(HERE / "sharded_job.py", store, *cases)
+        self.assertEqual([name for name in cases if f"held {name}\n" not in said], [], said)
+
+    def test_shards(self):
+        self.hold(CASES)
+
+    def test_codecs_between_shards(self):
+        if not hasattr(torch.distributed.fsdp.FSDPModule, "set_custom_all_gather"):
+            self.skipTest(f"torch {torch.__version__} has no FSDPModule.set_custom_all_gather")
+        self.hold(CODECS)
 
     def test_the_example(self):
         self.assertRegex(self.job(EXAMPLE), r"loss 0\.\d+ after 64 steps, of which 4 exchanged weights")
@@ -39,6 +50,7 @@ class Sharded(unittest.TestCase):
 if __name__ == "__main__":
     if not importlib.util.find_spec("torch"):
         sys.exit(77)
+    import torch
     import torch.distributed.fsdp
     if not hasattr(getattr(torch.distributed.fsdp, "FSDPModule", None), "set_all_reduce_hook"):
         print(f"torch {torch.__version__} has no FSDPModule.set_all_reduce_hook, which came with 2.7")

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -149,6 +151,73 @@ TEST(Groups, WhatIsBegunRunsBesideWhatIsCalled) {
     succeed(group.begin({"all_reduce"}, {&x}, begun[0]));
     succeed(trigram_group_leave(group));  // which waits
     EXPECT_THAT(x, Each(6.0F));
+  });
+}
+
+/// What a call that encodes is told.
+std::string encoded(const std::string& codec, const std::string& op = "sum") {
+  return nlohmann::json{{"codec", codec}, {"seed", 1}, {"step", 2}, {"bucket", 3}, {"chunk", 4}, {"op", op}}.dump();
+}
+
+/// A number for each rank, so many times.
+Floats by_rank(const std::function<float(int rank)>& value, int each) {
+  Floats all;
+  for (int rank = 0; rank < ranks; ++rank) all.insert(all.end(), static_cast<std::size_t>(each), value(rank));
+  return all;
+}
+
+TEST(Groups, EncodedPartsComeToAllRanks) {
+  on_ranks(ranks, [] {
+    constexpr int each = 5000;  // of which chunks of collectives would not be alike
+    CalledGroup group;
+    const int own = group.rank();
+    const auto value = [](int rank) { return 1.001F * static_cast<float>(rank + 1); };
+    const Floats halves{1.0009765625F, 2.001953125F, 3.00390625F, 4.00390625F};  // the nearest of 11 bits
+    for (const auto& [codec, bytes] : std::map<std::string, int>{{"identity", 4 * each}, {"fp16", 2 * each}}) {
+      Floats x = by_rank([&](int rank) { return rank == own ? value(rank) : 7; }, each);
+      std::int64_t sent = 0, frame = 0;
+      succeed(trigram_group_gather_encoded(group, 0, encoded(codec).c_str(), reinterpret_cast<std::uintptr_t>(x.data()),
+                                           std::ssize(x), &sent));
+      succeed(trigram_codec_bytes(codec.c_str(), each, &frame));
+      EXPECT_EQ(frame, bytes);
+      EXPECT_EQ(sent, (ranks - 1) * bytes);
+      const bool is_exact = codec == "identity";
+      EXPECT_EQ(x, by_rank([&](int rank) { return is_exact ? value(rank) : halves.at(static_cast<std::size_t>(rank)); },
+                           each));
+    }
+    succeed(trigram_group_leave(group));
+  });
+}
+
+TEST(Groups, EncodedNumbersAreAddedWhereTheyBelong) {
+  on_ranks(ranks, [] {
+    constexpr int each = 5000;
+    CalledGroup group;
+    const int own = group.rank();
+    for (const auto& [op, divisor] : std::map<std::string, float>{{"sum", 1.0F}, {"mean", 4.0F}}) {
+      Floats x = by_rank([&](int rank) { return static_cast<float>(10 * rank + own); }, each);
+      std::int64_t sent = 0;
+      succeed(trigram_group_reduce_encoded(group, 0, encoded("fp16", op).c_str(),
+                                           reinterpret_cast<std::uintptr_t>(x.data()), std::ssize(x), &sent));
+      EXPECT_EQ(sent, (ranks - 1) * 2 * each);
+      const Floats expected = by_rank(
+          [&](int rank) {
+            return static_cast<float>(rank == own ? 40 * rank + 6 : 10 * rank + own) / (rank == own ? divisor : 1);
+          },
+          each);
+      EXPECT_EQ(x, expected);
+    }
+    Floats x = filled(own);
+    std::int64_t sent = 0;
+    EXPECT_THAT(
+        message_of(trigram_group_reduce_encoded(group, 0, encoded("bf17").c_str(),
+                                                reinterpret_cast<std::uintptr_t>(x.data()), std::ssize(x), &sent)),
+        HasSubstr("unknown codec 'bf17'"));
+    EXPECT_THAT(message_of(trigram_group_gather_encoded(group, 0, encoded("fp16").c_str(),
+                                                        reinterpret_cast<std::uintptr_t>(x.data()), 7, &sent)),
+                HasSubstr("7 elements are not as many of each of 4 ranks"));
+    EXPECT_EQ(trigram_group_has_ended(group), 0);
+    succeed(trigram_group_leave(group));
   });
 }
 

@@ -4,7 +4,7 @@ import collections
 
 import devices
 import ring
-from imported import Imported, binary, bytes_a_second, middle, seconds, spread
+from imported import Imported, binary, bytes_a_second, in_range, middle, seconds, spread
 from torch_trace import job as jobs
 from torch_trace import kineto, layers, steps
 from torch_trace.collectives import element_bytes
@@ -99,13 +99,13 @@ def take_cluster(result, job):
     result.cluster["nodes"] = (nodes, f"{job.world} ranks, {on_host} a node")
     result.cluster["gpus_per_node"] = (on_host, how)
     link = "nic" if nodes > 1 else "node"
-    pairs = [(one.bytes, middle(one.seconds)) for one in job.collectives if one.operation == "all_reduce" and one.group == job.world]
-    kept = pairs if len(job.traces) == job.world else unhindered(pairs)
-    if len(kept) < len(pairs):
-        result.took.append(f"of {len(pairs)} sizes of all-reduces {len(kept)} were fitted; the others took longer than a larger one, so waited for late ranks")
-    found = ring.fitted(kept, job.world)
+    reduced = [one for one in job.collectives if one.operation == "all_reduce" and one.group == job.world]
+    kept = reduced if len(job.traces) == job.world else unhindered(reduced)
+    if len(kept) < len(reduced):
+        result.took.append(f"of {len(reduced)} sizes of all-reduces {len(kept)} were fitted; the others took longer than a larger one, so waited for late ranks")
+    found = ring.fitted([(one.bytes, middle(one.seconds)) for one in kept], job.world)
     if found:
-        take_link(result, job, link, found, len(kept))
+        take_link(result, job, link, found, kept)
     elif job.world > 1:
         result.unknown.append("what the network gives: the trace has no all-reduce of all ranks that took any time")
     names = {device.get("name", "") for device in job.traces[0].devices}
@@ -117,19 +117,20 @@ def take_cluster(result, job):
         result.unknown.append("what codecs take on these devices: gpu_flops and gpu_memory_bandwidth, or codec_rates, by `trigram calibrate --codecs`")
 
 
-def unhindered(pairs):
+def unhindered(reduced):
     """Those that no larger one was faster than."""
-    return [(size, time) for size, time in pairs if all(time <= other for larger, other in pairs if larger > size)]
+    return [one for one in reduced if all(middle(one.seconds) <= middle(other.seconds) for other in reduced if other.bytes > one.bytes)]
 
 
-def take_link(result, job, link, found, count):
+def take_link(result, job, link, found, kept):
     latency, bandwidth, error = found
-    text = f"ring of {job.world} ranks, fitted to {count} sizes of all-reduces in the trace, mean error {100 * error:.0f} %"
-    result.cluster[f"{link}_bandwidth"] = (bytes_a_second(bandwidth), text)
+    latencies, bandwidths = ring.ends(kept, job.world)
+    text = f"ring of {job.world} ranks, fitted to {len(kept)} sizes of all-reduces in the trace, mean error {100 * error:.0f} %; the range is that of their longest and shortest times"
+    result.cluster[f"{link}_bandwidth"] = (in_range(bandwidth, bandwidths, bytes_a_second), text)
     if not latency:
         result.unknown.append(f"latency, which these all-reduces do not tell from bandwidth: {link}_latency is the program's own")
     else:
-        result.cluster[f"{link}_latency"] = (seconds(latency), text)
+        result.cluster[f"{link}_latency"] = (in_range(latency, latencies, seconds), text)
     if link == "nic":
         result.unknown.append("what links inside nodes give beside those between them: node_bandwidth is the program's own, 150GB/s")
 

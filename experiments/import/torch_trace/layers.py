@@ -1,6 +1,6 @@
 """A profile of what was traced: its layers are what became ready together in backward, tensors where shapes were recorded, else buckets."""
 
-from imported import middle
+from imported import in_range, middle
 from torch_trace.job import median_of
 from torch_trace.steps import Ready
 
@@ -50,8 +50,15 @@ def profile_text(job, facts):
         share = (1.0 if i + 1 == len(layers) else at) - before
         before = at
         rows.append(layer_rows(len(layers) - i, tensors, milliseconds["forward"] * share, milliseconds["backward"] * share))
-    lines = [f"# {key}: {value}" for key, value in facts] + [f"# rest: {milliseconds['rest']:.6g}ms", COLUMNS]
+    computing = [step.forward + step.backward for step in job.steps]
+    lines = [f"# {key}: {value}" for key, value in facts]
+    lines += [f"# compute: {in_range(1e-3 * (milliseconds['forward'] + milliseconds['backward']), computing, exact)}",
+              f"# rest: {in_range(1e-3 * milliseconds['rest'], job.over_steps('rest'), exact)}", COLUMNS]
     return "\n".join(lines + [row for layer in reversed(rows) for row in layer]) + "\n"
+
+
+def exact(value):
+    return f"{1e3 * value:.6g}ms"
 
 
 def layer_rows(number, tensors, forward, backward):

@@ -1,4 +1,4 @@
-#include "experiments/settings/uncertain_value.hpp"
+#include "core/values/uncertain_value.hpp"
 
 #include <algorithm>
 #include <array>
