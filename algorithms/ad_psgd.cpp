@@ -1,7 +1,7 @@
 // Asynchronous decentralized SGD (AD-PSGD): ranks mix their models in pairs while they train; nobody waits for a slow
 // one. An active rank sends its weights before forward; a passive one averages them with a copy of its own and replies
 // with the average. Both of a pair then hold (x_i + x_j)/2: mixing never moves the mean over ranks.
-//   rounds 1 and bytes S an active rank and step, and the same for each reply of a passive one.
+//   rounds 1 and bytes S per active rank and step, and the same for each reply of a passive one.
 #include "core/primitives/pairs.hpp"
 
 namespace trigram {

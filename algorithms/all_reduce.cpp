@@ -1,5 +1,5 @@
 // Data-parallel SGD: every bucket's gradient becomes the mean over all ranks, in full precision.
-//   rounds 2(n−1), bytes 2 S (n−1)/n a rank with the ring; buckets hide behind the rest of backward.
+//   rounds 2(n−1), bytes 2 S (n−1)/n per rank with the ring; buckets overlap with the rest of backward.
 #include "core/primitives/gradient_mean.hpp"
 #include "core/step/bucketwise.hpp"
 

@@ -1,6 +1,6 @@
 // Asynchronous model averaging: a background lane averages snapshots of all weights while ranks go on training; what a
 // rank learned meanwhile is kept: x ← x + (mean of snapshots − own snapshot), so the mean over ranks never moves.
-//   rounds 2(n−1) and bytes 2 S (n−1)/n a rank and averaging with the ring, plus one flag; hides behind everything.
+//   rounds 2(n−1) and bytes 2 S (n−1)/n per rank and averaging with the ring, plus one flag; overlaps with everything.
 #include "core/primitives/async_model_average.hpp"
 
 namespace trigram {

@@ -1,7 +1,7 @@
 // ByteGrad: gradients are averaged by scatter-reduce of 8-bit chunks, deterministically and without error feedback
 // unless asked for.
 //   g ← C_LP_S(g); x ← x − γ g.  Rank j sends Q(chunk i of g_j) to server i, which sends Q(mean of them) to everyone.
-//   rounds 2, bytes 2(n−1) encoded(S/n) a rank: about a quarter of all_reduce's.
+//   rounds 2, bytes 2(n−1) encoded(S/4n) per rank: about a quarter of all_reduce's.
 #include "core/primitives/low_precision_gradients.hpp"
 
 namespace trigram {

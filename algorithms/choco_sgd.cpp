@@ -3,7 +3,7 @@
 //   x ← x − γ g;  q_i = Q(x_i − x̂_i);  x̂_i ← x̂_i + q_i;  s_i ← s_i + Σ_j W_ij q_j;  x_i ← x_i + η (s_i − x̂_i)
 // s_i = Σ_j W_ij x̂_j is all that a rank keeps of its neighbours. For symmetric W the mean of weights follows the mean
 // gradient whatever the codec loses. With exact messages and η = 1 it is W (x − γ g).
-//   rounds 1, bytes degree · encoded(S) a rank; hides behind the rest of backward.
+//   rounds 1, bytes degree · encoded(S/4) per rank; overlaps with the rest of backward.
 #include <algorithm>
 
 #include "core/compression/encoding_key.hpp"

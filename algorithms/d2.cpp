@@ -4,7 +4,7 @@
 // With y_t = x_t − γ g_t, which the run's optimizer makes, what is mixed is y_t + x_t − y_{t−1}. The paper needs
 // eigenvalues above −1/3; half of what is at home makes them at least 0 for any symmetric W (as exact diffusion does,
 // Yuan et al., IEEE Trans. Signal Process. 2019, arXiv:1702.05122).
-//   rounds 1, bytes degree · S a rank; hides behind the rest of backward.
+//   rounds 1, bytes degree · S per rank; overlaps with the rest of backward.
 #include "core/primitives/gossip.hpp"
 #include "core/step/bucketwise.hpp"
 #include "core/values/error.hpp"

@@ -1,8 +1,8 @@
 // Decentralized SGD (D-PSGD): weights are mixed with those of the neighbours, every `every` steps, on any topology.
-//   mix=before: x ← W x − γ g(x), the exchange of a snapshot hiding behind forward and backward;
-//   mix=after:  x ← W (x − γ g(x)), each bucket's exchange hiding behind the rest of backward.
+//   mix=before: x ← W x − γ g(x), the exchange of a snapshot overlapping with forward and backward;
+//   mix=after:  x ← W (x − γ g(x)), each bucket's exchange overlapping with the rest of backward.
 // Every `average_every` steps all ranks average in place of that, as gossip with periodic global averaging does.
-//   rounds 1, bytes degree · S a rank and exchange; all_reduce's where all average.
+//   rounds 1, bytes degree · S per rank and exchange; all_reduce's where all average.
 #include "core/primitives/decentralized.hpp"
 
 #include "core/primitives/centralized.hpp"

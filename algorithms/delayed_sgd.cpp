@@ -1,8 +1,8 @@
-// Delayed SGD: mean gradients are applied `delay` steps after they were computed, so that each all-reduce hides behind
+// Delayed SGD: mean gradients are applied `delay` steps after they were computed, so that each all-reduce overlaps with
 // a whole step of forward and backward.
 //   x_{t+1} = x_t − γ mean_j g_j(x_{t−delay}), and the first `delay` steps move nothing
 // Replicas stay equal. The gradients of the last steps are not applied.
-//   rounds 2(n−1), bytes 2 S (n−1)/n a rank with the ring, from the second step on.
+//   rounds 2(n−1), bytes 2 S (n−1)/n per rank with the ring, from the second step on.
 #include "core/primitives/centralized.hpp"
 #include "core/step/bucketwise.hpp"
 
@@ -35,7 +35,7 @@ class DelayedSgd final : public Algorithm {
     }
   }
 
-  /// The gradients of the step before start.
+  /// Starts the all-reduce of the last step's gradients.
   void before_forward(Worker& worker) override {
     if (worker.step == 0) return;
     for (const Bucket& bucket : buckets_) {
@@ -44,7 +44,7 @@ class DelayedSgd final : public Algorithm {
       });
     }
   }
-  /// Those of `delay` steps before are applied, and leave their place to those of this one.
+  /// Swaps this step's gradients with those of `delay` steps ago, which the update then applies.
   void before_update(Worker& worker) override {
     pending_.wait();
     for (const Bucket& bucket : buckets_) {
@@ -66,7 +66,7 @@ class DelayedSgd final : public Algorithm {
   std::int64_t delay_;
   std::span<Bucket> buckets_;
   std::vector<OwnedBuffer> waiting_;  ///< gradients of the last `delay` steps, bucket by bucket
-  std::vector<OwnedBuffer> late_;     ///< while they change places
+  std::vector<OwnedBuffer> late_;     ///< temporary of the swap
   PendingBuckets pending_;
 };
 

@@ -5,9 +5,9 @@
 // DCT is the orthonormal DCT-II of each chunk, a matrix product. It is linear, so e is kept as its frequencies, which
 // the paper's δ is the IDCT of. The paper's code cuts a matrix into blocks of 64 × 64 and keeps 32 frequencies of each,
 // in two dimensions; here chunks are runs of a bucket as it lies, the last one filled up with zeros, so that a node's
-// ranks can share a bucket (all_nics) and nobody needs to know a tensor's dimensions. A rank by itself does the same
-// alone.
-//   rounds n − 1, bytes 5 k (n−1) ⌈S/(4 chunk)⌉ a rank
+// ranks can share a bucket (all_nics) and nobody needs to know a tensor's dimensions. With one rank the
+// method is the same.
+//   rounds n − 1, bytes 5 k (n−1) ⌈S/(4 chunk)⌉ per rank
 #include <cmath>
 #include <numbers>
 
@@ -18,7 +18,7 @@
 namespace trigram {
 namespace {
 
-constexpr double least_size = 1e-36;  // lost beside a count, and beside any direction that matters
+constexpr double least_size = 1e-36;  // added to a divisor so that 0/0 is 0; vanishes in any other sum
 
 /// Row f is frequency f of the orthonormal DCT-II of so many elements.
 std::vector<float> cosines(std::int64_t elements) {

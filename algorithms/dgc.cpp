@@ -1,10 +1,10 @@
-// Deep gradient compression: the largest elements of what a rank has gathered travel, momentum included, and both
-// memories forget what was sent, so that old directions are not pushed again.
+// Deep gradient compression: ranks send the largest elements of their accumulated gradients, momentum included, and
+// clear what was sent from both accumulators, so that old directions are not pushed again.
 //   u ← m u + g;  v ← v + u;  g ← mean top_k(v);  where an element was sent u ← 0 and v ← 0;  x ← x − γ g
 // In the first `warmup` steps a share of 1/4, 1/16, … is sent, down to `fraction`. The paper's clipping of gradients is
 // left out. With a share of 1 it is plain SGD: masking clears the momentum. The run's optimizer should have none of its
 // own.
-//   rounds n − 1, bytes 8 (n−1) fraction S/4 a rank
+//   rounds n − 1, bytes 8 (n−1) fraction S/4 per rank
 
 #include "core/compression/compressed_all_gather.hpp"
 #include "core/compression/encoding_key.hpp"
@@ -14,8 +14,8 @@
 namespace trigram {
 namespace {
 
-/// What a rank keeps of a bucket, of its part in the group; nothing in a group of one.
-struct Gathered {
+/// The local accumulation of a bucket, for this rank's part in the group; empty in a group of one.
+struct Accumulated {
   OwnedBuffer momentum;      ///< u
   OwnedBuffer sum;           ///< v
   OwnedBuffer before, left;  ///< v as it was and as it is, while u is masked
@@ -51,7 +51,7 @@ class DeepGradientCompression final : public GradientMethod {
     for (const std::string& codec : codecs_) on_device_.push_back(worker.device.make_codec(codec));
     for (const Bucket& bucket : buckets) {
       const PrimitiveGroup group = primitive_group(worker, bucket.gradients);
-      Gathered& own = gathered_.emplace_back();
+      Accumulated& own = accumulated_.emplace_back();
       if (group.comm == nullptr || group.comm->size() == 1) continue;
       for (OwnedBuffer* buffer : {&own.momentum, &own.sum, &own.before, &own.left})
         *buffer = worker.device.allocate(group.part.shape());
@@ -59,7 +59,7 @@ class DeepGradientCompression final : public GradientMethod {
     }
   }
   void list_state(State& state) override {
-    for (const Gathered& own : gathered_) {
+    for (const Accumulated& own : accumulated_) {
       state.buffer("momentum", own.momentum, Fate::averaged, own.extent);
       state.buffer("sum", own.sum, Fate::averaged, own.extent);
     }
@@ -80,7 +80,7 @@ class DeepGradientCompression final : public GradientMethod {
   }
 
   void average(Worker& lane, Communicator& group, int bucket, Buffer g) {
-    const Gathered& own = gathered_[static_cast<std::size_t>(bucket)];
+    const Accumulated& own = accumulated_[static_cast<std::size_t>(bucket)];
     const Key key = vector_key(lane, group, bucket);
     lane.device.fused(Activity::compute, "momentum", [&] {
       lane.device.axpby(1.0F, g, momentum_, own.momentum);
@@ -93,7 +93,7 @@ class DeepGradientCompression final : public GradientMethod {
   }
 
   /// u ← u · v/v before, which is 1, or 0 where v was sent; what is added to both is lost beside anything but 0.
-  static void mask(Device& device, const Gathered& own) {
+  static void mask(Device& device, const Accumulated& own) {
     constexpr double next_to_nothing = 1e-30;
     device.fill(own.left, next_to_nothing);
     device.axpby(1.0F, own.left, 1.0F, own.before);
@@ -108,12 +108,12 @@ class DeepGradientCompression final : public GradientMethod {
   std::vector<std::string> codecs_;  ///< one after the other, in the warm-up, and the last one for the rest
   std::vector<std::unique_ptr<const Codec>> models_;
   std::vector<std::shared_ptr<const Codec>> on_device_;
-  std::vector<Gathered> gathered_;
+  std::vector<Accumulated> accumulated_;
 };
 
 const Algorithms::Registration registration(
     "dgc",
-    {"send the largest elements of momentum that was gathered, and forget what was sent",
+    {"send the largest elements of the accumulated momentum, and clear what was sent",
      "Lin et al., Deep gradient compression, ICLR 2018, arXiv:1712.01887",
      "Very slow networks and large models: a thousandth of the elements travels, with momentum's quality.",
      "Many ranks, whose frames all go to all, and optimizers with moments of their own."},

@@ -2,7 +2,7 @@
 // what encoding loses, vanishes as training settles, however much data differ between ranks.
 //   c_j = Q(g_j − h_j);  g ← h + mean c;  h_j ← h_j + α c_j;  h ← h + α mean c;  x ← x − γ g, with h = mean h_j
 // With α = 1 and a contraction as Q, h_j + c_j is EF21's estimate (Richtárik et al., NeurIPS 2021, arXiv:2106.05203).
-//   rounds n − 1, bytes (n−1) encoded(S) a rank
+//   rounds n − 1, bytes (n−1) encoded(S/4) per rank
 #include "core/compression/compressed_all_gather.hpp"
 #include "core/compression/encoding_error.hpp"
 #include "core/compression/encoding_key.hpp"

@@ -1,10 +1,10 @@
-// DiLoCo: every rank trains alone with the run's optimizer; every `every` steps an outer optimizer moves the weights
-// that all began with, along how far ranks went on average.
-//   d = mean_j (x_begin − x_j), which points as a gradient does; x_begin ← outer(x_begin, d) at `outer_lr`; x ← x_begin
+// DiLoCo: every rank trains alone with the run's optimizer; every `every` steps an outer optimizer steps the outer
+// weights x_begin, the same on all ranks, along the outer gradient, the mean over ranks of x_begin − x_j.
+//   d = mean_j (x_begin − x_j);  x_begin ← outer(x_begin, d) at `outer_lr`;  x ← x_begin
 // Inner state stays local and is kept; outer state is the same on all ranks. outer=(momentum:momentum=β),outer_lr=α is
 // SlowMo (Wang et al., ICLR 2020, arXiv:1910.00643) wherever the learning rate is constant, with its u times γ as
 // velocity; outer=sgd,outer_lr=1 is local SGD.
-//   rounds 2(n−1)/every, bytes 2 S (n−1)/n / every a rank and step with the ring.
+//   rounds 2(n−1)/every, bytes 2 S (n−1)/(n every) per rank and step with the ring.
 #include "core/primitives/centralized.hpp"
 #include "core/step/bucketwise.hpp"
 #include "core/step/optimizer.hpp"
@@ -16,7 +16,7 @@ class DiLoCo final : public WeightMethod {
  public:
   explicit DiLoCo(Params& params)
       : every_(read_every(params, 10)),
-        outer_(Optimizers::make(params.get("outer", "nesterov:momentum=0.9", "optimizer of the common weights"))),
+        outer_(Optimizers::make(params.get("outer", "nesterov:momentum=0.9", "optimizer of the outer weights"))),
         outer_learning_rate_(params.get("outer_lr", 0.7, "its learning rate", {0, 1e30})) {}
 
   Trigram trigram() const override {
@@ -52,22 +52,22 @@ class DiLoCo final : public WeightMethod {
   bool communicates(std::int64_t step) const override { return (step + 1) % every_ == 0; }
 
   void exchange(Worker& lane, Bucket& bucket) override {
-    const Buffer begin = begin_[static_cast<std::size_t>(bucket.index)];
-    const Buffer went = bucket.gradients;
+    const Buffer outer_weights = begin_[static_cast<std::size_t>(bucket.index)];
+    const Buffer outer_gradient = bucket.gradients;
     lane.device.fused(Activity::compute, "difference", [&] {
-      lane.device.copy(begin, went);
-      lane.device.axpby(-1.0F, bucket.weights, 1.0F, went);
-      lane.device.copy(begin, bucket.weights);
+      lane.device.copy(outer_weights, outer_gradient);
+      lane.device.axpby(-1.0F, bucket.weights, 1.0F, outer_gradient);
+      lane.device.copy(outer_weights, bucket.weights);
     });
-    centralized_full_precision(lane, went);
-    outer_->update(lane, bucket.along(went), outer_learning_rate_);
-    lane.device.copy(bucket.weights, begin);
+    centralized_full_precision(lane, outer_gradient);
+    outer_->update(lane, bucket.along(outer_gradient), outer_learning_rate_);
+    lane.device.copy(bucket.weights, outer_weights);
   }
 
   std::int64_t every_;
   std::unique_ptr<Optimizer> outer_;
   double outer_learning_rate_;
-  std::vector<OwnedBuffer> begin_;
+  std::vector<OwnedBuffer> begin_;  ///< outer weights, the same on all ranks
 };
 
 const Algorithms::Registration registration(

@@ -2,7 +2,7 @@
 // ranks only, and all go on from what those reached.
 //   x_j ← x_j − γ g_j, `every` times; x ← mean of x_j over the round's ranks
 // Ranks take turns in a random order, drawn anew when all have had theirs, so that no data are left out.
-//   rounds 2(n−1)/every, bytes 2 S (n−1)/n / every a rank and step with the ring.
+//   rounds 2(n−1)/every, bytes 2 S (n−1)/(n every) per rank and step with the ring.
 #include <algorithm>
 #include <cmath>
 

@@ -2,9 +2,9 @@
 // gradient, so that with a constant learning rate all of them reach the optimum of the mean loss, which D-PSGD does not
 // where their data differ.
 //   y ← W y + g(x) − g(x of the step before), x ← W (x − γ y)
-//   Σ y = Σ g in every step. x − γ y and y travel in one exchange, which hides behind the rest of backward; W y waits
+//   Σ y = Σ g in every step. x − γ y and y travel in one exchange, which overlaps with the rest of backward; W y waits
 //   for the next gradient. Mixing x after its step, not before, allows learning rates several times larger. rounds 1,
-//   bytes 2 · degree · S a rank.
+//   bytes 2 · degree · S per rank.
 #include "core/primitives/gossip.hpp"
 #include "core/step/bucketwise.hpp"
 

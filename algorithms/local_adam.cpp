@@ -1,6 +1,6 @@
 // Local Adam: every rank steps by an Adam of its own; every `every` steps weights are averaged, and both moments with
 // them, without which few proofs hold and ranks would go on by other preconditioners.
-//   rounds 6(n−1)/every, bytes 6 S (n−1)/n / every a rank and step with the ring; a third with moments=off.
+//   rounds 6(n−1)/every, bytes 6 S (n−1)/(n every) per rank and step with the ring; a third with moments=off.
 #include "core/primitives/centralized.hpp"
 #include "core/step/bucketwise.hpp"
 #include "core/step/optimizer.hpp"

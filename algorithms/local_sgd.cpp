@@ -1,6 +1,6 @@
 // Local SGD: every rank trains alone and all weights are averaged every `every` steps, and in the first `warmup` steps
 // after each, which is post-local SGD.
-//   rounds 2(n−1)/every, bytes 2 S (n−1)/n / every a rank and step with the ring.
+//   rounds 2(n−1)/every, bytes 2 S (n−1)/(n every) per rank and step with the ring.
 #include "core/primitives/centralized.hpp"
 #include "core/step/bucketwise.hpp"
 

@@ -1,7 +1,7 @@
 // Asynchronous model averaging in low precision: as async_average, and what travels is what ranks have learned since
 // the averaging before, encoded. All know the mean m of that one; m ← m + C_LP_S(snapshot − m), with error feedback,
 // and x ← x + (m − own snapshot).
-//   rounds 2 and bytes 2(n−1) encoded(S/n) a rank and averaging, plus one flag; hides behind everything.
+//   rounds 2 and bytes 2(n−1) encoded(S/4n) per rank and averaging, plus one flag; overlaps with everything.
 #include "core/compression/encoding_error.hpp"
 #include "core/primitives/async_model_average.hpp"
 

@@ -1,7 +1,7 @@
 // Low-precision decentralized SGD (DCD-PSGD): after its local update each rank sends its neighbours the encoded
 // difference to the mixed weights; everyone keeps replicas of its neighbours. Any symmetric topology with fixed
 // neighbours.
-//   rounds 1, bytes degree · encoded(S) a rank; hides behind the rest of backward.
+//   rounds 1, bytes degree · encoded(S/4) per rank; overlaps with the rest of backward.
 #include "core/primitives/decentralized.hpp"
 #include "core/step/bucketwise.hpp"
 

@@ -2,7 +2,7 @@
 // a grid of step s = θ/126. Each of a pair recovers the difference of the two rounded models, x̂_j − x̂_i, as the
 // representative nearest to 0, and moves by half of it: x_i ← x_i + (x̂_j − x̂_i)/2. One moves by as much as the other
 // moves back, bit for bit, so that mixing never moves the mean over ranks, and nobody keeps replicas.
-//   rounds 1 and bytes S/4 an active rank and step, and the same for each reply of a passive one.
+//   rounds 1 and bytes S/4 per active rank and step, and the same for each reply of a passive one.
 #include "core/device/codec.hpp"
 #include "core/primitives/pairs.hpp"
 

@@ -3,7 +3,7 @@
 //   Δ_j = φ_j − x_j;  δ_j ← μ δ_j − β mean Δ − η (φ_j − mean φ);  φ_j ← φ_j + δ_j;  x_j ← φ_j, means over those who
 //   meet
 // The last term draws slow weights together, which no all-reduce keeps equal.
-//   rounds 1/every, bytes degree · 2 S / every a rank and step
+//   rounds 1/every, bytes degree · 2 S / every per rank and step
 #include "core/primitives/gossip.hpp"
 #include "core/step/bucketwise.hpp"
 

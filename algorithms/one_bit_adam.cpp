@@ -8,7 +8,7 @@
 // codec=minmax_uint8,error_feedback=off sends what Bagua's QAdam sends; as_bagua=on also steps as it does: the
 // gradients of step T go nowhere, v, of T − 1 steps, is divided by 1−β₂ᵗ for ever after, so steps grow, an element
 // whose v is 0 leaps, and weights do not decay after the warm-up.
-//   rounds 2, bytes 2(n−1) encoded(S/n) a rank after the warm-up, all_reduce's in it.
+//   rounds 2, bytes 2(n−1) encoded(S/4n) per rank after the warm-up, all_reduce's in it.
 #include <cmath>
 
 #include "core/optimizers/bucket_state.hpp"

@@ -3,7 +3,7 @@
 // weights back as they are then. A server adds what comes in the order in which it comes, and holds back its reply to a
 // rank that has sent `staleness` updates more than the slowest: whoever begins step t has seen all updates of steps
 // before t - staleness. In the end all wait for all, so that their weights are equal.
-//   rounds 1 and bytes S a training rank and step; a server sends S/servers to each of them.
+//   rounds 1 and bytes S per training rank and step; a server sends S/servers to each of them.
 #include <algorithm>
 #include <limits>
 
@@ -27,7 +27,9 @@ class ParameterServer final : public Algorithm, private Service {
   bool asks() const override { return true; }
   int servers(int) const override { return servers_; }
   std::vector<std::string> trials() const override { return {"", "servers=2,staleness=0"}; }
-  Refusal refuses(Option option) const override { return option == Option::overlap ? "" : "servers answer each rank"; }
+  Refusal refuses(Option option) const override {
+    return option == Option::overlap ? "" : "each rank talks to the servers directly; leave --hierarchy out";
+  }
 
   /// Of a training rank's step, and of a server's replies to one: how many it gives in a step is up to the clock.
   Cost cost(const CostQuery& query) const override {

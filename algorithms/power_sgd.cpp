@@ -1,7 +1,7 @@
 // PowerSGD: the mean gradient as products of two thin matrices, one subspace iteration a step, with error feedback
 // against what all ranks apply.
 //   M = g + e;  P = orthonormal(mean M Q);  Q = mean Mᵀ P;  g ← P Qᵀ;  e = M − g;  x ← x − γ g, and Q is kept.
-//   rounds 4(n−1), bytes 8 r (rows + columns) (n−1)/n a matrix and rank with the ring; vectors travel whole, beside P.
+//   rounds 4(n−1), bytes 8 r (rows + columns) (n−1)/n per matrix and rank with the ring; vectors go whole, beside P.
 #include <algorithm>
 #include <utility>
 

@@ -2,7 +2,7 @@
 // mean. Servers are the ranks of the group themselves, or the nodes. Partitions go in the order in which
 // backward finishes them, as many at a time as the run has lanes: that times `partition` is BytePS's credit, the bytes
 // in flight. Their order decides nothing, since the update waits for all.
-//   rounds 2 a partition, bytes S/n · 2(n−1) a rank where each serves as many; behind the rest of backward.
+//   rounds 2 per partition, bytes S/n · 2(n−1) per rank where each serves as many; overlaps with the rest of backward.
 //   One lane: a server's link at a time, 2(n−1) S β in all. Lanes a multiple of n: all links, 2(n−1)/n S β.
 #include <algorithm>
 #include <vector>
@@ -14,7 +14,7 @@
 namespace trigram {
 namespace {
 
-/// x ← mean over the group, added up where `server` is, in the order of the ranks behind it.
+/// x ← mean over the group, added up where `server` is, in the order of the ranks after it.
 void mean_at(Worker& lane, Communicator& group, Buffer x, int server) {
   const int n = group.size();
   if (n == 1) return;
@@ -89,9 +89,9 @@ class PushPull final : public Algorithm {
   }
 
  private:
-  /// Partitions of all buckets, one behind the other.
+  /// Partitions of all buckets, back to back.
   struct Plan {
-    std::vector<int> first = {0};  ///< of each bucket, and behind the last
+    std::vector<int> first = {0};  ///< of each bucket, and after the last
     std::vector<std::int64_t> elements;
     std::vector<int> server;
   };

@@ -1,7 +1,7 @@
 // QSGD: gradients are averaged by scatter-reduce of stochastically quantized chunks, unbiased, with error feedback as
 // an option. It is `bytegrad` with codec `qsgd`, whose parameters are its own.
 //   g ← C_LP_S(g); x ← x − γ g, with Q(v)_i = ‖v‖ sgn(v_i) ξ_i, E ξ_i = |v_i|/‖v‖ on a grid of `levels`.
-//   rounds 2, bytes 2(n−1) encoded(S/n) a rank; one norm a bucket_size elements.
+//   rounds 2, bytes 2(n−1) encoded(S/4n) per rank; one norm per bucket_size elements.
 #include "core/primitives/low_precision_gradients.hpp"
 
 namespace trigram {

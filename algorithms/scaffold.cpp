@@ -3,7 +3,7 @@
 //   x_j ← x_j − γ (g_j + v_j), `every` times; x̄ = mean x_j; v_j ← v_j + (x_j − x̄)/Γ, Γ = Σ γ since the last average
 // v_j is the paper's c − c_j, with c_j the mean gradient of the round (its option II). Σ v_j = 0 follows, so that
 // nothing but weights travels, where the paper sends c too.
-//   rounds 2(n−1)/every, bytes 2 S (n−1)/n / every a rank and step with the ring.
+//   rounds 2(n−1)/every, bytes 2 S (n−1)/(n every) per rank and step with the ring.
 #include "core/primitives/centralized.hpp"
 #include "core/step/bucketwise.hpp"
 

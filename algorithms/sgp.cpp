@@ -1,9 +1,9 @@
 // Stochastic gradient push (SGP): gossip on directed graphs in which a rank knows whom it sends to and nothing of what
 // others receive. P is column stochastic: mixing keeps Σ x and lets each rank's share of it drift. Push-sum weights w
 // drift alike and travel along, so z = x / w is free of it; forward and backward see z, the optimizer steps x.
-//   mix=after:  x ← P (x − γ g(z)), w ← P w, z = x / w, each bucket's exchange hiding behind the rest of backward;
-//   mix=before: x ← P x − γ g(z),   w ← P w, z = x / w, the exchange hiding behind forward and backward.
-//   rounds 1, bytes degree · (S + 4) a rank.
+//   mix=after:  x ← P (x − γ g(z)), w ← P w, z = x / w, each bucket's exchange overlapping with the rest of backward;
+//   mix=before: x ← P x − γ g(z),   w ← P w, z = x / w, the exchange overlapping with forward and backward.
+//   rounds 1, bytes degree · (S + 4) per rank.
 #include "core/primitives/gossip.hpp"
 #include "core/step/bucketwise.hpp"
 

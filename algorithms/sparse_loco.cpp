@@ -1,8 +1,8 @@
-// SparseLoCo: every `every` steps ranks send the largest parts of how far they went, and keep the rest, which fades,
-// for the next times.
+// SparseLoCo: every `every` steps ranks send the largest elements of their outer gradients x_begin − x_j, and keep the
+// rest, which decays, for the next exchanges (error feedback).
 //   e_j ← β e_j + (x_begin − x_j);  D_j = Q(e_j);  e_j ← e_j − D_j;  x_begin ← x_begin − α mean D;  x_j ← x_begin
 // Replicas are equal after each exchange. The paper's values have two bits; here they travel as the codec has them.
-//   rounds (n−1)/every, bytes (n−1) encoded(S) / every a rank and step
+//   rounds (n−1)/every, bytes (n−1) encoded(S/4) / every per rank and step
 #include <utility>
 
 #include "core/compression/compressed_all_gather.hpp"
@@ -76,28 +76,28 @@ class SparseLoCo final : public WeightMethod {
 
   void exchange(Worker& lane, Bucket& bucket) override {
     const Buffer begin = begin_[static_cast<std::size_t>(bucket.index)];
-    const Buffer went = bucket.gradients;  // free by now
-    lane.device.weighted_sum(std::array{begin, bucket.weights}, std::array{1.0F, -1.0F}, went);
-    hierarchical(lane, went, NodeValue::weighted_mean, [&](Communicator& group, Buffer part) {
+    const Buffer outer_gradient = bucket.gradients;  // free by now
+    lane.device.weighted_sum(std::array{begin, bucket.weights}, std::array{1.0F, -1.0F}, outer_gradient);
+    hierarchical(lane, outer_gradient, NodeValue::weighted_mean, [&](Communicator& group, Buffer part) {
       Residual& residual = residuals_[static_cast<std::size_t>(bucket.index)];
       if (group.size() == 1) return pay(lane, residual, part);
       average(lane, group, bucket.index, residual.error, part);
     });
-    lane.device.axpby(-outer_lr_, went, 1.0F, begin);
+    lane.device.axpby(-outer_lr_, outer_gradient, 1.0F, begin);
     lane.device.copy(begin, bucket.weights);
   }
 
   /// A rank alone encodes nothing; others who have left may not have sent all.
-  void pay(Worker& lane, Residual& residual, Buffer went) const {
+  void pay(Worker& lane, Residual& residual, Buffer outer_gradient) const {
     if (residual.error.view().empty() || std::exchange(residual.is_paid, true)) return;
-    lane.device.axpby(kept_, residual.error, 1.0F, went);
+    lane.device.axpby(kept_, residual.error, 1.0F, outer_gradient);
     lane.device.fill(residual.error, 0);
   }
 
-  void average(Worker& lane, Communicator& group, int bucket, Buffer error, Buffer went) {
+  void average(Worker& lane, Communicator& group, int bucket, Buffer error, Buffer outer_gradient) {
     const Key key = vector_key(lane, group, bucket);
-    lane.device.axpby(kept_, error, 1.0F, went);
-    compressed_all_gather(lane, group, went, *codec_on_device_, key, error);
+    lane.device.axpby(kept_, error, 1.0F, outer_gradient);
+    compressed_all_gather(lane, group, outer_gradient, *codec_on_device_, key, error);
   }
 
   std::int64_t every_;

@@ -1,9 +1,9 @@
-// Streaming DiLoCo: DiLoCo whose buckets, in `fragments` turns, are averaged at different steps, each behind a whole
-// step of computing, and are then mixed into weights that have moved on.
-//   every `every` steps of a bucket: d = mean_j (x_begin − x_j), behind forward and backward;
+// Streaming DiLoCo: DiLoCo whose buckets, in `fragments` turns, are averaged at different steps, each overlapped with a
+// whole step of computing, and are then mixed into weights that have moved on.
+//   every `every` steps of a bucket: d = mean_j (x_begin − x_j), overlapped with forward and backward;
 //   x_begin ← outer(x_begin, d);  x_j ← keep · (x_j − γ g_j) + (1 − keep) x_begin
 // The paper's overlap is of τ steps, here of one; its outer gradients have four bits, here they are whole.
-//   rounds 2(n−1) and bytes 2 S (n−1)/n a bucket in its turn with the ring: spread over steps, all buckets in `every`.
+//   rounds 2(n−1) and bytes 2 S (n−1)/n per bucket in its turn with the ring, all buckets in `every` steps.
 #include "core/primitives/centralized.hpp"
 #include "core/step/bucketwise.hpp"
 #include "core/step/optimizer.hpp"
@@ -17,7 +17,7 @@ class StreamingDiLoCo final : public Algorithm {
       : every_(read_every(params, 10)),
         fragments_(params.get("fragments", std::int64_t{2}, "turns that buckets take", {1, 1 << 20})),
         keep_(static_cast<float>(params.get("keep", 0.5, "share of a rank's own weights when it mixes", {0, 1}))),
-        outer_(Optimizers::make(params.get("outer", "nesterov:momentum=0.9", "optimizer of the common weights"))),
+        outer_(Optimizers::make(params.get("outer", "nesterov:momentum=0.9", "optimizer of the outer weights"))),
         outer_learning_rate_(params.get("outer_lr", 0.7, "its learning rate", {0, 1e30})) {}
 
   Trigram trigram() const override {
@@ -42,14 +42,14 @@ class StreamingDiLoCo final : public Algorithm {
     outer_->setup(worker, buckets);
     for (const Bucket& bucket : buckets) {
       worker.device.copy(bucket.weights, begin_.emplace_back(worker.device.allocate(bucket.weights.shape())));
-      went_.push_back(worker.device.allocate(bucket.weights.shape()));
+      outer_gradients_.push_back(worker.device.allocate(bucket.weights.shape()));
     }
   }
 
   void before_forward(Worker& worker) override {
     for (const Bucket& bucket : buckets_) {
       if (!is_turn_of(bucket.index, worker.step)) continue;
-      Bucket common = bucket.along(went_[static_cast<std::size_t>(bucket.index)]);
+      Bucket common = bucket.along(outer_gradients_[static_cast<std::size_t>(bucket.index)]);
       common.weights = begin_[static_cast<std::size_t>(bucket.index)];
       worker.device.weighted_sum(std::array{common.weights, bucket.weights}, std::array{1.0F, -1.0F}, common.gradients);
       pending_.start(worker, bucket, [this, common](Worker& lane) {
@@ -80,8 +80,8 @@ class StreamingDiLoCo final : public Algorithm {
   std::unique_ptr<Optimizer> outer_;
   double outer_learning_rate_;
   std::span<Bucket> buckets_;
-  std::vector<OwnedBuffer> begin_;  ///< what all ranks have in common
-  std::vector<OwnedBuffer> went_;
+  std::vector<OwnedBuffer> begin_;  ///< outer weights, the same on all ranks
+  std::vector<OwnedBuffer> outer_gradients_;
   PendingBuckets pending_;
 };
 

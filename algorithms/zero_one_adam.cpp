@@ -6,7 +6,7 @@
 //   such steps; they follow each other after 1, 2, 4, … steps, 16 times each. All other steps exchange.
 //   from then on: an exchange after 1, 2, 4, … steps, each for `double_every` steps, `most_local` at most.
 // An element whose v is 0, since its gradients were, stays where it is. As Microsoft's DeepSpeed does it.
-//   rounds 2, bytes 2(n−1) encoded(S/n) a rank and exchange; all_reduce's in steps that learn
+//   rounds 2, bytes 2(n−1) encoded(S/4n) per rank and exchange; all_reduce's in steps that learn
 #include <algorithm>
 #include <cmath>
 

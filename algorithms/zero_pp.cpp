@@ -6,8 +6,8 @@
 // without, in one. Codecs are by blocks that share a scale, 4 and 8 bits an element (`bucket_size` of qsgd). hpZ,
 // a second copy of the weights inside a node, is nothing here: weights stay whole on all ranks, as in ZeRO-1 and -2.
 // gradients=identity,weights=identity is ZeRO-1, which all_reduce equals up to the order in which it adds.
-//   rounds 1 + (n−1), bytes (n−1) (Q₄(S/n) + Q₈(S/n)) a rank; with all_nics of m nodes of r ranks 2 + (n−1), and
-//   (r−1) Q₄(S/r) + (m−1) Q₄(S/n) + (n−1) Q₈(S/n)
+//   rounds 1 + (n−1), bytes (n−1) (Q₄(S/4n) + Q₈(S/4n)) per rank; with all_nics of m nodes of r ranks 2 + (n−1), and
+//   (r−1) Q₄(S/4r) + (m−1) Q₄(S/4n) + (n−1) Q₈(S/4n)
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -20,7 +20,8 @@
 namespace trigram {
 namespace {
 
-/// Of each rank the chunk that it owns of a vector; in a hierarchy, its node's chunk of that of its local rank.
+/// The chunk of a vector that each rank owns. With a hierarchy: the local rank's chunk of the vector, and of that the
+/// node's chunk.
 class OwnedParts {
  public:
   OwnedParts(Hierarchy hierarchy, std::span<const int> node_of_rank) {
@@ -73,7 +74,8 @@ class ZeroPlusPlus final : public GradientMethod {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
   }
   Refusal refuses(Option option) const override {
-    return option != Option::leader ? Refusal{} : "every rank of a node owns a part; all_nics gives it one";
+    return option != Option::leader ? Refusal{}
+                                    : "each rank of a node owns its own part of the weights; use --hierarchy all_nics";
   }
   std::vector<std::string> trials() const override {
     return {"", "gradients=identity,weights=identity", "gradients=qsgd"};
@@ -97,7 +99,7 @@ class ZeroPlusPlus final : public GradientMethod {
   void setup(Worker& worker, std::span<Bucket> buckets) override {
     gradients_on_device_ = worker.device.make_codec(gradients_);
     weights_on_device_ = worker.device.make_codec(weights_);
-    parts_.emplace(worker.relaxation.hierarchy, worker.runtime().map().nodes_of_line(worker.runtime().rank()));
+    parts_.emplace(worker.relaxation.hierarchy, worker.runtime().map().nodes_of_group(worker.runtime().rank()));
     for (const Bucket& bucket : buckets) {
       const Buffer part = parts_->of(worker.rank(), bucket.weights);
       worker.device.copy(part, master_.emplace_back(worker.device.allocate_unfilled(part.shape())));

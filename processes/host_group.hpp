@@ -1,4 +1,4 @@
-// Bytes of the host between all ranks of a job, beside what they train with.
+// Collectives of host bytes between all ranks of a job, beside the communication of training.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-/// How long a call waits for other ranks, in seconds; 0: forever.
+/// A timeout: how long a call waits for other ranks, in seconds; 0: forever.
 struct Patience {
   double seconds = 0;
 };
@@ -21,9 +21,9 @@ class HostGroup {
 
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
-  /// Everybody's bytes on every rank, in rank order.
+  /// The bytes of all ranks on every rank, in rank order.
   virtual Parts all_gather(const Bytes& own, Patience patience) = 0;
-  /// Everybody's bytes on rank 0; nothing elsewhere.
+  /// The bytes of all ranks on rank 0; nothing elsewhere.
   virtual Parts gather(const Bytes& own, Patience patience) = 0;
   void barrier(Patience patience) { all_gather({}, patience); }
 };

@@ -89,7 +89,8 @@ class GpuBackend final : public Backend {
 
   bool simulated() const override { return false; }
   std::string refuses_network_lanes() const override {
-    return "backend 'gpu' orders a lane's body on one stream, whose phases follow each other; leave --hierarchy-chunks "
+    return "backend 'gpu' enqueues a lane's task on one stream, whose phases follow each other; leave "
+           "--hierarchy-chunks "
            "out, and take --lanes 2, where phases of two buckets run beside each other";
   }
   std::string refuses_asking() const override {
@@ -118,7 +119,7 @@ class GpuBackend final : public Backend {
     require(member_.has_value(), refuses_entering());
     const std::vector<int> node_of_rank = nodes(world.ranks);
     const int device = device_ ? *device_ : current_device();
-    return rank_of(launched_process(session(), timeout_, calls_, device), world, node_of_rank, Loop::of_a_guest);
+    return rank_of(launched_process(session(), timeout_, calls_, device), world, node_of_rank, Loop::callers);
   }
 
   Outcome run(const World& world, const RankBody& body) override {

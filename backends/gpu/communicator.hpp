@@ -31,7 +31,7 @@ struct StreamContext {
 /// watchdog ends the job. Real bytes travel: a phantom buffer is a UsageError.
 class GpuCommunicator : public Communicator {
  public:
-  /// `world_ranks` are the members in the order of the group, `name` is for messages: "all ranks".
+  /// `world_ranks` are the members in the order of the group, `name` is for error messages: "all ranks".
   GpuCommunicator(std::shared_ptr<NcclGroup> group, std::string name, std::vector<int> world_ranks,
                   std::shared_ptr<const StreamContext> lane);
 
@@ -57,7 +57,7 @@ class GpuCommunicator : public Communicator {
   std::shared_ptr<NcclGroup> group_;
   std::shared_ptr<const StreamContext> lane_;
   std::shared_ptr<const Orderer> by_;
-  std::int64_t sequence_ = 0;  ///< operations so far, for messages
+  std::int64_t sequence_ = 0;  ///< operations so far, for error messages
 };
 
 }  // namespace trigram::gpu

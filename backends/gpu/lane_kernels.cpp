@@ -5,8 +5,8 @@
 namespace trigram::gpu {
 
 void LaneKernels::refuse_inside_a_body(const char* operation) const {
-  ensure(!guard_.inside, lane_, ": a lane's body called ", operation,
-         ", but on a GPU a body is ordered now and runs later; look at results on the main lane, after wait()");
+  ensure(!guard_.inside, lane_, ": a lane task called ", operation,
+         ", but on a GPU a task is enqueued now and runs later; look at results on the main lane, after wait()");
 }
 
 }  // namespace trigram::gpu

@@ -1,4 +1,4 @@
-// The kernels of a lane, which know when the host is ordering a lane's body.
+// The kernels of a lane, which know when the host is enqueuing a task.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace trigram::gpu {
 
-/// Set while the host runs a lane's body: what the body orders happens later, so it must not ask for results.
+/// Set while the host runs a task: what the task enqueues runs later, so it must not ask for results.
 struct BodyGuard {
   bool inside = false;
 };
 
-/// Refuses to wait inside a body. Throws Error.
+/// Refuses to wait inside a task. Throws Error.
 class LaneKernels final : public CudaKernels {
  public:
   LaneKernels(cudaStream_t stream, const BodyGuard& guard, std::string lane)

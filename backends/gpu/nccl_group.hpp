@@ -43,7 +43,7 @@ enum class Calls : bool { ask, block };
 /// own thread.
 class NcclGroup {
  public:
-  /// A new group; all its ranks call. `name` is for messages: "lane 1, all ranks". Throws BackendError.
+  /// A new group; all its ranks call. `name` is for error messages: "lane 1, all ranks". Throws BackendError.
   NcclGroup(std::string name, const ncclUniqueId& id, int ranks, int rank, double timeout, Calls calls = Calls::ask);
   /// `finish`, or `abandon` while an error unwinds.
   ~NcclGroup();

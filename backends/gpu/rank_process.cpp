@@ -63,11 +63,12 @@ void RankProcess::finish() noexcept {
   channels_.clear();
 }
 
-std::vector<LaneChannels*> RankProcess::channels(int lanes, const std::vector<Parting>& partings, double timeout) {
+std::vector<LaneChannels*> RankProcess::channels(int lanes, const std::vector<RankPartition>& partitions,
+                                                 double timeout) {
   watchdog_->use_timeout(timeout);
-  auto& made = channels_[partings];
+  auto& made = channels_[partitions];
   while (static_cast<int>(made.size()) < lanes) {
-    made.push_back(make_channels(static_cast<int>(made.size()), partings, timeout));
+    made.push_back(make_channels(static_cast<int>(made.size()), partitions, timeout));
   }
   std::vector<LaneChannels*> wanted;
   for (int lane = 0; lane < lanes; ++lane) {
@@ -78,7 +79,7 @@ std::vector<LaneChannels*> RankProcess::channels(int lanes, const std::vector<Pa
   return wanted;
 }
 
-std::unique_ptr<LaneChannels> RankProcess::make_channels(int lane, const std::vector<Parting>& partings,
+std::unique_ptr<LaneChannels> RankProcess::make_channels(int lane, const std::vector<RankPartition>& partitions,
                                                          double timeout) {
   const int rank = rendezvous_.rank(), ranks = rendezvous_.ranks();
   const std::string who = "rank " + std::to_string(rank) + ", lane " + std::to_string(lane) + ", ";
@@ -91,16 +92,16 @@ std::unique_ptr<LaneChannels> RankProcess::make_channels(int lane, const std::ve
   made->all =
       std::make_shared<NcclGroup>(who + "all ranks", shared_id(rendezvous_, {timeout}), ranks, rank, timeout, calls_);
   watchdog_->look_after(made->all, lane);
-  for (const Parting& parting : partings) {
-    const std::vector<int> members = parting.group_of(rank);
+  for (const RankPartition& partition : partitions) {
+    const std::vector<int> members = partition.group_of(rank);
     const auto self = static_cast<std::size_t>(rank);
     // Without a mesh the first group is all ranks. No two groups share what messages match on.
     const bool is_all = made->groups.empty() && static_cast<int>(members.size()) == ranks;
-    if (!is_all) go_into("making the group " + parting.name);
+    if (!is_all) go_into("making the group " + partition.name);
     std::shared_ptr<NcclGroup> group =
-        is_all ? made->all : made->all->split(who + parting.name, parting.color[self], parting.key[self]);
+        is_all ? made->all : made->all->split(who + partition.name, partition.color[self], partition.key[self]);
     if (!is_all) watchdog_->look_after(group, lane);
-    made->groups.push_back({parting.name, std::move(group), members});
+    made->groups.push_back({partition.name, std::move(group), members});
   }
   for (const GroupOfLane& group : made->groups) {
     go_into("the first exchange of " + group.name);

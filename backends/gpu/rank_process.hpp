@@ -43,7 +43,7 @@ class RankProcess {
   Watchdog& watchdog() { return *watchdog_; }
   int device() const { return device_; }
   /// The channels of so many lanes for these groups, in lane order; collective where they are not there yet.
-  std::vector<LaneChannels*> channels(int lanes, const std::vector<Parting>& partings, double timeout);
+  std::vector<LaneChannels*> channels(int lanes, const std::vector<RankPartition>& partitions, double timeout);
   /// What the report says of devices, libraries and settings.
   nlohmann::json facts() const;
 
@@ -54,7 +54,7 @@ class RankProcess {
 
  private:
   void warm_up(const GroupOfLane& group, const LaneChannels& channels, int lane);
-  std::unique_ptr<LaneChannels> make_channels(int lane, const std::vector<Parting>& partings, double timeout);
+  std::unique_ptr<LaneChannels> make_channels(int lane, const std::vector<RankPartition>& partitions, double timeout);
 
   Rendezvous& rendezvous_;
   std::vector<Seat> seats_;
@@ -62,7 +62,7 @@ class RankProcess {
   int device_ = 0;
   Environment settings_;  ///< variables that we set for CUDA and NCCL
   std::unique_ptr<Watchdog> watchdog_;
-  std::map<std::vector<Parting>, std::vector<std::unique_ptr<LaneChannels>>> channels_;
+  std::map<std::vector<RankPartition>, std::vector<std::unique_ptr<LaneChannels>>> channels_;
 };
 
 }  // namespace trigram::gpu

@@ -17,7 +17,7 @@ namespace trigram::gpu {
 
 /// Who orders: a group of ranks on one lane.
 struct Orderer {
-  int rank = 0;                  ///< in the world, for messages
+  int rank = 0;                  ///< in the world, for error messages
   std::string lane;              ///< "lane 1 (buckets 0, 2, ...)"
   std::string group;             ///< "all ranks"
   std::vector<int> world_ranks;  ///< by rank of the group

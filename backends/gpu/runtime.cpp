@@ -42,11 +42,11 @@ class GpuRuntime::OwnLane {
   Lane lane;
   cudaStream_t stream;
   StreamMarks* marks = nullptr;  ///< the timeline's
-  std::exception_ptr failed;     ///< of the first body that failed: none is ordered after it
+  std::exception_ptr failed;     ///< of the first task that failed: none is enqueued after it
   OwnedBuffer nothing;
 };
 
-/// A body that was ordered: where it ends, and what it threw.
+/// A task that was enqueued: where it ends, and what it threw.
 class GpuRuntime::Body final : public Pending::State {
  public:
   Body(Event end, std::exception_ptr error, cudaStream_t main, EventPool& pool)
@@ -100,7 +100,7 @@ GpuRuntime::~GpuRuntime() = default;
 
 Lane& GpuRuntime::lane(int index) { return lanes_.at(static_cast<std::size_t>(index))->lane; }
 
-/// What comes on one stream from now on follows what has been ordered on the other.
+/// Orders what is enqueued on `then` from now on after what has been enqueued on `first`.
 void GpuRuntime::order(cudaStream_t first, cudaStream_t then) {
   Event issued = events_.take();
   issued.record(first);
@@ -128,9 +128,9 @@ void GpuRuntime::step_ends() {
   steps_.pop_front();
 }
 
-/// Kernels of NCCL start in the order in which the host ordered them, whichever group they are of, and wait for their
-/// peers: ranks that order groups differently could each hold up what another waits for. The background lane stands
-/// apart, since nothing else is ordered for it to wait for.
+/// Kernels of NCCL start in the order in which the host enqueued them, whichever group they are of, and wait for their
+/// peers: ranks that enqueue groups in different orders could each hold up what another waits for. The background lane
+/// is left out, since nothing else is enqueued for it to wait for.
 void GpuRuntime::note_start(int lane) {
   constexpr std::uint64_t prime = 0x100000001b3, room = std::uint64_t{1} << 62U;
   if (lane == layout().background()) return;
@@ -142,15 +142,16 @@ void GpuRuntime::note_start(int lane) {
 void GpuRuntime::require_one_order() {
   const std::int64_t least = agree(started_, ReduceOp::min);
   const std::int64_t most = agree(started_, ReduceOp::max);
-  ensure(least == most,
-         "ranks have started lanes in different orders; on GPUs all ranks must start bodies on the lanes of "
-         "buckets, and between them collectives of all ranks on the main lane, in one order, or kernels of NCCL may "
-         "wait for each other for ever");
+  ensure(
+      least == most,
+      "ranks have started lanes in different orders; on GPUs all ranks must start tasks on the lanes of "
+      "buckets, and between them collectives of all ranks on the main lane, in the same order, or kernels of NCCL may "
+      "wait for each other for ever");
 }
 
-Pending GpuRuntime::launch(int lane, std::function<void()> body) {
+Pending GpuRuntime::launch(int lane, std::function<void()> task) {
   layout().require_startable(lane);
-  ensure(!guard_.inside, "a lane's body cannot start another lane");
+  ensure(!guard_.inside, "start() was called inside a lane task; only the main lane starts tasks");
   note_start(lane);
   const cudaStream_t main = lanes_.front()->stream;
   OwnLane& its = *lanes_[static_cast<std::size_t>(lane)];
@@ -158,7 +159,7 @@ Pending GpuRuntime::launch(int lane, std::function<void()> body) {
   order(main, own);
   guard_.inside = true;
   try {
-    if (its.failed == nullptr) body();
+    if (its.failed == nullptr) task();
   } catch (...) {
     its.failed = std::current_exception();
   }

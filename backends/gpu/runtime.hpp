@@ -25,9 +25,9 @@ struct RuntimeOptions {
   Tell tell;  ///< hears of this rank's error before the other ranks do
 };
 
-/// Lives for one run. Making it is collective. Lanes are streams: `launch` orders the body's work behind the main
-/// lane's, and `wait` the main lane's behind the body's; neither blocks the host. Its clock is the host's: work may
-/// have been ordered and not yet run.
+/// Lives for one run. Making it is collective. Lanes are streams: `launch` enqueues the task's work after the main
+/// lane's, and `wait` orders the main lane's after the task's; neither blocks the host. Its clock is the host's: work
+/// may have been enqueued and not yet run.
 class GpuRuntime final : public ProcessRuntime {
  public:
   GpuRuntime(RankProcess& process, const World& world, const RuntimeOptions& options);
@@ -36,20 +36,20 @@ class GpuRuntime final : public ProcessRuntime {
   GpuRuntime& operator=(const GpuRuntime&) = delete;
 
   Lane& lane(int index) override;
-  Pending launch(int lane, std::function<void()> body) override;
-  /// The body is ordered as by `launch`, and all that follows on the main lane behind it.
-  void run_in_place(int lane, const std::function<void()>& body) override { launch(lane, body).wait(); }
+  Pending launch(int lane, std::function<void()> task) override;
+  /// The task is enqueued as by `launch`, and all that follows on the main lane after it.
+  void run_in_place(int lane, const std::function<void()>& task) override { launch(lane, task).wait(); }
   /// On any thread: CUDA's current device is each thread's own.
   void take_turn() override;
   void give_turn() override;
   /// Waits for the step before the last one: two are under way at most.
   void step_ends() override;
-  /// From now on turns follow what is ordered on that stream, and it them.
+  /// From now on turns run after what was enqueued on that stream, and what is enqueued there later runs after them.
   void follow(void* stream) override { followed_ = static_cast<cudaStream_t>(stream); }
 
   void begin() override;
-  /// Waits until all that was ordered has run. Throws what went wrong on the device, and Error where ranks have started
-  /// lanes in different orders.
+  /// Waits until all that was enqueued has run. Throws what went wrong on the device, and Error where ranks have
+  /// started lanes in different orders.
   double end() override;
   void fail(const std::exception_ptr& error) noexcept override;
 

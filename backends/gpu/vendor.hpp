@@ -7,7 +7,7 @@ namespace trigram::gpu {
 
 /// Reductions, gathers and broadcasts are NCCL's. Sums are added in its order: results are equal on all ranks, but not
 /// bit for bit those of other backends; sums of bytes wrap as ours do. Where NCCL wants equal parts and there are none,
-/// and for every other collective, the body on top of exchange runs.
+/// and for every other collective, the implementation by exchange runs.
 class VendorCommunicator final : public GpuCommunicator {
  public:
   using GpuCommunicator::GpuCommunicator;

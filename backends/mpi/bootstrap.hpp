@@ -15,7 +15,7 @@ struct Launch {
 /// Reads the variables of Open MPI, PMI and Slurm.
 Launch launch_from_environment();
 
-/// The command that starts `ranks` processes on one machine, for messages.
+/// The command that starts `ranks` processes on one machine, for error messages.
 std::string launch_command(int ranks);
 
 }  // namespace trigram::mpi

@@ -16,9 +16,9 @@ void MpiMail::open(bool /*serves*/) {
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
 }
 
-void MpiMail::carry(std::span<const Letter> letters, const LaneContext& lane, const std::string& operation) {
+void MpiMail::carry(std::span<const TaggedMessage> messages, const LaneContext& lane, const std::string& operation) {
   Flight flight(comm_, [](int rank) { return "rank " + std::to_string(rank); });
-  for (const auto& [transfer, tag] : letters) {
+  for (const auto& [transfer, tag] : messages) {
     require_data(transfer.buffer, "mpi");
     flight.post(transfer, static_cast<int>(tag));
   }

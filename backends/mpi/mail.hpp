@@ -16,7 +16,7 @@ class MpiMail final : public Mail {
   MpiMail& operator=(const MpiMail&) = delete;
 
   void open(bool serves) override;
-  void carry(std::span<const Letter> letters, const LaneContext& lane, const std::string& operation) override;
+  void carry(std::span<const TaggedMessage> messages, const LaneContext& lane, const std::string& operation) override;
   std::pair<int, Envelope> take(const LaneContext& lane, double seconds, const std::string& operation,
                                 const std::string& what) override;
 

@@ -23,14 +23,14 @@ pid_t member = 0;
 // Whether MPI was started here, and so is ended here.
 bool started_here = false;
 // Whether others may be waiting for a rank that is no more.
-bool forsaken = false;
+bool lost = false;
 
 void leave(int status, void*) {
   int ended = 0;
   if (getpid() != member || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
   if (status != 0) {
     MPI_Abort(MPI_COMM_WORLD, status);
-  } else if (forsaken) {
+  } else if (lost) {
     write_line("trigram: this process ends the job, since its rank failed, or was gone before it had left");
     MPI_Abort(MPI_COMM_WORLD, 1);
   } else if (started_here) {
@@ -104,7 +104,7 @@ Session& Session::join(double timeout) {
   return session;
 }
 
-void Session::forsake() { forsaken = true; }
+void Session::mark_lost() { lost = true; }
 
 Session::Session(double timeout) : library_(library_version()) {
   require_real(library_);

@@ -21,7 +21,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// A rank that entered is gone, and did not leave: the job is aborted when this process ends, whatever its status.
-  static void forsake();
+  static void mark_lost();
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }

@@ -15,10 +15,10 @@ class MpiTransport final : public Transport {
 
   HostGroup& host() override { return host_; }
   std::shared_ptr<Kernels> kernels() override;
-  std::unique_ptr<Communicator> communicator(int lane, const Parting& parting,
+  std::unique_ptr<Communicator> communicator(int lane, const RankPartition& partition,
                                              const std::shared_ptr<LaneContext>& context) override;
   Mail& mail() override { return mail_; }
-  void forsake() noexcept override;
+  void mark_lost() noexcept override;
 
  private:
   bool vendor_collectives_;

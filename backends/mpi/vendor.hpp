@@ -7,8 +7,8 @@ namespace trigram::mpi {
 
 /// Every collective is MPI's, in its nonblocking form so that the watchdog sees it. Sums are added in the library's
 /// order: results are equal on all ranks, but not bit for bit those of other backends. A reduction that
-/// MPI has no type for (f16, bf16) or cannot count (2^31 elements) falls back on the body on top of exchange; another
-/// collective of 2^31 bytes is a UsageError.
+/// MPI has no type for (f16, bf16) or cannot count (2^31 elements) falls back on the implementation by exchange;
+/// another collective of 2^31 bytes is a UsageError.
 class VendorCommunicator final : public MpiCommunicator {
  public:
   using MpiCommunicator::MpiCommunicator;

@@ -58,7 +58,7 @@ class NetBackend final : public Backend {
 
   std::unique_ptr<EnteredRank> enter(const World& world) override {
     require(member_.has_value(), refuses_entering());
-    return rank_of(joined(), world, job().seats().front().host, Loop::of_a_guest);
+    return rank_of(joined(), world, job().seats().front().host, Loop::callers);
   }
 
   Outcome run(const World& world, const RankBody& body) override {

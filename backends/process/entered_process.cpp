@@ -16,7 +16,7 @@ EnteredProcess::EnteredProcess(std::unique_ptr<ProcessRuntime> runtime, std::str
 
 EnteredProcess::~EnteredProcess() {
   if (ended_) return;
-  loop_ = Loop::of_a_guest;  // whoever made it is gone
+  loop_ = Loop::callers;  // whoever made it is gone
   fail(std::make_exception_ptr(
       Error("rank " + std::to_string(runtime_->rank()) + " neither left its world nor failed")));
   runtime_->stop_lanes();
@@ -26,7 +26,7 @@ Outcome EnteredProcess::leave(const std::vector<std::byte>& result) {
   const double ended = runtime_->end();
   Outcome outcome;
   outcome.results = runtime_->exchange_results(result);
-  outcome.seconds = runtime_->latest(ended);
+  outcome.seconds = runtime_->max_seconds(ended);
   outcome.facts = facts_;
   ended_ = true;
   return outcome;
@@ -35,7 +35,7 @@ Outcome EnteredProcess::leave(const std::vector<std::byte>& result) {
 void EnteredProcess::fail(std::exception_ptr error) noexcept {
   runtime_->fail(error);
   ended_ = true;
-  if (loop_ == Loop::of_a_guest) runtime_->forsake();
+  if (loop_ == Loop::callers) runtime_->mark_lost();
 }
 
 }  // namespace trigram

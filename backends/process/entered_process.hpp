@@ -10,10 +10,11 @@
 
 namespace trigram {
 
-/// Whose loop a rank runs: after a failure ours goes on to another run or ends with a status, a guest's may do neither.
-enum class Loop : std::uint8_t { ours, of_a_guest };
+/// Who drives the rank. `ours`: Backend::run; after a failure this process starts another run, or exits with a status.
+/// `callers`: a program that called Backend::enter, and may do neither.
+enum class Loop : std::uint8_t { ours, callers };
 
-/// For one run, on whatever runtime.
+/// An EnteredRank of one run, on any ProcessRuntime.
 class EnteredProcess final : public EnteredRank {
  public:
   /// Begins together with the other ranks; `facts` as in Outcome.

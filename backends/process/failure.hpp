@@ -7,20 +7,20 @@
 
 namespace trigram {
 
-/// Shared by all lanes of a rank. A lane that waits on the network looks here, since its peers may be waiting for a
-/// lane of this rank that has failed.
+/// The first error of a rank, shared by all its lanes. A lane that waits on the network looks here, since its peers may
+/// be waiting for a lane of this rank that has failed.
 class Failure {
  public:
-  /// Keeps the first error; later ones are mostly its consequences.
+  /// Keeps the first error and wakes lanes that wait; later errors are mostly consequences of the first.
   void report(std::exception_ptr error);
-  /// The lane that waited for a body has its error: what follows is its decision.
+  /// Pending::wait is rethrowing the error to the main lane, which decides what follows: forgets the error.
   void deliver();
-  /// The main lane is leaving with an error of its own that nobody has caught yet.
+  /// The main lane is unwinding with an error: wakes lanes that wait, and no further task starts.
   void release();
   bool raised() const { return raised_; }
-  /// Whether the main lane is leaving: no further body of a lane may begin.
+  /// Whether the main lane is unwinding: no further task may start.
   bool leaving() const { return released_; }
-  /// Throws the first error, or a BackendError where the main lane has kept it.
+  /// Throws the first error; a BackendError where it is no longer held.
   [[noreturn]] void rethrow();
 
  private:

@@ -22,8 +22,8 @@ std::vector<std::int64_t> HostExchange::everybodys(std::int64_t value) {
   std::vector<std::int64_t> values;
   for (const Bytes& part : all_gather(own)) {
     ensure(part.size() == sizeof value, "rank " + std::to_string(rank()) +
-                                            " agrees on a number while another rank of " +
-                                            "the job does something else");
+                                            " is in agree(), and another rank is in a different collective call; all "
+                                            "ranks must make the same calls in the same order");
     std::memcpy(&values.emplace_back(), part.data(), sizeof value);
   }
   return values;
@@ -31,9 +31,10 @@ std::vector<std::int64_t> HostExchange::everybodys(std::int64_t value) {
 
 HostExchange::Parts HostExchange::gather(std::int64_t key, const std::vector<std::byte>& part) {
   const std::vector<std::int64_t> keys = everybodys(key);
-  ensure(std::ranges::count(keys, key) == group_.ranks(), "rank " + std::to_string(rank()) + " collects " +
-                                                              std::to_string(key) +
-                                                              " while another rank collects something else");
+  ensure(std::ranges::count(keys, key) == group_.ranks(),
+         "rank " + std::to_string(rank()) +
+             " is at another evaluation or checkpoint than some other rank; all ranks must reach them in the same "
+             "order");
   return group_.gather(part, patience_);
 }
 

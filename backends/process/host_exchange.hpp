@@ -1,4 +1,4 @@
-// The services of a rank that are not training's communication: agreement, collections, results.
+// Collectives of host bytes beside training: agree(), collect(), barriers, results.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-/// Host bytes between ranks; metered nowhere.
+/// Collectives of host bytes between all ranks, unmetered.
 class HostExchange {
  public:
   using Parts = RankRuntime::Parts;
@@ -17,14 +17,14 @@ class HostExchange {
   HostExchange(HostGroup& group, Patience patience) : group_(group), patience_(patience) {}
 
   std::int64_t agree(std::int64_t value, ReduceOp op);
-  /// Everybody's part on rank 0, in rank order; nothing elsewhere. Throws Error when ranks name different keys.
+  /// The parts of all ranks on rank 0, in rank order; nothing elsewhere. Throws Error when ranks give different keys.
   Parts gather(std::int64_t key, const std::vector<std::byte>& part);
-  /// Everybody's part on every rank.
+  /// The parts of all ranks on every rank.
   Parts all_gather(const std::vector<std::byte>& part) { return group_.all_gather(part, patience_); }
-  /// Everybody's number on every rank.
+  /// An all-gather of one number per rank.
   std::vector<std::int64_t> everybodys(std::int64_t value);
-  /// Waits for everybody as long as it takes: somebody may be computing for long.
-  void meet() { group_.barrier({}); }
+  /// A barrier without a timeout, since a rank may be computing for long.
+  void barrier() { group_.barrier({}); }
   int rank() const { return group_.rank(); }
 
  private:

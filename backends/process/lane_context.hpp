@@ -1,4 +1,4 @@
-// What the communicators of one lane share.
+// The name, timeout, failure and device that the communicators of one lane use.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace trigram {
 
-/// Shared by them; the rank's failure and the lane's device outlive them all.
+/// What the communicators of one lane share; the rank's failure and the lane's device must outlive it.
 struct LaneContext {
   LaneContext(std::string lane_name, double seconds, Failure& of_rank, Device& of_lane)
       : name(std::move(lane_name)), timeout(seconds), failure(of_rank), device(of_lane) {}
 
-  /// "rank 3, step 5, lane 1 (buckets 0, 2, ...)", and the lane's name alone behind a rank that is in no run. On the
-  /// lane's own thread only.
+  /// "rank 3, step 5, lane 1 (buckets 0, 2, ...)", or "rank 3, main lane" outside of a run. On the lane's own thread
+  /// only.
   std::string place(int rank) const {
     const Timeline& timeline = device.timeline();
     std::string where = timeline.where();

@@ -5,10 +5,10 @@
 
 namespace trigram {
 
-/// A body and its end.
+/// A task and its end.
 class LaneThread::Task {
  public:
-  explicit Task(std::function<void()> body) : work_(std::move(body)), end_(work_.get_future().share()) {}
+  explicit Task(std::function<void()> work) : work_(std::move(work)), end_(work_.get_future().share()) {}
   void run() { work_(); }
   const std::shared_future<void>& end() const { return end_; }
 
@@ -25,7 +25,7 @@ class LaneThread::Handle final : public Pending::State {
   bool done() override { return task_->end().wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
 
   void wait() override {
-    // Waiting while an error unwinds: the peers that the body waits for may never hear from this rank's main lane.
+    // Waiting while an error unwinds: the peers that the task waits for may never hear from this rank's main lane.
     if (std::uncaught_exceptions() > 0) failure_.release();
     try {
       task_->end().get();
@@ -51,12 +51,12 @@ LaneThread::~LaneThread() {
   thread_.join();
 }
 
-Pending LaneThread::launch(std::function<void()> body) {
-  const auto task = std::make_shared<Task>([this, body = std::move(body)] {
+Pending LaneThread::launch(std::function<void()> task) {
+  const auto launched = std::make_shared<Task>([this, task = std::move(task)] {
     if (failed_ != nullptr) std::rethrow_exception(failed_);
     try {
       if (failure_.leaving()) failure_.rethrow();
-      body();
+      task();
     } catch (...) {
       failed_ = std::current_exception();
       failure_.report(failed_);
@@ -65,10 +65,10 @@ Pending LaneThread::launch(std::function<void()> body) {
   });
   {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(task);
+    tasks_.push_back(launched);
   }
   changed_.notify_one();
-  return Pending(std::make_unique<Handle>(task, failure_));
+  return Pending(std::make_unique<Handle>(launched, failure_));
 }
 
 void LaneThread::work() {

@@ -1,4 +1,4 @@
-// The thread of one lane: runs bodies in the order in which they were launched.
+// The thread of one lane: runs tasks in the order in which they were launched.
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +13,7 @@
 
 namespace trigram {
 
-/// Lives as long as its lane. After a body that failed none runs: the later ones fail with its error. The destructor
+/// Lives as long as its lane. After a task that failed none runs: the later ones fail with its error. The destructor
 /// lets what was launched end first.
 class LaneThread {
  public:
@@ -22,7 +22,7 @@ class LaneThread {
   LaneThread(const LaneThread&) = delete;
   LaneThread& operator=(const LaneThread&) = delete;
 
-  Pending launch(std::function<void()> body);
+  Pending launch(std::function<void()> task);
 
  private:
   class Task;
@@ -34,7 +34,7 @@ class LaneThread {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Task>> tasks_;
-  std::exception_ptr failed_;  ///< of the first body that failed; for the thread alone
+  std::exception_ptr failed_;  ///< of the first task that failed; for the thread alone
   bool closed_ = false;
   std::thread thread_;
 };

@@ -1,4 +1,4 @@
-// Messages between processes that no exchange expects: what RPC travels by.
+// Point-to-point messages of RPC between processes, beside those of exchanges.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +11,40 @@
 
 namespace trigram {
 
-/// What comes first of every request, as integers of 64 bits.
+/// The header of a request, which is sent before its bytes, as integers of 64 bits.
 struct Envelope {
-  static constexpr std::int64_t leaving = -1;  ///< in place of a lane: its sender asks nothing more
+  static constexpr std::int64_t leaving = -1;  ///< in place of a lane: its sender sends no more requests
 
   std::int64_t lane = leaving;
   std::int64_t subject = 0;
   std::int64_t dtype = 0, count = 0, modelled_count = 0;  ///< of the request's bytes
   std::int64_t reply_bytes = 0;
 
-  /// Its bytes, as a message.
+  /// This header as a buffer, to be sent.
   Buffer bytes() { return {this, Shape::of(sizeof *this / sizeof lane, DType::i64)}; }
 };
 
-/// One message, whose ends match by its tag; several of one tag and pair match in their order.
-struct Letter {
+/// A send or receive with a tag, as in MPI; several of one tag between the same two ranks match in their order.
+struct TaggedMessage {
   Transfer transfer;
   std::int64_t tag;
 };
 
-/// One rank's end of the messages between all ranks, numbered as in the whole run.
+/// One rank's end of the point-to-point messages between all ranks of the job.
 class Mail {
  public:
   static constexpr std::int64_t envelope_tag = 0;
 
   virtual ~Mail() = default;
-  /// From now on letters can be carried; `serves` says whether this rank will take envelopes, its own included.
-  /// Collective.
+  /// Must be called before the other functions; `serves` says whether this rank will receive requests, its own
+  /// included. Collective.
   virtual void open(bool serves) = 0;
-  /// Carries letters together and returns when all have ended. Several lanes may call at once. Throws BackendError,
-  /// which begins with `operation`, when a peer fails or the lane's timeout passes, and the rank's first error when
-  /// another lane has failed.
-  virtual void carry(std::span<const Letter> letters, const LaneContext& lane, const std::string& operation) = 0;
-  /// The next letter of `envelope_tag` that anybody has sent this rank, in order of arrival, with its sender. Waits at
+  /// Sends and receives these messages together and returns when all are complete. Several lanes may call at once.
+  /// Throws BackendError, which begins with `operation`, when a peer fails or the lane's timeout passes, and the rank's
+  /// first error when another lane has failed.
+  virtual void carry(std::span<const TaggedMessage> messages, const LaneContext& lane,
+                     const std::string& operation) = 0;
+  /// Receives the next request header from any rank (MPI_ANY_SOURCE), in order of arrival, and its sender. Waits at
   /// most `seconds` (0: forever) and then throws BackendError, which says that `operation` waited for `what`.
   virtual std::pair<int, Envelope> take(const LaneContext& lane, double seconds, const std::string& operation,
                                         const std::string& what) = 0;

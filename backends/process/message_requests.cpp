@@ -10,8 +10,8 @@ namespace {
 std::int64_t content_tag(std::int64_t lane) { return 1 + 2 * lane; }
 std::int64_t reply_tag(std::int64_t lane) { return 2 + 2 * lane; }
 
-Letter to(int peer, Buffer bytes, std::int64_t tag) { return {Transfer::send_to(peer, bytes), tag}; }
-Letter from(int peer, Buffer bytes, std::int64_t tag) { return {Transfer::receive_from(peer, bytes), tag}; }
+TaggedMessage to(int peer, Buffer bytes, std::int64_t tag) { return {Transfer::send_to(peer, bytes), tag}; }
+TaggedMessage from(int peer, Buffer bytes, std::int64_t tag) { return {Transfer::receive_from(peer, bytes), tag}; }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ class MessageRequests::Asked final : public Request {
   Asked(MessageRequests& requests, int from, const Envelope& envelope, OwnedBuffer bytes)
       : Request(from, static_cast<int>(envelope.subject), std::move(bytes)), requests_(requests), envelope_(envelope) {}
 
-  /// Sent when the lane is here again, which then holds up nobody who waits for it to end its body.
+  /// Sent when the lane is here again, which then holds up nobody who waits for it to end its task.
   void reply(Buffer with) override {
     ensure(with.bytes() == envelope_.reply_bytes, "rank ", requests_.host_.rank(), " replies ", with.bytes(),
            " bytes where rank ", asker, " expects ", envelope_.reply_bytes,
@@ -29,8 +29,8 @@ class MessageRequests::Asked final : public Request {
     Device& device = requests_.lanes_(requests_.serving_lane_).device;
     OwnedBuffer bytes = device.allocate_unfilled(with.shape());
     if (with.bytes() > 0) device.copy(with.as(DType::u8), bytes.view().as(DType::u8));
-    const Letter letter = to(asker, bytes.view(), reply_tag(envelope_.lane));
-    requests_.replies_.push_back({letter, std::move(bytes)});
+    const TaggedMessage message = to(asker, bytes.view(), reply_tag(envelope_.lane));
+    requests_.replies_.push_back({message, std::move(bytes)});
   }
 
  private:
@@ -57,14 +57,14 @@ void MessageRequests::ask(int lane, std::span<const Ask> asks) {
     envelopes.push_back({lane, one.subject, static_cast<std::int64_t>(shape.dtype), shape.count, shape.modelled_count,
                          one.reply.bytes()});
   }
-  std::vector<Letter> letters;
-  for (const Ask& one : asks) letters.push_back(from(one.peer, one.reply, reply_tag(lane)));
+  std::vector<TaggedMessage> messages;
+  for (const Ask& one : asks) messages.push_back(from(one.peer, one.reply, reply_tag(lane)));
   for (std::size_t i = 0; i < asks.size(); ++i) {
-    letters.push_back(to(asks[i].peer, envelopes[i].bytes(), Mail::envelope_tag));
-    letters.push_back(to(asks[i].peer, asks[i].request, content_tag(lane)));
+    messages.push_back(to(asks[i].peer, envelopes[i].bytes(), Mail::envelope_tag));
+    messages.push_back(to(asks[i].peer, asks[i].request, content_tag(lane)));
   }
   const LaneContext& context = lanes_(lane);
-  mail_.carry(letters, context, describe(context, "ask"));
+  mail_.carry(messages, context, describe(context, "ask"));
 }
 
 std::unique_ptr<Request> MessageRequests::next() {
@@ -82,8 +82,8 @@ std::unique_ptr<Request> MessageRequests::next() {
     }
     OwnedBuffer content = context.device.allocate_unfilled(
         {envelope.count, static_cast<DType>(envelope.dtype), envelope.modelled_count, false});
-    const Letter letter = from(asker, content.view(), content_tag(envelope.lane));
-    mail_.carry(std::span(&letter, 1), context, describe(context, "serve"));
+    const TaggedMessage message = from(asker, content.view(), content_tag(envelope.lane));
+    mail_.carry(std::span(&message, 1), context, describe(context, "serve"));
     return std::make_unique<Asked>(*this, asker, envelope, std::move(content));
   }
   return nullptr;
@@ -91,23 +91,23 @@ std::unique_ptr<Request> MessageRequests::next() {
 
 void MessageRequests::send_replies() {
   const LaneContext& context = lanes_(serving_lane_);
-  std::vector<Letter> letters;
-  for (const Reply& reply : replies_) letters.push_back(reply.letter);
-  if (!letters.empty()) mail_.carry(letters, context, describe(context, "serve"));
+  std::vector<TaggedMessage> messages;
+  for (const Reply& reply : replies_) messages.push_back(reply.message);
+  if (!messages.empty()) mail_.carry(messages, context, describe(context, "serve"));
   replies_.clear();
 }
 
 void MessageRequests::leave() {
   const LaneContext& context = lanes_(0);
   Envelope goodbye;
-  std::vector<Letter> letters;
-  for (const int rank : serving_) letters.push_back(to(rank, goodbye.bytes(), Mail::envelope_tag));
-  if (!letters.empty()) mail_.carry(letters, context, describe(context, "leave"));
+  std::vector<TaggedMessage> messages;
+  for (const int rank : serving_) messages.push_back(to(rank, goodbye.bytes(), Mail::envelope_tag));
+  if (!messages.empty()) mail_.carry(messages, context, describe(context, "leave"));
 }
 
-void MessageRequests::exclusively(const std::function<void()>& body) {
+void MessageRequests::exclusively(const std::function<void()>& function) {
   const std::lock_guard lock(guard_);
-  body();
+  function();
 }
 
 std::string MessageRequests::describe(const LaneContext& lane, const char* operation) const {

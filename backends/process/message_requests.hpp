@@ -1,4 +1,4 @@
-// RPC by messages between processes: a serving rank takes whatever comes first.
+// RPC by messages between processes: a serving rank receives requests from any rank.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace trigram {
 
-/// One rank's end. A request is an envelope and its bytes; these and the reply find the asking lane by a tag. There is
-/// no mail in a run that asks nothing.
+/// One rank's end. A request is a header (Envelope) and its bytes; the tag of these and of the reply names the asking
+/// lane. A run without RPC sends nothing.
 class MessageRequests final : public Requests {
  public:
   using ContextOfLane = std::function<const LaneContext&(int lane)>;
@@ -25,12 +25,12 @@ class MessageRequests final : public Requests {
   void ask(int lane, std::span<const Ask> asks) override;
   std::unique_ptr<Request> next() override;
   void leave() override;
-  void exclusively(const std::function<void()>& body) override;
+  void exclusively(const std::function<void()>& function) override;
 
  private:
   class Asked;
   struct Reply {
-    Letter letter;
+    TaggedMessage message;
     OwnedBuffer bytes;
   };
   void send_replies();

@@ -11,15 +11,16 @@
 
 namespace trigram {
 
-/// This process among those of its job.
+/// The rank of this process in its job, and the node of every rank.
 struct PlaceInJob {
   int rank = 0;
-  std::vector<int> node_of_rank;  ///< without gaps
+  std::vector<int> node_of_rank;  ///< numbered from 0 without gaps
 
   int ranks() const { return static_cast<int>(node_of_rank.size()); }
 };
 
-/// One brings its place, its transport, and words. Its parameters are `ranks_per_node` and `timeout`, and its own.
+/// Base of such backends. A derived class implements place(), connect(), how_to_start() and facts(). All have the
+/// parameters `ranks_per_node` and `timeout` (seconds).
 class ProcessBackend : public Backend {
  public:
   int default_ranks() const override { return place().ranks(); }
@@ -28,25 +29,26 @@ class ProcessBackend : public Backend {
   bool spans_processes() const override { return true; }
   int process_rank() const override { return place().rank; }
   std::string refuses_entering() const override { return {}; }
-  std::unique_ptr<EnteredRank> enter(const World& world) override { return rank_of(world, Loop::of_a_guest); }
+  std::unique_ptr<EnteredRank> enter(const World& world) override { return rank_of(world, Loop::callers); }
   Outcome run(const World& world, const RankBody& body) override {
     return run_entered(*rank_of(world, Loop::ours), body);
   }
 
  protected:
-  /// `nodes_by_default` says which ranks are a node where nobody says how many are: "those that share memory".
+  /// `nodes_by_default` describes the nodes where `ranks_per_node` is not given, for help: "those that share memory".
   ProcessBackend(Params& params, const std::string& nodes_by_default);
 
   /// Joins the job at the first call, which is collective.
   virtual const PlaceInJob& place() const = 0;
-  /// Who started how many processes, and how to start as many as are asked for: "MPI started 2; start it with: …".
+  /// A sentence on what started how many processes, and how to start `ranks` of them: "MPI started 2; start it with:
+  /// …".
   virtual std::string how_to_start(int ranks) const = 0;
-  /// Of one run.
+  /// Makes the transport of one run.
   virtual std::unique_ptr<Transport> connect() const = 0;
   /// As Outcome::facts.
   virtual std::string facts(const std::vector<int>& node_of_rank) const = 0;
 
-  /// Seconds that ranks may take to meet, and an exchange to end; 0: forever.
+  /// Seconds that ranks may take to join, and an exchange to end; 0: forever.
   double timeout() const { return timeout_; }
 
  private:

@@ -1,4 +1,4 @@
-// What communicators of a rank's lanes share where lanes are threads.
+// Base of the communicators of backends whose lanes are threads.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace trigram {
 
-/// A group of ranks, on a lane that only one thread uses at a time. A backend brings `exchange` and `make_part`.
+/// A group of ranks, on a lane that only one thread uses at a time. A backend implements `exchange` and `make_part`.
 class ProcessCommunicator : public Communicator {
  public:
   int rank() const final { return rank_; }
@@ -24,10 +24,11 @@ class ProcessCommunicator : public Communicator {
  protected:
   using LaneOfGroup = std::shared_ptr<const LaneContext>;
 
-  /// `world_ranks` by rank of the group, `own` among all; `name` is for messages: "all ranks".
+  /// `world_ranks`: the rank in the job of each rank of the group; `own`: this rank's in the job; `name` is for error
+  /// messages: "all ranks".
   ProcessCommunicator(std::string name, std::vector<int> world_ranks, int own, LaneOfGroup lane);
 
-  /// The same kind of communicator for a part, as a GroupPart has it, with a name for messages.
+  /// The same kind of communicator for one group of a split (GroupPart), with a name for error messages.
   virtual std::unique_ptr<Communicator> make_part(std::string name, const std::vector<int>& members, int part) = 0;
 
   static bool is_receive(const Transfer& transfer) { return transfer.direction == Transfer::Direction::receive; }
@@ -51,7 +52,7 @@ class ProcessCommunicator : public Communicator {
   std::vector<int> world_ranks_;
   int rank_;
   LaneOfGroup lane_;
-  std::atomic<std::int64_t> operations_{0};  ///< so far, for messages
+  std::atomic<std::int64_t> operations_{0};  ///< so far, for error messages
 };
 
 }  // namespace trigram

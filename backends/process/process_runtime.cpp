@@ -24,7 +24,7 @@ void ProcessRuntime::collect(std::int64_t key, std::vector<std::byte> part,
   const Clock::Stop stop(clock_);
   Parts parts = host_.gather(key, part);
   if (rank() == 0) complete(std::move(parts));
-  host_.meet();
+  host_.barrier();
 }
 
 void ProcessRuntime::begin() {

@@ -1,4 +1,4 @@
-// One process as one rank of a run: its clock, and what it settles with the others.
+// One process as one rank of a run: its clock, and its collectives of host bytes.
 #pragma once
 
 #include <exception>
@@ -10,28 +10,28 @@
 
 namespace trigram {
 
-/// Whatever its lanes are. Lives for one run.
+/// Base of the runtimes of such ranks, whatever their lanes are. Lives for one run.
 class ProcessRuntime : public RankRuntime {
  public:
   double now() const override { return clock_.now(); }
   std::int64_t agree(std::int64_t value, ReduceOp op) override { return host_.agree(value, op); }
-  /// As long as it takes: a server may wait while others train.
-  void meet() override { host_.meet(); }
+  /// Without a timeout: a server may wait while others train.
+  void barrier() override { host_.barrier(); }
   /// Blocks all ranks until `complete` has returned on rank 0; each rank's clock stands still meanwhile.
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
 
   /// As EnteredRank::follow.
   virtual void follow(void* /*stream*/) {}
-  /// All ranks enter, and their clocks start together.
+  /// A barrier, after which the clocks of all ranks start.
   virtual void begin();
-  /// All that was ordered has run: this rank's last moment in the run, by its clock. Collective.
+  /// Waits until all enqueued work has run; this rank's last time in the run, by its clock, in seconds. Collective.
   virtual double end() { return now(); }
   /// Every rank's bytes, on every rank.
   Parts exchange_results(const std::vector<std::byte>& own) { return host_.all_gather(own); }
-  /// The first error of this rank, which releases its lanes; ranks that wait for it learn why.
+  /// Reports the first error of this rank, which wakes its lanes; ranks that wait for it learn why.
   virtual void fail(const std::exception_ptr& error) noexcept = 0;
-  /// As Transport::forsake.
-  virtual void forsake() noexcept {}
+  /// As Transport::mark_lost.
+  virtual void mark_lost() noexcept {}
 
  protected:
   /// The group outlives it. `timeout`: seconds that one operation may wait; 0: forever.

@@ -12,11 +12,12 @@
 
 namespace trigram {
 
-/// All lanes, each with its thread, which ends first. The main lane has none: it is the thread that runs the rank.
+/// All lanes of a rank. Each lane but 0 has a thread, joined before the lane is destroyed; lane 0, the main lane, runs
+/// on the thread that runs the rank.
 class ThreadedLanes {
  public:
-  /// Of the rank whose runtime `owner` is; it, the clock and the transport outlive them. Collective. `timeout` as in
-  /// LaneContext.
+  /// Collective. `owner` is the rank's runtime; it, `clock` and `transport` must outlive this. `timeout` in seconds, as
+  /// in LaneContext.
   ThreadedLanes(const RankRuntime& owner, const World& world, double timeout, const Clock& clock, Transport& transport);
   ~ThreadedLanes();
   ThreadedLanes(const ThreadedLanes&) = delete;
@@ -25,7 +26,7 @@ class ThreadedLanes {
   Lane& lane(int index);
   const LaneContext& context(int index) const;
   /// As RankRuntime::launch.
-  Pending launch(int lane, std::function<void()> body);
+  Pending launch(int lane, std::function<void()> task);
 
  private:
   struct OwnLane;

@@ -28,9 +28,9 @@ ThreadedRuntime::ThreadedRuntime(std::unique_ptr<Transport> transport, const Wor
   }
 }
 
-Pending ThreadedRuntime::launch(int lane, std::function<void()> body) {
+Pending ThreadedRuntime::launch(int lane, std::function<void()> task) {
   layout().require_startable(lane);
-  return lanes_->launch(lane, std::move(body));
+  return lanes_->launch(lane, std::move(task));
 }
 
 void ThreadedRuntime::stop_lanes() {

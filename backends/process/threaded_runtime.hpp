@@ -11,23 +11,23 @@
 
 namespace trigram {
 
-/// Making it is collective: ranks compare what they were given, and then every lane gets communicators of its own.
+/// Making it is collective: ranks compare their configuration, and then every lane gets communicators of its own.
 class ThreadedRuntime final : public ProcessRuntime {
  public:
   ThreadedRuntime(std::unique_ptr<Transport> transport, const World& world, std::vector<int> node_of_rank,
                   double timeout);
 
   Lane& lane(int index) override { return lanes_->lane(index); }
-  Pending launch(int lane, std::function<void()> body) override;
+  Pending launch(int lane, std::function<void()> task) override;
   Requests& requests() override { return requests_; }
   void stop_lanes() override;
   void fail(const std::exception_ptr& error) noexcept override;
-  void forsake() noexcept override { transport_->forsake(); }
+  void mark_lost() noexcept override { transport_->mark_lost(); }
 
  private:
   std::unique_ptr<Transport> transport_;
   MessageRequests requests_;
-  std::unique_ptr<ThreadedLanes> lanes_;  ///< which end while somebody can still wake them
+  std::unique_ptr<ThreadedLanes> lanes_;  ///< last member, so that lanes end while the transport can still wake them
 };
 
 }  // namespace trigram

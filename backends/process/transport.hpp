@@ -1,4 +1,4 @@
-// What a backend brings for a process that is a rank: how its bytes reach the other ranks.
+// What a backend implements for a process that is a rank: how its bytes reach the other ranks.
 #pragma once
 
 #include <exception>
@@ -21,23 +21,24 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  /// The rank's first error, at which whoever waits for this network looks.
+  /// The rank's first error, which a lane that waits for this network checks.
   Failure& failure() { return failure_; }
-  /// Agreement, collections and results go by it.
+  /// Carries agree(), collect() and the results of a run.
   virtual HostGroup& host() = 0;
-  /// All ranks were given the same configuration, and have so many lanes.
+  /// Called once ranks have compared their configuration: every rank has `lanes` lanes.
   virtual void connect(int /*lanes*/) {}
-  /// The arithmetic of one lane: by default the processor's.
+  /// The kernels of one lane: by default those of the CPU.
   virtual std::shared_ptr<Kernels> kernels();
   /// This rank's communicator in one of `lane_groups`, on the lane of that index; no other lane uses it.
-  virtual std::unique_ptr<Communicator> communicator(int lane, const Parting& parting,
+  virtual std::unique_ptr<Communicator> communicator(int lane, const RankPartition& partition,
                                                      const std::shared_ptr<LaneContext>& context) = 0;
-  /// What RPC travels by.
+  /// The point-to-point messages that RPC uses.
   virtual Mail& mail() = 0;
-  /// This rank has failed, as `failure` knows by then: ranks that wait for it are to learn why.
+  /// This rank has failed, and `failure` holds the error: tells ranks that wait for it why.
   virtual void fail(const std::exception_ptr& /*error*/) noexcept {}
-  /// The rank is gone without having left, in a process whose program may go on as if nothing was.
-  virtual void forsake() noexcept {}
+  /// The rank failed or was destroyed without `leave`, and its program may keep running: makes sure that the other
+  /// ranks end too, as MPI does by aborting the job when this process exits.
+  virtual void mark_lost() noexcept {}
 
  private:
   Failure failure_;

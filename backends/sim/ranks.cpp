@@ -24,12 +24,12 @@ Ranks::Ranks(const Cluster& cluster, const World& world) : simulation_(cluster, 
 std::vector<GroupsOfLane> Ranks::make_groups() {
   const LaneLayout& layout = simulation_.layout();
   std::vector<GroupsOfLane> made(static_cast<std::size_t>(layout.lanes()));
-  for (const Parting& parting : lane_groups(*simulation_.map())) {
-    const std::vector<std::vector<int>> groups = parting.groups();
+  for (const RankPartition& partition : lane_groups(*simulation_.map())) {
+    const std::vector<std::vector<int>> groups = partition.groups();
     for (int lane = 0; lane < layout.lanes(); ++lane) {
       auto& of_rank = made[static_cast<std::size_t>(lane)].emplace_back(static_cast<std::size_t>(simulation_.ranks()));
       for (const std::vector<int>& members : groups) {
-        const auto group = std::make_shared<Group>(simulation_, members, lane, parting.name);
+        const auto group = std::make_shared<Group>(simulation_, members, lane, partition.name);
         for (int rank = 0; rank < group->size(); ++rank)
           of_rank[static_cast<std::size_t>(group->member(rank))] = {group, rank};
       }

@@ -1,4 +1,4 @@
-// Lanes as long-lived actors, each with a queue of bodies.
+// Lanes as long-lived actors, each with a queue of tasks.
 #include "backends/sim/runtime.hpp"
 
 #include <exception>
@@ -13,7 +13,7 @@ namespace trigram::sim {
 
 namespace sg = simgrid::s4u;
 
-/// One started body.
+/// One started task.
 struct Runtime::Task {
   std::function<void()> body;
   std::int64_t step = 0;  ///< of LaneWork
@@ -29,7 +29,7 @@ struct Runtime::Stream {
   sg::ActorPtr actor;  ///< held, as those of ranks
   bool idle = false;   ///< waits for work
   bool waited_for = false;
-  std::exception_ptr failed;  ///< of the first body that failed: none runs after it
+  std::exception_ptr failed;  ///< of the first task that failed: none runs after it
 };
 
 namespace {
@@ -103,11 +103,11 @@ double Runtime::now() const { return simulation_.now(); }
 
 double Runtime::take_busy_seconds() { return simulation_.gpu(rank()).take_busy_seconds(); }
 
-Pending Runtime::launch(int lane, std::function<void()> body) {
+Pending Runtime::launch(int lane, std::function<void()> work) {
   layout().require_startable(lane);
   std::unique_ptr<Stream>& stream = streams_[static_cast<std::size_t>(lane)];
   auto task = std::make_shared<Task>();
-  task->body = std::move(body);
+  task->body = std::move(work);
   task->step = simulation_.work(rank(), layout().starter_of(lane)).step;
   blocking([&] {
     if (stream == nullptr) {
@@ -126,10 +126,10 @@ Pending Runtime::launch(int lane, std::function<void()> body) {
   return Pending(std::make_unique<LanePending>(task, *stream, simulation_, of_starter, lane));
 }
 
-void Runtime::run_in_place(int lane, const std::function<void()>& body) {
+void Runtime::run_in_place(int lane, const std::function<void()>& task) {
   simulation_.work(rank(), lane).step = simulation_.work(rank(), 0).step;
   ++simulation_.work(rank(), lane).body;
-  body();
+  task();
 }
 
 void Runtime::step_ends() { ++simulation_.work(rank(), 0).step; }
@@ -137,7 +137,7 @@ void Runtime::step_ends() { ++simulation_.work(rank(), 0).step; }
 void Runtime::serve(Stream& stream, int lane) {
   const Standstill::Actor actor(simulation_.watch().standstill());
   for (;;) {
-    blocking([] {});  // a killed lane begins no further body
+    blocking([] {});  // a killed lane begins no further task
     if (stream.queue.empty()) {
       stream.idle = true;
       const Standstill::Rest rest(simulation_.watch().standstill());
@@ -169,9 +169,9 @@ std::int64_t Runtime::agree(std::int64_t value, ReduceOp op) {
   return simulation_.all_ranks().agree(rank(), value, op);
 }
 
-void Runtime::meet() { simulation_.all_ranks().meet(rank()); }
+void Runtime::barrier() { simulation_.all_ranks().meet(rank()); }
 
-void Runtime::go_on_at(double seconds) {
+void Runtime::resume_at(double seconds) {
   while (now() < seconds) blocking([&] { sg::this_actor::sleep_until(seconds); });
 }
 

@@ -31,17 +31,17 @@ class Runtime final : public RankRuntime {
   Lane& lane(int index) override;
   double now() const override;
   double take_busy_seconds() override;
-  Pending launch(int lane, std::function<void()> body) override;
-  void run_in_place(int lane, const std::function<void()>& body) override;
+  Pending launch(int lane, std::function<void()> task) override;
+  void run_in_place(int lane, const std::function<void()>& task) override;
   void step_ends() override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override;
-  void meet() override;
-  void go_on_at(double seconds) override;
+  void barrier() override;
+  void resume_at(double seconds) override;
   Requests& requests() override { return requests_; }
-  /// A rank that fails ends the run in the same instant, before a body of its lanes could go on.
+  /// A rank that fails ends the run in the same instant, before a task of its lanes could go on.
   void stop_lanes() override {}
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override;
-  bool collects_unnoticed() const override { return true; }
+  bool collect_is_free() const override { return true; }
 
   struct Task;
   struct Stream;

@@ -33,7 +33,7 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   /// Starts what keeps the run from hanging, planned events and foreign traffic, beside the actors of `ranks`.
-  /// `everybody` is for messages.
+  /// `everybody` is for error messages.
   void start(std::vector<RankRuntime*> ranks, std::shared_ptr<const Members> everybody);
   /// After the run: rethrows the first failure; throws BackendError for a host that failed, or a deadlock where not
   /// all ranks have ended.

@@ -45,7 +45,7 @@ class ThreadsBackend final : public Backend {
   std::unique_ptr<EnteredRank> enter(const World& world) override {
     static_cast<void>(nodes(world.ranks));
     const auto [network, rank] = next_place(world.ranks);
-    return rank_of(network, rank, world, Loop::of_a_guest);
+    return rank_of(network, rank, world, Loop::callers);
   }
 
   Outcome run(const World& world, const RankBody& body) override {

@@ -8,11 +8,11 @@
 
 namespace trigram::threads {
 
-std::unique_ptr<Communicator> ThreadTransport::communicator(int lane, const Parting& parting,
+std::unique_ptr<Communicator> ThreadTransport::communicator(int lane, const RankPartition& partition,
                                                             const std::shared_ptr<LaneContext>& context) {
-  const int color = parting.color[static_cast<std::size_t>(rank_)];
-  const std::string key = "lane " + std::to_string(lane) + " " + parting.name + " " + std::to_string(color);
-  return std::make_unique<ThreadCommunicator>(network_, key, parting.name, parting.group_of(rank_), rank_, context);
+  const int color = partition.color[static_cast<std::size_t>(rank_)];
+  const std::string key = "lane " + std::to_string(lane) + " " + partition.name + " " + std::to_string(color);
+  return std::make_unique<ThreadCommunicator>(network_, key, partition.name, partition.group_of(rank_), rank_, context);
 }
 
 HostGroup::Parts ThreadTransport::all_gather(const Bytes& own, Patience patience) {
@@ -27,9 +27,10 @@ HostGroup::Parts ThreadTransport::gather(const Bytes& own, Patience patience) {
   return parts;
 }
 
-void ThreadTransport::carry(std::span<const Letter> letters, const LaneContext& lane, const std::string& operation) {
+void ThreadTransport::carry(std::span<const TaggedMessage> messages, const LaneContext& lane,
+                            const std::string& operation) {
   Batch batch;
-  for (const auto& [transfer, tag] : letters) {
+  for (const auto& [transfer, tag] : messages) {
     require_data(transfer.buffer, "threads");
     const bool sends = transfer.direction == Transfer::Direction::send;
     if (tag == envelope_tag) {

@@ -14,7 +14,7 @@ class ThreadTransport final : public Transport, private HostGroup, private Mail 
   ThreadTransport(std::shared_ptr<Network> network, int rank) : network_(std::move(network)), rank_(rank) {}
 
   HostGroup& host() override { return *this; }
-  std::unique_ptr<Communicator> communicator(int lane, const Parting& parting,
+  std::unique_ptr<Communicator> communicator(int lane, const RankPartition& partition,
                                              const std::shared_ptr<LaneContext>& context) override;
   Mail& mail() override { return *this; }
   void fail(const std::exception_ptr& error) noexcept override { network_->ending.fail(rank_, error); }
@@ -26,7 +26,7 @@ class ThreadTransport final : public Transport, private HostGroup, private Mail 
   Parts gather(const Bytes& own, Patience patience) override;
 
   void open(bool /*serves*/) override {}
-  void carry(std::span<const Letter> letters, const LaneContext& lane, const std::string& operation) override;
+  void carry(std::span<const TaggedMessage> messages, const LaneContext& lane, const std::string& operation) override;
   std::pair<int, Envelope> take(const LaneContext& lane, double seconds, const std::string& operation,
                                 const std::string& what) override;
 

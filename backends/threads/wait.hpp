@@ -19,7 +19,7 @@ struct Wait {
   Failure& failure;  ///< of the rank that waits
   int rank;
   double seconds;                          ///< that it may last; 0: forever
-  std::function<std::string()> operation;  ///< that waits, for messages
+  std::function<std::string()> operation;  ///< that waits, for error messages
 
   /// Returns when `done`, which is asked under `lock` whenever `changed` is told. Throws BackendError when another rank
   /// fails or time is over, which says that the operation waited for `what()`; and the rank's first error when another

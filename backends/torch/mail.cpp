@@ -31,9 +31,9 @@ void TorchMail::hear(int asker) {
   }
 }
 
-void TorchMail::carry(std::span<const Letter> letters, const LaneContext& lane, const std::string& operation) {
+void TorchMail::carry(std::span<const TaggedMessage> tagged, const LaneContext& lane, const std::string& operation) {
   std::vector<Message> messages;
-  for (const auto& [transfer, tag] : letters) {
+  for (const auto& [transfer, tag] : tagged) {
     if (transfer.peer != carrier_.rank()) {
       messages.push_back(message_of(transfer, transfer.peer, tag));
       continue;

@@ -21,11 +21,11 @@ class TorchMail final : public Mail {
   TorchMail(const TorchMail&) = delete;
   TorchMail& operator=(const TorchMail&) = delete;
 
-  /// The lane on which letters travel: the one behind those of the rank.
+  /// The lane on which these messages travel: the one after those of the rank.
   void use_lane(int lane) { lane_ = lane; }
 
   void open(bool serves) override;
-  void carry(std::span<const Letter> letters, const LaneContext& lane, const std::string& operation) override;
+  void carry(std::span<const TaggedMessage> tagged, const LaneContext& lane, const std::string& operation) override;
   std::pair<int, Envelope> take(const LaneContext& lane, double seconds, const std::string& operation,
                                 const std::string& what) override;
 

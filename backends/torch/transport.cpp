@@ -17,12 +17,12 @@ void TorchTransport::connect(int lanes) {
   watch_ = std::make_unique<FailureWatch>(carrier_, *rendezvous_, failure());
 }
 
-std::unique_ptr<Communicator> TorchTransport::communicator(int lane, const Parting& parting,
+std::unique_ptr<Communicator> TorchTransport::communicator(int lane, const RankPartition& partition,
                                                            const std::shared_ptr<LaneContext>& context) {
   if (line_ == nullptr || line_->index != lane) line_ = std::make_shared<LaneLine>(LaneLine{lane, carrier_, context});
   const std::int64_t number = line_->tags.groups();
   line_->tags.use_groups(number + 1);
-  return std::make_unique<TorchCommunicator>(parting.name, parting.group_of(carrier_.rank()), number, line_);
+  return std::make_unique<TorchCommunicator>(partition.name, partition.group_of(carrier_.rank()), number, line_);
 }
 
 void TorchTransport::fail(const std::exception_ptr& error) noexcept {

@@ -20,7 +20,7 @@ class TorchTransport final : public Transport {
 
   HostGroup& host() override { return *rendezvous_; }
   void connect(int lanes) override;
-  std::unique_ptr<Communicator> communicator(int lane, const Parting& parting,
+  std::unique_ptr<Communicator> communicator(int lane, const RankPartition& partition,
                                              const std::shared_ptr<LaneContext>& context) override;
   Mail& mail() override { return mail_; }
   void fail(const std::exception_ptr& error) noexcept override;

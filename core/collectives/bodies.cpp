@@ -1,4 +1,4 @@
-// The body of every collective on top of exchange.
+// The implementation of every collective by exchanges.
 #include "core/collectives/bodies.hpp"
 
 #include <vector>

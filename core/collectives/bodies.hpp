@@ -1,4 +1,4 @@
-// Every collective on top of exchange: the body that runs where a backend does not perform the call itself.
+// Every collective by exchanges: the implementation that runs where a backend has none of its own.
 #pragma once
 
 #include "core/lane/communicator.hpp"

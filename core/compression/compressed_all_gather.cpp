@@ -13,7 +13,7 @@ Frames gather_frames(Worker& lane, Communicator& group, Buffer x, const Codec& c
     lane.device.copy(x, error);
     codec.decode_add(lane.device, frames[group.rank()], -1.0F, error, own);
   }
-  // The body of a ring of parts needs no scratch memory, where the frames are.
+  // The implementation of a ring of parts needs no scratch memory, where the frames are.
   group.all_gather(frames.all());
   return frames;
 }

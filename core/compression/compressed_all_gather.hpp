@@ -1,4 +1,4 @@
-// Everybody's frames to everybody, as systems without servers exchange compressed gradients (GRACE: Xu et al., ICDCS
+// An all-gather of frames, as systems without servers exchange compressed gradients (GRACE: Xu et al., ICDCS
 // 2021, doi:10.1109/ICDCS51616.2021.00060).
 #pragma once
 

@@ -9,7 +9,7 @@
 
 namespace trigram {
 
-/// One frame for each vector of a row. They lie one behind the other, each at a multiple of `alignment` bytes from the
+/// One frame for each vector of a row. They are back to back, each at a multiple of `alignment` bytes from the
 /// first, where kernels and networks are fastest; real and modelled sizes are exact for each. Their memory is the
 /// group's scratch memory, kept between calls and not filled: theirs until the group's is asked for again.
 class Frames {

@@ -15,7 +15,7 @@ namespace trigram {
 /// What becomes of the messages of a rank that is alone.
 enum class Messages { are_an_error, are_lost };
 
-/// A group of which nobody else is there.
+/// A group whose other ranks are missing.
 class LoneCommunicator final : public Communicator {
  public:
   LoneCommunicator(int rank, int size, Device& device, Messages messages)
@@ -46,8 +46,8 @@ class LoneRank : public RankRuntime {
   }
   Lane& lane(int) override { return lane_; }
   double now() const override { return 0; }
-  Pending launch(int, std::function<void()> body) override {
-    body();
+  Pending launch(int, std::function<void()> task) override {
+    task();
     return {};
   }
   std::int64_t agree(std::int64_t value, ReduceOp) override { return value; }

@@ -100,8 +100,9 @@ std::string wrong_mean(const Trial& trial, const TrialRun& run, const Training& 
   if (!promised) return {};
   const double share = off(training, trial, run.steps, 1);
   if (share <= *promised + mean_path_rounding) return {};
-  return "after " + std::to_string(run.steps) + " steps the mean of weights is off by " + short_text(share) +
-         " of what gradients moved it; declared " + short_text(*promised);
+  return "after " + std::to_string(run.steps) + " steps the mean of weights is off the path of the mean gradients by " +
+         short_text(share) + " of steps · learning rate · largest gradient; mean_error declares " +
+         short_text(*promised);
 }
 
 std::string wrong_direction(const Trial& trial, std::int64_t steps) {
@@ -123,9 +124,11 @@ std::string wrong_settling(const Trial& trial, const Training& training, std::in
   const double before = off(training, trial, steps, *share);
   const double after = off(trial.train(quiet), trial, steps, *share);
   if (after <= std::max(mean_path_rounding, settled_share * before)) return {};
-  return "the mean of weights is off by " + short_text(before) + " of what gradients of " + std::to_string(steps) +
-         " steps moved it, and by " + short_text(after) + " after " + std::to_string(settling_steps * steps) +
-         " steps without; what was left out must be made up for, as settles declares";
+  return "after " + std::to_string(steps) +
+         " steps with gradients the mean of weights is off the path of the mean gradients by " + short_text(before) +
+         " of steps · learning rate · largest gradient, and by " + short_text(after) + " after " +
+         std::to_string(settling_steps * steps) +
+         " more without; error feedback must make up for it, as settles declares";
 }
 
 }  // namespace trigram

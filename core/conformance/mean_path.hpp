@@ -9,7 +9,7 @@
 
 namespace trigram {
 
-/// "0.125", for messages.
+/// "0.125", for error messages.
 std::string short_text(double value);
 
 /// Steps that so many ranks have trained.

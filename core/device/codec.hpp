@@ -18,7 +18,7 @@ struct CodecProperties {
   bool unbiased = false;        ///< E C(x) = x
   bool contraction = false;     ///< E‖C(x) − x‖² ≤ bound·‖x‖² with bound < 1
   bool shared_indices = false;  ///< all ranks keep the same coordinates: frames may be all-reduced
-  double bound = 0;             ///< ω (unbiased) or 1 − c (contraction): E‖C(x) − x‖² ≤ bound·‖x‖²
+  double bound = 0;  ///< E‖C(x) − x‖² ≤ bound·‖x‖²: the ω of unbiased codecs, 1 − δ of δ-contractions
 };
 
 /// Bytes of device memory that one operation touches for `count` elements, for the roofline of the modelled GPU.
@@ -30,7 +30,8 @@ struct CodecTraffic {
   double of(CodecStep step) const {
     return step == CodecStep::encode ? encode : step == CodecStep::decode ? decode : decode_add;
   }
-  /// Of a codec that decodes every element: it reads a frame of so many bytes and writes the vector, or adds to it.
+  /// Of a codec that decodes every element: it reads a frame of `frame` bytes and writes the vector of `count`
+  /// elements, or adds to it; encoding touches `encode` bytes.
   static CodecTraffic dense(std::int64_t encode, std::int64_t frame, std::int64_t count) {
     return {static_cast<double>(encode), static_cast<double>(frame + 4 * count),
             static_cast<double>(frame + 8 * count)};
@@ -51,7 +52,8 @@ struct CodecPart {
 };
 
 /// Encodes f32 vectors into frames of u8. Products are registered once per kind of device
-/// ("cpu/minmax_uint8") and must give the same bits on every kind: a frame depends on no NaN's sign and payload.
+/// ("cpu/minmax_uint8") and must give the same bits on every kind: all NaNs encode alike, whatever their sign and
+/// payload.
 class Codec {
  public:
   static constexpr const char* registry_kind = "codec";
@@ -72,7 +74,8 @@ class Codec {
   /// The u8 shape of a frame for a vector of that shape, its modelled size from the vector's modelled count.
   Shape encoded_shape(const Shape& vector) const;
 
-  /// Writes the frame of `in` (f32) to `out` (u8, encoded_shape). Charges and records the time on `device`.
+  /// Writes the frame of `in` (f32) to `out` (u8, encoded_shape). Charges and records the time on `device`. `key` seeds
+  /// the random numbers of a stochastic codec; decode needs the same key.
   void encode(Device& device, Buffer in, Buffer out, const Key& key) const;
   /// Overwrites `out` (f32) with the vector of the frame `in`.
   void decode(Device& device, Buffer in, Buffer out, const Key& key) const;
@@ -82,9 +85,9 @@ class Codec {
   void encode_all(Device& device, std::span<const CodecPart> parts) const;
   void decode_all(Device& device, std::span<const CodecPart> parts) const;
   void decode_add_all(Device& device, std::span<const CodecPart> parts, float weight) const;
-  /// The server's part of a scatter-reduce: `out` = the frame, under `key`, of scale·Σ frames, decoded and added in
-  /// the order given. `sum` (f32) holds the vector that was encoded, or nothing of use where a device needs no memory
-  /// for it. Costs what the parts cost.
+  /// What the owner of a chunk does in C_LP_S (scatter-reduce): `out` = the frame, under `key`, of scale·Σ frames,
+  /// decoded and added in the order given. `sum` (f32) is scratch: its content is undefined afterwards. Costs what
+  /// decoding, adding and encoding cost one by one.
   void decode_reduce_encode(Device& device, std::span<const KeyedFrame> frames, float scale, Buffer sum, Buffer out,
                             const Key& key) const;
 
@@ -109,7 +112,7 @@ using Codecs = Registry<Codec>;
 
 /// The codec of any kind of device, for what is the same on all: sizes and properties, before any device exists.
 std::unique_ptr<Codec> make_codec_model(const std::string& spec);
-/// The same of codec `name`, which reads its parameters from `params`: all that nobody has read before.
+/// The same for codec `name` with `params`: its constructor reads its parameters from those that were not read before.
 std::unique_ptr<Codec> make_codec_model(const std::string& name, Params& params);
 
 /// Throws UsageError when `codec`, being unbiased with a bound of 1 or more for some count, would diverge where its own

@@ -37,18 +37,19 @@ class Check {
     if (x.count() != y.count() || x.dtype() != y.dtype())
       fail(elements_of(x) + " do not fit " + elements_of(y) + "; they must be alike");
   }
-  /// Each element of `of_lines` belongs to one row or column of `matrix`.
-  void lines(Lines lines, const Buffer& matrix, const Buffer& of_lines) const {
-    for (const Buffer& x : {matrix, of_lines}) type("the matrix, and what is of its lines,", x, DType::f32);
-    const bool whole = of_lines.count() == 0 ? matrix.count() == 0 : matrix.count() % of_lines.count() == 0;
+  /// Each element of `factors` belongs to one row or column of `matrix`.
+  void lines(Lines lines, const Buffer& matrix, const Buffer& factors) const {
+    for (const Buffer& x : {matrix, factors}) type("the matrix and its row or column factors", x, DType::f32);
+    const bool whole = factors.count() == 0 ? matrix.count() == 0 : matrix.count() % factors.count() == 0;
     if (!whole)
-      fail(elements_of(matrix) + " are no matrix of " + std::to_string(of_lines.count()) +
+      fail(elements_of(matrix) + " are no matrix of " + std::to_string(factors.count()) +
            (lines == Lines::rows ? " rows" : " columns"));
   }
   /// `matrix` has at least as many rows as columns.
   void tall(const Buffer& matrix, std::int64_t columns) const {
     if (columns < 1 || matrix.count() % columns != 0 || matrix.count() / columns < columns)
-      fail(elements_of(matrix) + " are no rows of " + std::to_string(columns) + " columns, at least as many");
+      fail(elements_of(matrix) + " are no matrix of " + std::to_string(columns) + " columns with at least " +
+           std::to_string(columns) + " rows");
   }
   /// The host's `bytes` are those of x.
   void bytes(const Buffer& x, std::size_t bytes) const {

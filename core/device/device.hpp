@@ -16,18 +16,18 @@ namespace trigram {
 class Codec;
 class Operation;
 
-/// What one kernel launch costs on the modelled GPU: launch + max(flops / peak, bytes / bandwidth), and what is known
-/// in seconds, which needs no launch.
+/// Cost of one kernel on the modelled GPU: launch + max(flops / peak, bytes / bandwidth) seconds; plus `seconds` that
+/// were measured, which need no launch.
 struct KernelCost {
   double flops = 0;
   double bytes = 0;
   double seconds = 0;
 };
 
-/// What the host of a rank does beside starting kernels, while the lane that needs it stands still.
+/// Work of a rank's host beside kernel launches, during which its lane stands still.
 enum class HostWork : std::uint8_t {
-  call,  ///< hands a collective, or an exchange that belongs to none, to what sends
-  step   ///< whatever it does once in a training step
+  call,  ///< starts one collective, or one exchange outside a collective (the cluster's call_overhead)
+  step   ///< everything else per training step (the cluster's step_overhead)
 };
 
 enum class CodecStep : std::uint8_t { encode, decode, decode_add };
@@ -60,8 +60,8 @@ class OwnedBuffer {
 };
 
 /// The device of one lane of one rank. Every public operation checks shapes and types (Error), charges its
-/// cost by the modelled sizes, and computes unless the buffers are phantoms. All operations are ordered on the
-/// lane; the host may look at results only after `download` or `synchronize`.
+/// cost by the modelled sizes, and computes unless the buffers are phantoms. All operations are enqueued on the
+/// lane, in order; the host may look at results only after `download` or `synchronize`.
 class Device {
  public:
   Device(std::shared_ptr<Kernels> kernels, Timeline& timeline) : kernels_(std::move(kernels)), timeline_(timeline) {}
@@ -77,8 +77,7 @@ class Device {
 
   /// Zero-filled memory of that shape; a phantom shape owns nothing.
   OwnedBuffer allocate(const Shape& shape);
-  /// The same with whatever the memory held before, for what is written whole before it is read: filling takes time
-  /// that no modelled clock knows.
+  /// The same without zero-filling, for memory that is overwritten before it is read: filling takes real time.
   OwnedBuffer allocate_unfilled(const Shape& shape);
   void upload(std::span<const std::byte> from, Buffer to);
   /// Waits for the lane, then copies to the host. Throws Error on a phantom.
@@ -90,30 +89,32 @@ class Device {
   /// Standard normal numbers, f32, the same bits on every kind of device: element i from word i of the key's stream, by
   /// the inverse of the normal distribution within 2e-7 of its size, between −6.34 and 6.34.
   void fill_normal(Buffer x, const Key& key);
-  void scale(Buffer x, float a);
-  void axpby(float a, Buffer x, float b, Buffer y);
-  /// y = x·y, element by element; an x of one f32 multiplies all of y, so that what a norm or a weight says never
-  /// visits the host.
+  void scale(Buffer x, float a);                     ///< x = a·x
+  void axpby(float a, Buffer x, float b, Buffer y);  ///< y = a·x + b·y
+  /// y = x·y, element by element; an x of one f32 multiplies all of y, so that a norm or a weight that was computed on
+  /// the device is never copied to the host.
   void multiply(Buffer x, Buffer y);
-  /// y = y/x, element by element or by one f32. Rounded as IEEE 754 says; what is divided by 0 is infinite or NaN.
+  /// y = y/x, in place in the second argument: element by element, or all by an x of one f32. Rounded as IEEE 754 says;
+  /// what is divided by 0 is infinite or NaN.
   void divide(Buffer x, Buffer y);
   /// x = x/divisor of whole numbers, towards zero; divisor is at least 1.
   void divide_whole(Buffer x, std::int64_t divisor);
-  /// x = √x.
+  /// x = √x, element by element: the square root, not the root of a collective.
   void root(Buffer x);
   /// y = y + a·x, where a is one f32 on the device.
   void add_scaled(Buffer a, Buffer x, Buffer y);
-  void reduce(ReduceOp op, Buffer x, Buffer y);
+  void reduce(ReduceOp op, Buffer x, Buffer y);  ///< y = op(y, x), any type; `mean` adds, and divides nothing
   /// y = Σ weights[i]·x[i], added in the order given; y may be one of the x.
   void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y);
-  void convert(Buffer x, Buffer y);
+  void convert(Buffer x, Buffer y);  ///< y = x in y's type: f32, f16 or bf16, to nearest even
   /// x ← x in the precision of `type`, f32 all along. Costs no time: a model of that type computes it so.
   void round_to(DType type, Buffer x);
-  void dot(Buffer x, Buffer y, Buffer result);
+  void dot(Buffer x, Buffer y, Buffer result);  ///< result, one f32, = Σ x_i y_i
+  /// c = alpha·op(a)·op(b) + beta·c, row-major f32; op transposes where the shape says so.
   void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c);
   /// norms[i] = the Euclidean length of row or column i of a row-major f32 matrix, of as many rows or columns as
-  /// `norms` has elements; 0 for a line of no elements. Squares are added in f64, so that none overflows, by the one
-  /// order of all sums: the same bits on every kind of device.
+  /// `norms` has elements; 0 for a row or column of no elements. Squares are added in f64, so that none overflows, by
+  /// the one order of all sums: the same bits on every kind of device.
   void norms(Lines lines, Buffer matrix, Buffer norms);
   /// Every element of row or column i of such a matrix is multiplied by factors[i].
   void multiply_lines(Lines lines, Buffer factors, Buffer matrix);
@@ -135,8 +136,8 @@ class Device {
   /// The operation of models registered for it, likewise.
   std::unique_ptr<Operation> make_operation(std::string_view spec) const;
 
-  /// Spends the simulated time of one kernel, or of `seconds` measured elsewhere (a profile's layer).
-  /// Does nothing on a real device and inside Uncharged.
+  /// Spends the simulated time of one kernel, or of `seconds` measured elsewhere (a layer of a profile, which is a
+  /// table of measured layer times). Does nothing on a real device and inside Uncharged.
   void charge(const KernelCost& cost) {
     if (uncharged_) return;
     if (fused_ == nullptr) return spend(cost);
@@ -159,8 +160,8 @@ class Device {
   /// span. They must be operations of this device only, and must not block. Calls do not nest.
   void fused(Activity activity, const char* name, const std::function<void()>& operations);
 
-  /// While it lives, operations of this device cost no simulated time: arithmetic that a profile's clock
-  /// or a collective's model already stands for. No blocking call may be made meanwhile.
+  /// While it lives, operations of this device cost no simulated time, because a profile's layer times or the model of
+  /// a collective include them. No blocking call may be made meanwhile.
   class Uncharged {
    public:
     explicit Uncharged(Device& device) : device_(device), before_(device.uncharged_) { device_.uncharged_ = true; }
@@ -188,7 +189,7 @@ class Device {
 
   /// Checks and charges y = x ∘ y; whether there is anything to compute.
   bool combines(const char* operation, Buffer x, Buffer y);
-  /// Checks and charges matrix = matrix ∘ factors by lines, likewise.
+  /// Checks and charges matrix = matrix ∘ factors by rows or columns, likewise.
   bool combines_lines(const char* operation, Lines lines, Buffer factors, Buffer matrix);
   OwnedBuffer allocated(const Shape& shape, void* (Kernels::*how)(std::size_t));
 

@@ -40,7 +40,7 @@ struct Span {
   SpannedCall call = {};
 };
 
-/// Where a lane is in a run, for messages.
+/// Where a lane is in a run, for error messages.
 struct RunPlace {
   int rank = -1;  ///< negative: in no run
   int lane = 0;
@@ -48,8 +48,8 @@ struct RunPlace {
   std::int64_t step = -1;  ///< negative: before the first one
 };
 
-/// Moments of a lane whose work runs later than it is ordered, as on a GPU's stream. A mark stands behind all work that
-/// was ordered before it, and has a time once that work is done. Marks are taken in the order in which they were set.
+/// Times of a lane whose work runs later than it is enqueued, as on a GPU's stream (CUDA events). A mark is enqueued
+/// after all work so far, and has a time once that work is done. Marks are taken in the order in which they were set.
 class Marks {
  public:
   virtual ~Marks() = default;
@@ -65,7 +65,7 @@ class Timeline {
  public:
   Timeline(std::function<double()> clock, bool keep_spans) : clock_(std::move(clock)), keep_spans_(keep_spans) {}
 
-  /// From now on a span begins and ends when its work does, not when it is ordered. Spans then count once `settle`
+  /// From now on a span begins and ends when its work does, not when it is enqueued. Spans then count once `settle`
   /// finds that their marks have passed.
   void use_marks(std::unique_ptr<Marks> marks) { marks_ = std::move(marks); }
   /// Counts the spans that ended since; with `wait` the host waits for all of them. Does nothing where no marks are
@@ -87,8 +87,8 @@ class Timeline {
   /// Another collective begins on the lane: its number.
   std::int32_t count_call() { return ++calls_; }
 
-  /// What the lane is doing or ordering, for messages: "all_reduce of bucket 3", "all_reduce", or empty. On the lane's
-  /// own thread only.
+  /// What the lane is doing or enqueuing, for error messages: "all_reduce of bucket 3", "all_reduce", or empty. On the
+  /// lane's own thread only.
   std::string doing() const;
 
   /// From now on the lane works there. On the lane's own thread only, as `where`.

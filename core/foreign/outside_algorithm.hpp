@@ -27,7 +27,7 @@ class OutsideLane {
   /// run's hierarchy: "mean" (C_FP_S), or "gradient_mean" in the type in which gradients travel; they have no group.
   /// Throws UsageError or Error for another word, and for what cannot be, before anything is sent.
   void perform(const std::string& group, const GroupCall& call);
-  /// Runs a body of the code's own beside the main lane: on the lane of a bucket, or on the background lane (−1). The
+  /// Starts a task of the code's own beside the main lane: on the lane of a bucket, or on the background lane (−1). The
   /// number is what the code then hears, and what `wait` and `done` take.
   void start(int bucket, std::int64_t number);
   void wait(std::int64_t number);

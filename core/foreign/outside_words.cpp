@@ -84,7 +84,7 @@ json told_of_exchange(OutsideLane& lane, int bucket) {
 json answer_to(OutsideLane& lane, const json& asked) {
   const std::string what = asked.at("ask");
   const auto found = answers().find(what);
-  ensure(found != answers().end(), "a moment asks for ", Quoted(what), ", which no lane gives");
+  ensure(found != answers().end(), "a hook needs ", Quoted(what), ", which this program does not provide");
   return found->second(lane, asked);
 }
 

@@ -32,7 +32,7 @@ struct Pipeline {
   std::vector<Stream> streams;  ///< in the order of senders
   double latency = 0;           ///< L, seconds: the sum over the hops of the longest way
   double hop = 0;               ///< seconds of the longest single hop of a ring
-  int rounds = 0;               ///< of a ring: chunks that each rank sends, one behind the other; 0: no ring
+  int rounds = 0;               ///< of a ring: chunks that each rank sends, one after another; 0: no ring
   double slices =
       std::numeric_limits<double>::infinity();  ///< S: parts of a ring's chunk, each sent on when it is there
   double before = 0;                            ///< seconds of the call itself, before the first byte
@@ -93,7 +93,7 @@ class AllReduce {
   /// channels, as "ring/simple/12"; empty: there is nothing to choose.
   virtual std::string choice(Collective, int /*ranks*/, int /*nodes*/, std::int64_t /*bytes*/) const { return {}; }
   /// What `run` adds, in its order, where one memory holds the vectors of all ranks: `add(from, to)` is to = to ∘ from.
-  /// The parts of the result, one behind the other, where they were added up.
+  /// The parts of the result, back to back, where they were added up.
   using Add = std::function<void(Buffer from, Buffer to)>;
   virtual std::vector<Buffer> reduce_in_memory(const Neighbourhood&, std::span<const Buffer> /*of_ranks*/,
                                                const Add&) const {

@@ -1,4 +1,4 @@
-// A collective as a value: what one rank asks of its group, and the table of what each kind takes, does and sends.
+// A collective call as a value, and the table of what each kind of collective takes, does and sends.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ inline constexpr int collective_count = 9;
 /// "all_reduce", "reduce_scatter", …
 const char* name_of(Collective collective);
 
-/// What one rank asks of its group. It refers to buffers and spans of others, which outlive the call.
+/// The arguments of one collective call. It refers to buffers and spans of others, which outlive the call.
 struct CollectiveCall {
   Collective collective = Collective::barrier;
   Buffer x = {};  ///< the vector; of gather and scatter, this rank's own part
@@ -42,17 +42,18 @@ struct CollectiveCall {
   std::span<const Buffer> received = {};  ///< of all_to_all, one for each rank of the group
 };
 
-/// Hears to which rank of the group how many modelled bytes go.
+/// Callback for each message of a collective.
 class MessageVisitor {
  public:
+  /// `bytes` modelled bytes go to rank `peer` of the group.
   virtual void sent(int peer, std::int64_t bytes) = 0;
 
  protected:
   ~MessageVisitor() = default;
 };
 
-/// What everybody who handles calls without caring for their kind must know of a kind: metering, languages that name
-/// collectives by a text, and the bodies on top of exchange.
+/// A row of the table of collectives. Code that treats all kinds alike reads it: metering, language bindings, and the
+/// implementations by exchange.
 struct CollectiveKind {
   const char* name;
   /// The buffers that such a call has.
@@ -61,7 +62,7 @@ struct CollectiveKind {
   void (*by_exchange)(Communicator& comm, const CollectiveCall& call);
   /// Rounds and bytes that `by_exchange` costs this rank.
   Cost (*cost)(const Communicator& comm, const CollectiveCall& call);
-  /// Where those bytes go; a vendor's own way through the same collective is taken to be the same.
+  /// Calls `visitor` with each message of `by_exchange`. A native implementation is counted as if it sent the same.
   void (*messages)(const Communicator& comm, const CollectiveCall& call, MessageVisitor& visitor);
 };
 

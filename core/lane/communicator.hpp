@@ -26,25 +26,26 @@ struct Transfer {
   static Transfer receive_from(int peer, Buffer buffer) { return {Direction::receive, peer, buffer}; }
 };
 
-/// Of a split, the part that this rank is in.
+/// The group of a split that this rank is in.
 struct GroupPart {
-  std::vector<int> members;  ///< ranks of the group that is split, in the order that they have in the part
-  int index = 0;             ///< its place among the parts
+  std::vector<int> members;  ///< ranks of the group that is split, in the order of the new one
+  int index = 0;             ///< its number among the new groups
 };
 
 class AllReduce;
 
-/// A group of ranks. A backend brings `exchange` and `regroup`, and may perform collectives itself that its vendor does
-/// better. A call orders work on its lane (GPU) or performs it (simulator, MPI): the host may look at the bytes only
-/// after device().download or synchronize. One lane uses one communicator at a time.
+/// A group of ranks. A backend implements `exchange` and `regroup`, and may perform collectives natively that its
+/// vendor does better. A call enqueues work on its lane's stream (GPU), or returns when it is done (simulator, MPI):
+/// the host may look at the bytes only after device().download or synchronize. One lane uses one communicator at a
+/// time.
 class Communicator {
  public:
   virtual ~Communicator() = default;
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Where this rank stands among the nodes of the group, as what the backend performs itself sees it; as nobody's
-  /// neighbour where it does not look.
+  /// This rank among the nodes of the group, for the declared cost of an all-reduce that depends on them. Default: each
+  /// rank on a node of its own.
   virtual Placement place() const { return {rank(), size(), rank(), size(), 0, 1}; }
   /// Where the buffers of this communicator live and are reduced.
   virtual Device& device() = 0;
@@ -54,13 +55,13 @@ class Communicator {
   virtual void exchange(std::span<const Transfer> transfers) = 0;
   void exchange(std::initializer_list<Transfer> transfers) { exchange(std::span(transfers.begin(), transfers.size())); }
 
-  /// The one way in to every collective below: by exchanges (kind_of(…).by_exchange), unless the backend performs the
-  /// call itself.
+  /// Performs any of the collectives below: by exchanges (kind_of(…).by_exchange), unless the backend implements the
+  /// call natively.
   virtual void perform(const CollectiveCall& call);
-  /// Whether the backend performs this call itself, for all ranks alike. Asked before each call, which it may note.
+  /// Whether the backend implements this call natively (as NCCL does); the same on all ranks. Called before each
+  /// collective, so that a backend may also record the call here.
   virtual bool performs(const CollectiveCall&) { return false; }
-  /// Of the last all-reduce that the backend performed itself, the bytes that this rank sent to other nodes; nothing
-  /// where they go as those of a ring do.
+  /// Bytes that this rank sent to other nodes in the last native all-reduce. None: they are counted as for a ring.
   virtual std::optional<std::int64_t> sent_to_other_nodes() const { return std::nullopt; }
 
   /// x = op over all ranks, on every rank, by the run's all-reduce (ring unless another was chosen).
@@ -68,9 +69,9 @@ class Communicator {
   /// x.chunk(rank, size) = op over all ranks; the other chunks are left undefined. Chunk i is added in the order
   /// of ranks i+1, …, i+n (mod n). Ring: n−1 rounds.
   void reduce_scatter(Buffer x, ReduceOp op) { perform({.collective = Collective::reduce_scatter, .x = x, .op = op}); }
-  /// Each rank brings x.chunk(rank, size) and gets all chunks. Ring: n−1 rounds.
+  /// Each rank contributes x.chunk(rank, size) and gets all chunks. Ring: n−1 rounds.
   void all_gather(Buffer x) { perform({.collective = Collective::all_gather, .x = x}); }
-  /// The same with any sizes: parts[r] is rank r's part, parts[rank] is what this rank brings.
+  /// The same with any sizes: parts[r] is rank r's part, parts[rank] is this rank's.
   void all_gather(std::span<const Buffer> parts) { perform({.collective = Collective::all_gather, .parts = parts}); }
   /// send[r] goes to rank r's receive[rank]. One round, all messages posted together.
   void all_to_all(std::span<const Buffer> send, std::span<const Buffer> receive) {
@@ -90,23 +91,23 @@ class Communicator {
   void scatter(std::span<const Buffer> parts, Buffer part, int root) {
     perform({.collective = Collective::scatter, .x = part, .root = root, .parts = parts});
   }
-  /// Nobody leaves before everybody has entered. Dissemination: ⌈log₂ n⌉ rounds of empty messages.
+  /// Returns when all ranks have called it. Dissemination: ⌈log₂ n⌉ rounds of empty messages.
   void barrier() { perform({.collective = Collective::barrier}); }
 
   /// The group of the ranks that give the same color, ordered by (key, rank); collective, in `setup` only. It uses the
   /// parent's all-reduce.
   std::unique_ptr<Communicator> split(int color, int key);
-  /// One number of each rank, by rank, unmetered, for `split`.
+  /// An all-gather of one number per rank, by rank, unmetered, for `split`.
   virtual std::vector<std::int64_t> everybodys(std::int64_t value);
-  /// The same kind of communicator for a part of the group. Every rank calls it, for its own part.
+  /// The same kind of communicator for one group of a split. Every rank calls it, for its own group.
   virtual std::unique_ptr<Communicator> regroup(const GroupPart& part) = 0;
 
-  /// How `all_reduce` goes: that of core/collectives whose name the run gave, or the ring.
+  /// The algorithm of `all_reduce`: that of core/collectives whose name the run gave, or the ring.
   const AllReduce& all_reduce_algorithm() const;
   void use_all_reduce(const AllReduce& algorithm) { all_reduce_ = &algorithm; }
 
-  /// Memory of at least that shape for the body of a collective, kept between calls. `exchange` and `all_to_all` use
-  /// none, so that a body may keep what they send in it.
+  /// Memory of at least that shape for the implementation of a collective, kept between calls. `exchange` and
+  /// `all_to_all` use none, so that an implementation may keep there what they send.
   Buffer scratch(const Shape& shape);
 
  private:

@@ -85,7 +85,7 @@ ReduceOp reduce_op_of(const std::string& name) {
   static const std::map<std::string, ReduceOp> all{
       {"sum", ReduceOp::sum}, {"mean", ReduceOp::mean}, {"min", ReduceOp::min}, {"max", ReduceOp::max}};
   const auto found = all.find(name);
-  require(found != all.end(), "op ", Quoted(name), " is none of those that ranks reduce by: sum, mean, min, max");
+  require(found != all.end(), "unknown reduction ", Quoted(name), "; use sum, mean, min or max");
   return found->second;
 }
 

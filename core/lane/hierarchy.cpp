@@ -80,7 +80,7 @@ PrimitiveGroup primitive_group(Worker& worker, Buffer x) {
 
 Vertices vertices(const Worker& worker) {
   if (worker.relaxation.hierarchy != Hierarchy::none) return nodes_of(worker);
-  return Vertices(worker.runtime().map().nodes_of_line(worker.runtime().rank()));
+  return Vertices(worker.runtime().map().nodes_of_group(worker.runtime().rank()));
 }
 
 void hierarchical(Worker& worker, Buffer x, NodeValue value,

@@ -1,4 +1,4 @@
-// What one lane of one rank owns.
+// One lane of one rank, and what it owns.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,9 @@
 
 namespace trigram {
 
-/// One lane, as LaneLayout numbers it. It has communicators of its own, so that its messages match its own only. A
-/// backend brings the clock, the device and the groups, in this order.
+/// A lane: a stream (a GPU stream, a thread, or an actor of the simulator) with communicators of its own, so that its
+/// messages match its own only. It runs one task after another. LaneLayout numbers lanes. A backend sets the clock, the
+/// device and the groups, in this order.
 struct Lane {
   using MakeCommunicator = std::function<std::unique_ptr<Communicator>(std::size_t group)>;
 
@@ -32,8 +33,8 @@ struct Lane {
   std::unique_ptr<Device> device;
   std::unique_ptr<Communicator> comm;     ///< this rank's data-parallel group: all ranks, where there is no mesh
   std::unique_ptr<Communicator> node;     ///< its ranks on this node, in rank order
-  std::unique_ptr<Communicator> leaders;  ///< its ranks with the same local rank, one a node, in node order
-  /// This rank's line along each other axis of the mesh, by name.
+  std::unique_ptr<Communicator> leaders;  ///< its ranks with the same local rank, one per node, in node order
+  /// The ranks that differ from this one on one other axis of the mesh alone, by the axis' name.
   std::map<std::string, std::unique_ptr<Communicator>, std::less<>> other_axes;
 };
 

@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-/// Those of this process, all ranks together; one thread counts, any may read.
+/// Messages timed in this process, over all ranks. One thread writes, any thread may read.
 inline std::atomic<std::int64_t>& message_count() {
   static std::atomic<std::int64_t> count{0};
   return count;

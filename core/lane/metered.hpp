@@ -1,4 +1,4 @@
-// Counts what a communicator does, whoever it is.
+// Counts the rounds and bytes of any communicator.
 #pragma once
 
 #include <atomic>

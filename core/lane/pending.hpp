@@ -1,4 +1,4 @@
-// Work that a lane was given and that the caller will want finished later.
+// The handle of a task that was started on a lane.
 #pragma once
 
 #include <memory>
@@ -6,11 +6,11 @@
 
 namespace trigram {
 
-/// The handle that Worker::start returns. A default one is finished already. The destructor waits, and swallows
-/// the body's error, since another is already on its way or the caller chose not to look.
+/// The handle that Worker::start returns. A default one is finished already. The destructor waits, and swallows the
+/// task's error, since another is already on its way or the caller chose not to look.
 class Pending {
  public:
-  /// What a backend knows of one started body.
+  /// What a backend knows of one started task.
   class State {
    public:
     virtual ~State() = default;
@@ -24,10 +24,10 @@ class Pending {
   Pending& operator=(Pending&& other) noexcept;
   ~Pending();
 
-  /// Whether the body has ended; local, never blocks. An algorithm that polls this is not deterministic on real
+  /// Whether the task has ended; local, never blocks. An algorithm that polls this is not deterministic on real
   /// backends.
   bool done() const { return state_ == nullptr || state_->done(); }
-  /// Orders the caller after the body and rethrows the body's error. Later calls do nothing.
+  /// Orders the caller after the task and rethrows its error. Later calls do nothing.
   void wait();
 
  private:

@@ -66,7 +66,7 @@ void Serving::begin(Worker& worker, Service* service) {
   service_ = service;
   worker.runtime().requests().open(service != nullptr);
   if (service == nullptr) return;
-  // With overlap off it is no body in place, which would never return.
+  // With overlap off it is no task in place, which would never return.
   serving_ = worker.runtime().launch(
       worker.background_lane(), [this, lane = Worker(worker.runtime(), worker.background_lane(), worker.relaxation)] {
         Worker own = lane;
@@ -75,9 +75,9 @@ void Serving::begin(Worker& worker, Service* service) {
       });
 }
 
-void Serving::exclusively(Worker& worker, const std::function<void()>& body) {
+void Serving::exclusively(Worker& worker, const std::function<void()>& function) {
   if (service_ != nullptr && serving_.done()) serving_.wait();
-  worker.runtime().requests().exclusively(body);
+  worker.runtime().requests().exclusively(function);
 }
 
 void Serving::end(Worker& worker) {

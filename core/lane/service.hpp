@@ -1,4 +1,4 @@
-// RPC: a rank asks another one, which answers while it is busy with something else.
+// RPC: one-sided requests to a rank, whose service replies while the rank trains.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@
 
 namespace trigram {
 
-/// What one rank wants of another: `request` goes there, and what comes back fills `reply`, which may be the same
-/// memory. `subject` says what it is about, as a bucket's index; it travels along and costs nothing.
+/// A request to another rank: `request` is sent there, and the reply is written to `reply`, which may be the same
+/// memory. `subject` says what it is about, as a bucket's index; it is sent along and costs nothing.
 struct Ask {
   int peer;
   int subject;
@@ -23,7 +23,7 @@ struct Ask {
   Buffer reply;
 };
 
-/// An Ask where it arrived.
+/// An Ask as the service of its peer gets it.
 class Request {
  public:
   Request(int from, int about, OwnedBuffer bytes) : asker(from), subject(about), content(std::move(bytes)) {}
@@ -40,7 +40,7 @@ class Request {
   OwnedBuffer content;  ///< the request's bytes, in memory of their own
 };
 
-/// What a backend brings for this: one rank's way to ask, and what is asked of it.
+/// A backend's implementation of RPC for one rank: the requests that it sends, and those that it gets.
 class Requests {
  public:
   virtual ~Requests() = default;
@@ -49,39 +49,39 @@ class Requests {
   /// Sends all requests together and returns when all replies have arrived. For the lane of that index only. Throws
   /// BackendError when a peer fails or the backend's timeout passes.
   virtual void ask(int lane, std::span<const Ask> asks) = 0;
-  /// The next request, in order of arrival; null once every rank has left. For the serving lane only.
+  /// Waits for the next request, in order of arrival; null once every rank has left. For the serving lane only.
   virtual std::unique_ptr<Request> next() = 0;
-  /// This rank asks nothing more.
+  /// This rank sends no more requests.
   virtual void leave() = 0;
-  /// Runs `body` while no other lane of this rank is in such a body.
-  virtual void exclusively(const std::function<void()>& body) = 0;
+  /// Runs `function` while no other lane of this rank is in such a function.
+  virtual void exclusively(const std::function<void()>& function) = 0;
 };
 
-/// Asks on the worker's lane, as one round: a peer at most once, and never itself. Blocks the lane until all have
-/// replied. Throws UsageError for a peer that is none.
+/// Sends requests on the worker's lane, as one round: to a peer at most once, and never to this rank itself. Blocks the
+/// lane until all have replied. Throws UsageError for a peer outside the group.
 void ask(Worker& lane, std::span<const Ask> asks);
 inline void ask(Worker& lane, const Ask& one) { ask(lane, std::span(&one, 1)); }
 
-/// What a rank does for those who ask it. Both get the Worker of the serving lane, ask nobody themselves, and never run
-/// beside a body of `Serving::exclusively`.
+/// The handler of this rank's requests. Both methods run on the serving lane, must not call `ask`, and never run at the
+/// same time as a function passed to `Serving::exclusively`.
 class Service {
  public:
   virtual ~Service() = default;
-  /// Takes in a request as it arrives, once; its content is gone afterwards.
+  /// Processes a request on arrival. Called once per request, whose content is freed afterwards.
   virtual void take(Worker& lane, const Request& request) = 0;
-  /// What to reply; nothing where it is too early, and then it is called again after the next request was taken.
+  /// The reply, or nothing to delay it: then it is called again after each further `take`, until it replies.
   virtual std::optional<Buffer> give(Worker& lane, const Request& request) = 0;
 };
 
-/// An algorithm's part in asking: from `begin` to `end`, which every rank calls in `setup` and `finish`, a rank that
-/// brings a service answers on its background lane, whatever its main lane does, and with overlap off too.
+/// An algorithm's use of RPC, from `begin` to `end`, which every rank calls in `setup` and `finish`. Meanwhile a rank
+/// with a service replies on its background lane, whatever its main lane does, and with overlap off too.
 class Serving {
  public:
-  /// Without a service this rank only asks, on any lane. A service outlives this.
+  /// Without a service this rank only sends requests, on any lane. The service must outlive this object.
   void begin(Worker& worker, Service* service = nullptr);
-  /// Runs `body` on the main lane while no request is being served. Throws what a service that failed has thrown.
-  void exclusively(Worker& worker, const std::function<void()>& body);
-  /// This rank asks nothing more. It goes on serving until that is true of every rank.
+  /// Runs `function` on the main lane while no request is being served. Throws what a service that failed has thrown.
+  void exclusively(Worker& worker, const std::function<void()>& function);
+  /// This rank sends no more requests. It goes on serving until that is true of every rank.
   void end(Worker& worker);
 
  private:

@@ -9,12 +9,12 @@ namespace trigram {
 
 Requests& RankRuntime::requests() { throw Error("ranks of this backend have no RPC (core/lane/service.hpp)"); }
 
-double RankRuntime::latest(double seconds) {
+double RankRuntime::max_seconds(double seconds) {
   constexpr double nanosecond = 1e-9;
   return static_cast<double>(agree(static_cast<std::int64_t>(seconds / nanosecond), ReduceOp::max)) * nanosecond;
 }
 
-/// Bodies of one lane run in order, so an empty one comes last.
+/// Tasks of one lane run in order, so an empty one ends last.
 void RankRuntime::stop_lanes() {
   for (int lane = 1; lane < lanes(); ++lane) {
     try {
@@ -50,46 +50,46 @@ void Worker::say_where(std::int64_t at_step) const {
 }
 
 std::int64_t Worker::agree(std::int64_t value, ReduceOp op) {
-  ensure(lane == 0, "agree was called in a lane's body; it is for setup and finish, on the main lane");
-  ensure(!in_step_, "agree was called in step ", step,
-         "; it is for setup and finish, since ranks may be at different steps between them");
+  ensure(lane == 0, "agree() was called inside a lane task; call it in setup or finish, on the main lane");
+  ensure(!in_step_, "agree() was called in step ", step,
+         "; call it in setup or finish only: between them ranks may be at different steps");
   return runtime_.agree(value, op);
 }
 
 void Worker::record(std::string_view column, double value) {
-  ensure(lane == 0, "a lane's body recorded ", Quoted(column), "; columns are for the main lane");
+  ensure(lane == 0, "record(", Quoted(column), ") was called inside a lane task; call it on the main lane");
   const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
   ensure(!column.empty() && std::all_of(column.begin(), column.end(), fits), "a column cannot be named ",
          Quoted(column), "; names are of lower-case letters, digits and _");
   records_.insert_or_assign(std::string(column), value);
 }
 
-void Worker::go_on_at(double seconds) {
-  runtime_.go_on_at(seconds);
+void Worker::resume_at(double seconds) {
+  runtime_.resume_at(seconds);
   earlier_ = std::max(0.0, seconds - runtime_.now());
 }
 
-Pending Worker::start(int lane_index, const Body& body) {
-  ensure(lane == 0, "a lane's body cannot start another lane");
-  const std::function<void()> run = frozen_on(lane_index, body);
+Pending Worker::start(int lane_index, const Task& task) {
+  ensure(lane == 0, "start() was called inside a lane task; only the main lane starts tasks");
+  const std::function<void()> run = frozen_on(lane_index, task);
   if (relaxation.overlap) return runtime_.launch(lane_index, run);
   runtime_.run_in_place(lane_index, run);
   return Pending();
 }
 
-Pending Worker::start_on_network_lane(const Body& body) {
+Pending Worker::start_on_network_lane(const Task& task) {
   const int network_lane = runtime_.layout().network_lane_of(lane);
-  return runtime_.launch(network_lane, frozen_on(network_lane, body));
+  return runtime_.launch(network_lane, frozen_on(network_lane, task));
 }
 
-std::function<void()> Worker::frozen_on(int lane_index, const Body& body) const {
+std::function<void()> Worker::frozen_on(int lane_index, const Task& task) const {
   Worker frozen(runtime_, lane_index, relaxation);
   frozen.step = step;
   frozen.steps = steps;
   frozen.learning_rate = learning_rate;
-  return [frozen, body]() mutable {
+  return [frozen, task]() mutable {
     frozen.say_where(frozen.step);
-    body(frozen);
+    task(frozen);
   };
 }
 

@@ -1,4 +1,4 @@
-// One rank's world, as algorithms see it; and what a backend must bring for it.
+// What an algorithm sees of one rank (Worker), and what a backend implements for it (RankRuntime).
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,16 @@ namespace trigram {
 
 class Requests;
 
-/// What a backend brings for one rank: lanes, time, and the few services that are not communication.
+/// What a backend implements for one rank: lanes, a clock, and the few services that are not communication.
 class RankRuntime {
  public:
-  /// `rank` of all those on the map, whatever the mesh is.
+  /// `rank` is this rank's in the whole job, whatever the mesh is.
   RankRuntime(int rank, std::shared_ptr<const RankMap> map, const LaneLayout& layout)
       : rank_(rank), map_(std::move(map)), layout_(layout) {}
   virtual ~RankRuntime() = default;
-  /// Of all ranks of the run.
+  /// This rank in the whole job.
   int rank() const { return rank_; }
-  /// Where all of them stand.
+  /// The node and the coordinates of every rank of the job.
   const RankMap& map() const { return *map_; }
   const LaneLayout& layout() const { return layout_; }
   int lanes() const { return layout_.lanes(); }
@@ -40,40 +40,41 @@ class RankRuntime {
   /// Seconds for which this rank's GPU had kernels to run, on whatever lanes, since the last call, or the start; 0
   /// where the backend does not know.
   virtual double take_busy_seconds() { return 0; }
-  /// Runs `body` on a lane after everything issued before; bodies of one lane run in order. After one that failed a
-  /// lane runs nothing more, since its messages could match others than its peers mean: later ones fail with the same
-  /// error.
-  virtual Pending launch(int lane, std::function<void()> body) = 0;
-  /// Runs `body` on a lane between what was issued before and what comes after, beside nothing of this rank. A backend
-  /// whose lanes are streams overrides it: there the call alone orders the body with no other lane.
-  virtual void run_in_place(int /*lane*/, const std::function<void()>& body) { body(); }
+  /// Enqueues `task` on a lane, after everything issued before; tasks of one lane run one after another. After a task
+  /// that failed a lane runs nothing more, since its messages could match others than its peers mean: later tasks fail
+  /// with the same error.
+  virtual Pending launch(int lane, std::function<void()> task) = 0;
+  /// Runs `task` on a lane in place of the main lane, which stands still meanwhile (overlap off). A backend with
+  /// streams overrides it, since a plain call would not order the task with the work of the main lane's stream.
+  virtual void run_in_place(int /*lane*/, const std::function<void()>& task) { task(); }
   /// Reduces one host integer over all ranks; in `setup` and `finish` only.
   virtual std::int64_t agree(std::int64_t value, ReduceOp op) = 0;
-  /// Returns when every rank has called it, however long that takes: at checkpoints.
-  virtual void meet() { agree(0, ReduceOp::sum); }
-  /// The latest of the seconds that ranks give, on every rank, to the nanosecond: when the last one ended. Collective.
-  double latest(double seconds);
-  /// Training goes on from where a checkpoint was taken, at `seconds`. A modelled clock shows them when this returns.
-  virtual void go_on_at(double /*seconds*/) {}
+  /// A barrier of all ranks without a timeout, for checkpoints.
+  virtual void barrier() { agree(0, ReduceOp::sum); }
+  /// The largest `seconds` of all ranks, on every rank, rounded down to nanoseconds. Collective.
+  double max_seconds(double seconds);
+  /// Resumes from a checkpoint that was taken at `seconds`. A simulated clock shows that time when this returns.
+  virtual void resume_at(double /*seconds*/) {}
   /// RPC (core/lane/service.hpp). Throws Error where Backend::refuses_asking gives a reason.
   virtual Requests& requests();
-  /// A loop that works as this rank tells it a hook, on whatever thread: what the loop has ordered so far comes
-  /// before what is ordered until `give_turn`, and that before what the loop orders next. A backend whose work runs
-  /// later than it is ordered overrides both.
+  /// Called around each hook. A loop may enqueue work of its own: what it enqueued before `take_turn` runs before what
+  /// is enqueued until `give_turn`, and that runs before what the loop enqueues next. Hooks may come on any thread.
+  /// Backends with streams override both.
   virtual void take_turn() {}
   virtual void give_turn() {}
-  /// All of a step has been ordered. A backend whose work runs later than it is ordered overrides it, and waits until
-  /// no more than a few steps are under way: as many on every rank, so that none is far ahead of what it asks about.
+  /// The step is enqueued. A backend with streams waits here until at most a fixed number of steps is still running,
+  /// the same on every rank, so that the host does not run far ahead of what Pending::done tells it.
   virtual void step_ends() {}
   /// The rank is about to leave with an error: returns when no lane touches its memory any more, and never throws.
   virtual void stop_lanes();
   using Parts = std::vector<std::vector<std::byte>>;
-  /// Out of band: hands in this rank's part of collection `key`. When every rank's part is there, `complete` is
-  /// called once, with the parts in rank order, on one rank. Costs no simulated time and blocks no simulated rank;
-  /// measured clocks are stopped meanwhile, but not what other lanes do.
+  /// A gather of host bytes outside of training, as for evaluations: hands in this rank's part of collection `key`.
+  /// When every rank's part is there, `complete` is called once, with the parts in rank order, on one rank. Costs no
+  /// simulated time and blocks no simulated rank; measured clocks are stopped meanwhile, but not what other lanes do.
   virtual void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) = 0;
-  /// Whether `collect` may be called while lanes work without changing what they do: where no real time passes in it.
-  virtual bool collects_unnoticed() const { return false; }
+  /// Whether `collect` takes no time on the backend's clock, so that it may be called while lanes run: true in the
+  /// simulator.
+  virtual bool collect_is_free() const { return false; }
 
  private:
   int rank_;
@@ -81,7 +82,8 @@ class RankRuntime {
   LaneLayout layout_;
 };
 
-/// How this run wants every algorithm to be relaxed by the system: the options O and H, and the random seed.
+/// System options of a run, the same for every algorithm: overlap and hierarchy (Bagua's relaxations O and H), the type
+/// of gradients, and the random seed.
 struct Relaxation {
   bool overlap = true;
   Hierarchy hierarchy = Hierarchy::none;
@@ -92,28 +94,30 @@ struct Relaxation {
 /// Numbers by column name.
 using Records = std::map<std::string, double, std::less<>>;
 
-/// One rank's world, which is its data-parallel group. A lane's body gets a Worker of its own, whose step and constants
-/// were frozen at `start`.
+/// What an algorithm sees of one rank: its data-parallel group, which is the whole job where there is no mesh. A task
+/// on another lane gets a Worker of its own, whose step and constants are those of its `start`.
 class Worker {
  public:
-  using Body = std::function<void(Worker&)>;
+  /// What runs on a lane.
+  using Task = std::function<void(Worker&)>;
 
   Worker(RankRuntime& runtime, int lane, const Relaxation& relaxation);
 
-  Communicator& comm;
-  Communicator& node;
-  Communicator& leaders;
-  Device& device;
-  Timeline& timeline;
+  Communicator& comm;     ///< the data-parallel group
+  Communicator& node;     ///< its ranks on this node, by local rank
+  Communicator& leaders;  ///< its ranks with this local rank, one per node: the nodes' leaders where that is 0
+  Device& device;         ///< of this lane
+  Timeline& timeline;     ///< of this lane
   const Relaxation relaxation;
-  const int lane;
+  const int lane;  ///< 0: the main lane, which runs the hooks
 
   std::int64_t step = 0;     ///< counts from 0
   std::int64_t steps = 0;    ///< of the whole run
   double learning_rate = 0;  ///< of this step
 
-  /// Among the replicas of the data-parallel group; `runtime().rank()` is that of the whole run.
+  /// This rank in its data-parallel group. Its rank in the whole job is `runtime().rank()`.
   int rank() const { return comm.rank(); }
+  /// Ranks of the data-parallel group, servers included. Without a mesh these are all ranks of the job.
   int world() const { return comm.size(); }
   const Mesh& mesh() const { return runtime_.map().mesh(); }
   /// This lane's communicator with the ranks that differ from this one on `axis` alone, in its order: `rank()` there is
@@ -126,32 +130,32 @@ class Worker {
   int bucket_lane(int index) const { return runtime_.layout().of_bucket(index); }
   int background_lane() const { return runtime_.layout().background(); }
 
-  /// The only way to be concurrent. The body uses only the lane Worker that it is given and buffers that nobody else
-  /// touches before `wait()`; every rank starts the same sequence on each lane. With overlap off it runs in place,
-  /// on the same lane's communicators. Throws Error when called from a lane's body.
-  Pending start(int lane, const Body& body);
+  /// Starts `task` on a lane, concurrently with this one: the only way to be concurrent. The task uses only the Worker
+  /// that it is given and buffers that nothing else touches before `wait()`; every rank starts the same sequence of
+  /// tasks on each lane. With overlap off the task runs in place, on the same lane's communicators. Throws Error when
+  /// called from a task.
+  Pending start(int lane, const Task& task);
 
-  /// From a lane's body, or the main lane: runs `body` on the network lane of this one, where a hierarchy goes by
-  /// chunks (LaneLayout). The body and this lane share no communicator, and no buffer before `wait()`; every rank of
-  /// each communicator that it uses starts the same. It runs beside this lane with overlap off too: both exchange one
-  /// bucket.
-  Pending start_on_network_lane(const Body& body);
+  /// Starts `task` on the network lane of this lane, for a hierarchy in chunks (LaneLayout). Called from a task or on
+  /// the main lane. The task and this lane share no communicator, and no buffer before `wait()`; every rank of each
+  /// communicator that it uses starts the same. It runs concurrently with this lane also where overlap is off, since
+  /// both exchange one bucket.
+  Pending start_on_network_lane(const Task& task);
 
   /// The random stream of this rank and step for one bucket and phase.
   Key key(int bucket, Phase phase) const { return {relaxation.seed, step, rank(), bucket, 0, phase}; }
 
-  /// Reduces one host integer over all ranks, those of other data-parallel groups too, in `setup` and `finish` only: in
-  /// a step, others may be far from asking. Throws Error in a step and in a lane's body.
+  /// Reduces one host integer over all ranks of the job, those of other data-parallel groups too. In `setup` and
+  /// `finish` only, since between them ranks may be at different steps. Throws Error in a step and in a task.
   std::int64_t agree(std::int64_t value, ReduceOp op);
   RankRuntime& runtime() { return runtime_; }
   const RankRuntime& runtime() const { return runtime_; }
 
   /// A number of this rank and step for a column of its own in steps.csv, as "staleness"; the last one of a step
-  /// counts. On the main lane. Throws Error in a lane's body, and for a name that is not of lower-case letters, digits
-  /// and _.
+  /// counts. On the main lane. Throws Error in a task, and for a name that is not of lower-case letters, digits and _.
   void record(std::string_view column, double value);
-  /// Training goes on from a checkpoint that was taken at `seconds`. Before the first step, on the main lane.
-  void go_on_at(double seconds);
+  /// Resumes from a checkpoint that was taken at `seconds`. Before the first step, on the main lane.
+  void resume_at(double seconds);
 
   /// What was recorded since the last call.
   Records take_records() { return std::exchange(records_, {}); }
@@ -168,13 +172,13 @@ class Worker {
     Worker& worker_;
   };
 
-  /// Tells the lane's timeline, for messages, which rank works there and in which step. On the lane itself only.
+  /// For error messages: records on the lane's timeline which rank and step it works on. On the lane's own thread only.
   void say_where(std::int64_t at_step) const;
   static constexpr std::int64_t before_the_first_step = -1;
 
  private:
-  /// The body with a Worker of that lane, whose step and constants are those of now.
-  std::function<void()> frozen_on(int lane_index, const Body& body) const;
+  /// Binds `task` to a Worker of that lane, whose step and constants are those of now.
+  std::function<void()> frozen_on(int lane_index, const Task& task) const;
 
   RankRuntime& runtime_;
   double earlier_ = 0;

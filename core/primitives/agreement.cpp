@@ -6,7 +6,7 @@
 namespace trigram {
 
 Agreement::Agreement(ReduceOp op) : op_(op) {
-  ensure(op != ReduceOp::mean, "ranks agree on whole numbers, whose mean is none; take their sum");
+  ensure(op != ReduceOp::mean, "an Agreement has no mean, since it is of integers; use sum, min or max");
 }
 
 void Agreement::setup(Worker& worker) { number_ = worker.device.allocate(Shape::of(1, DType::i32)); }

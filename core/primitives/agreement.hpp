@@ -1,4 +1,4 @@
-// A number that all ranks agree on while they go on training.
+// A non-blocking all-reduce of one integer, which ranks start while they go on training.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,25 @@
 
 namespace trigram {
 
-/// An all-reduce of one whole number a rank on the background lane: nobody stops to ask, and nobody is asked to stop.
-/// Every rank starts as many, in one order with its other bodies of that lane, though at steps of its own; each
-/// outcome is the same on all. Read at a step that all know beforehand, as two after its start, it decides for all at
-/// the same step, and `outcome` waits only for ranks that are farther behind. Read as soon as `done`, it is there at
-/// different steps of different ranks. What ranks agree on does not depend on time, then; when they know it does.
-/// Failures are those of an exchange: `outcome` throws them.
+/// A non-blocking all-reduce of one i32 per rank on the background lane; training goes on meanwhile. Collective: every
+/// rank starts the same number of them, in the same order among its background tasks, but each at a step of its own.
+/// The outcome is the same on all ranks. To act on it in the same step everywhere, all ranks call `outcome` a fixed
+/// number of steps after `start`; it waits only for ranks that are farther behind. A rank that polls `done` learns the
+/// outcome at a step of its own. `outcome` throws the errors of the exchange.
 class Agreement {
  public:
-  /// Of `mean` there is none: whole numbers are added, or the least or largest of them is taken. Throws Error.
+  /// `op` is sum, min or max. Throws Error for mean.
   explicit Agreement(ReduceOp op);
   /// In the algorithm's `setup`.
   void setup(Worker& worker);
-  /// This rank's number. On the main lane, after the one before was waited for. Throws Error while one is under way.
+  /// Starts the all-reduce with this rank's number. On the main lane, after the one before was waited for. Throws Error
+  /// while one is running.
   void start(Worker& worker, std::int32_t number);
-  /// Whether `outcome` would not wait; this rank's view, up to the clock.
+  /// Whether `outcome` would return at once; local, and dependent on timing.
   bool done() const { return pending_.done(); }
-  /// Ends what `start` began, for whoever needs no outcome yet.
+  /// Waits for the all-reduce without reading its outcome.
   void wait();
-  /// What all agreed on in the agreement that was started last; waits for it. Looks at the device from the host.
+  /// The result of the all-reduce that was started last; waits for it, and copies it to the host.
   std::int32_t outcome(Worker& worker);
 
  private:

@@ -12,8 +12,8 @@
 namespace trigram {
 
 /// Averages of snapshots, one after the other on the background lane. What a rank learned meanwhile is kept:
-/// x ← (x − own snapshot) + mean of snapshots, so the mean over ranks never moves. Ranks also agree in each whether
-/// every rank wants to stop, so that ranks which have finished go on taking part until all have.
+/// x ← (x − own snapshot) + mean of snapshots, so the mean over ranks never moves. With each averaging ranks agree
+/// whether all want to stop, so that ranks which have finished go on taking part until all have.
 ///   in full precision   the mean is C_FP_S of snapshots
 ///   in low precision    all ranks know the mean m of the averaging before, the initial weights at first, and
 ///                       m ← m + C_LP_S(snapshot − m): what travels is what ranks have learned since. The mean over
@@ -36,7 +36,7 @@ class BackgroundAverage {
   void merge(Worker& worker);
   /// Whether every rank asked to stop in the averaging merged last. Looks at the device from the host.
   bool everyone_stopped(Worker& worker) { return stop_.outcome(worker) == 1; }
-  /// While none is under way.
+  /// Call it only between averagings.
   void list_state(State& state);
 
  private:

@@ -18,22 +18,23 @@ void centralized_full_precision(Worker& worker, Buffer x);
 /// Rounds and bytes of one such call.
 Cost centralized_full_precision_cost(const CostQuery& query, const Shape& bucket);
 
-/// Which way frames of C_LP_S go.
+/// How C_LP_S exchanges frames.
 enum class FrameExchange : std::uint8_t {
-  scatter_reduce,       ///< chunks to their servers and means to everybody, each in one round
+  scatter_reduce,       ///< Bagua's: chunks to their owners (all-to-all), means to all ranks; one round each
   scatter_reduce_ring,  ///< the same, but means go around a ring, n − 1 rounds of one frame each
-  all_gather            ///< no servers: each rank's whole frame to everybody, who decodes all of them
+  all_gather            ///< chunks have no owners: each rank's whole frame goes to all ranks, which decode all of them
 };
 /// The parameter by which an algorithm is told, and its value; scatter_reduce unless given. Throws UsageError.
 inline constexpr const char* frame_exchange_key = "exchange";
 FrameExchange read_frame_exchange(Params& params);
 
 /// C_LP_S: scatter-reduce of encoded chunks. Rank j encodes x_j + δ_j in n chunks, c_j = Q(x_j + δ_j), and keeps
-/// δ_j ← x_j + δ_j − c_j; server i adds its chunk of ranks i+1, …, i (mod n), s = mean c_j, encodes Q(s + ε_i), keeps
-/// ε_i ← s + ε_i − Q(s + ε_i), and gathers. All ranks decode every chunk, so replicas stay identical. Without error
-/// feedback δ and ε stay zero. Residuals belong to one bucket and to the group that the hierarchy makes. A group of one
-/// has its mean already: nothing is encoded, and there are no residuals but those that others left behind, which it
-/// adds to its first x. Where whole frames are gathered instead, there are no servers, and no ε. x is what the learning
+/// δ_j ← x_j + δ_j − c_j; rank i, the owner ("server") of chunk i, adds that chunk of ranks i+1, …, i (mod n),
+/// s = mean c_j, encodes Q(s + ε_i), keeps ε_i ← s + ε_i − Q(s + ε_i), and sends it to all. All ranks decode every
+/// chunk, so replicas stay identical. Without error feedback δ and ε stay zero. Residuals belong to one bucket and to
+/// the group that the hierarchy makes. A group of one has its mean already: nothing is encoded, and there are no
+/// residuals but those that ranks which have left held, which it adds to its first x. Where whole frames are gathered
+/// instead, chunks have no owners, and there is no ε. x is what the learning
 /// rate γ will multiply, so residuals are multiplied by the γ of the call before over the present one first, as by
 /// Zheng et al. (NeurIPS 2019, arXiv:1905.10936): what was left out then weighs what it weighed, and Σ γ_t C_LP_S(x_t)
 /// + γ_T (mean δ + ε) = Σ γ_t mean x_t under any schedule.

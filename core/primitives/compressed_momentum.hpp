@@ -12,8 +12,8 @@
 namespace trigram {
 
 /// g ← mean_j g_j in the first `warmup` steps; from then on m ← C_LP_S(m_j), where m_j is what a rank makes of the
-/// first moment with its own gradient, behind the rest of backward. The method steps all weights by itself.
-///   rounds 2, bytes 2(n−1) encoded(S/n) a rank after the warm-up, all_reduce's in it
+/// first moment with its own gradient, overlapped with the rest of backward. The method steps all weights by itself.
+///   rounds 2, bytes 2(n−1) encoded(S/4n) per rank after the warm-up, all_reduce's in it
 class CompressedMomentum : public GradientMethod {
  public:
   Trigram trigram() const override {

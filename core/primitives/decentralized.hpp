@@ -16,7 +16,8 @@ Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& t
                                        const Shape& bucket);
 
 /// D_LP_S by difference compression (DCD-PSGD, Tang et al., NeurIPS 2018, arXiv:1803.06443) on a fixed symmetric
-/// topology. Vertex i keeps replicas x̂_j of its neighbours and x̂_i of itself; t is its weights after the local update:
+/// topology. Vertex i keeps replicas x̂_j of its neighbours and x̂_i of itself; t is its weights after the local
+/// update:
 ///   z = t + Σ_{j≠i} W_ij x̂_j + (W_ii − 2) x̂_i,   so that with exact messages x̂_i + z = Σ_j W_ij x̂_j + (t − x̂_i).
 /// Q(z) travels as one frame to the neighbours; everyone adds it, x̂ += Q(z), and x = x̂_i. Replicas stay equal to what
 /// they replicate, bit for bit. A group of one has nobody to tell: x stays as it is, and there are no replicas.
@@ -39,7 +40,8 @@ class DecentralizedLowPrecision {
   OwnedBuffer self_;
   std::vector<OwnedBuffer> neighbours_;
 };
-/// What it keeps: differences travel that are some three gradients long, and ranks meet up to what the codec leaves.
+/// Invariants of the method: encoded differences are about three gradients long, and ranks agree up to the codec's
+/// error.
 Invariants decentralized_low_precision_invariants(const CostQuery& query, const Topology& topology, const Codec& codec);
 /// Rounds and bytes of one such call.
 Cost decentralized_low_precision_cost(const CostQuery& query, const Topology& topology, const Shape& bucket,

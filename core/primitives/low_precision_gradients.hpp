@@ -10,10 +10,10 @@
 
 namespace trigram {
 
-/// Each bucket's gradients become C_LP_S of them, behind the rest of backward.
+/// Each bucket's gradients become C_LP_S of them, overlapped with the rest of backward.
 class LowPrecisionGradients : public GradientMethod {
  public:
-  /// A codec whose parameters are the algorithm's own.
+  /// A codec by name; its parameters are given as the algorithm's (qsgd:levels=7).
   struct CodecOfName {
     std::string name;
   };
@@ -21,7 +21,7 @@ class LowPrecisionGradients : public GradientMethod {
   /// Reads error_feedback (off unless asked for) and exchange. `codec` is a spec. Throws UsageError when there is no
   /// such codec.
   LowPrecisionGradients(Params& params, std::string codec);
-  /// The same, and reads what the codec reads: as the first one does with "name:key=value" of the keys that were given.
+  /// The same; every key but error_feedback and exchange is a parameter of the codec.
   LowPrecisionGradients(Params& params, const CodecOfName& codec);
 
   Trigram trigram() const override {

@@ -22,11 +22,12 @@ struct MatrixTensor {
   MatrixSize real, modelled;
 };
 
-/// The tensor as a matrix; nothing where it is a vector. What costs as a matrix is one though nothing of it exists;
-/// what has two dimensions and stands for a vector is a vector.
+/// The tensor as a matrix: its modelled dimensions must be two or more, and its real ones too if it has real elements.
+/// Else nothing.
 std::optional<MatrixTensor> as_matrix(const Tensor& tensor);
 
-/// The next `count` elements of a buffer that is being planned, whose shape grows by them; `of` finds them in it.
+/// Reserves `count` elements at the end of the shape `planned`, which grows; Tensor::of slices them from a buffer of
+/// that shape.
 Tensor next_share(Shape& planned, std::int64_t count, std::int64_t modelled_count);
 
 }  // namespace trigram

@@ -17,7 +17,7 @@ PairAveraging::PairAveraging(Params& params)
     : owner_(params.owner()), topology_(params.get("topology", "complete", "whom an even rank may ask")) {}
 
 Refusal PairAveraging::refuses(Option option) const {
-  return option == Option::overlap ? "" : "pairs are of any nodes";
+  return option == Option::overlap ? "" : "a pair may span two nodes; leave --hierarchy out";
 }
 
 Cost PairAveraging::cost(const CostQuery& query) const {
@@ -33,8 +33,11 @@ std::vector<int> PairAveraging::partners(int ranks, int rank) const {
   const auto graph = make_topology(topology_, ranks);
   std::vector<int> peers = graph->sends_to(rank, 0);
   std::erase_if(peers, [rank](int peer) { return is_active(peer) == is_active(rank); });
-  require(ranks == 1 || (graph->period() == 1 && !peers.empty()), owner_, ": topology ", topology_, " of ", ranks,
-          " ranks changes with steps or joins rank ", rank, " with none of the other parity; take complete");
+  if (ranks == 1) return peers;
+  require(graph->period() == 1, owner_, ": topology ", topology_,
+          " changes from step to step, but pairs need a fixed one; use complete");
+  require(!peers.empty(), owner_, ": topology ", topology_, " of ", ranks, " ranks gives rank ", rank,
+          " no neighbour of the other parity (even ranks ask odd ones); use complete");
   return peers;
 }
 
@@ -89,7 +92,7 @@ void PairAveraging::after_step(Worker& worker) {
 }
 
 void PairAveraging::quiesce(Worker& worker) {
-  worker.runtime().meet();  // nobody asks any more
+  worker.runtime().barrier();  // nobody asks any more
   after_step(worker);
 }
 

@@ -10,10 +10,10 @@
 
 namespace trigram {
 
-/// An even rank is active: in each step it asks a random odd neighbour, behind forward and backward. An odd rank is
-/// passive: on its background lane it mixes what comes into a copy of its weights and replies, whatever it does itself;
-/// after each step it adds to that copy what the step changed, and takes it as its weights. So no two ranks wait for
-/// each other. A method says what travels. Reads `topology`.
+/// An even rank is active: in each step it asks a random odd neighbour, overlapped with forward and backward. An odd
+/// rank is passive: on its background lane it mixes what comes into a copy of its weights and replies, whatever it does
+/// itself; after each step it adds to that copy what the step changed, and takes it as its weights. So no two ranks
+/// wait for each other. A method says what travels. Reads `topology`.
 class PairAveraging : public Algorithm, private Service {
  public:
   explicit PairAveraging(Params& params);
@@ -39,7 +39,7 @@ class PairAveraging : public Algorithm, private Service {
  protected:
   /// Of a message about such a bucket, either way.
   virtual std::int64_t message_bytes(const Shape& bucket) const = 0;
-  /// Memory for messages; once a bucket, in the order of buckets, on every rank.
+  /// Allocates memory for messages; once per bucket, in the order of buckets, on every rank.
   virtual void allocate(Worker& worker, const Bucket& bucket) = 0;
   /// An active rank's question about its weights, which stay as they are until `settle`. On the main lane.
   virtual Ask question(Worker& worker, const Bucket& bucket, int peer) = 0;

@@ -36,14 +36,14 @@ class Params {
 
   Params() = default;
   /// Parses "key=value,key=value"; a value may be in parentheses, up to 32 deep, so that it can hold commas itself.
-  /// `owner` is what messages name, as "algorithm 'qsgd'". Throws UsageError on anything malformed.
+  /// `owner` is what error messages name, as "algorithm 'qsgd'". Throws UsageError on anything malformed.
   Params(std::string owner, std::string_view text);
 
   void set(const std::string& key, const std::string& value) { values_[key] = value; }
-  /// Other defaults than the product's own, as "key=value,…": what is given wins over them, and what was presumed
-  /// before. Throws UsageError on anything malformed.
+  /// Presets defaults other than the product's own, as "key=value,…": a given value wins over them, and so does an
+  /// earlier preset. Throws UsageError on anything malformed.
   void presume(std::string_view defaults);
-  /// What is given and presumed, as "key=value,…" in the order of keys.
+  /// Given and preset values, as "key=value,…" in the order of keys.
   std::string text() const;
   bool has(const std::string& key) const { return values_.contains(key); }
   const std::map<std::string, std::string>& values() const { return values_; }

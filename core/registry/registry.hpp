@@ -25,11 +25,11 @@ struct Description {
 [[noreturn]] void throw_unknown_name(std::string_view kind, std::string_view name,
                                      const std::vector<std::string>& known);
 
-/// "algorithm 'qsgd'", as messages about its parameters begin.
+/// "algorithm 'qsgd'", as error messages about its parameters begin.
 std::string name_of_owner(std::string_view kind, std::string_view name);
 
 /// The products of one interface. A product is registered by a static `Registration` in its own source file and
-/// made from the one syntax "name:key=value,…". `Interface::registry_kind` is the word messages use.
+/// made from the one syntax "name:key=value,…". `Interface::registry_kind` is the word that error messages use.
 template <class Interface>
 class Registry {
  public:
@@ -42,9 +42,9 @@ class Registry {
     }
   };
 
-  /// A static object of this type registers a name for what another product does with some parameters, as literature
-  /// has them: `name` stands for `spec`, and is made, listed and refused as any other. Parameters that are given
-  /// besides win over those of `spec`. Throws Error on a name taken already.
+  /// An alias with preset parameters, as for a name of the literature: a static object of this type makes `name` stand
+  /// for `spec`. It is made, listed and refused as any other product. Parameters that a user gives win over those of
+  /// `spec`. Throws Error on a name taken already.
   struct Composition {
     Composition(std::string name, const std::string& spec, Description description) {
       add(std::move(name), {std::move(description),

@@ -1,4 +1,4 @@
-// What somebody meant who wrote a name that does not exist.
+// "Did you mean" for a name that does not exist.
 #pragma once
 
 #include <string>

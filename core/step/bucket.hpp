@@ -1,4 +1,4 @@
-// The F of Bagua's relaxations: parameters fused into flat buckets, in the order in which backward finishes them.
+// Tensor fusion (Bagua's F): parameters in flat buckets, in the order in which backward finishes them.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace trigram {
 
-/// Lengths along a tensor's dimensions, outermost first, as {64, 3, 7, 7} of a convolution; empty where nobody said.
+/// Lengths along a tensor's dimensions, outermost first, as {64, 3, 7, 7} of a convolution; empty if unknown.
 using Dimensions = std::vector<std::int64_t>;
 
 /// One parameter tensor of a workload, as bucketing sees it.
 struct Parameter {
   std::string name;
-  std::int64_t count = 0;           ///< elements that exist; 0 where a profile only models it
-  std::int64_t modelled_count = 0;  ///< elements that cost
+  std::int64_t count = 0;           ///< elements in memory; 0 where a profile (measured layer times) only models it
+  std::int64_t modelled_count = 0;  ///< elements that are counted in costs
   int layer = 0;                    ///< finished by the backward pass of this layer; layers count in forward order
   bool decays = true;               ///< weight decay applies
   DType dtype = DType::f32;
@@ -44,7 +44,7 @@ struct Tensor {
 /// A bucket without memory: what costs are asked for.
 struct BucketLayout {
   Shape shape;
-  std::vector<Tensor> tensors;  ///< in the order of their offsets; what is behind the last one is padding
+  std::vector<Tensor> tensors;  ///< in the order of their offsets; what follows the last one is padding
   int first_layer = 0;          ///< complete once the backward pass of this layer has ended
 };
 
@@ -85,7 +85,7 @@ struct ParameterView {
 /// How parameters are fused.
 struct BucketOptions {
   std::int64_t bytes =
-      10 * 1024 * 1024;        ///< a bucket is closed once it holds so many modelled bytes; 0: one a parameter
+      10 * 1024 * 1024;        ///< a bucket is closed once it holds so many modelled bytes; 0: one bucket per parameter
   std::int64_t alignment = 1;  ///< elements to which a bucket's count is padded with zeros
 };
 
@@ -98,15 +98,15 @@ struct BucketPlan {
 /// Parameters in reverse order, cut into buckets by modelled size; a bucket never mixes types. Padding is modelled too.
 BucketPlan plan_buckets(const std::vector<Parameter>& parameters, const BucketOptions& options, bool phantom);
 
-/// The memory behind the buckets of one rank, its own or another's, and views of it by parameter.
+/// The memory of one rank's buckets, owned or provided by the caller, and views of it by parameter.
 class BucketStore {
  public:
   BucketStore(Device& device, const std::vector<Parameter>& parameters, BucketPlan plan);
   /// The same, of a plan that ranks share.
   BucketStore(Device& device, const std::vector<Parameter>& parameters, std::shared_ptr<const BucketPlan> plan);
-  /// On memory that somebody else owns and keeps for longer than this: `memory` is where each parameter's weights and
-  /// gradients are, and stay. The tensors of a bucket must lie one behind the other there, in the order of the plan,
-  /// and have no padding. Throws UsageError, which names the tensor, where type, size or place do not fit.
+  /// On memory that the caller owns and keeps for longer than this object: `memory` is where each parameter's weights
+  /// and gradients are, and stay. The tensors of a bucket must be contiguous there, in the order of the plan, and have
+  /// no padding. Throws UsageError, which names the tensor, where type, size or place do not fit.
   BucketStore(const std::vector<Parameter>& parameters, BucketPlan plan, std::vector<ParameterView> memory);
   BucketStore(const BucketStore&) = delete;
   BucketStore& operator=(const BucketStore&) = delete;

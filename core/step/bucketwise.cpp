@@ -5,12 +5,12 @@
 
 namespace trigram {
 
-void PendingBuckets::start(Worker& worker, const Bucket& bucket, const Worker::Body& body) {
+void PendingBuckets::start(Worker& worker, const Bucket& bucket, const Worker::Task& task) {
   const auto index = static_cast<std::size_t>(bucket.index);
   if (pending_.size() <= index) pending_.resize(index + 1);
-  pending_[index] = worker.start(worker.bucket_lane(bucket.index), [number = bucket.index, body](Worker& lane) {
+  pending_[index] = worker.start(worker.bucket_lane(bucket.index), [number = bucket.index, task](Worker& lane) {
     const Timeline::ForBucket of_this_one(lane.timeline, number);
-    body(lane);
+    task(lane);
   });
 }
 

@@ -12,8 +12,8 @@ namespace trigram {
 /// What was started for each bucket and not yet waited for.
 class PendingBuckets {
  public:
-  /// Starts `body` on the bucket's lane.
-  void start(Worker& worker, const Bucket& bucket, const Worker::Body& body);
+  /// Starts `task` on the bucket's lane.
+  void start(Worker& worker, const Bucket& bucket, const Worker::Task& task);
   /// Waits for all, in the order of their start.
   void wait();
 
@@ -21,7 +21,7 @@ class PendingBuckets {
   std::vector<Pending> pending_;
 };
 
-/// Exchanges each bucket's gradients as soon as it is complete, behind the rest of backward; the update waits.
+/// Exchanges a bucket's gradients as soon as they are complete, overlapped with the rest of backward; the update waits.
 class GradientMethod : public Algorithm {
  public:
   void gradients_ready(Worker& worker, Bucket& bucket) final;
@@ -35,8 +35,8 @@ class GradientMethod : public Algorithm {
   PendingBuckets pending_;
 };
 
-/// Updates each bucket locally as soon as its gradient is complete and exchanges its weights behind the rest of
-/// backward; the step ends when all weights are whole.
+/// Updates a bucket on this rank as soon as its gradients are complete and exchanges its weights, overlapped with the
+/// rest of backward; the step ends when all weights are whole.
 class WeightMethod : public Algorithm {
  public:
   bool local_updates() const final { return true; }

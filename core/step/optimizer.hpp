@@ -12,8 +12,8 @@
 
 namespace trigram {
 
-/// One fused update a bucket. Whoever holds one, the trainer or an algorithm, sets it up once and has it step the same
-/// buckets, or the same parts of them, from then on. State is kept an entry a `bucket.index`, so that different buckets
+/// One fused update per bucket. Its owner, the trainer or an algorithm, sets it up once and has it step the same
+/// buckets, or the same parts of them, from then on. State has one entry per `bucket.index`, so that different buckets
 /// may be stepped on different lanes at the same time.
 class Optimizer {
  public:
@@ -21,8 +21,8 @@ class Optimizer {
   virtual ~Optimizer() = default;
   /// Allocates state for these buckets, of any indices.
   virtual void setup(Worker& worker, std::span<const Bucket> buckets) = 0;
-  /// weights ← step(weights, gradients): along another direction with `bucket.along(direction)`. Called at most once a
-  /// step for every bucket; `worker` is the lane that it runs on.
+  /// weights ← step(weights, gradients): along another direction with `bucket.along(direction)`. Called at most once
+  /// per step and bucket; `worker` is the lane that it runs on.
   virtual void update(Worker& worker, const Bucket& bucket, double learning_rate) = 0;
 
   /// What it keeps of a bucket, by name: "velocity"; "first" and "second" moments.

@@ -18,9 +18,9 @@ namespace trigram {
 class Packer;
 class Unpacker;
 
-/// Visits what is kept. A product names each item of its own in `list_state`, always in the same order: that one list
-/// is written and read back, so that the two cannot differ. Each item has a fate, which says what becomes of it where
-/// ranks leave or join (core/training/handover.hpp).
+/// Visitor of a product's state, as Boost.Serialization's archive: `list_state` passes each item, always in the same
+/// order, and a writer saves it or a reader overwrites it. One list does both, so that the two cannot differ. Each
+/// item has a fate, which says what becomes of it where ranks leave or join (core/training/handover.hpp).
 class State {
  public:
   using Pack = std::function<std::vector<std::byte>()>;
@@ -34,12 +34,12 @@ class State {
 
   virtual ~State() = default;
 
-  /// Memory on the device; of a phantom there is only the name.
+  /// Device memory; of a phantom only the name is saved.
   State& buffer(std::string_view name, Buffer x, Fate fate = Fate::alike, Extent extent = {}) {
     visit({full(name), fate, extent}, x);
     return *this;
   }
-  /// One after the other, as "name 3"; as many when they are read back.
+  /// Items "name 0", "name 1", …; the number must be the same on reading.
   State& buffers(std::string_view name, const std::vector<OwnedBuffer>& all, Fate fate = Fate::alike) {
     for (std::size_t i = 0; i < all.size(); ++i) buffer(numbered(name, i), all[i], fate);
     return *this;
@@ -62,7 +62,7 @@ class State {
   State& value(std::string_view name, T& x, Fate fate = Fate::alike) {
     return list_bytes(name, std::span(&x, 1), fate);
   }
-  /// As many when they are read back.
+  /// An item of several values; the number must be the same on reading.
   template <class T>
   State& values(std::string_view name, std::vector<T>& all, Fate fate = Fate::alike) {
     return list_bytes(name, std::span(all), fate);
@@ -72,13 +72,13 @@ class State {
     for (std::size_t i = 0; i < all.size(); ++i) values(numbered(name, i), all[i], fate);
     return *this;
   }
-  /// What has bytes only in a checkpoint: written, it is what `pack` gives; read back, `unpack` gets it.
+  /// An item that is bytes only in a checkpoint: a writer saves what `pack` returns, a reader passes it to `unpack`.
   State& packed(std::string_view name, const Pack& pack, const Unpack& unpack, Fate fate = Fate::alike) {
     visit({full(name), fate}, pack, unpack);
     return *this;
   }
 
-  /// What something that is held keeps itself, under a name of its own.
+  /// The state of a member object, its items prefixed with "name, ".
   template <class Held>
   State& of(std::string_view name, Held& held) {
     const std::size_t before = prefix_.size();
@@ -113,7 +113,7 @@ class State {
   std::string prefix_;
 };
 
-/// Writes every item behind its name, fate and length.
+/// Writes every item after its name, fate and length.
 class StateWriter final : public State {
  public:
   StateWriter(Device& device, Packer& packer) : device_(device), packer_(packer) {}

@@ -43,7 +43,7 @@ template <class Text>
 void StepOrder::expect(Moment moment, const Text& came) {
   const bool ends = moment == Moment::finish && next_ == Moment::begin;
   ensure(
-      next_ == moment || ends, [&] { return where(); }, came, " came, but ", [&] { return what_comes(); });
+      next_ == moment || ends, [&] { return where(); }, came, " was called, but ", [&] { return what_comes(); });
 }
 
 void StepOrder::enter(Moment moment) {
@@ -56,7 +56,8 @@ void StepOrder::enter_begin(std::int64_t step) {
   const auto came = [&] { return "'begin' of step " + std::to_string(step); };
   expect(Moment::begin, came);
   ensure(
-      step > step_, [&] { return where(); }, came, " came, but steps count upwards: one beyond ", step_, " comes next");
+      step > step_, [&] { return where(); }, came, " was called, but steps count upwards: the next one must be beyond ",
+      step_);
   enter(Moment::begin);
   step_ = step;
   next_bucket_ = 0;
@@ -71,7 +72,7 @@ void StepOrder::enter_tensor(int parameter) {
   const auto index = static_cast<std::size_t>(parameter);
   ensure(
       parameter >= 0 && index < places_.size() && places_[index], [&] { return where(); }, "'tensor_ready' of tensor ",
-      parameter, " came, but no bucket has that one; there are ", places_.size(), ", counted from 0");
+      parameter, " was called, but no bucket has that tensor; there are ", places_.size(), ", counted from 0");
   Place& place = *places_[index];
   const auto came = [&] {
     return "'tensor_ready' of tensor " + in_quotes(buckets_[place.bucket].tensors[place.tensor].name) + " in bucket " +
@@ -80,7 +81,7 @@ void StepOrder::enter_tensor(int parameter) {
   const bool in_backward = next_ == Moment::gradient || next_ == Moment::before_update;
   ensure(
       !in_backward || (!place.ready && place.bucket >= next_bucket_), [&] { return where(); }, came,
-      " came twice; it comes once a step");
+      " was called twice; call it once per step");
   expect(Moment::gradient, came);
   enter(Moment::gradient);
   place.ready = true;
@@ -91,7 +92,7 @@ void StepOrder::enter_bucket(int index) {
   const auto came = [&] { return of_bucket(index); };
   expect(Moment::gradient, came);
   ensure(
-      index >= 0 && static_cast<std::size_t>(index) == next_bucket_, [&] { return where(); }, came, " came, but ",
+      index >= 0 && static_cast<std::size_t>(index) == next_bucket_, [&] { return where(); }, came, " was called, but ",
       [&] { return what_comes(); });
   enter(Moment::gradient);
   missing_[next_bucket_] = 0;
@@ -115,7 +116,7 @@ void StepOrder::leave() {
 
 void StepOrder::require_between_steps(const char* came) const {
   ensure(
-      next_ == Moment::begin, [&] { return where(); }, came, " came, which is for between two steps, but ",
+      next_ == Moment::begin, [&] { return where(); }, came, " was called, which is for between two steps, but ",
       [&] { return what_comes(); });
 }
 
@@ -146,9 +147,9 @@ std::string StepOrder::what_comes() const {
     if (last_ == Moment::finish) return "the training has finished, so that nothing follows";
     return (last_ == Moment::update ? update_ : name_of(last_)) + std::string(" has failed, so that nothing follows");
   }
-  if (*next_ == Moment::update) return update_ + " comes next";
-  if (*next_ == Moment::gradient) return of_bucket(next_bucket_) + " comes next" + missing_tensors();
-  return name_of(*next_) + std::string(*next_ == Moment::setup ? " comes first" : " comes next");
+  if (*next_ == Moment::update) return update_ + " must be called next";
+  if (*next_ == Moment::gradient) return of_bucket(next_bucket_) + " must be called next" + missing_tensors();
+  return name_of(*next_) + std::string(*next_ == Moment::setup ? " must be called first" : " must be called next");
 }
 
 std::string StepOrder::missing_tensors() const {

@@ -1,4 +1,4 @@
-// The order in which the hooks of a step come, and what each bucket still waits for.
+// Checks the order in which the hooks of a step are called, and which gradients each bucket still waits for.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace trigram {
 
-/// What a loop tells a TrainingStep, in this order; `begin` to `end` again and again.
+/// The hooks of a TrainingStep, in the order in which a loop calls them; `begin` to `end` once per step.
 enum class Moment : std::uint8_t { setup, begin, gradient, before_update, update, end, finish };
 
-/// Follows one rank through its hooks. Each comes between `enter` and `leave`; one that does not come next is an
-/// Error that names it, the step, the bucket, and what would be right. After one that was entered and not left, having
-/// failed, none comes.
+/// Follows one rank through its hooks, each between `enter` and `leave`. A hook that is called out of order is an Error
+/// that names it, the step, the bucket, and the hook that must be called next. After a hook that failed, and so was
+/// entered and not left, no other may be called.
 class StepOrder {
  public:
-  /// The buckets outlive it. `update` is what messages call that hook.
+  /// The buckets outlive it. `update` is the name of that hook in error messages.
   StepOrder(int rank, std::span<const Bucket> buckets, std::string update);
 
   void enter(Moment moment);
@@ -32,9 +32,9 @@ class StepOrder {
   /// The first bucket that is complete and was not taken yet.
   std::optional<std::size_t> take_complete();
   void leave();
-  /// For what is no hook and comes between two steps, or before the first one.
+  /// Throws Error unless the loop is between two steps, or before the first one; `came` is what was called.
   void require_between_steps(const char* came) const;
-  /// None follows.
+  /// No hook may be called any more.
   void abandon() noexcept;
 
  private:

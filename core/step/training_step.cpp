@@ -69,7 +69,7 @@ void TrainingStep::require_whole(const Bucket& bucket) const {
 void TrainingStep::begin(std::int64_t step, double learning_rate) {
   worker_.runtime().take_turn();
   ensure(!only_serves(), "rank ", worker_.runtime().rank(), " only serves, and has no step ", step,
-         " to begin; after 'setup' comes 'finish'");
+         " to begin; call 'finish' after 'setup'");
   order_.enter_begin(step);
   worker_.step = step;
   in_step_.emplace(worker_);
@@ -119,7 +119,9 @@ void TrainingStep::before_update() {
 
 void TrainingStep::update() {
   worker_.runtime().take_turn();
-  ensure(!loop_updates(), "'update' came, but there is no optimizer: the loop's own steps, and then 'updated' comes");
+  ensure(
+      !loop_updates(),
+      "'update' was called, but this object has no optimizer: let the loop's own optimizer step, then call 'updated'");
   order_.enter(Moment::update);
   if (!updates_early()) {
     for (Bucket& bucket : buckets_) update(bucket);
@@ -129,7 +131,7 @@ void TrainingStep::update() {
 
 void TrainingStep::updated() {
   worker_.runtime().take_turn();
-  ensure(loop_updates(), "'updated' came, but weights are not the loop's to step: 'update' does that");
+  ensure(loop_updates(), "'updated' was called, but this object steps the weights: call 'update'");
   order_.enter(Moment::update);
   for (Bucket& bucket : buckets_) update(bucket);
   leave();
@@ -161,7 +163,7 @@ void TrainingStep::quiesce() {
   worker_.runtime().take_turn();
   order_.require_between_steps("'quiesce'");
   algorithm_->quiesce(worker_);
-  worker_.runtime().meet();
+  worker_.runtime().barrier();
   worker_.runtime().give_turn();
 }
 

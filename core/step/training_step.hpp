@@ -1,4 +1,4 @@
-// What one rank does in its steps besides computing gradients, for whatever loop it is that computes them.
+// What one rank does in a training step besides computing gradients, for any loop that computes them.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace trigram {
 
-/// A loop tells this object the hooks of its steps: `begin`; each gradient once it is there; `before_update`;
-/// `update`, or `updated` where the loop's own optimizer has stepped; `end`. A hook out of place is an Error that
-/// says what would be right, and changes nothing. Hooks may come from several threads in turn, each after the one
-/// before has returned, as when gradients become ready on a thread of automatic differentiation: there are no locks.
+/// A loop calls the hooks of this object in each step: `begin`; one per gradient once it is complete; `before_update`;
+/// `update`, or `updated` where the loop's own optimizer has stepped; `end`. A hook that is called out of order is an
+/// Error that says which one must be called next, and changes nothing. Hooks may be called on several threads, one
+/// after another, as when gradients become ready on a thread of automatic differentiation: there are no locks.
 class TrainingStep {
  public:
   /// What steps are made of.
@@ -38,7 +38,7 @@ class TrainingStep {
   /// Before the first step, when weights are equal on all ranks; `steps` is how many there will be. Collective. Throws
   /// UsageError where the loop's optimizer cannot do what the algorithm wants.
   void setup(std::int64_t steps);
-  /// The forward pass may read the weights when it returns. Steps count upwards, from any number. Not on a rank that
+  /// Forward may read the weights when it returns. Steps count upwards, from any number. Not on a rank that
   /// only serves.
   void begin(std::int64_t step, double learning_rate);
   /// A tensor's gradient is in its bucket, by its index in the list of parameters; in any order. A bucket is exchanged
@@ -46,13 +46,13 @@ class TrainingStep {
   void tensor_ready(int parameter);
   /// All of the next bucket's gradients are there.
   void bucket_ready(int index);
-  /// Backward has ended, and what was not told of is ready too.
+  /// Backward has ended: all gradients of the step are complete.
   void rest_ready();
-  /// Gradients are those to step along when it returns.
+  /// When it returns, gradients are those that the update applies.
   void before_update();
   /// Steps the weights, by the optimizer and the algorithm.
   void update();
-  /// The loop's optimizer has stepped all weights along the gradients.
+  /// Call it in place of `update` once the loop's own optimizer has stepped all weights along the gradients.
   void updated();
   /// Weights are whole when it returns.
   void end();
@@ -64,10 +64,10 @@ class TrainingStep {
   /// loop looks at it; it puts its own back before the next step. Collective.
   void global_weights();
   /// What the algorithm and the optimizer keep from one step to the next. Weights are the loop's. To be read back after
-  /// `setup`, and then ranks meet (RankRuntime::meet) before one goes on.
+  /// `setup`, followed by a barrier (RankRuntime::barrier).
   void list_state(State& state);
-  /// The loop leaves with an error, this object's or its own: returns when no lane touches algorithm or buckets any
-  /// more. Call it before they go; nothing follows.
+  /// The loop leaves with an error, this object's or its own: returns when no lane uses algorithm or buckets any more.
+  /// Call it before they are destroyed; nothing may be called afterwards.
   void abandon() noexcept;
 
   /// Whether the loop steps the weights, between `before_update` and `updated`; else `update` does.

@@ -17,7 +17,7 @@
 
 namespace trigram {
 
-/// A tensor of these dimensions that exists whole, and costs what it has.
+/// A parameter of these dimensions whose modelled elements are its real ones.
 inline Parameter whole_parameter(std::string name, const Dimensions& dimensions, int layer, bool decays = true) {
   std::int64_t count = 1;
   for (const std::int64_t length : dimensions) count *= length;
@@ -30,19 +30,20 @@ inline Parameter whole_parameter(std::string name, const Dimensions& dimensions,
           .modelled_dimensions = dimensions};
 }
 
-/// How a workload is spread over ranks; the same for every workload.
+/// This rank's share of a workload's data; the same for every workload.
 struct Shard {
-  int rank = 0;                   ///< of the data axis
-  int world = 1;                  ///< ranks that train along it
-  std::int64_t global_batch = 0;  ///< samples a step over a data-parallel group; 0: the workload's own
+  int rank = 0;                   ///< in the data-parallel group
+  int world = 1;                  ///< ranks of the data-parallel group that train, without servers
+  std::int64_t global_batch = 0;  ///< samples per step of a data-parallel group; 0: the workload's own
   double label_skew = 0;          ///< Dirichlet concentration; 0: independent and identically distributed
   std::uint64_t seed = 0;
   bool validation = false;  ///< score on a split held out of the training set instead of the test set
   Mesh mesh = {};           ///< whose other axes a workload may want, or refuse
 };
 
-/// A model, a profile, or a model on a profile's clock. `open` comes first, on the launching side too, so that a bad
-/// data set or batch fails before any rank starts.
+/// A model that computes; a profile, whose layers only take their measured times; or a model that takes a profile's
+/// times ("on a profile's clock"). `open` is called first, on the launching side too, so that a bad data set or batch
+/// fails before any rank starts.
 class Workload {
  public:
   static constexpr const char* registry_kind = "workload";
@@ -56,7 +57,7 @@ class Workload {
   virtual int layers() const = 0;                         ///< backward visits layers−1 … 0
   virtual bool phantom() const = 0;                       ///< no arithmetic: buffers have a size and no data
   virtual bool times_update() const { return false; }  ///< its measured time of a step includes the optimizer's update
-  virtual std::int64_t global_batch() const = 0;       ///< samples a step over all ranks of a data-parallel group
+  virtual std::int64_t global_batch() const = 0;       ///< samples per step over all ranks of a data-parallel group
   virtual std::int64_t local_batch() const = 0;        ///< of this rank; 0 when its shard is empty
   virtual double memory() const { return 0; }          ///< bytes that this rank takes beside weights and gradients
   virtual std::string description() const = 0;         ///< "mlp 64-32-10 on digits", "mlp's loss on vgg16's clock"
@@ -68,8 +69,8 @@ class Workload {
   virtual void forward(Worker& worker) = 0;
   /// Fills the gradients of one layer.
   virtual void backward(Worker& worker, int layer) = 0;
-  /// The same from layer `first` down to `last`, where nobody looks before all are there. A workload whose layers only
-  /// take time overrides it: one wait is then enough.
+  /// The same from layer `first` down to `last`; the caller reads none of these gradients before it returns. A workload
+  /// whose layers only take time overrides it: one wait is then enough.
   virtual void backward_through(Worker& worker, int first, int last) {
     for (int layer = first; layer >= last; --layer) backward(worker, layer);
   }

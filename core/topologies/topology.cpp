@@ -81,7 +81,7 @@ std::unique_ptr<Topology> make_doubly_stochastic(const std::string& spec, const 
                                                  const std::string& method) {
   std::unique_ptr<Topology> topology = make_topology(spec, vertices);
   require(topology->stochasticity() == Topology::Stochasticity::doubly,
-          "algorithm '" + method + "' counts on the mean over ranks staying where it is, but topology=" + spec +
+          "algorithm '" + method + "' needs a mixing matrix that keeps the mean over ranks, but topology=" + spec +
               " is only " + name_of(topology->stochasticity()) +
               "; take one that is doubly stochastic, as ring or exponential are");
   return topology;

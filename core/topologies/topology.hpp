@@ -25,7 +25,7 @@ class Topology {
   enum class Stochasticity : std::uint8_t {
     doubly,  ///< rows and columns: equal values stay as they are, and mixing leaves the mean over vertices alone
     row,     ///< rows: equal values stay as they are
-    column,  ///< columns: the sum over vertices stays; values end in proportion to what weights of 1 become (push-sum)
+    column,  ///< columns: the sum over vertices stays; divide by push-sum weights, which start at 1, to get the mean
   };
   virtual Stochasticity stochasticity() const { return Stochasticity::doubly; }
 
@@ -36,9 +36,9 @@ class Topology {
   /// One row of W by vertex, in ascending order: that of the vertex itself, and of those that it receives from.
   using Row = std::map<int, double>;
   virtual Row row(int vertex, std::int64_t step) const = 0;
-  /// Whose rows this vertex is in, without itself, in ascending order.
+  /// The vertices j ≠ vertex with W[j][vertex] > 0, in ascending order.
   virtual std::vector<int> sends_to(int vertex, std::int64_t step) const = 0;
-  /// Whom its row has, without itself.
+  /// The vertices j ≠ vertex with W[vertex][j] > 0.
   std::vector<int> receives_from(int vertex, std::int64_t step) const;
 
   /// True when W is not symmetric.
@@ -55,8 +55,8 @@ const char* name_of(Topology::Stochasticity stochasticity);
 /// singular value of W − J, which is an eigenvalue of a symmetric or circulant (normal) W; else W's second eigenvalue.
 double spectral_gap(const Topology& topology, std::int64_t step = 0);
 
-/// What one exchange multiplies the distance from the mean by, at most: 1 − spectral_gap. None where W changes from
-/// step to step: only a product of several mixes then; and where W is not doubly stochastic: the mean moves.
+/// What one exchange multiplies the distance from the mean by, at most: 1 − spectral_gap. None where W changes
+/// from step to step, as one factor per step says nothing there, or is not doubly stochastic.
 std::optional<double> contraction_of(const Topology& topology);
 
 using Topologies = Registry<Topology>;

@@ -1,4 +1,4 @@
-// Where ranks begin.
+// The interface of a backend: starts ranks, and gives each a RankRuntime.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@
 
 namespace trigram {
 
-/// What a rank's body returns is bytes, since ranks may be other processes.
+/// What one rank runs. It returns bytes, since ranks may be other processes.
 using RankBody = std::function<std::vector<std::byte>(RankRuntime&)>;
 
-/// What a run gave.
+/// Results of a run.
 struct Outcome {
   std::vector<std::vector<std::byte>> results;  ///< by rank
   double seconds = 0;                           ///< when the last rank ended, on the backend's clock
   std::string facts = "null";  ///< a JSON text: what only the backend knows, as fidelity, busiest NIC, versions
 };
 
-/// As bytes and back, since a backend may run ranks in other processes.
+/// Serialize and deserialize, since a backend may run ranks in other processes.
 std::vector<std::byte> pack(Outcome outcome);
 Outcome unpack_outcome(std::span<const std::byte> bytes);
 
-/// A rank that has entered a world from where it was: a process, or a thread, that the backend did not start. It stays
-/// until it leaves, fails, or this is gone, which others take for a failure. From several threads in turn.
+/// A rank in a process or thread that the backend did not start. It ends by leave() or fail(); destroying this object
+/// first counts as a failure. May be used from several threads, one at a time.
 class EnteredRank {
  public:
   EnteredRank() = default;
@@ -41,11 +41,12 @@ class EnteredRank {
   EnteredRank& operator=(const EnteredRank&) = delete;
 
   virtual RankRuntime& runtime() = 0;
-  /// On a GPU: from now on what the caller orders on this stream (a cudaStream_t of the current device) between turns
-  /// of the runtime, and what the runtime orders within them, follow each other. Without it the caller synchronizes.
+  /// On a GPU: from now on what the caller enqueues on this stream (a cudaStream_t of the current device) between turns
+  /// of the runtime, and what the runtime enqueues within them, run one after the other. Without it the caller
+  /// synchronizes.
   virtual void follow(void* /*stream*/) {}
-  /// Ends well: hands in what this rank brings home, and returns what all do. Collective, once; the runtime is of no
-  /// use afterwards.
+  /// Ends successfully: gathers the result bytes of all ranks on every rank. Collective, once; runtime() must not be
+  /// used afterwards.
   virtual Outcome leave(const std::vector<std::byte>& result) = 0;
   /// Ends with an error: ranks that wait for this one learn of it.
   virtual void fail(std::exception_ptr error) noexcept = 0;
@@ -54,7 +55,7 @@ class EnteredRank {
 /// Runs `body` as that rank, and leaves; where it throws, the rank fails, and the error is rethrown.
 Outcome run_entered(EnteredRank& rank, const RankBody& body);
 
-/// A place where ranks run. Its parameters (a cluster, a fidelity, a timeout) are its product parameters.
+/// A way to run ranks: as processes, threads, or simulated. A cluster, a fidelity, a timeout are its parameters.
 class Backend {
  public:
   static constexpr const char* registry_kind = "backend";
@@ -64,16 +65,17 @@ class Backend {
   /// rank starts. Throws UsageError when the ranks do not fit.
   virtual std::vector<int> nodes(int ranks) const = 0;
 
-  /// How many ranks this place has when nobody says.
+  /// Ranks of a run that names no number.
   virtual int default_ranks() const = 0;
 
-  /// An all-reduce as this place has it: its spec, with what a library's choice must know of the place. Throws
-  /// UsageError for the choice of a library that it does not have.
+  /// The spec of all-reduce `asked` on this backend, completed with the cluster's links where a library chooses by
+  /// them. Throws UsageError for the choice of a library that this backend does not have.
   virtual std::string all_reduce_here(const std::string& asked) const;
 
-  /// Why phases of a hierarchy inside nodes and between them cannot run beside each other; empty where they can.
+  /// Why a hierarchy cannot exchange inside nodes and between nodes at the same time; empty where it can.
   virtual std::string refuses_network_lanes() const { return {}; }
-  /// Throws UsageError where `world` has chunks of a hierarchy, and there is none, or this place refuses network lanes.
+  /// Throws UsageError where `world` has chunks of a hierarchy, and there is no hierarchy, or this backend refuses
+  /// network lanes.
   void require_chunks(const World& world, Hierarchy hierarchy) const;
 
   /// Runs `body` on every rank and returns what each returned. May be called again. The first failing rank's error is
@@ -84,18 +86,17 @@ class Backend {
   virtual std::string refuses_entering() const {
     return "this backend starts its ranks itself; give `run` what they do, or use backend mpi";
   }
-  /// Where the memory lies that who enters next brings along: on a CUDA device, by its number, or with none on the
-  /// host. `enter` takes that device, whatever the thread's current one is. Throws UsageError where this backend's
-  /// ranks work on other memory, as those of processors do.
+  /// Sets the CUDA device on which the next caller of `enter` holds its tensors; nullopt: in host memory. Overrides the
+  /// thread's current device. Throws UsageError where ranks of this backend work on other memory.
   virtual void use_device(std::optional<int> device);
-  /// This process, or thread, becomes a rank from where it is. Collective: returns when all ranks have entered. Throws
+  /// Makes this process, or thread, a rank. Collective: returns when all ranks have entered. Throws
   /// UsageError with the reason where none can.
   virtual std::unique_ptr<EnteredRank> enter(const World& /*world*/) { throw UsageError(refuses_entering()); }
 
-  /// True where time is a model's.
+  /// Whether the clock is simulated.
   virtual bool simulated() const = 0;
 
-  /// Why its ranks cannot ask each other by RPC (core/lane/service.hpp); empty where they can.
+  /// Why its ranks have no RPC (core/lane/service.hpp); empty where they have.
   virtual std::string refuses_asking() const { return {}; }
 
   /// True where the processes that a launcher started are the ranks; else one process runs them all.

@@ -70,8 +70,8 @@ template <class Value>
 HostWeights shaped(const std::vector<Value>& flat, std::span<const ParameterView> parameters) {
   std::int64_t count = 0;
   for (const ParameterView& parameter : parameters) count += parameter.weights.count();
-  ensure(static_cast<std::int64_t>(flat.size()) == count, "a data-parallel group has ", flat.size(),
-         " weights and another ", count, "; lines of a mesh need parameters of equal sizes");
+  ensure(static_cast<std::int64_t>(flat.size()) == count, "data-parallel groups hold ", flat.size(), " and ", count,
+         " weights; their parts of the model must have equal sizes");
   HostWeights weights;
   auto next = flat.begin();
   for (const ParameterView& parameter : parameters) {
@@ -100,7 +100,7 @@ Means means_of(const std::vector<Part>& parts) {
   return means;
 }
 
-/// √(1/n Σ‖x_i − x̄‖²), each from the mean of its line.
+/// √(1/n Σ‖x_i − x̄‖²), each from the mean of its data-parallel group.
 double consensus_distance(const std::vector<Part>& parts, const Means& means) {
   double sum = 0;
   for (const Part& part : parts) {
@@ -232,7 +232,7 @@ void Evaluations::keep_latest(const Reached& reached) {
 void Evaluations::end(const Reached& reached) {
   std::int64_t last = options_.steps;
   // Data-parallel groups may be far apart, and collecting is watched.
-  if (worker_.mesh().ranks() > worker_.world()) worker_.runtime().meet();
+  if (worker_.mesh().ranks() > worker_.world()) worker_.runtime().barrier();
   if (by_seconds()) {
     last = worker_.agree(next_, ReduceOp::max);
     for (; next_ < last; ++next_) hand_in(next_, next_time(), latest_reached_, latest_);
@@ -252,7 +252,7 @@ void Evaluations::hand_in(std::int64_t key, double time, const Reached& reached,
   if (workload_.phantom()) return;
   std::vector<std::byte> part;
   if (trains_) part = packed(reached, worker_.now(), flattened(own));
-  if (worker_.runtime().collects_unnoticed()) return score(key, time, std::move(part));
+  if (worker_.runtime().collect_is_free()) return score(key, time, std::move(part));
   kept_bytes_ += part_bytes_;  // the same on every rank: they meet together
   kept_.push_back({key, time, std::move(part)});
   if (kept_bytes_ > most_kept_bytes) score_kept();

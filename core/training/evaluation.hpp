@@ -1,4 +1,4 @@
-// What the weights of all ranks are worth, out of band and at stated times.
+// Loss and accuracy of the weights of all ranks at stated times, outside of training's own communication.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What a rank brings home from training: rows, spans, costs, and its weights where they are kept.
+// The results of training on one rank: rows, spans, costs, and its weights where they are kept.
 #pragma once
 
 #include <cstddef>
@@ -37,10 +37,10 @@ struct EvalRow {
                                                  "accuracy", "worst_accuracy", "consensus_distance"};
   std::int64_t step = 0;           ///< of the rank that is furthest
   double time_s = 0;               ///< the time asked for, or when the last rank handed in its weights
-  double loss = 0;                 ///< objective at the mean model, mean over lines
-  double accuracy = 0;             ///< at the mean model, mean over lines
+  double loss = 0;                 ///< objective at the mean model, mean over data-parallel groups
+  double accuracy = 0;             ///< at the mean model, mean over data-parallel groups
   double worst_accuracy = 0;       ///< of the worst rank
-  double consensus_distance = 0;   ///< √(1/n Σ‖x_i − x̄‖²), x̄ of the rank's line
+  double consensus_distance = 0;   ///< √(1/n Σ‖x_i − x̄‖²), x̄ of the rank's data-parallel group
   double bytes_sent = 0;           ///< in steps until then, mean over ranks
   double busy_s = 0;               ///< of GPUs in steps until then, sum over ranks that train
   double bytes_between_nodes = 0;  ///< sent in steps until then, sum over ranks that train
@@ -59,11 +59,11 @@ struct LaneSpan {
   SpannedCall call = {};
 };
 
-/// What one rank brings home. One that only serves has no steps, no batch and no weights.
+/// The results of training on one rank. A rank that only serves has no steps, no batch and no weights.
 struct RankReport {
   int rank = 0;
   std::vector<StepRow> steps;
-  /// What the algorithm recorded, by column: an entry for each of `steps`, NaN where it recorded nothing.
+  /// What the algorithm recorded, by column: one entry per row of `steps`, NaN where it recorded nothing.
   std::map<std::string, std::vector<double>> recorded;
   std::vector<EvalRow> evals;  ///< on the rank that completed them
   std::vector<LaneSpan> spans;
@@ -80,7 +80,7 @@ struct RankReport {
   std::vector<std::byte> state;             ///< of the last checkpoint, if kept
 };
 
-/// As bytes and back, since ranks may be other processes.
+/// Serialize and deserialize, since ranks may be other processes.
 std::vector<std::byte> pack(const RankReport& report);
 RankReport unpack(const std::vector<std::byte>& bytes);
 

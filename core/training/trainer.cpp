@@ -117,7 +117,7 @@ class Trainer {
     count_of_server({}, start);
     if (options_.checkpoint.keep) {
       report_.state = state_now();  // until there is a checkpoint, what all began with
-      runtime_.meet();              // nobody trains, and asks others, before all have written that down
+      runtime_.barrier();           // nobody trains, and asks others, before all have written that down
     }
     return start;
   }
@@ -161,7 +161,7 @@ class Trainer {
     const CheckpointOptions& to = options_.checkpoint;
     if (to.save) {
       std::vector<std::byte> written = to.save(steps_, runtime_.rank(), state);
-      runtime_.meet();                   // however long the others write; collecting is watched
+      runtime_.barrier();                // however long the others write; collecting is watched
       const std::int64_t key = -steps_;  // evaluations have those from 0 on
       runtime_.collect(key, std::move(written), [&](const RankRuntime::Parts& saved) {
         if (to.complete) to.complete(steps_, saved);
@@ -177,7 +177,7 @@ class Trainer {
     keep_what_is_of_here();
     tell_of_rows();
     require_same_steps();
-    worker_.go_on_at(time_ + options_.checkpoint.take_up.after_s);
+    worker_.resume_at(time_ + options_.checkpoint.take_up.after_s);
     fetch_state(options_.checkpoint.take_up, worker_, [this](State& all) { list_state(all); });
     evaluations_.go_on(reached(steps_));
     return leave_checkpoint();
@@ -220,7 +220,7 @@ class Trainer {
   }
 
   RankProgress leave_checkpoint() {
-    runtime_.meet();
+    runtime_.barrier();
     for (int i = 0; i < runtime_.lanes(); ++i) {
       runtime_.lane(i).timeline.settle(true);
       runtime_.lane(i).timeline.count_anew();

@@ -38,11 +38,11 @@ void check_numbers(const TrainingOptions& options, const World& world) {
       "a learning rate of " + number_text(options.learning_rate) + " cannot be used; give a finite one of 0 or more");
 }
 
-/// The nodes of the ranks of each data-parallel group; where lines are alike, once.
-std::set<std::vector<int>> nodes_of_lines(const RankMap& map) {
+/// The nodes of the ranks of each data-parallel group; where groups are alike, once.
+std::set<std::vector<int>> nodes_of_groups(const RankMap& map) {
   std::set<std::vector<int>> all;
   for (int rank = 0; rank < map.mesh().ranks(); ++rank) {
-    if (map.mesh().coordinate(Mesh::data, rank) == 0) all.insert(map.nodes_of_line(rank));
+    if (map.mesh().coordinate(Mesh::data, rank) == 0) all.insert(map.nodes_of_group(rank));
   }
   return all;
 }
@@ -57,12 +57,12 @@ void check_relaxation(const Algorithm& algorithm, const TrainingOptions& options
   if (options.relaxation.hierarchy != Hierarchy::all_nics) return;
   refuse(Option::all_nics);
   const char* where = map.mesh().axes().size() > 1 ? " in each data-parallel group of the mesh" : "";
-  for (const std::vector<int>& nodes : nodes_of_lines(map)) require_equal_nodes(nodes, where);
+  for (const std::vector<int>& nodes : nodes_of_groups(map)) require_equal_nodes(nodes, where);
 }
 
 void check_roles(const Algorithm& algorithm, const TrainingOptions& options, const Mesh& mesh, const Backend& backend) {
   const std::string refusal = algorithm.asks() ? backend.refuses_asking() : "";
-  require(refusal.empty(), "algorithm '" + options.algorithm + "' lets ranks ask others that are busy: " + refusal);
+  require(refusal.empty(), "algorithm '" + options.algorithm + "' needs RPC between ranks: " + refusal);
   const int replicas = mesh.size(Mesh::data), servers = algorithm.servers(replicas);
   const bool has_lines = mesh.axes().size() > 1;
   require(servers < replicas, "algorithm '" + options.algorithm + "' makes " + std::to_string(servers) + " of " +
@@ -130,7 +130,7 @@ void check_types(const BucketPlan& plan, const std::string& owner) {
 
 void check_algorithm(const Algorithm& algorithm, const TrainingOptions& options, const World& world,
                      const BucketPlan& plan, const RankMap& map) {
-  for (const std::vector<int>& nodes : nodes_of_lines(map))
+  for (const std::vector<int>& nodes : nodes_of_groups(map))
     algorithm.check({placement(nodes, 0), options.relaxation.hierarchy, world.all_reduce, 0, plan.buckets, nodes,
                      options.relaxation.gradients, world.hierarchy_chunks});
 }

@@ -42,7 +42,7 @@ Checked check(TrainingOptions options, const World& world, const Backend& backen
 /// what relaxes them; the other options are not looked at.
 void check_loop(const TrainingOptions& options, const World& world, const Backend& backend, const BucketPlan& plan);
 
-/// What all ranks brought home, in rank order.
+/// The results of all ranks, in rank order.
 struct Training {
   std::vector<RankReport> ranks;
   double seconds = 0;          ///< when the last rank ended, on the backend's clock

@@ -21,18 +21,18 @@ struct TakeUp {
   bool as_phantom = false;           ///< bytes only cost time
 };
 
-/// Where ranks leave all that they hold every so many steps, and where they find it again. Functions are called on each
-/// rank, in its process.
+/// Callbacks that save and load checkpoints. They are called on each rank, in its process.
 struct CheckpointOptions {
   using Bytes = std::vector<std::byte>;
   std::int64_t every = 0;  ///< steps between two; 0: none
-  bool at_end = false;     ///< one after the last step too, from which a longer training goes on
-  bool keep = false;       ///< the last one in every rank's report
+  bool at_end = false;     ///< one after the last step too, from which a longer training resumes
+  bool keep = false;       ///< put the last checkpoint into every rank's report
   /// Takes the state of `rank` after so many steps. What it returns reaches `complete`.
   std::function<Bytes(std::int64_t steps, int rank, const Bytes& state)> save = {};
   /// Called on one rank once all have saved theirs, with what `save` returned, in rank order.
   std::function<void(std::int64_t steps, const std::vector<Bytes>& saved)> complete = {};
-  /// The state with which a rank goes on, as `save` was given it, or as a Handover gives it; none: training begins.
+  /// The state from which a rank resumes, as `save` was given it, or as a Handover gives it; unset: training starts
+  /// from the beginning.
   std::function<Bytes(int rank)> load = {};
   TakeUp take_up;
 };
@@ -49,7 +49,7 @@ struct TrainingOptions {
   double learning_rate = 0.1;
   std::string schedule = "constant";  ///< a spec of Schedules: what the learning rate is multiplied by, step by step
   std::int64_t global_batch = 0;      ///< 0: the workload's own
-  int accumulate = 1;                 ///< micro-batches of `global_batch` a step, whose mean gradient is exchanged once
+  int accumulate = 1;  ///< micro-batches of `global_batch` per step, whose mean gradient is exchanged once
   double label_skew = 0;
   bool validation = false;
   BucketOptions buckets;
@@ -61,23 +61,23 @@ struct TrainingOptions {
   CheckpointOptions checkpoint;
   std::function<void(std::int64_t done)> on_step;  ///< if set, called on rank 0 after every step
   /// If set, called for each row of steps.csv when its step has ended, with what the algorithm recorded in it, and for
-  /// each evaluation when it is scored, in the process of the rank that has it. Those of before a checkpoint come
-  /// again.
+  /// each evaluation when it is scored, in the process of the rank that has it. After a
+  /// resume they are called again for rows of before the checkpoint.
   std::function<void(const StepRow& row, const Records& recorded)> on_row;
   std::function<void(const EvalRow& row)> on_evaluation;
-  /// If set, called on rank 0 before its first step; what it returns lives while that rank trains. It may read meters
-  /// from threads of its own.
+  /// If set, called on rank 0 before its first step. The returned object is destroyed when the rank has trained; it may
+  /// read meters from its own threads.
   std::function<std::shared_ptr<void>(RankRuntime& runtime)> beside;
 };
 
 /// "f32", "fp16", "bf16", as codecs are called. Throws UsageError.
 DType parse_gradients(const std::string& text);
 
-/// How many of the `world` ranks of a data-parallel group train, the first ones; the others serve.
-int training_ranks(const TrainingOptions& options, int world);
+/// How many of the `replicas` ranks of a data-parallel group train, the first ones; the others are servers.
+int training_ranks(const TrainingOptions& options, int replicas);
 
-/// A rank's workload with its share of the data, by its place on the data axis; one that serves is given a share that
-/// it leaves alone. Throws UsageError.
+/// A rank's workload with its share of the data, by its place on the data axis; a server is given a share that it does
+/// not use. Throws UsageError.
 std::unique_ptr<Workload> open_workload(const TrainingOptions& options, const Mesh& mesh, int rank);
 
 }  // namespace trigram

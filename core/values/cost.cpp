@@ -1,4 +1,4 @@
-// Rounds and bytes of the default bodies of the collectives, by formula.
+// Rounds and bytes of the implementations of the collectives by exchange, by formula.
 #include "core/values/cost.hpp"
 
 #include <bit>

@@ -1,4 +1,4 @@
-// What all ranks of a run must have been given alike, compared before they begin.
+// Settings that must be equal on all ranks of a run, compared before they begin.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace trigram {
 /// Names of settings and their values, as people wrote them.
 using Configuration = std::map<std::string, std::string>;
 
-/// Brings this rank's bytes and gives everybody's, in rank order.
+/// An all-gather of bytes: takes this rank's and returns those of all ranks, in rank order.
 using AllGather = std::function<std::vector<std::vector<std::byte>>(const std::vector<std::byte>&)>;
 
-/// Compares hashes, and texts only where those differ; collective. Throws UsageError on every rank, with each setting
-/// that differs (at first with rank 0's) and both values.
+/// Throws UsageError on every rank where ranks have different settings, with each setting that differs (from rank 0's
+/// first) and both values. Compares hashes, and the values only where hashes differ. Collective.
 void require_same_on_all_ranks(const Configuration& own, const AllGather& all_gather);
 
 }  // namespace trigram

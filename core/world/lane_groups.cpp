@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-std::vector<std::vector<int>> Parting::groups() const {
+std::vector<std::vector<int>> RankPartition::groups() const {
   std::map<int, std::map<int, int>> by_color;  // the rank of each key
   for (std::size_t rank = 0; rank < color.size(); ++rank) by_color[color[rank]][key[rank]] = static_cast<int>(rank);
   std::vector<std::vector<int>> groups;
@@ -17,7 +17,7 @@ std::vector<std::vector<int>> Parting::groups() const {
   return groups;
 }
 
-std::vector<int> Parting::group_of(int rank) const {
+std::vector<int> RankPartition::group_of(int rank) const {
   std::vector<std::vector<int>> all = groups();
   return std::move(
       *std::ranges::find_if(all, [rank](const auto& group) { return std::ranges::count(group, rank) > 0; }));
@@ -34,15 +34,15 @@ std::vector<int> by_rank(const RankMap& map, const Of& of) {
 }
 
 /// Lines along an axis.
-Parting lines(const RankMap& map, const std::string& axis) {
+RankPartition lines(const RankMap& map, const std::string& axis) {
   const Mesh& mesh = map.mesh();
   return {mesh.size(axis) == mesh.ranks() ? "all ranks" : "axis " + axis,
           by_rank(map, [&](int rank) { return mesh.first_of_line(axis, rank); }),
           by_rank(map, [](int rank) { return rank; })};
 }
 
-/// Parts of data-parallel groups: ranks of one line are together where `number` says the same of them. A part has the
-/// color of its first rank.
+/// Parts of data-parallel groups: ranks of one data-parallel group are together where `number` says the same of them. A
+/// part has the color of its first rank.
 template <class Number>
 std::vector<int> parts_of_lines(const RankMap& map, const Number& number) {
   std::map<std::pair<int, int>, int> first;
@@ -53,13 +53,13 @@ std::vector<int> parts_of_lines(const RankMap& map, const Number& number) {
 
 }  // namespace
 
-std::vector<Parting> lane_groups(const RankMap& map) {
-  const Parting data = lines(map, std::string(Mesh::data));
+std::vector<RankPartition> lane_groups(const RankMap& map) {
+  const RankPartition data = lines(map, std::string(Mesh::data));
   const auto node = [&](int rank) { return map.node(rank); };
   const std::vector<int> node_parts = parts_of_lines(map, node);
   std::map<int, int> seen;  // ranks of each node
   const auto local_rank = [&](int rank) { return seen[node_parts[static_cast<std::size_t>(rank)]]++; };
-  std::vector<Parting> groups{
+  std::vector<RankPartition> groups{
       data, {"node", node_parts, data.key}, {"leaders", parts_of_lines(map, local_rank), by_rank(map, node)}};
   for (const Mesh::Axis& axis : map.mesh().axes()) {
     if (axis.name != Mesh::data) groups.push_back(lines(map, axis.name));

@@ -1,4 +1,4 @@
-// Which ranks are together in the groups that every lane has.
+// The groups of ranks that every lane has a communicator for.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace trigram {
 
-/// All ranks of a world parted into groups: those of one color are together, in the order of their keys.
-struct Parting {
-  std::string name;        ///< of each of the groups, for messages: "node"
+/// A partition of all ranks into groups, as MPI_Comm_split makes it: ranks of one color are a group, ordered by key.
+struct RankPartition {
+  std::string name;        ///< of each group, for error messages: "node"
   std::vector<int> color;  ///< by rank
-  std::vector<int> key;    ///< by rank; none is twice in a color
+  std::vector<int> key;    ///< by rank; distinct within a color
 
-  auto operator<=>(const Parting&) const = default;
+  auto operator<=>(const RankPartition&) const = default;
 
   /// The ranks of each group, in its order; groups in the order of their colors.
   std::vector<std::vector<int>> groups() const;
@@ -22,9 +22,9 @@ struct Parting {
   std::vector<int> group_of(int rank) const;
 };
 
-/// The partings behind Lane's communicators, in their order: the data-parallel groups, called "all ranks" where there
-/// is one; of each its parts on a "node", in rank order, and its "leaders", with the same local rank, one a node, in
-/// node order; then the lines along the other axes of the mesh, "axis expert".
-std::vector<Parting> lane_groups(const RankMap& map);
+/// The groups that each lane has a communicator for, in this order: the data-parallel groups ("all ranks" where there
+/// is one); within each, the ranks of a node ("node", by rank), and those with the same local rank ("leaders", by
+/// node); then the groups along each other axis of the mesh ("axis expert").
+std::vector<RankPartition> lane_groups(const RankMap& map);
 
 }  // namespace trigram

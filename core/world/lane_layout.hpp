@@ -5,8 +5,9 @@
 
 namespace trigram {
 
-/// Lane 0 is the main lane, 1 … `bucket_lanes` carry buckets, and one more is for background methods and for what the
-/// rank serves. Where a hierarchy goes by chunks, each of these has a network lane, and all of those come behind.
+/// Lane 0 is the main lane, 1 … `bucket_lanes` carry buckets, and one more is for background methods and for the rank's
+/// RPC service. Where a hierarchy is exchanged in chunks, each of these has a network lane; those have the last
+/// numbers.
 struct LaneLayout {
   int bucket_lanes = 1;
   int hierarchy_chunks = 1;  ///< as World has it
@@ -14,13 +15,14 @@ struct LaneLayout {
   int lanes() const { return hierarchy_chunks > 1 ? 2 * own_lanes() : own_lanes(); }
   int background() const { return bucket_lanes + 1; }
   int of_bucket(int index) const { return 1 + index % bucket_lanes; }
-  /// The network lane of a lane: what is between nodes runs there beside what the lane does inside its node.
+  /// The network lane of a lane: exchanges between nodes run there, while the lane itself exchanges inside its node.
   int network_lane_of(int lane) const { return own_lanes() + lane; }
-  /// The lane that starts bodies of this one, and waits for them: the main lane, or that whose network lane it is.
+  /// The lane that starts tasks on this one, and waits for them: the main lane, or the one whose network lane it is.
   int starter_of(int lane) const { return lane < own_lanes() ? 0 : lane - own_lanes(); }
-  /// What messages call a lane: "main lane", "lane 1 (buckets 0, 2, ...)", "background lane", "network lane of …".
+  /// A lane's name in error messages: "main lane", "lane 1 (buckets 0, 2, ...)", "background lane", "network lane of
+  /// …".
   std::string name_of(int lane) const;
-  /// Throws Error unless bodies can be started there.
+  /// Throws Error unless tasks can be started there.
   void require_startable(int lane) const;
 
  private:

@@ -1,4 +1,4 @@
-// A world as a grid of named axes.
+// A device mesh: the ranks of a job as a grid of named axes.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace trigram {
 
-/// Each rank has a coordinate on each axis, and all that coordinates can say is one rank. Ranks count along the last
-/// axis first, so that its ranks are neighbours. Along `data` ranks hold replicas and means are taken; along the others
-/// a workload says what is spread: experts, or the parts of a tensor.
+/// Each rank has one coordinate per axis, and each combination of coordinates is one rank. Ranks are numbered along the
+/// last axis first, so that its neighbours have consecutive ranks. Along `data` ranks hold replicas and means are
+/// taken; along the other axes a workload says what is sharded: experts, or the parts of a tensor.
 class Mesh {
  public:
   struct Axis {
@@ -18,20 +18,21 @@ class Mesh {
   };
   static constexpr std::string_view data = "data";
 
-  /// One axis, data, of so many ranks.
+  /// One axis, data, of `ranks` ranks.
   explicit Mesh(int ranks) : axes_{{std::string(data), ranks}} {}
   Mesh() : Mesh(1) {}
-  /// Of "data=4,expert=2" on so many ranks; of nothing, all are along data. Throws UsageError with all that is wrong.
+  /// Parses "data=4,expert=2" for `ranks` ranks; empty text: one axis, data. Throws UsageError that lists every
+  /// mistake.
   static Mesh parse(const std::string& text, int ranks);
 
   const std::vector<Axis>& axes() const { return axes_; }
   bool has(std::string_view axis) const;
   int ranks() const;
-  /// How many ranks there are along an axis. Throws Error where there is no such axis; so do the others.
+  /// Number of ranks along an axis. Throws Error where there is no such axis; so do the functions below.
   int size(std::string_view axis) const;
-  /// Where a rank is on an axis, from 0.
+  /// The coordinate of a rank on an axis, from 0.
   int coordinate(std::string_view axis, int rank) const { return rank / stride(axis) % size(axis); }
-  /// The rank that is at `coordinate` on an axis, and on all others where `rank` is: of the same line.
+  /// The rank at `coordinate_there` on an axis that has the coordinates of `rank` on all others: its group along it.
   int at(std::string_view axis, int coordinate_there, int rank) const {
     return rank + (coordinate_there - coordinate(axis, rank)) * stride(axis);
   }

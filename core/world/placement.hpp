@@ -1,4 +1,4 @@
-// Where a rank stands in its nodes, and how a primitive is spread over them: values, for formulas and flags.
+// The place of a rank on its node, and how an exchange is spread over nodes: values, for formulas and flags.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,24 @@
 
 namespace trigram {
 
-/// How a primitive is spread over nodes.
+/// How an exchange (a mean or a gossip step: Bagua's primitives) is spread over nodes.
 enum class Hierarchy : std::uint8_t {
-  none,     ///< one flat group
-  leader,   ///< node reduce to its first rank, the primitive among leaders, broadcast in the node
-  all_nics  ///< reduce-scatter in the node, the primitive among ranks of one local rank, all-gather; equal nodes only
+  none,    ///< one flat group
+  leader,  ///< reduce in the node to its first rank, exchange between these leaders, broadcast in the node
+  /// Reduce-scatter in the node, exchange between the ranks with the same local rank, all-gather in the node; nodes of
+  /// equal size only.
+  all_nics
 };
 
 /// "none", "leader", "all_nics"; parse throws UsageError.
 std::string_view name_of(Hierarchy hierarchy);
 Hierarchy parse_hierarchy(std::string_view text);
 
-/// Where a rank stands in its nodes, for formulas that need no running world.
+/// The place of a rank in a group and on its node, for formulas that need no running ranks.
 struct Placement {
-  int rank = 0, ranks = 1;
-  int node = 0, nodes = 1;
-  int local_rank = 0, node_size = 1;
+  int rank = 0, ranks = 1;            ///< in the group
+  int node = 0, nodes = 1;            ///< this rank's node, and how many nodes the group is on
+  int local_rank = 0, node_size = 1;  ///< among the group's ranks on this node
 };
 Placement placement(const std::vector<int>& node_of_rank, int rank);
 
@@ -31,7 +33,8 @@ Placement placement(const std::vector<int>& node_of_rank, int rank);
 struct Vertices {
   /// Each in a node of its own.
   Vertices(int vertices) : count(vertices) {}  // NOLINT(google-explicit-constructor): where nodes do not matter
-  /// Vertex i is in node `node_of_vertex[i]`; nodes count from 0, without gaps. Looks at what is given.
+  /// Vertex i is on node `node_of_vertex[i]`, numbered from 0 without gaps. Keeps the span: its memory must outlive
+  /// this.
   explicit Vertices(std::span<const int> node_of_vertex)
       : count(static_cast<int>(node_of_vertex.size())), node_of(node_of_vertex) {}
 
@@ -41,7 +44,7 @@ struct Vertices {
   std::span<const int> node_of = {};  ///< empty: each in a node of its own
 };
 
-/// Number of vertices that a primitive sees under `hierarchy`: ranks, or nodes.
+/// Number of participants of an exchange between nodes under `hierarchy`: ranks, or nodes.
 int vertices(Hierarchy hierarchy, const Placement& place);
 
 }  // namespace trigram

@@ -1,4 +1,4 @@
-// What a run asks of the place where it runs.
+// Options of a run that every backend needs: ranks, lanes, mesh, all-reduce.
 #pragma once
 
 #include <string>
@@ -9,21 +9,22 @@
 
 namespace trigram {
 
-/// What a run asks of any backend.
+/// What Backend::run and Backend::enter are given.
 struct World {
   int ranks = 1;
-  int bucket_lanes = 1;              ///< lanes that carry buckets; a background lane is added
-  std::string all_reduce = "ring";   ///< a name of AllReduces
-  std::string mesh = {};             ///< as "data=4,expert=2", for Mesh::parse; empty: all ranks are replicas
-  bool keep_spans = false;           ///< record every span, for a trace
-  Configuration configuration = {};  ///< compared before ranks that are processes make their lanes
-  /// Chunks of a full-precision mean in a hierarchy: phases of one inside nodes run beside that of another between
-  /// them.
+  int bucket_lanes = 1;             ///< lanes that carry buckets; a background lane is added
+  std::string all_reduce = "ring";  ///< a name of AllReduces
+  std::string mesh = {};            ///< as "data=4,expert=2", for Mesh::parse; empty: all ranks are replicas
+  bool keep_spans = false;          ///< record every span, for a trace
+  Configuration configuration =
+      {};  ///< settings that must be equal on all ranks; compared at start where ranks are processes
+  /// Chunks of a full-precision mean in a hierarchy: one chunk is exchanged between nodes while others are inside
+  /// theirs.
   int hierarchy_chunks = 1;
 
-  /// The lanes of each rank. Throws UsageError where none would carry buckets, or chunks are none.
+  /// The lanes of each rank. Throws UsageError unless there is at least one lane for buckets, and at least one chunk.
   LaneLayout layout() const;
-  /// What `mesh` says. Throws UsageError where it does not fit the ranks.
+  /// `mesh`, parsed. Throws UsageError where it does not fit the ranks.
   Mesh axes() const { return Mesh::parse(mesh, ranks); }
 };
 

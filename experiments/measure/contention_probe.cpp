@@ -88,7 +88,7 @@ class ContentionBench {
     };
     once();
     const double wanted =
-        busy_for * runtime_.latest(seconds_of(sample)) / std::max(1e-9, runtime_.latest(seconds_of(once)));
+        busy_for * runtime_.max_seconds(seconds_of(sample)) / std::max(1e-9, runtime_.max_seconds(seconds_of(once)));
     const auto calls = static_cast<int>(std::clamp(std::ceil(wanted), 2.0, most_repeats));
     main_.comm->barrier();
     Pending others = runtime_.launch(other_.index, [&] {

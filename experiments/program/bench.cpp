@@ -45,10 +45,10 @@ struct BenchFlags {
 };
 
 std::vector<std::int64_t> buffer_sizes(double low, double high, double factor) {
-  require(low >= 4 && high >= low, "trigram bench: sizes from " + format_quantity(low, Unit::bytes) + " to " +
+  require(low >= 4 && high >= low, "trigram bench: no sizes from " + format_quantity(low, Unit::bytes) + " to " +
                                        format_quantity(high, Unit::bytes) +
-                                       " are none; ask for at least 4B, and min-size up to max-size");
-  require(factor > 1, "trigram bench: factor=" + number_text(factor) + " never arrives; ask for more than 1");
+                                       "; give min-size of at least 4B, and max-size no smaller");
+  require(factor > 1, "trigram bench: factor=" + number_text(factor) + " would never reach max-size; give more than 1");
   require_few_sizes(low, high, factor, "trigram bench");
   std::vector<std::int64_t> sizes;
   for (double size = low; size <= high; size *= factor) sizes.push_back(static_cast<std::int64_t>(size) / 4 * 4);

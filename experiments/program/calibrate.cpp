@@ -38,8 +38,10 @@ struct CalibrateFlags {
 std::vector<std::int64_t> message_sizes(double low, double high, double factor) {
   require(low >= 1 && high > low, "trigram calibrate: sizes from " + format_quantity(low, Unit::bytes) + " to " +
                                       format_quantity(high, Unit::bytes) +
-                                      " make no line; ask for at least 1B, and min-size below max-size");
-  require(factor > 1, "trigram calibrate: factor=" + number_text(factor) + " never arrives; ask for more than 1");
+                                      " fit no line (latency + bytes / bandwidth); give min-size of at least 1B, and "
+                                      "max-size above it");
+  require(factor > 1,
+          "trigram calibrate: factor=" + number_text(factor) + " would never reach max-size; give more than 1");
   require_few_sizes(low, high, factor, "trigram calibrate");
   std::vector<std::int64_t> sizes = {0};
   for (double size = low; size <= high; size *= factor) sizes.push_back(static_cast<std::int64_t>(size));

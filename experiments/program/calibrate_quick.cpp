@@ -38,7 +38,7 @@ std::vector<std::byte> measure_quickly(RankRuntime& runtime, const ClusterSample
   for (bool another = true; another;) {
     sets.push_back(measure_rank(runtime, samples, ""));
     const auto count = static_cast<double>(sets.size());
-    const double with_another = runtime.latest(runtime.now() - begin) * (count + 1) / count;
+    const double with_another = runtime.max_seconds(runtime.now() - begin) * (count + 1) / count;
     another = sets.size() < most && with_another < share * seconds;
   }
   Packer packer;

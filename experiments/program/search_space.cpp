@@ -42,7 +42,8 @@ std::optional<ChoiceRange> read_range(const std::vector<std::string>& words) {
           "; a range is LOW..HIGH, or LOW..HIGH log");
   require(found[2] == found[4], words.front(), " has two units; write both ends in one, as 1MiB..100MiB");
   require(range.low < range.high, words.front(), " is no range; its first number must be the lower one");
-  require(!range.log || range.low > 0, words.front(), " log begins at ", range.low, "; only what is above 0 has one");
+  require(!range.log || range.low > 0, words.front(), " log begins at ", range.low,
+          ", which has no logarithm; begin above 0");
   constexpr double most = 1e15;
   require(std::fabs(range.low) <= most && std::fabs(range.high) <= most, words.front(), " is wider than ", most);
   return range;

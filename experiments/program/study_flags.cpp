@@ -23,9 +23,7 @@ bool is_for_all_runs(const Params::Declared& flag) {
 void require_one_way(const StudyFlags& flags) {
   const int ways = static_cast<int>(flags.plan) + static_cast<int>(!flags.cells.empty()) +
                    static_cast<int>(flags.collect) + static_cast<int>(!flags.executor.empty());
-  require(ways <= 1,
-          "trigram study: --plan, --cells, --collect and --executor are four ways to take a study apart; give ",
-          "one of them");
+  require(ways <= 1, "trigram study: --plan, --cells, --collect and --executor exclude each other; give one of them");
   require(flags.uncertainty.draws == 0 || (!flags.plan && flags.cells.empty() && flags.executor.empty()),
           "trigram study: --uncertainty draws where results are put together; give it to --collect, when the runs are "
           "made");

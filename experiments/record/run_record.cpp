@@ -142,7 +142,7 @@ nlohmann::json error_bar(const RunConfig& config, const nlohmann::json& summary,
 RunWatch::Said said_of(const Checked& checked, const RunConfig& config, const Backend& backend) {
   const World& world = checked.world();
   const std::shared_ptr<const Algorithm> algorithm = Algorithms::make(checked.options().algorithm);
-  std::vector<int> nodes = RankMap(world.axes(), backend.nodes(world.ranks)).nodes_of_line(0);
+  std::vector<int> nodes = RankMap(world.axes(), backend.nodes(world.ranks)).nodes_of_group(0);
   const auto bytes_of = [&checked, &world, algorithm, nodes = std::move(nodes)](std::int64_t step) {
     const TrainingOptions& options = checked.options();
     return static_cast<double>(

@@ -135,7 +135,7 @@ void Session::end_with(std::exception_ptr error) noexcept {
 void Session::fail(const std::string& reason) noexcept { end_with(std::make_exception_ptr(Error(reason))); }
 
 TrainingStep& Session::step() {
-  ensure(step_ != nullptr, "the session does not know the memory of its model yet: 'adopt' comes first");
+  ensure(step_ != nullptr, "the session does not know the memory of its model yet: 'adopt' must be called first");
   return *step_;
 }
 
@@ -146,7 +146,7 @@ void Session::follow(void* stream) {
 
 void Session::adopt(std::vector<ParameterView> memory) {
   moment_in_turn([&] {
-    ensure(step_ == nullptr, "'adopt' came twice; a session has one model, whose memory stays where it is");
+    ensure(step_ == nullptr, "'adopt' was called twice; a session has one model, whose memory stays where it is");
     store_.emplace(parameters_, plan_, std::move(memory));
     for (const Bucket& bucket : store_->buckets()) worker_->comm.broadcast(bucket.weights, 0);
   });
@@ -172,7 +172,7 @@ void Session::global_weights() {
 }
 
 void Session::meet() {
-  moment([&] { worker_->runtime().meet(); });
+  moment([&] { worker_->runtime().barrier(); });
 }
 
 void Session::list_state(State& state) {
@@ -187,7 +187,7 @@ std::vector<std::byte> Session::state() {
     packer.put_text(options_.algorithm);
     StateWriter writer(worker_->device, packer);
     list_state(writer);
-    worker_->runtime().meet();
+    worker_->runtime().barrier();
   });
   return std::move(packer).bytes();
 }
@@ -200,7 +200,7 @@ void Session::go_on_from(std::span<const std::byte> state) {
   moment([&] {
     StateReader reader(worker_->device, unpacker);
     list_state(reader);
-    worker_->runtime().meet();
+    worker_->runtime().barrier();
   });
 }
 
@@ -260,7 +260,7 @@ void Session::keep() {
 
 void Session::go_back() {
   moment([&] {
-    ensure(kept_.has_value(), "nothing was kept to go back to: 'keep' comes first");
+    ensure(kept_.has_value(), "nothing was kept to go back to: 'keep' must be called first");
     kept_->begin(KeptState::Way::give_back);
     step().list_state(*kept_);
   });

@@ -176,9 +176,9 @@ TEST_F(Moments, AgreementIsForSetupAndFinish) {
   using ::testing::ThrowsMessage;
   EXPECT_THAT(of("witness:agrees=setup", true), ::testing::Contains("7"));
   EXPECT_THAT([&] { of("witness:agrees=step", true); },
-              ThrowsMessage<Error>(HasSubstr("agree was called in step 0; it is for setup and finish")));
+              ThrowsMessage<Error>(HasSubstr("agree() was called in step 0; call it in setup or finish")));
   EXPECT_THAT([&] { of("witness:agrees=lane", true); },
-              ThrowsMessage<Error>(HasSubstr("agree was called in a lane's body; it is for setup and finish")));
+              ThrowsMessage<Error>(HasSubstr("agree() was called inside a lane task; call it in setup or finish")));
 }
 
 }  // namespace

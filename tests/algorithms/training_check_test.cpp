@@ -91,7 +91,7 @@ class RefusedBeforeAnyRankStarts : public ::testing::Test {
 
 TEST_F(RefusedBeforeAnyRankStarts, AMethodThatAsksWhereNobodyIsAnswered) {
   options_.algorithm = "ad_psgd";
-  EXPECT_EQ(message(), "algorithm 'ad_psgd' lets ranks ask others that are busy: this place has no way back");
+  EXPECT_EQ(message(), "algorithm 'ad_psgd' needs RPC between ranks: this place has no way back");
 }
 
 TEST_F(RefusedBeforeAnyRankStarts, ServersThatLeaveNoneToTrain) {
@@ -104,11 +104,12 @@ TEST_F(RefusedBeforeAnyRankStarts, ServersThatLeaveNoneToTrain) {
 
 TEST_F(RefusedBeforeAnyRankStarts, GraphsThatJoinNoPairsOrChange) {
   options_.algorithm = "ad_psgd:topology=star";
-  EXPECT_EQ(message(true),
-            "algorithm 'ad_psgd': topology star of 6 ranks changes with steps or joins rank 2 with none of the other "
-            "parity; take complete");
+  EXPECT_EQ(
+      message(true),
+      "algorithm 'ad_psgd': topology star of 6 ranks gives rank 2 no neighbour of the other parity (even ranks ask "
+      "odd ones); use complete");
   options_.algorithm = "ad_psgd:topology=one_peer_exponential";
-  EXPECT_THAT(message(true), HasSubstr("one_peer_exponential of 6 ranks changes with steps"));
+  EXPECT_THAT(message(true), HasSubstr("one_peer_exponential changes from step to step, but pairs need a fixed one"));
 }
 
 TEST_F(RefusedBeforeAnyRankStarts, AnOptimizerThatWouldDoNothing) {

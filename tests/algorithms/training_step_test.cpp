@@ -66,13 +66,13 @@ class Driven : public ::testing::Test {
 
 TEST_F(Driven, MomentsOutOfPlaceAreRefusedWithWhatWouldBeRight) {
   expect_refusal([](TrainingStep& step) { step.begin(0, 0.1); },
-                 "rank 0, before the first step: 'begin' of step 0 came, but 'setup' comes first");
+                 "rank 0, before the first step: 'begin' of step 0 was called, but 'setup' must be called first");
   expect_refusal(
       [](TrainingStep& step) {
         step.setup(3);
         step.update();
       },
-      "rank 0, before the first step: 'update' came, but 'begin' comes next");
+      "rank 0, before the first step: 'update' was called, but 'begin' must be called next");
   const auto in_step_3 = [](const Drive& moments) {
     return [=](TrainingStep& step) {
       step.setup(3);
@@ -81,30 +81,34 @@ TEST_F(Driven, MomentsOutOfPlaceAreRefusedWithWhatWouldBeRight) {
     };
   };
   expect_refusal(in_step_3([](TrainingStep& step) { step.begin(4, 0.1); }),
-                 "rank 0, step 3: 'begin' of step 4 came, but 'bucket_ready' of bucket 0 comes next, which waits for "
+                 "rank 0, step 3: 'begin' of step 4 was called, but 'bucket_ready' of bucket 0 must be called next, "
+                 "which waits for "
                  "'c', 'b'");
-  expect_refusal(in_step_3([](TrainingStep& step) { step.quiesce(); }),
-                 "rank 0, step 3: 'quiesce' came, which is for between two steps, but 'bucket_ready' of bucket 0 comes "
-                 "next, which waits for 'c', 'b'");
-  expect_refusal(in_step_3([](TrainingStep& step) { step.bucket_ready(1); }),
-                 "rank 0, step 3: 'bucket_ready' of bucket 1 came, but 'bucket_ready' of bucket 0 comes next");
+  expect_refusal(
+      in_step_3([](TrainingStep& step) { step.quiesce(); }),
+      "rank 0, step 3: 'quiesce' was called, which is for between two steps, but 'bucket_ready' of bucket 0 must be "
+      "called next, which waits for 'c', 'b'");
+  expect_refusal(
+      in_step_3([](TrainingStep& step) { step.bucket_ready(1); }),
+      "rank 0, step 3: 'bucket_ready' of bucket 1 was called, but 'bucket_ready' of bucket 0 must be called next");
   expect_refusal(in_step_3([](TrainingStep& step) {
                    step.bucket_ready(0);
                    step.bucket_ready(0);
                  }),
-                 "rank 0, step 3: 'bucket_ready' of bucket 0 came, but 'bucket_ready' of bucket 1 comes next, which "
+                 "rank 0, step 3: 'bucket_ready' of bucket 0 was called, but 'bucket_ready' of bucket 1 must be called "
+                 "next, which "
                  "waits for 'a'");
   expect_refusal(in_step_3([](TrainingStep& step) {
                    step.bucket_ready(0);
                    step.before_update();
                  }),
-                 "rank 0, step 3: 'before_update' came, but 'bucket_ready' of bucket 1 comes next");
+                 "rank 0, step 3: 'before_update' was called, but 'bucket_ready' of bucket 1 must be called next");
   expect_refusal(in_step_3([](TrainingStep& step) {
                    step.rest_ready();
                    step.rest_ready();
                    step.update();
                  }),
-                 "rank 0, step 3: 'update' came, but 'before_update' comes next");
+                 "rank 0, step 3: 'update' was called, but 'before_update' must be called next");
 }
 
 TEST_F(Driven, TensorsOutOfPlaceAreRefusedByName) {
@@ -117,11 +121,12 @@ TEST_F(Driven, TensorsOutOfPlaceAreRefusedByName) {
     };
   };
   expect_refusal(in_step_0({1, 1}),
-                 "step 0: 'tensor_ready' of tensor 'b' in bucket 0 came twice; it comes once a step");
-  expect_refusal(in_step_0({1, 2, 0, 2}), "step 0: 'tensor_ready' of tensor 'c' in bucket 0 came twice");
-  expect_refusal(in_step_0({3}), "step 0: 'tensor_ready' of tensor 3 came, but no bucket has that one; there are 3");
+                 "step 0: 'tensor_ready' of tensor 'b' in bucket 0 was called twice; call it once per step");
+  expect_refusal(in_step_0({1, 2, 0, 2}), "step 0: 'tensor_ready' of tensor 'c' in bucket 0 was called twice");
+  expect_refusal(in_step_0({3}),
+                 "step 0: 'tensor_ready' of tensor 3 was called, but no bucket has that tensor; there are 3");
   expect_refusal(in_step_0({0, 1}),
-                 "step 0: 'before_update' came, but 'bucket_ready' of bucket 0 comes next, which "
+                 "step 0: 'before_update' was called, but 'bucket_ready' of bucket 0 must be called next, which "
                  "waits for 'c'");
   drive("all_reduce", [&](TrainingStep& step) {
     in_step_0({0, 2, 1})(step);
@@ -138,14 +143,14 @@ TEST_F(Driven, StepsCountUpwardsFromAnyNumberAndEndWithTheTraining) {
         whole_step(step, 7);
         whole_step(step, 7);
       },
-      "rank 0, step 7: 'begin' of step 7 came, but steps count upwards: one beyond 7 comes next");
+      "rank 0, step 7: 'begin' of step 7 was called, but steps count upwards: the next one must be beyond 7");
   expect_refusal(
       [](TrainingStep& step) {
         step.setup(1);
         step.finish();
         whole_step(step, 0);
       },
-      "'begin' of step 0 came, but the training has finished, so that nothing follows");
+      "'begin' of step 0 was called, but the training has finished, so that nothing follows");
 }
 
 TEST_F(Driven, NothingFollowsAnError) {
@@ -155,7 +160,7 @@ TEST_F(Driven, NothingFollowsAnError) {
         step.abandon();
         whole_step(step, 0);
       },
-      "'begin' of step 0 came, but the loop has left with an error, so that nothing follows");
+      "'begin' of step 0 was called, but the loop has left with an error, so that nothing follows");
 }
 
 TEST_F(Driven, NothingFollowsAMomentThatFailed) {
@@ -168,9 +173,10 @@ TEST_F(Driven, NothingFollowsAMomentThatFailed) {
     EXPECT_THAT([&] { step.before_update(); }, ThrowsMessage<BackendError>(HasSubstr("the link is gone")));
     step.update();
   };
-  EXPECT_THAT([&] { drive("mutant/breaking", moments); },
-              ThrowsMessage<Error>(HasSubstr("step 0: 'update' came, but 'before_update' has failed, so that nothing "
-                                             "follows")));
+  EXPECT_THAT(
+      [&] { drive("mutant/breaking", moments); },
+      ThrowsMessage<Error>(HasSubstr("step 0: 'update' was called, but 'before_update' has failed, so that nothing "
+                                     "follows")));
 }
 
 TEST_F(Driven, ARankThatOnlyServesHasNoSteps) {
@@ -187,8 +193,8 @@ TEST_F(Driven, ARankThatOnlyServesHasNoSteps) {
       } catch (const Error& error) {
         refused = std::string(error.what())
                               .find(
-                                  "rank 1 only serves, and has no step 0 to begin; after 'setup' comes "
-                                  "'finish'") != std::string::npos
+                                  "rank 1 only serves, and has no step 0 to begin; call 'finish' after "
+                                  "'setup'") != std::string::npos
                       ? 1
                       : 2;
       }
@@ -202,9 +208,11 @@ TEST_F(Driven, ARankThatOnlyServesHasNoSteps) {
 TEST_F(Driven, TheOneWhoStepsTheWeightsIsToldApart) {
   const Drive updates = [](TrainingStep& step) { step.update(); };
   const Drive has_updated = [](TrainingStep& step) { step.updated(); };
-  expect_refusal(updates, "'update' came, but there is no optimizer: the loop's own steps, and then 'updated' comes",
-                 false);
-  expect_refusal(has_updated, "'updated' came, but weights are not the loop's to step: 'update' does that");
+  expect_refusal(
+      updates,
+      "'update' was called, but this object has no optimizer: let the loop's own optimizer step, then call 'updated'",
+      false);
+  expect_refusal(has_updated, "'updated' was called, but this object steps the weights: call 'update'");
   expect_refusal(
       [](TrainingStep& step) {
         step.setup(1);
@@ -213,7 +221,7 @@ TEST_F(Driven, TheOneWhoStepsTheWeightsIsToldApart) {
         step.before_update();
         step.end();
       },
-      "step 0: 'end' came, but 'updated', when the loop's optimizer has stepped, comes next", false);
+      "step 0: 'end' was called, but 'updated', when the loop's optimizer has stepped, must be called next", false);
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ class RepeatingRuntime final : public RankRuntime {
   double now() const override { return right_.now(); }
   Pending launch(int lane, std::function<void()> body) override { return right_.launch(lane, std::move(body)); }
   std::int64_t agree(std::int64_t value, ReduceOp op) override { return right_.agree(value, op); }
-  void meet() override { right_.meet(); }
+  void barrier() override { right_.barrier(); }
   Requests& requests() override { return requests_; }
   void stop_lanes() override { right_.stop_lanes(); }
   void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) override {

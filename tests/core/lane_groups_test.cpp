@@ -45,15 +45,15 @@ TEST(LaneLayout, StartsNoBodyOnTheMainLaneOrBehindTheLast) {
 
 // Ranks 0, 3 and 4 are on node 0: leaders stand in the order of nodes, where ranks do not.
 TEST(LaneGroups, FollowTheNodesOfRanksThatTakeTurns) {
-  const std::vector<Parting> partings = lane_groups(RankMap(Mesh(5), {0, 1, 1, 0, 0}));
-  ASSERT_EQ(partings.size(), 3U);
-  EXPECT_EQ(partings[0].name, "all ranks");
-  EXPECT_THAT(partings[0].groups(), ElementsAre(ElementsAre(0, 1, 2, 3, 4)));
-  EXPECT_EQ(partings[1].name, "node");
-  EXPECT_THAT(partings[1].groups(), ElementsAre(ElementsAre(0, 3, 4), ElementsAre(1, 2)));
-  EXPECT_EQ(partings[2].name, "leaders");
-  EXPECT_THAT(partings[2].groups(), ElementsAre(ElementsAre(0, 1), ElementsAre(3, 2), ElementsAre(4)));
-  EXPECT_THAT(partings[2].group_of(2), ElementsAre(3, 2));
+  const std::vector<RankPartition> partitions = lane_groups(RankMap(Mesh(5), {0, 1, 1, 0, 0}));
+  ASSERT_EQ(partitions.size(), 3U);
+  EXPECT_EQ(partitions[0].name, "all ranks");
+  EXPECT_THAT(partitions[0].groups(), ElementsAre(ElementsAre(0, 1, 2, 3, 4)));
+  EXPECT_EQ(partitions[1].name, "node");
+  EXPECT_THAT(partitions[1].groups(), ElementsAre(ElementsAre(0, 3, 4), ElementsAre(1, 2)));
+  EXPECT_EQ(partitions[2].name, "leaders");
+  EXPECT_THAT(partitions[2].groups(), ElementsAre(ElementsAre(0, 1), ElementsAre(3, 2), ElementsAre(4)));
+  EXPECT_THAT(partitions[2].group_of(2), ElementsAre(3, 2));
 }
 
 }  // namespace

@@ -62,10 +62,10 @@ TEST(Mesh, IsRefusedWithAllThatIsWrong) {
 // Eight ranks on nodes of 3, 3 and 2: line t = 0 is ranks 0 2 4 6, of which 0 2 share a node; line t = 1 is 1 3 5 7.
 TEST(LaneGroups, LookAtNodesInsideOfDataLines) {
   const RankMap map(Mesh::parse("data=4,tensor=2", 8), {0, 0, 0, 1, 1, 1, 2, 2});
-  EXPECT_THAT(map.nodes_of_line(6), ElementsAre(0, 0, 1, 2));
-  EXPECT_THAT(map.nodes_of_line(1), ElementsAre(0, 1, 1, 2));
+  EXPECT_THAT(map.nodes_of_group(6), ElementsAre(0, 0, 1, 2));
+  EXPECT_THAT(map.nodes_of_group(1), ElementsAre(0, 1, 1, 2));
   EXPECT_EQ(map.nodes(3), 3);
-  const std::vector<Parting> groups = lane_groups(map);
+  const std::vector<RankPartition> groups = lane_groups(map);
   ASSERT_EQ(groups.size(), 4U);
   EXPECT_EQ(groups[0].name, "axis data");
   EXPECT_THAT(groups[0].groups(), ElementsAre(ElementsAre(0, 2, 4, 6), ElementsAre(1, 3, 5, 7)));
@@ -81,8 +81,8 @@ TEST(LaneGroups, LookAtNodesInsideOfDataLines) {
 // A line on nodes 1 and 3 of four is on two nodes.
 TEST(LaneGroups, NumberTheNodesOfALineAnew) {
   const RankMap map(Mesh::parse("data=2,expert=4", 8), {0, 1, 2, 3, 0, 3, 2, 3});
-  EXPECT_THAT(map.nodes_of_line(1), ElementsAre(0, 1));
-  EXPECT_THAT(map.nodes_of_line(3), ElementsAre(0, 0));
+  EXPECT_THAT(map.nodes_of_group(1), ElementsAre(0, 1));
+  EXPECT_THAT(map.nodes_of_group(3), ElementsAre(0, 0));
   EXPECT_EQ(map.nodes(3), 1);
 }
 

@@ -68,7 +68,7 @@ TEST(Threads, OthersHearWhoseFailureItWasAndWhy) {
   const auto fails = [&](RankRuntime& runtime) {
     if (runtime.rank() == 1) throw UsageError("the flux of rank 1 is 7");
     try {
-      runtime.meet();
+      runtime.barrier();
     } catch (const BackendError& error) {
       heard = error.what();
     }

@@ -119,9 +119,10 @@ TEST_F(Tune, WhatCannotBeTogetherIsCountedAndNamed) {
   const Ended ended = tune("--trials 9 --confirm 0", "algorithm = all_reduce ad_psgd\nhierarchy = none leader\n");
   ASSERT_EQ(ended.code, 0) << ended.text;
   EXPECT_THAT(ended.text,
-              HasSubstr("impossible 1 of 4 trials; the first: algorithm 'ad_psgd' refuses leader: pairs are "
-                        "of any nodes\n"));
-  EXPECT_THAT(csv("t"), HasSubstr(",algorithm 'ad_psgd' refuses leader: pairs are of any nodes\n"));
+              HasSubstr("impossible 1 of 4 trials; the first: algorithm 'ad_psgd' refuses leader: a pair may "
+                        "span two nodes; leave --hierarchy out\n"));
+  EXPECT_THAT(csv("t"),
+              HasSubstr(",algorithm 'ad_psgd' refuses leader: a pair may span two nodes; leave --hierarchy out\n"));
 }
 
 TEST_F(Tune, AChoiceUnderAnotherIsMadeThereAlone) {
@@ -184,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedSpace{"", "lanes = 2\n", "'lanes' has one value, which is no choice; give it as a flag"},
         RefusedSpace{"", "lanes = 1 2 1\n", "'lanes' has a value twice"},
         RefusedSpace{"", "lanes = 4..1\n", "4..1 is no range; its first number must be the lower one"},
-        RefusedSpace{"", "lr = 0..1 log\n", "0..1 log begins at 0; only what is above 0 has one"},
+        RefusedSpace{"", "lr = 0..1 log\n", "0..1 log begins at 0, which has no logarithm; begin above 0"},
         RefusedSpace{"", "lr = 0.1..1 lag\n", "behind 0.1..1 stands 'lag'"},
         RefusedSpace{"", "bucket-size = 1KiB..1MiB\n", "has two units; write both ends in one"},
         RefusedSpace{"", "lanes = 1\nlr = fast slow\n", "'lanes' has one value"},

@@ -205,7 +205,7 @@ TEST_F(StudyCells, OfAnotherBuildOrOfOtherFlagsAreRefused) {
   EXPECT_THAT(refused("nothing"), HasSubstr("other:1: it is no cell"));
   EXPECT_THAT(study("--cells 4/3").text, HasSubstr("--cells 4/3 is none of 3 shares; the first is 1/3, the last 3/3"));
   EXPECT_THAT(study("--cells nowhere").text, HasSubstr("--cells nowhere is no file that can be read"));
-  EXPECT_THAT(study("--cells 1/3 --collect").text, HasSubstr("are four ways to take a study apart; give one"));
+  EXPECT_THAT(study("--cells 1/3 --collect").text, HasSubstr("exclude each other; give one"));
   EXPECT_TRUE(made().empty());
 }
 

@@ -112,7 +112,7 @@ class Comm(JobCase):
                            ("is of torch.float64; give one type, of torch.float32", lambda: world.all_reduce(torch.zeros(2).double())),
                            ("give one for each rank", lambda: world.all_gather([torch.zeros(2)])),
                            ("there is no rank 99 among", lambda: world.broadcast(torch.zeros(2), root=99)),
-                           ("is none of those that ranks reduce by", lambda: world.all_reduce(torch.zeros(2), op="product")),
+                           ("unknown reduction 'product'; use sum, mean, min or max", lambda: world.all_reduce(torch.zeros(2), op="product")),
                            ("exchange is given (Tensor, int); a message is (rank, tensor)",
                             lambda: world.exchange([(torch.zeros(2), 0)], [(0, torch.zeros(2))])),
                            ("the root, rank 0, has one for each", lambda: world.gather(torch.zeros(2), [torch.zeros(2)] * 7))):

@@ -33,30 +33,32 @@ int state_of(Session* session) {
 }
 
 std::vector<Misuse> misuses() {
-  const std::string adopt_first = "'adopt' comes first";
+  const std::string adopt_first = "'adopt' must be called first";
   return {
       {"BeginBeforeAdopt", false, false, [](CalledSession& one) { return trigram_begin(one, 0.1); }, adopt_first},
       {"TensorBeforeAdopt", false, false, [](CalledSession& one) { return trigram_tensor_ready(one, 0); }, adopt_first},
       {"EndBeforeAdopt", false, false, [](CalledSession& one) { return trigram_end(one); }, adopt_first},
       {"StateBeforeAdopt", false, false, [](CalledSession& one) { return state_of(one); }, adopt_first},
       {"FinishBeforeAdopt", false, false, [](CalledSession& one) { return trigram_finish(one); }, adopt_first},
-      {"AdoptTwice", true, false, [](CalledSession& one) { return one.adopt(); }, "'adopt' came twice"},
+      {"AdoptTwice", true, false, [](CalledSession& one) { return one.adopt(); }, "'adopt' was called twice"},
       {"TensorBeforeBegin", true, false, [](CalledSession& one) { return trigram_tensor_ready(one, 0); },
-       "'tensor_ready' of tensor 'p0' in bucket 0 came, but 'begin' comes next"},
+       "'tensor_ready' of tensor 'p0' in bucket 0 was called, but 'begin' must be called next"},
       {"BeginTwice", true, true, [](CalledSession& one) { return trigram_begin(one, 0.1); },
-       "'begin' of step 0 came, but 'bucket_ready' of bucket 0 comes next, which waits for 'p1', 'p0'"},
+       "'begin' of step 0 was called, but 'bucket_ready' of bucket 0 must be called next, which waits for 'p1', 'p0'"},
       {"TensorThatIsNotThere", true, true, [](CalledSession& one) { return trigram_tensor_ready(one, 7); },
-       "'tensor_ready' of tensor 7 came, but no bucket has that one; there are 2"},
+       "'tensor_ready' of tensor 7 was called, but no bucket has that tensor; there are 2"},
       {"TensorTwice", true, true,
        [](CalledSession& one) {
          succeed(trigram_tensor_ready(one, 1));
          return trigram_tensor_ready(one, 1);
        },
-       "came twice; it comes once a step"},
+       "was called twice; call it once per step"},
       {"EndBeforeGradients", true, true, [](CalledSession& one) { return trigram_end(one); },
-       "'updated', when the loop's optimizer has stepped, came, but 'bucket_ready' of bucket 0 comes next"},
+       "'updated', when the loop's optimizer has stepped, was called, but 'bucket_ready' of bucket 0 must be called "
+       "next"},
       {"StateInAStep", true, true, [](CalledSession& one) { return state_of(one); }, "which is for between two steps"},
-      {"FinishInAStep", true, true, [](CalledSession& one) { return trigram_finish(one); }, "'finish' came, but"}};
+      {"FinishInAStep", true, true, [](CalledSession& one) { return trigram_finish(one); },
+       "'finish' was called, but"}};
 }
 
 /// Of a rank that waited for another one: not that it has waited too long.

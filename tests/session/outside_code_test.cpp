@@ -129,7 +129,7 @@ TEST(OutsideCode, WhatNoLaneGivesIsRefused) {
   on_ranks_with_code([](Code&, CalledSession& session) { succeed(trigram_finish(session)); });
   trigram_moments([](LaneOfCaller* lane, const char*) {
     EXPECT_THAT(message_of(trigram_lane_ask(lane, R"({"ask":"money"})")),
-                HasSubstr("asks for 'money', which no lane gives"));
+                HasSubstr("a hook needs 'money', which this program does not provide"));
     EXPECT_THAT(message_of(trigram_lane_ask(lane, "{}")), HasSubstr("'ask' not found"));
     const char* barrier = R"({"collective":"barrier","op":"sum","peer":0,"dtype":"u8","peers":[],"sent":0})";
     EXPECT_THAT(message_of(trigram_lane_call(lane, "half", barrier, nullptr, nullptr, 0)),

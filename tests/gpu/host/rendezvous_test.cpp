@@ -196,7 +196,7 @@ TEST_P(Rendezvouses, ControlReducesAndCollects) {
            "agreed on something else");
     const auto parts = control.gather(17, Bytes(static_cast<std::size_t>(rank), std::byte{9}));
     ensure(parts.size() == (rank == 0 ? ranks : 0), "parts on the wrong rank");
-    control.meet();
+    control.barrier();
     meeting->leave();
   });
   EXPECT_THAT(errors, Each(IsEmpty()));
@@ -207,7 +207,7 @@ TEST_P(Rendezvouses, CollectionsOfDifferentKeysAreRefused) {
     const auto meeting = meet(where, member_named(rank, 2), patience);
     HostExchange(*meeting, patience).gather(rank, {});
   });
-  EXPECT_THAT(errors, Each(HasSubstr("while another rank collects something else")));
+  EXPECT_THAT(errors, Each(HasSubstr("is at another evaluation or checkpoint than some other rank")));
 }
 
 TEST(FileRendezvous, NothingIsLeftBehind) {

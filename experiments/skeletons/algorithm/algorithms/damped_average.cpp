@@ -1,5 +1,5 @@
 // Damped average: every bucket's gradient becomes the mean over all ranks, times `damping`.
-//   rounds 2(n−1), bytes 2 S (n−1)/n a rank with the ring.
+//   rounds 2(n−1), bytes 2 S (n−1)/n per rank with the ring.
 // Change: what the method does, its paper, rounds and bytes above; then each place that says so below.
 #include "core/primitives/centralized.hpp"
 #include "core/step/bucketwise.hpp"
@@ -19,7 +19,8 @@ class DampedAverage final : public GradientMethod {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
   }
 
-  // Change: rounds and bytes of one rank in query.step; they are compared with what it sends.
+  // Change: rounds and bytes of one rank in query.step; they are compared with what it sends. In the comment above: n
+  // ranks, S bytes of a bucket, encoded(k) bytes of a codec's frame of k elements, as encoded(S/4n).
   Cost cost(const CostQuery& query) const override {
     return sum_over_buckets(query, [&](const Shape& bucket) { return centralized_full_precision_cost(query, bucket); });
   }
@@ -31,7 +32,7 @@ class DampedAverage final : public GradientMethod {
     return held;
   }
 
-  // Change: each parameter has another value than its default in one of them.
+  // Change: parameter sets to test, which together change every parameter from its default.
   std::vector<std::string> trials() const override { return {"", "damping=0.5"}; }
 
  private:
