@@ -2,6 +2,7 @@
 // that can matter, and vectors of very unequal sizes in one launch, most of whose blocks have nothing to do.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <regex>
 
 #include "tests/kernels/every_codec.hpp"
@@ -30,13 +31,16 @@ class RoundsOfCodecs : public testing::TestWithParam<std::string> {
   TestDevice tested_, plain_{Instructions::portable};
   std::unique_ptr<Codec> codec_ = tested_.make_codec(GetParam()), reference_ = plain_.make_codec(GetParam());
 
-  /// The frame of the mean of so many vectors' frames.
-  static Bytes served(TestDevice& on, const Codec& codec, const std::vector<Bytes>& frames, std::int64_t count) {
+  /// The frame of the mean of so many vectors' frames, which lie `offset` bytes into their memory.
+  static Bytes served(TestDevice& on, const Codec& codec, const std::vector<Bytes>& frames, std::int64_t count,
+                      std::int64_t offset = 0) {
     std::vector<OwnedBuffer> held;
     std::vector<KeyedFrame> keyed;
-    for (const Bytes& frame : frames) {
+    for (Bytes frame : frames) {
+      const auto size = static_cast<std::int64_t>(frame.size());
+      frame.insert(frame.begin(), static_cast<std::size_t>(offset), std::uint8_t{7});
       held.push_back(on.hold(frame, DType::u8));
-      keyed.push_back({held.back(), {.rank = static_cast<int>(keyed.size())}});
+      keyed.push_back({held.back().view().slice(offset, size), {.rank = static_cast<int>(keyed.size())}});
     }
     const OwnedBuffer sum = on.hold(Floats(static_cast<std::size_t>(count))),
                       out = on.allocate(Shape::of(codec.encoded_bytes(count), DType::u8));
@@ -88,6 +92,29 @@ TEST_P(RoundsOfCodecs, OfFrames) {
             << count << " elements of " << ranks << " ranks, of " << size;
       }
     }
+  }
+}
+
+TEST_P(RoundsOfCodecs, OfOneFrameAtAnyAddress) {
+  for (const std::int64_t count : {1000, 1023, 1024}) {
+    const std::vector<Bytes> frames{plain_.encode(*reference_, random_vector(count, 3))};
+    for (const std::int64_t offset : {0, 1, 4})
+      ASSERT_EQ(served(tested_, *codec_, frames, count, offset), served(plain_, *reference_, frames, count, offset))
+          << count << " elements at " << offset;
+  }
+}
+
+// At each place of what a block does at once, and of what is left behind it.
+TEST_P(RoundsOfCodecs, OfInfinities) {
+  constexpr std::int64_t count = 2 * 8192 - 163;
+  for (const std::int64_t offset : {0, 1}) {
+    const auto encoded = [&](TestDevice& on, const Codec& codec) {
+      const OwnedBuffer vector = on.hold(Floats(static_cast<std::size_t>(count + offset), HUGE_VALF)),
+                        frame = on.allocate(Shape::of(codec.encoded_bytes(count), DType::u8));
+      codec.encode(on, vector.view().slice(offset, count), frame, {});
+      return on.values<std::uint8_t>(frame);
+    };
+    ASSERT_EQ(encoded(tested_, *codec_), encoded(plain_, *reference_)) << offset;
   }
 }
 

@@ -77,6 +77,14 @@ TEST_F(TiesOfCodecs, ModuloTellsNothingFromItsLimitOn) {
   }
 }
 
+// The last residue of either sign is none but itself.
+TEST_F(TiesOfCodecs, ModuloTellsItsLastResidues) {
+  for (const std::int64_t offset : {0, 1}) {
+    EXPECT_EQ(frame_of("modulo", Floats(elements, 127.0F / 126), offset), Bytes(elements, 127)) << offset;
+    EXPECT_EQ(frame_of("modulo", Floats(elements, -127.0F / 126), offset), Bytes(elements, 129)) << offset;
+  }
+}
+
 // A fraction that equals its draw does not grow.
 TEST_F(TiesOfCodecs, NaturalStaysWhereItsFractionIsWhatWasDrawn) {
   const Key key{.seed = 5, .rank = 2};
@@ -89,6 +97,22 @@ TEST_F(TiesOfCodecs, NaturalStaysWhereItsFractionIsWhatWasDrawn) {
   for (const std::int64_t offset : {0, 1}) {
     const Bytes frame = frame_of("natural", vector, offset, key);
     EXPECT_EQ(Bytes(frame.begin(), frame.begin() + elements), Bytes(elements, 127)) << offset;
+  }
+}
+
+// Whatever element of the frame is the vector's first: where drawn places turn round to its beginning.
+TEST_F(TiesOfCodecs, RandomKTurnsRoundWhereverItEnds) {
+  for (const std::size_t kept : {1000, 1100}) {
+    const std::string spec = "random_k:k=" + std::to_string(kept);
+    const auto codec = tested_.make_codec(spec), reference = plain_.make_codec(spec);
+    const Floats vector = random_vector(static_cast<std::int64_t>(kept) * 5 / 4, 7);
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+      const Bytes frame = plain_.encode(*reference, vector, {.seed = seed});
+      ASSERT_EQ(tested_.encode(*codec, vector, {.seed = seed}), frame) << seed;
+      ASSERT_EQ(tested_.decode(*codec, frame, vector.size(), {.seed = seed}),
+                plain_.decode(*reference, frame, vector.size(), {.seed = seed}))
+          << seed;
+    }
   }
 }
 
