@@ -241,7 +241,8 @@ TEST(Groups, WhatIsRefusedLeavesThemAsTheyWere) {
     CalledGroup group;
     Floats x = filled(group.rank());
     EXPECT_THAT(message_of(group.call({"broadcast", ranks}, {&x})), HasSubstr("there is no rank 4 among 4"));
-    EXPECT_THAT(message_of(group.call({"all_reduce", 0, "product"}, {&x})), HasSubstr("unknown reduction 'product'; use sum, mean, min or max"));
+    EXPECT_THAT(message_of(group.call({"all_reduce", 0, "product"}, {&x})),
+                HasSubstr("unknown reduction 'product'; use sum, mean, min or max"));
     EXPECT_EQ(trigram_group_has_ended(group), 0);
     succeed(group.call({"all_reduce"}, {&x}));
     EXPECT_THAT(x, Each(6.0F));
