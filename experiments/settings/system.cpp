@@ -49,7 +49,7 @@ bool are_among(const std::vector<Params::Declared>& flags, const std::string& fl
 
 void require_flag_of_a_run(const std::string& flag, const std::filesystem::path& file) {
   require(flag != "system" && flag != "config", Quoted(file.native()), ": a system file cannot set ", flag,
-          "; copy that file's lines into it");
+          "; copy that file's lines into this one");
   std::vector<std::string> known;
   for (const Params::Declared& declared : run_flags()) known.push_back(declared.key);
   require(std::ranges::find(known, flag) != known.end(), Quoted(file.native()), ": ", Quoted(flag),

@@ -55,7 +55,7 @@ TEST_F(System, GivesWayToFlags) {
 TEST_F(System, SaysWhichLineIsNone) {
   EXPECT_THAT(refusal("bucket-sise = 4MiB\n"),
               AllOf(HasSubstr("mine.cfg"), HasSubstr("'bucket-sise' is no flag"), HasSubstr("'bucket-size'")));
-  EXPECT_THAT(refusal("system = horovod\n"), HasSubstr("names no system"));
+  EXPECT_THAT(refusal("system = horovod\n"), HasSubstr("cannot set system; copy that file"));
   EXPECT_THAT(refusal("[run]\nlanes = 2\n"), HasSubstr("mine.cfg:1"));
   EXPECT_THROW(with_system({{"system", "horowod"}}, run_flags()), UsageError);
 }
