@@ -179,13 +179,26 @@ class MembershipCheck {
   std::vector<Violation> found_;
 };
 
+/// Whether each of its worlds has ranks, and room on the backend, as a simulated cluster has for so many alone.
+bool is_possible(const Course& course, const Backend& backend) {
+  return std::ranges::all_of(course.were, [&](const auto& were) {
+    if (were.empty()) return false;
+    try {
+      backend.nodes(static_cast<int>(were.size()));
+      return true;
+    } catch (const UsageError&) {
+      return false;
+    }
+  });
+}
+
 }  // namespace
 
 std::vector<Violation> wrong_memberships(const Trial& trial, std::int64_t steps) {
   std::vector<Violation> found;
   std::map<Hierarchy, Training> begun;
   for (const Course& course : courses_of(trial)) {
-    if (std::ranges::any_of(course.were, [](const auto& were) { return were.empty(); })) continue;
+    if (!is_possible(course, trial.backend())) continue;
     MembershipCheck check(trial, course, steps, begun);
     if (check.is_refused()) continue;
     for (Violation& violation : check.run()) found.push_back(std::move(violation));
