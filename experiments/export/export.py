@@ -3,14 +3,8 @@ written and what was left out. It is started by trigram, as python3 -I, and ends
 
 import importlib
 import json
-import os
 import pathlib
 import sys
-import traceback
-
-FAILED = 1
-UNUSABLE = 2
-INTERRUPTED = 130
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -36,22 +30,15 @@ def told(exported, names, out):
 def main():
     plan = json.load(sys.stdin)
     sys.path[:0] = [str(HERE), str(HERE.parent / "import"), str(HERE.parent / "plot")]
-    import unusable
+    import script_end
     out = pathlib.Path(plan["out"])
-    try:
+
+    def export():
         kind = importlib.import_module("kinds." + plan["kind"])
         exported = kind.exported(pathlib.Path(plan["run"]), plan["name"])
         print(told(exported, write(exported, plan, out), out))
-    except unusable.Unusable as error:
-        print(f"trigram: {error}", file=sys.stderr)
-        return UNUSABLE
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        print(f"trigram: {os.path.basename(frame.filename)}:{frame.lineno}: {type(error).__name__}: {error}", file=sys.stderr)
-        return FAILED
-    return 0
+
+    return script_end.code_of(export)
 
 
 if __name__ == "__main__":

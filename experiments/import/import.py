@@ -6,11 +6,6 @@ import json
 import os
 import pathlib
 import sys
-import traceback
-
-FAILED = 1
-UNUSABLE = 2
-INTERRUPTED = 130
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -25,23 +20,16 @@ def told(imported, names, out):
 def main():
     plan = json.load(sys.stdin)
     sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "plot")]
-    import unusable
+    import script_end
     import write
-    try:
+
+    def read_and_write():
         kind = importlib.import_module("kinds." + plan["kind"])
         imported = kind.imported(plan["files"], plan["given"])
         names = write.write(imported, plan["kind"], plan["files"], plan["base"], pathlib.Path(plan["out"]))
         print(told(imported, names, plan["out"]))
-    except unusable.Unusable as error:
-        print(f"trigram: {error}", file=sys.stderr)
-        return UNUSABLE
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        print(f"trigram: {os.path.basename(frame.filename)}:{frame.lineno}: {type(error).__name__}: {error}", file=sys.stderr)
-        return FAILED
-    return 0
+
+    return script_end.code_of(read_and_write)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import json
 import os
 import pathlib
 import sys
-import traceback
 
 FAILED = 1
 UNUSABLE = 2
@@ -48,6 +47,7 @@ def main(words):
     os.chdir(HERE)
     os.environ.pop("MPLBACKEND", None)
     import new_file
+    import script_end
     import unusable
     try:
         import style
@@ -67,8 +67,7 @@ def main(words):
         print(error)
         return MODULE_MISSING
     except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        print(f"{os.path.basename(frame.filename)}:{frame.lineno}: {type(error).__name__}: {error}")
+        print(script_end.words_of(error))
         return FAILED
     return 0
 
