@@ -1,11 +1,9 @@
 // Algorithms that take the mean of weights another way than gradients do, or begin apart; nothing that they declare of
 // the mean's error or of replicas tells.
-#include "core/compression/compressed_all_gather.hpp"
-#include "core/compression/encoding_key.hpp"
-#include "core/device/codec.hpp"
 #include "core/primitives/centralized.hpp"
 #include "core/step/bucketwise.hpp"
 #include "tests/algorithms/mutants/averages.hpp"
+#include "tests/algorithms/mutants/feeds_errors_back.hpp"
 #include "tests/algorithms/signs.hpp"
 
 namespace trigram {
@@ -68,37 +66,8 @@ class FollowsSignsUp final : public Averages<GradientMethod> {
   }
 };
 
-/// Error feedback with its sign turned: what codecs leave out is left out twice.
-class FeedsErrorsBackNegated final : public GradientMethod {
- public:
-  Trigram trigram() const override {
-    return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::centralized};
-  }
-  Refusal refuses(Option option) const override { return option == Option::overlap ? "" : "it has one level"; }
-  Invariants invariants(const CostQuery&) const override {
-    return {.replicas = Invariants::Replicas::equal_after_exchanges, .settles = 1};
-  }
-  Cost cost(const CostQuery& query) const override {
-    const auto codec = make_codec_model("one_bit");
-    return sum_over_buckets(query, [&](const Shape& bucket) {
-      return compressed_all_gather_cost(query.place.ranks, bucket.modelled_count, *codec);
-    });
-  }
-  void setup(Worker& worker, std::span<Bucket> buckets) override {
-    for (const Bucket& bucket : buckets) errors_.push_back(worker.device.allocate(bucket.gradients.shape()));
-  }
-  void list_state(State& state) override { state.buffers("error", errors_); }
-
- private:
-  void exchange(Worker& lane, Bucket& bucket) override {
-    if (lane.world() == 1) return;
-    const Buffer error = errors_[static_cast<std::size_t>(bucket.index)];
-    const auto codec = lane.device.make_codec("one_bit");
-    lane.device.axpby(-1.0F, error, 1.0F, bucket.gradients);
-    compressed_all_gather(lane, lane.comm, bucket.gradients, *codec, vector_key(lane, lane.comm, bucket.index), error);
-  }
-  std::vector<OwnedBuffer> errors_;
-};
+/// What codecs leave out is left out twice.
+using FeedsErrorsBackNegated = FeedsErrorsBack<Fate::alike, -1>;
 
 /// Hides gradients behind noise that all ranks must have the same, and draws it by the rank.
 class BeginsWithNoiseOfItsOwn final : public Averages<GradientMethod> {
