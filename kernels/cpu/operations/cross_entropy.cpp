@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/cpu/label.hpp"
+#include "kernels/cpu/operations/label.hpp"
 #include "kernels/cpu/tree_sum.hpp"
 
 namespace trigram {

@@ -5,7 +5,7 @@
 
 #include "core/values/random.hpp"
 #include "kernels/codecs/bit_packing.hpp"
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 #include "kernels/cpu/philox_words.hpp"
 #include "kernels/cpu/tree_sum.hpp"
 

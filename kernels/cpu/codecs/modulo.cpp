@@ -1,7 +1,7 @@
 // Values modulo twice θ, on host memory.
 #include "kernels/codecs/modulo.hpp"
 
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 
 namespace trigram {
 namespace {

@@ -1,5 +1,5 @@
 // IEEE binary16, nearest even. Frame: 2 bytes an element, in order.
-#include "kernels/cpu/element_codec.hpp"
+#include "kernels/cpu/codecs/element_codec.hpp"
 
 namespace trigram {
 namespace {

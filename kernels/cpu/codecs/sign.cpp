@@ -1,7 +1,7 @@
 // sign on host memory.
 #include "kernels/codecs/sign.hpp"
 
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 
 namespace trigram {
 namespace {

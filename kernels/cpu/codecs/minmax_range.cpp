@@ -1,5 +1,5 @@
 // The smallest and the largest value of a vector, in one pass.
-#include "kernels/cpu/minmax_range.hpp"
+#include "kernels/cpu/codecs/minmax_range.hpp"
 
 namespace trigram {
 namespace {

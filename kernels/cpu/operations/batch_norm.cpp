@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "kernels/cpu/channel_sum.hpp"
 #include "kernels/cpu/kernels.hpp"
+#include "kernels/cpu/operations/channel_sum.hpp"
 
 namespace trigram {
 namespace {

@@ -1,8 +1,8 @@
 // Batch normalisation by given statistics on host memory.
 #include "kernels/operations/frozen_batch_norm.hpp"
 
-#include "kernels/cpu/channel_sum.hpp"
 #include "kernels/cpu/kernels.hpp"
+#include "kernels/cpu/operations/channel_sum.hpp"
 
 namespace trigram {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/codec.hpp"
-#include "kernels/cpu/minmax_range.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
+#include "kernels/cpu/codecs/minmax_range.hpp"
 
 namespace trigram {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 
 namespace trigram {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/values/error.hpp"
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

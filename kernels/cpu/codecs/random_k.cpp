@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 
 namespace trigram {
 namespace {

@@ -3,7 +3,7 @@
 // Every NaN becomes the same one, infinities stay; what is under 2^-126 can vanish; an empty vector has an empty frame.
 // Frame: 2 bytes an element, in order.
 // Change: what is kept, its bound and paper, what happens to NaN, infinities, constants and an empty vector, the frame.
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 
 namespace trigram {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/values/error.hpp"
-#include "kernels/cpu/index.hpp"
+#include "kernels/cpu/operations/index.hpp"
 
 namespace trigram {
 

@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 #include "kernels/cpu/tree_sum.hpp"
 
 namespace trigram {

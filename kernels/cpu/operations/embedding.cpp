@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "core/values/error.hpp"
-#include "kernels/cpu/index.hpp"
 #include "kernels/cpu/kernels.hpp"
+#include "kernels/cpu/operations/index.hpp"
 
 namespace trigram {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/values/random.hpp"
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 #include "kernels/cpu/philox_words.hpp"
 
 namespace trigram {

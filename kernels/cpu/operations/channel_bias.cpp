@@ -1,8 +1,8 @@
 // Bias of channels on host memory.
 #include "kernels/operations/channel_bias.hpp"
 
-#include "kernels/cpu/channel_sum.hpp"
 #include "kernels/cpu/kernels.hpp"
+#include "kernels/cpu/operations/channel_sum.hpp"
 
 namespace trigram {
 namespace {

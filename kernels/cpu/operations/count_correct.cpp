@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/cpu/label.hpp"
+#include "kernels/cpu/operations/label.hpp"
 
 namespace trigram {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/codecs/elements.hpp"
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 
 namespace trigram {
 

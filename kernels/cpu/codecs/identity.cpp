@@ -1,5 +1,5 @@
 // f32 as they are. Frame: 4 bytes an element, in order.
-#include "kernels/cpu/element_codec.hpp"
+#include "kernels/cpu/codecs/element_codec.hpp"
 
 namespace trigram {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 #include "kernels/cpu/tree_sum.hpp"
 
 #if defined(__x86_64__)
