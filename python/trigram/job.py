@@ -111,7 +111,7 @@ class Job(Rank):
                 for x, y in loader: …
         """
         if self._steps.sharded:
-            raise RuntimeError("job.join() came for a model that fully_shard has cut, whose forward passes meet those of other ranks; give all "
+            raise RuntimeError("job.join() was called for a model that fully_shard has cut, whose forward passes meet those of other ranks; give all "
                                "ranks as many batches")
         with Join(self._session, self._place, self._memory, self._steps, self._optimizers).lasting():
             yield
@@ -137,7 +137,7 @@ class Job(Rank):
         """Where the algorithm steps the weights by itself, in place of optimizers' `step()`, with `learning_rate`."""
         self._steps.require_gradients("job.step()")
         if self._optimizers:
-            raise RuntimeError("job.step() came, but the optimizers step the weights: call theirs, or job.skip_step()")
+            raise RuntimeError("job.step() was called, but the optimizers step the weights: call theirs, or job.skip_step()")
         self._steps.end_step()
 
     def skip_step(self) -> None:
@@ -151,7 +151,7 @@ class Job(Rank):
     def record_loss(self, loss: "float | torch.Tensor") -> None:
         """Of this step's batch, for its row in `steps()`: in the step, or after it and before the next."""
         if self._steps.count == 0:
-            raise RuntimeError("job.record_loss() came before the first step; call it in a step, or after it")
+            raise RuntimeError("job.record_loss() was called before the first step; call it in a step, or after it")
         self._recording.loss(self._steps.count - 1, loss)
 
     def evaluate(self, score: Callable[[torch.nn.Module], Any]) -> None:

@@ -225,7 +225,7 @@ def let_the_script_connect_too() -> None:
         if not dist.is_initialized():
             return connect(backend, *arguments, **named)
         if "gloo" not in str(backend or "gloo").lower():
-            raise RuntimeError(f"init_process_group({backend!r}) came after Trigram had connected the processes by gloo; call it before")
+            raise RuntimeError(f"init_process_group({backend!r}) was called after Trigram had connected the processes by gloo; call it before")
         dist.init_process_group = connect
 
     dist.init_process_group = connected
