@@ -59,7 +59,7 @@ std::vector<Message> TorchCommunicator::messages_of(std::span<const Transfer> tr
 /// Numbers of groups grow on every rank of a split to one that none of them has used.
 std::unique_ptr<Communicator> TorchCommunicator::make_part(std::string name, const std::vector<int>& members,
                                                            int /*part*/) {
-  const std::int64_t group = std::ranges::max(everybodys(line_->tags.groups()));
+  const std::int64_t group = std::ranges::max(all_gather_number(line_->tags.groups()));
   line_->tags.use_groups(group + 1);
   return std::make_unique<TorchCommunicator>(std::move(name), world_ranks_of(members), group, line_);
 }

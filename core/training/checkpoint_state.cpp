@@ -43,7 +43,7 @@ void fetch_state(const TakeUp& take_up, Worker& worker, const std::function<void
   const Shape shape{take_up.as_phantom ? 0 : bytes, DType::u8, bytes, take_up.as_phantom};
   std::vector<OwnedBuffer> memory;
   std::vector<Transfer> transfers;
-  for (int rank = 0; rank < worker.world(); ++rank) {
+  for (int rank = 0; rank < worker.world_size(); ++rank) {
     const int from = take_up.fetch_from[static_cast<std::size_t>(rank)];
     if (from == rank || (from != worker.rank() && rank != worker.rank())) continue;
     const Buffer content = memory.emplace_back(worker.device.allocate(shape));

@@ -33,7 +33,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   int rank() const { return worker_->rank(); }
-  int ranks() const { return worker_->world(); }
+  int ranks() const { return worker_->world_size(); }
   /// How the parameters are fused: the memory of a bucket's tensors has to lie in this order.
   const BucketPlan& plan() const { return plan_; }
 
