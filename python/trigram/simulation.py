@@ -336,9 +336,8 @@ def serve(server: Server, words: list[str], shows_progress: bool) -> None:
         server.show = show if shows_progress else server.show
         passed = (theirs.fileno(), server.shared.descriptor)
         environment = os.environ | {"TRIGRAM_PEER": ",".join(map(str, passed))}
-        process = subprocess.Popen([*program.ending_with_us(), str(program.path()), *words], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=said, pass_fds=passed, env=environment, start_new_session=True)
-        try:
+        command = [str(program.path()), *words]
+        with program.running(command, stdout=subprocess.DEVNULL, stderr=said, pass_fds=passed, env=environment) as process:
             theirs.close()
             for question, payload in questions(ours):
                 answer, own_payload = server.answer(question, payload)
@@ -348,9 +347,6 @@ def serve(server: Server, words: list[str], shows_progress: bool) -> None:
             process.wait()
             if process.returncode == 0:
                 server.tell_progress(server.steps)
-        except BaseException:
-            program.end(process)
-            raise
         said.seek(0)
         program.judge(process.returncode, said.read().decode("utf-8", "replace").splitlines(), stacklevel=5)
 
