@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "experiments/program/uncertainty.hpp"
+#include "experiments/program/flags/uncertainty.hpp"
 #include "experiments/settings/run_config.hpp"
 
 namespace trigram {

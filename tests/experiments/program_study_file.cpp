@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/values/error.hpp"
-#include "experiments/program/tables.hpp"
+#include "experiments/program/tables/tables.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/study/study_file.hpp"
 #include "experiments/study/study_point.hpp"

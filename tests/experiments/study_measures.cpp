@@ -7,7 +7,7 @@
 
 #include "core/values/error.hpp"
 #include "experiments/fit/chances.hpp"
-#include "experiments/program/tables.hpp"
+#include "experiments/program/tables/tables.hpp"
 #include "experiments/study/goal.hpp"
 #include "experiments/study/measured.hpp"
 #include "experiments/study/study_file.hpp"
