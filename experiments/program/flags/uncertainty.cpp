@@ -28,12 +28,9 @@ std::string model_line(const UncertainTime& time) {
   return "  model      no measurement of this cluster says how far off the model is: the widest error is taken\n";
 }
 
-UncertaintyFlags::UncertaintyFlags(Params& flags, int draws_by_default) {
+UncertaintyFlags::UncertaintyFlags(Params& flags, int draws_by_default, const char* meaning) {
   constexpr int most_draws = 4096;
-  draws = flags.get("uncertainty", draws_by_default,
-                    "draws from the ranges that files of clusters and systems state (25us in 15us..60us), to give a "
-                    "median and ranges that hold; 0: none",
-                    {0, most_draws});
+  draws = flags.get("uncertainty", draws_by_default, meaning, {0, most_draws});
   seed = static_cast<std::uint64_t>(
       flags.get("uncertainty-seed", std::int64_t{1}, "of these draws", Range<std::int64_t>{.least = 0}));
 }

@@ -13,8 +13,11 @@ namespace trigram {
 
 /// How many draws, and from what seed.
 struct UncertaintyFlags {
-  /// Declares and reads uncertainty and uncertainty-seed.
-  explicit UncertaintyFlags(Params& flags, int draws_by_default = 0);
+  /// Declares and reads uncertainty and uncertainty-seed. `meaning` is what help says of the first.
+  explicit UncertaintyFlags(Params& flags, int draws_by_default = 0,
+                            const char* meaning =
+                                "draws from the ranges that files of clusters and systems state (25us in 15us..60us), "
+                                "to give a median and ranges that hold; 0: none");
 
   int draws = 0;  ///< 0: none
   std::uint64_t seed = 1;

@@ -163,10 +163,12 @@ void conduct(const Study& study, const StudyFlags& flags, const Published& publi
   const std::string chosen = calibration_lines(study, found) + choice_lines(selected);
   const std::vector<StudyResult> all = together(together(main, variants), together(beside.own, beside.learning));
   const auto ranges = uncertainty ? uncertainty->ranges() : std::map<std::string, Spread>();
-  const std::string table =
-      study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
-      (study.map ? winner_table(study, main, beside.own, beside.steps) : tables(study, published, main, variants)) +
-      (uncertainty ? uncertainty->table() : "") + warning_lines(all) + failure_lines(failed, asked);
+  const DrawnTimes drawn = uncertainty ? uncertainty->drawn() : DrawnTimes();
+  const std::string table = study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
+                            (study.map ? winner_table(study, main, beside.own, beside.steps, drawn)
+                                       : tables(study, published, main, variants)) +
+                            (uncertainty ? uncertainty->table() : "") + warning_lines(all) +
+                            failure_lines(failed, asked);
   nlohmann::json facts = study_facts(study);
   facts["build"] = build_facts();
   facts["run"] = study.run;
@@ -178,7 +180,7 @@ void conduct(const Study& study, const StudyFlags& flags, const Published& publi
   write_file(flags.out / "runs.csv", runs_csv(study, all, ranges));
   if (uncertainty) write_file(flags.out / "uncertainty.csv", uncertainty->csv());
   if (has_observations(study)) write_file(flags.out / "agreement.csv", agreement_csv(predictions(study, main)));
-  if (study.map) write_file(flags.out / "winners.csv", winners_csv(study, main, beside.steps));
+  if (study.map) write_file(flags.out / "winners.csv", winners_csv(study, main, beside.steps, drawn));
   write_file(flags.out / "table.txt", table);
   write_file(flags.out / "study.json", facts.dump(2) + "\n");
   std::cout << table;

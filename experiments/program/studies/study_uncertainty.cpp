@@ -29,12 +29,6 @@ std::string place_of(const Study& study, const StudyResult& result) {
   return place;
 }
 
-Spread scaled(Spread spread, double by) {
-  for (double* one : {&spread.median, &spread.of_68.least, &spread.of_68.most, &spread.of_95.least, &spread.of_95.most})
-    *one *= by;
-  return spread;
-}
-
 /// The mean of each parameter's share over all runs, the largest first.
 std::vector<std::pair<std::string, double>> mean_shares(const std::vector<UncertainTime>& times) {
   std::map<std::string, double> sums;
@@ -95,7 +89,7 @@ std::string StudyUncertainty::csv() const {
   constexpr int digits = 6;
   std::string text = "folder,row,median,least_68,most_68,least_95,most_95,shares\n";
   for (std::size_t i = 0; i < results_.size(); ++i) {
-    const Spread of = scaled(times_[i].seconds, study_.measure.scale);
+    const Spread of = times(times_[i].seconds, study_.measure.scale);
     text += trigram::quoted(results_[i]->folder) + "," + trigram::quoted(results_[i]->point.row);
     for (const double value : {of.median, of.of_68.least, of.of_68.most, of.of_95.least, of.of_95.most})
       text += "," + decimal(value, digits);
@@ -107,10 +101,16 @@ std::string StudyUncertainty::csv() const {
   return text;
 }
 
+DrawnTimes StudyUncertainty::drawn() const {
+  DrawnTimes all;
+  for (std::size_t i = 0; i < results_.size(); ++i) all[results_[i]->folder] = times_[i];
+  return all;
+}
+
 std::map<std::string, Spread> StudyUncertainty::ranges() const {
   std::map<std::string, Spread> all;
   for (std::size_t i = 0; i < results_.size(); ++i)
-    all[results_[i]->folder] = scaled(times_[i].seconds, study_.measure.scale);
+    all[results_[i]->folder] = times(times_[i].seconds, study_.measure.scale);
   return all;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/program/flags/uncertainty.hpp"
-#include "experiments/study/study_point.hpp"
+#include "experiments/study/winner_map.hpp"
 
 namespace trigram {
 
@@ -22,6 +22,8 @@ class StudyUncertainty {
   std::string csv() const;
   /// Ranges in the study's measure by the folder of a run.
   std::map<std::string, Spread> ranges() const;
+  /// The draws of each run.
+  DrawnTimes drawn() const;
 
  private:
   const Study& study_;

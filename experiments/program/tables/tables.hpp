@@ -31,7 +31,7 @@ std::string fastest_table(const Study& study, const std::vector<StudyResult>& re
 /// Which row to use at every place of a map and on the cluster's own network, for an iteration and, with `steps`, to
 /// the goal.
 std::string winner_table(const Study& study, const std::vector<StudyResult>& main, const std::vector<StudyResult>& own,
-                         const std::optional<StepsToGoal>& steps);
+                         const std::optional<StepsToGoal>& steps, const DrawnTimes& drawn);
 
 /// Errors by series inside and outside the aim, calibrated and predicted apart, with orders and variants.
 std::string error_table(const Study& study, const std::vector<Comparison>& main,

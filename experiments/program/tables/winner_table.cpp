@@ -65,24 +65,24 @@ std::string sentence(const Study& study, const Winner& one, const std::string& w
 }
 
 std::string both(const Study& study, const std::vector<StudyResult>& main, const std::vector<StudyResult>& own,
-                 const std::optional<StepsToGoal>& steps) {
+                 const std::optional<StepsToGoal>& steps, const DrawnTimes& drawn) {
   const std::string what = steps ? "to a loss of " + short_number(study.goal->loss) : "for short iterations";
   std::string text =
       (steps ? "time to a loss of " + short_number(study.goal->loss) : std::string("time an iteration")) +
       ": the fastest, how many times as fast as " + study.map->against + ", and the probability that it is; * where " +
       study.map->against + " is slower with less than " + share_text(called) + "\n" +
-      grid(study, study.sweep[0].key, winners(study, main, steps));
-  for (const Winner& here : winners(study, own, steps)) text += sentence(study, here, what, steps.has_value());
+      grid(study, study.sweep[0].key, winners(study, main, steps, drawn));
+  for (const Winner& here : winners(study, own, steps, drawn)) text += sentence(study, here, what, steps.has_value());
   return text;
 }
 
 }  // namespace
 
 std::string winner_table(const Study& study, const std::vector<StudyResult>& main, const std::vector<StudyResult>& own,
-                         const std::optional<StepsToGoal>& steps) {
-  std::string text = both(study, main, own, {});
+                         const std::optional<StepsToGoal>& steps, const DrawnTimes& drawn) {
+  std::string text = both(study, main, own, {}, drawn);
   if (!steps) return text + "an iteration says nothing of how much is learned in it\n";
-  text += "\n" + both(study, main, own, steps) + "\nsteps to a loss of " + short_number(study.goal->loss) +
+  text += "\n" + both(study, main, own, steps, drawn) + "\nsteps to a loss of " + short_number(study.goal->loss) +
           ", from one run each:";
   for (const Row& row : study.rows) {
     const auto found = steps->find(row.name);
