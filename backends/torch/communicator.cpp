@@ -9,7 +9,7 @@ namespace trigram::torch {
 
 std::int64_t LaneTags::tag(std::int64_t group, std::int64_t bytes) const {
   constexpr std::int64_t groups = 32768, sizes = 65521;  // together less than 2^31; the last is prime
-  return group % groups * sizes + bytes % sizes;
+  return group % groups * sizes + (keep_sizes_apart_ ? bytes % sizes : 0);
 }
 
 TorchCommunicator::TorchCommunicator(std::string name, std::vector<int> world_ranks, std::int64_t group,

@@ -19,7 +19,10 @@ void TorchTransport::connect(int lanes) {
 
 std::unique_ptr<Communicator> TorchTransport::communicator(int lane, const RankPartition& partition,
                                                            const std::shared_ptr<LaneContext>& context) {
-  if (line_ == nullptr || line_->index != lane) line_ = std::make_shared<LaneLine>(LaneLine{lane, carrier_, context});
+  if (line_ == nullptr || line_->index != lane) {
+    const LaneTags tags(/*keep_sizes_apart=*/!connections_.tells_unequal_sizes());
+    line_ = std::make_shared<LaneLine>(LaneLine{lane, carrier_, context, tags});
+  }
   const std::int64_t number = line_->tags.groups();
   line_->tags.use_groups(number + 1);
   return std::make_unique<TorchCommunicator>(partition.name, partition.group_of(carrier_.rank()), number, line_);
