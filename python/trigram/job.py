@@ -16,6 +16,7 @@ from .job_moments import JobMoments
 from .job_steps import BEGUN, FINISH, JobSteps
 from .join import Join
 from .library import works_on_gradients_alone
+from .masters import mastered, tell_what_travels
 from .mesh import members_of
 from .model import check_model, check_optimizers, only_on_this_rank
 from .parts import fsdp_modules, parts_of, reshard
@@ -46,6 +47,7 @@ class Job(Rank):
         self._moments = None if self._algorithm is None else JobMoments(self._algorithm)
         parts = parts_of(model, [one for _, one in named])
         self._place = check_model(model, named, parts)
+        parts = mastered(parts)
         if self._algorithm is not None:
             require_cpu(self._place, "algorithms in Python run on the CPU, by backends mpi and torch, whose lanes are threads")
         self._flags = self.settings(algorithms.spec_of(self._algorithm) if self._algorithm else str(algorithm), flags, self._place)
@@ -75,10 +77,12 @@ class Job(Rank):
         if scaler is not None:
             self._steps.overflow = overflow.Overflow(self._session, scaler, self._place, self._algorithm, [one for _, one in own])
         self._session.adopt(self._memory.places, [one.data_ptr() for one in self._memory.gradients], counts)
+        self._steps.share(self._memory.mastered())
         self._steps.share([one for one in model.parameters() if not one.requires_grad and id(one) not in apart])
         self._steps.share(self._steps.buffers())
         self._steps.listen()
         leave_out_job(model)
+        tell_what_travels(self.rank, [one.memory.dtype for one in parts], "parameters")
         if not hasattr(model, "no_sync"):  # as frameworks look for it in DistributedDataParallel
             model.no_sync = self.no_sync
 
@@ -165,7 +169,7 @@ class Job(Rank):
             return score(model)
 
         with torch.no_grad():
-            self._recording.evaluate(self._model, self._memory.weights, gathered_anew)
+            self._recording.evaluate(self._model, self._memory, gathered_anew)
         reshard(self._model)
 
     def evals(self) -> "pandas.DataFrame":
@@ -209,6 +213,7 @@ class Job(Rank):
         self._session.go_on_from(state["state"])
         for mine, kept in zip(self._memory.weights, state.get("weights", [])):
             mine.copy_(kept)
+        self._memory.hand_out()
         if self._steps.overflow is not None:
             self._steps.overflow.scale = state.get("scale", 0.0)
         if self._algorithm is not None:
@@ -224,12 +229,13 @@ class Job(Rank):
         whole: list[torch.Tensor] = []
         if mean and not self._steps.gradients_alone:
             with self.mean_model():
-                whole = [one.clone() for one in self._memory.weights]
+                whole = self._memory.kept()
         self._ends.note(self._steps.count)
         self._session.finish()
         self._steps.put_frozen_back()
-        for mine, of_all in zip(self._memory.weights, whole):
-            mine.copy_(of_all)
+        self._memory.hand_out()
+        if whole:
+            self._memory.put_back(whole)
         self._memory.give_back()
         self._recording.keep_spans()
         self._leave()

@@ -88,7 +88,7 @@ class JobSteps:
         """A step. Gradients are 0 then, or what is there already."""
         reshard(self._model)
         require_same_parameters(self._model, self._memory.names, self._memory.parameters, self._own)
-        self._memory.bring_home()
+        self._bring_home()
         root = self.begins()
         if not self.gradients_alone:
             self._hold_frozen()
@@ -99,6 +99,7 @@ class JobSteps:
         if self.overflow is not None:
             self.overflow.begin()
         self._session.begin(self.learning_rate())
+        self._hand_out()
         if self.broadcasts_buffers and not keeps_gradients:
             self.share(self.buffers(), root)
         if self.used is not None:
@@ -133,15 +134,20 @@ class JobSteps:
         self._session.gradients_end()
         if self.overflow is not None:
             self.overflow.agree(self._memory.sums)
+        self._memory.hand_out_gradients()
+        self._hand_out()
         if self.used is not None:
             self._drop_unused(self.used)
         self.moment = READY
 
     def end_step(self) -> None:
         """Weights are whole when it returns."""
-        self._memory.bring_home()
+        self._bring_home()
+        if not self.gradients_alone:
+            self._memory.follow_gradients()
         self._session.end()
         self.put_frozen_back()
+        self._hand_out()
         if self.overflow is not None:
             self.overflow.end()
         self._told.clear()
@@ -173,6 +179,9 @@ class JobSteps:
             self.end_backward()
         if self.moment == READY:
             self.leave_out()
+        if self.moment == BETWEEN:
+            self._memory.follow()
+            self._hand_out()
 
     def require_gradients(self, came: str) -> None:
         if self.moment != READY:
@@ -185,19 +194,18 @@ class JobSteps:
         its end; but where an algorithm works on gradients alone, all ranks have them already, also amid a step."""
         if not self.gradients_alone or self.moment == ELSEWHERE:
             self.come_between(came)
-        moment, own = self.moment, [one.clone() for one in self._memory.weights if not self.gradients_alone]
+        moment, own = self.moment, [] if self.gradients_alone else self._memory.kept()
         if own:
             reshard(self._model)
             self._session.global_weights()
+            self._memory.hand_out()
         self.moment = ELSEWHERE
         try:
             yield
         finally:
             if own:
                 reshard(self._model)
-            with torch.no_grad():
-                for mine, whole in zip(self._memory.weights, own):
-                    mine.copy_(whole)
+                self._memory.put_back(own)
             self.moment = moment
         if own:
             self._session.meet()  # who goes on first may ask others for theirs
@@ -207,6 +215,16 @@ class JobSteps:
         with torch.no_grad():
             for index, held in self._held.items():
                 self._memory.homes[index].copy_(held)
+
+    def _bring_home(self) -> None:
+        self._memory.bring_home()
+        if not self.gradients_alone:
+            self._memory.follow()
+
+    def _hand_out(self) -> None:
+        """Where the algorithm may have changed weights."""
+        if not self.gradients_alone:
+            self._memory.hand_out()
 
     def _hold_frozen(self) -> None:
         """A parameter that is frozen by now becomes the mean over ranks, and stays that, whatever an algorithm of weights makes of it, as

@@ -19,7 +19,7 @@ import torch
 from . import algorithm as algorithms
 from . import comm, program, progress, record, results
 from .device import require_cpu
-from .model import check_model
+from .model import check_model, require_f32
 from .profile import Clock, of_clock, samples_of
 from .recording import numbers_of
 from .simulated_comm import ModelThread, SimulatedCommunicator, alike
@@ -70,6 +70,7 @@ class Server:
         first, thread = self._made(0)
         named = trained(first)
         require_cpu(check_model(first, named), "simulated ranks compute on the CPU")
+        require_f32(named, "compute in less by torch.autocast")
         self.own = [name for name, _ in trained_alone(first)]
         self._named = shapes_of(first)
         self.shared = Shared(sum(one.numel() for _, one in named))

@@ -87,7 +87,7 @@ class Misuse(JobCase):
             self.raises(ValueError, text, lambda: wrapped(model, optimizers, algorithm, **options))
 
         model = Net()
-        refused("'first.weight' is of torch.float64; keep parameters in torch.float32", Net().double(), [])
+        refused("'first.weight' is of torch.complex64, of which no master in float32 can be made", Net().to(torch.complex64), [])
         refused("'last.weight' is in no optimizer", model, [torch.optim.SGD(model.first.parameters(), lr=1),
                 torch.optim.SGD(model.second.parameters(), lr=1), torch.optim.SGD(model.branch.parameters(), lr=1)])
         refused("module '0' has sparse gradients", torch.nn.Sequential(torch.nn.Embedding(3, 2, sparse=True)), [])
