@@ -37,6 +37,8 @@ def main(algorithm, out, told):
     for step in members.steps(int(told.get("steps", 12))):
         with step:
             print(f"step {step.number} as {step.rank} of {step.ranks}", flush=True)
+            if members.number == 1 and step.number == int(told.get("fails_at", -1)):
+                raise ZeroDivisionError("of this script")
             optimizer.zero_grad()
             loss(model, data(step.rank, step.number)).backward()
             optimizer.step()

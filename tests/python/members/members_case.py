@@ -70,6 +70,11 @@ class Members:
             if found and int(found[1]) >= step and number in (None, who):
                 return
 
+    def wait_for_line(self, text):
+        """Of any member."""
+        while text not in (self.heard.get(timeout=PATIENCE)[1] or ""):
+            pass
+
     def end(self):
         """Exit codes and what was said, by the number of the process."""
         return {number: one.end() for number, one in self.all.items()}

@@ -62,5 +62,46 @@ for method in METHODS:
     setattr(OneSchedule, name, lambda self, method=method: self.check(method))
 
 
+class Lost(Case):
+    """Processes that are killed, by nobody's plan."""
+
+    def members(self, begin_with, algorithm="all_reduce", **told):
+        members = Members(self.folder, begin_with, algorithm, **told)
+        self.addCleanup(members.kill)
+        return members
+
+    def test_the_others_go_on_and_one_who_comes_is_equal(self):
+        members = self.members(4, "bytegrad:error_feedback=on", steps=4000)
+        members.wait_for_step(3)
+        members.all[2].signal(signal.SIGKILL)
+        members.wait_for_line("of 3")
+        joined = members.start()
+        members.wait_for_line("as 3 of 4")
+        for number in (0, 1, 3):
+            members.all[number].signal(signal.SIGTERM)
+        members.wait_for_line("as 0 of 1")
+        joined.signal(signal.SIGTERM)
+        ends = members.end()
+        self.assertEqual([code for code, _ in ends.values()], [0, 0, -signal.SIGKILL, 0, 0], ends)
+
+    def test_fewer_than_are_needed_wait_and_say_for_whom(self):
+        members = self.members(2, steps=60, min_members=2)
+        members.wait_for_step(2)
+        members.all[1].signal(signal.SIGKILL)
+        members.wait_for_line("for 1 more members, since 2 are needed and 1 are here")
+        members.start()
+        ends = members.end()
+        self.assertEqual([code for code, _ in ends.values()], [0, -signal.SIGKILL, 0], ends)
+        left = members.left()
+        self.assertTrue(torch.equal(left[0]["weights"], left[2]["weights"]))
+
+    def test_an_error_of_one_script_is_its_own(self):
+        members = self.members(3, steps=10, fails_at=4)
+        ends = members.end()
+        self.assertEqual([code for code, _ in ends.values()], [0, 1, 0], ends)
+        self.assertIn("ZeroDivisionError: of this script", ends[1][1])
+        self.assertEqual(sorted(members.left()), [0, 2])
+
+
 if __name__ == "__main__":
     unittest.main()
