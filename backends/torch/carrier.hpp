@@ -27,9 +27,9 @@ std::string described(const Message& message);
 /// Shared by all communicators of a rank.
 class Carrier {
  public:
-  /// They outlive it.
-  Carrier(const Connections& connections, Rendezvous& rendezvous, Failure& failure)
-      : connections_(connections), rendezvous_(rendezvous), failure_(failure) {}
+  /// They outlive it. Connections break before anybody has said why: for `cause_may_take` seconds that is waited for.
+  Carrier(const Connections& connections, Rendezvous& rendezvous, Failure& failure, double cause_may_take)
+      : connections_(connections), rendezvous_(rendezvous), failure_(failure), cause_may_take_(cause_may_take) {}
 
   /// Carries messages of the lane of that index together. Throws BackendError, with the reason why the job ends where
   /// some rank has told one; and this rank's first error where that has made an end of all messages.
@@ -44,6 +44,7 @@ class Carrier {
   const Connections& connections_;
   Rendezvous& rendezvous_;
   Failure& failure_;
+  double cause_may_take_;
 };
 
 }  // namespace trigram::torch
