@@ -119,6 +119,7 @@ class Session {
   TrainingStep::Parts parts_;
   bool loop_updates_;
   bool gradients_alone_ = false;  ///< are all that the algorithm sees
+  bool synchronous_ = false;      ///< so that all ranks take as many steps
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<EnteredRank> entered_;
   std::optional<Worker> worker_;

@@ -230,7 +230,6 @@ class Job(Rank):
         if mean and not self._steps.gradients_alone:
             with self.mean_model():
                 whole = self._memory.kept()
-        self._ends.note(self._steps.count)
         self._session.finish()
         self._steps.put_frozen_back()
         self._memory.hand_out()
@@ -239,9 +238,6 @@ class Job(Rank):
         self._memory.give_back()
         self._recording.keep_spans()
         self._leave()
-
-    def _begun(self) -> int:
-        return self._steps.count if hasattr(self, "_steps") else 0
 
     def _leave(self) -> None:
         super()._leave()
