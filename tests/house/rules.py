@@ -68,6 +68,10 @@ BORDERS = {
     "experiments/study": (("core", "processes", "experiments/workloads", "experiments/settings", "experiments/record",
                            "experiments/fit", "experiments/study"),
                           r"nlohmann/.*|" + POSIX),
+    "experiments/program/flags": (("core", "experiments/settings", "experiments/fit", "experiments/program/flags"),
+                                  r"nlohmann/.*|boost/program_options.*"),
+    "experiments/program/tables": (("core", "experiments/measure", "experiments/fit", "experiments/study",
+                                    "experiments/program/flags", "experiments/program/tables"), r"nothing"),
     "experiments/program": (("core", "processes", "experiments"), r"nlohmann/.*|boost/program_options.*|" + POSIX),
     "experiments": ((), r"nothing"),  # nothing stands outside its rooms
     "python/session": (("core", "kernels/cpu/kernels.hpp", "backends/torch/network.hpp", "python/session"), r"nlohmann/.*"),
