@@ -25,9 +25,9 @@ void TorchCommunicator::exchange(std::span<const Transfer> transfers) {
   copy_to_itself(transfers);
   const std::vector<Message> messages = messages_of(transfers);
   if (messages.empty()) return;
-  line_->carrier.carry(line_->index, messages, lane()->timeout,
-                       {[this] { return describe("exchange"); },
-                        [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
+  line_->carrier.exchange(line_->index, messages, lane()->timeout,
+                          {[this] { return describe("exchange"); },
+                           [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
 }
 
 /// torch.distributed has no connection from a rank to itself.

@@ -91,6 +91,7 @@ Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_upda
   parts_.optimizer.reset();
   gradients_alone_ = sees_gradients_alone(*parts_.algorithm);
   comes_to_rest_ = parts_.algorithm->trigram().synchrony == Trigram::Synchrony::asynchronous;
+  synchronous_ = parts_.algorithm->trigram().synchrony == Trigram::Synchrony::synchronous;
   check_roles(options_, *parts_.algorithm, world_.ranks, loop_updates_);
   check_code(*parts_.algorithm, device);
   entered_ = backend_->enter(world_);
@@ -235,6 +236,7 @@ void Session::go_on_from(std::span<const std::byte> state) {
 void Session::begin(double learning_rate) {
   moment_in_turn([&] { before_ = sums(); });
   exposed_ = 0;
+  if (synchronous_) entered_->begin_step(steps_ + 1);
   moment([&] { step().begin(steps_, learning_rate); });
   outside_since_ = worker_->now();
 }
@@ -262,6 +264,7 @@ void Session::end() {
 
 void Session::finish() {
   moment([&] {
+    if (synchronous_) entered_->tell_end(steps_);
     step().finish();
     RankReport report;
     report.spans = own_spans();

@@ -129,6 +129,7 @@ class Session {
   bool loop_updates_;
   bool gradients_alone_ = false;  ///< are all that the algorithm sees
   bool comes_to_rest_ = false;    ///< the algorithm, where it has something under way between steps
+  bool synchronous_ = false;      ///< so that all ranks take as many steps
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<EnteredRank> entered_;
   std::optional<Worker> worker_;

@@ -236,7 +236,6 @@ class Job(Rank):
         if mean and not self._steps.gradients_alone:
             with self.mean_model():
                 whole = self._memory.kept()
-        self._ends.note(self._steps.count)
         self._session.finish()
         self._steps.put_frozen_back()
         self._memory.hand_out()
@@ -273,9 +272,6 @@ class Job(Rank):
         for one in self._memory.weights:
             digest.update(one.numpy().tobytes())
         return [float(byte) for byte in digest.digest()]
-
-    def _begun(self) -> int:
-        return self._steps.count if hasattr(self, "_steps") else 0
 
     def _leave(self) -> None:
         super()._leave()

@@ -138,9 +138,9 @@ class Session:
     """This process as a rank, until it has finished: the hooks of a step, in their order."""
 
     def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool, place: Place,
-                 ended: Callable[[], str], moments: "Optional[JobMoments]" = None) -> None:
+                 ended: Callable[[], None], moments: "Optional[JobMoments]" = None) -> None:
         """`place`: where all memory lies that hooks are told of. `ended` is called where a failure has ended the session,
-        before that is raised, and gives what to add to its message. `hooks`: of an algorithm in Python, whose own errors are raised as they are."""
+        before that is raised. `hooks`: of an algorithm in Python, whose own errors are raised as they are."""
         self._handle = Handle()
         self._library = library()
         self._place = place
@@ -162,11 +162,9 @@ class Session:
 
     def _check(self, status: int) -> None:
         if status != 0 and self._library.trigram_has_ended(self._handle):
-            text, more = reply(), self._ended()
+            self._ended()
             if self._moments is not None and self._moments.error is not None:
                 raise self._moments.error
-            if more:
-                raise RuntimeError(text + more)
         check(status)
 
     def _moment(self, function: Callable[..., int], *arguments: Any) -> None:
