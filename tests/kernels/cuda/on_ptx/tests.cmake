@@ -42,7 +42,7 @@ add_test(NAME kernels_on_ptx.every_kernel_is_launched COMMAND ${Python3_EXECUTAB
          ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/on_ptx/every_kernel_is_launched.py ${launch_records})
 set_tests_properties(kernels_on_ptx.every_kernel_is_launched PROPERTIES FIXTURES_REQUIRED kernels_on_ptx)
 
-# They find kernels that are wrong (mutation.hpp): of each kind the nearest case here, each place by mutations.py.
+# They find kernels that are wrong (mutation.hpp): of each kind the nearest case here, each place by mutations/run.py.
 set(found_in_no_barriers "SameBits.SumsByTheTree:All/SameFrames.OfHardVectors/qsgd*")
 set(found_in_turned_comparisons "All/SameFrames.OfHardVectors/chunk_top_k*:All/SameFrames.OfHardVectors/fp16*")
 set(found_in_swapped_shuffles "All/SameFrames.OfHardVectors/qsgd*:SameBits.SumsWhoseOrderShows")
@@ -70,5 +70,5 @@ endforeach()
 
 # Each barrier left out, and one place of each other instruction of a line made wrong.
 add_test(NAME kernels_on_ptx.mutations COMMAND ${Python3_EXECUTABLE} -B
-         ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/on_ptx/mutations.py --once $<TARGET_FILE:test_kernels_on_ptx>)
+         ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/on_ptx/mutations/run.py --once $<TARGET_FILE:test_kernels_on_ptx>)
 set_tests_properties(kernels_on_ptx.mutations PROPERTIES LABELS whole TIMEOUT 7200 PROCESSORS 2)
