@@ -9,7 +9,7 @@ ALWAYS = "no_barriers"
 
 Place = collections.namedtuple("Place", "mutation kernel number instruction file line")
 
-# An anonymous namespace, as nvcc calls it: around the file's name stand hashes of its folder, which may make the whole longer, and of its content.
+# What nvcc calls an anonymous namespace: the file's name between two hashes, at times with a number, which runs into the length of the next name.
 ANONYMOUS = re.compile(r"\d+_GLOBAL__N__[0-9a-f]{8}_\d+_(\w+?_cu)_[0-9a-f]{8}_?\d*")
 
 
