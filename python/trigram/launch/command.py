@@ -35,7 +35,7 @@ Starts = list[tuple[str, Started]]
 
 
 def here(job: JobOfMembers) -> Starts:
-    numbers = range(job.first, job.first + job.count)
+    numbers = range(job.first, job.first + job.here)
     return [(as_line(job.command, **job.environment(number)),
              Started(str(number), job.command, job.environment(number), job.logs / f"member-{number}.log", job.max_restarts)) for number in numbers]
 
@@ -47,10 +47,10 @@ def hosts_of(path: pathlib.Path) -> list[str]:
 
 def on_hosts(job: JobOfMembers, hosts: Sequence[str]) -> Starts:
     """A launcher on each, whose members' logs lie with the others."""
-    whole = job._replace(members=job.count * len(hosts))
+    whole = job._replace(members=job.here * len(hosts))
     starts: Starts = []
     for index, host in enumerate(hosts):
-        remote = as_line(["env", f"PYTHONPATH={python_path()}", f"{HOST}={host}", *whole.words(index * job.count, job.count)])
+        remote = as_line(["env", f"PYTHONPATH={python_path()}", f"{HOST}={host}", *whole.words(index * job.here, job.here)])
         words = ["ssh", "-tt", "-oBatchMode=yes", host, f"cd {as_line([os.getcwd()])} && {remote}"]
         starts.append((as_line(words), Started(host, words, {}, job.logs / f"host-{host}.log", 0)))
     return starts
@@ -68,7 +68,7 @@ def by_slurm(job: JobOfMembers, options: str, dry_run: bool) -> int:
 
 def slurm_script(job: JobOfMembers, options: str) -> str:
     member = as_line(job.words("$SLURM_PROCID", 1)).replace("'$SLURM_PROCID'", '"$SLURM_PROCID"')
-    return "\n".join(["#!/bin/bash", f"#SBATCH --ntasks={job.count} --no-kill --output={job.logs / 'slurm.log'} {options}".rstrip(),
+    return "\n".join(["#!/bin/bash", f"#SBATCH --ntasks={job.here} --no-kill --output={job.logs / 'slurm.log'} {options}".rstrip(),
                       f"#SBATCH --signal=B:TERM@{job.grace:g}",
                       f"export PYTHONPATH={as_line([python_path()])}",
                       f"srun --no-kill --wait=0 --kill-on-bad-exit=0 bash -c {as_line([f'{HOST}=$(hostname) exec {member}'])} &",

@@ -20,7 +20,7 @@ class JobOfMembers(NamedTuple):
     members: int
     first: int
     """The number of the first one that is started here."""
-    count: int
+    here: int
     """How many are started here."""
     folder: pathlib.Path
     """Where members meet, and their logs are."""
@@ -74,7 +74,8 @@ def job_of(told: argparse.Namespace) -> JobOfMembers:
         raise ValueError(f"-n {told.n} is too few; give 1 or more")
     folder = (told.folder or pathlib.Path("results") / time.strftime("members-%Y%m%d-%H%M%S")).absolute()
     joining = 0 if told.membership is None else joins_in(told.membership)
-    return JobOfMembers(told.members or told.n, told.first, told.n + joining, folder, 0 if told.membership else told.max_restarts, told.grace, command)
+    restarts = 0 if told.membership else told.max_restarts
+    return JobOfMembers(told.members or told.n, told.first, told.n + joining, folder, restarts, told.grace, command)
 
 
 def joins_in(path: pathlib.Path) -> int:

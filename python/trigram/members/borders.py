@@ -3,7 +3,7 @@
 import copy
 import io
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 
@@ -89,7 +89,7 @@ def copied(one: Any, into: Any) -> Any:
 def mean_of(all_of_them: Sequence[Any]) -> Any:
     """What a newcomer begins with, of what old members hold: the mean of numbers of which they hold others, as of momenta, and else what
     the first one has."""
-    first: Optional[Any] = all_of_them[0]
+    first: Any = all_of_them[0]
     if isinstance(first, torch.Tensor):
         alike = all(torch.equal(one, first) for one in all_of_them[1:])
         if alike or not first.is_floating_point():

@@ -77,7 +77,7 @@ class Members:
         self._holdings = Holdings(ScriptState(model, optimizers, also), self._folder.secret)
         self._answers = Answers(host, self._folder.secret, self._answer)
         self._meeting = Meeting(self._folder, self._name, rules)
-        self._plan = Plan(None, 1, 1)
+        self._plan = Plan(None, 1, 1, 1)
         self._leaving = self._in_training = False
         self._cuts = 0
         self._told: Told = {}
@@ -92,7 +92,7 @@ class Members:
             for step in members.steps(1000):
                 with step: …
         """
-        self._plan = Plan(self._plan_path, self._rules.begin_with, count)
+        self._plan = Plan(self._plan_path, self._rules.begin_with, count, self._rules.border_every)
         self._last = count
         while self.done < count:
             yield Step(self, self.done)
@@ -100,10 +100,12 @@ class Members:
     def end_step(self, error: Optional[BaseException]) -> bool:
         """Whether the loop goes on in spite of the error."""
         try:
-            if error is None:
-                self.done += 1
+            if error is not None:
+                return self._go_on_after(error)
+            self.done += 1
+            if self.done % self._rules.border_every == 0 or self.done == self._last:
                 self._reach_border()
-            return error is None or self._go_on_after(error)
+            return True
         except RuntimeError as cut:
             if not self._go_on_after(cut):
                 raise

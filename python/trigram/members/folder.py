@@ -64,6 +64,13 @@ class Folder:
         """None: nobody has yet."""
         return self._get(f"epoch-{epoch}")
 
+    def epoch(self, number: int) -> dict[str, Any]:
+        """One that was decided. Raises LookupError for one that was not."""
+        told = self.decided(number)
+        if told is None:
+            raise LookupError(f"epoch {number} of '{self.path}' has not been decided")
+        return told
+
     def last(self) -> int:
         """The number of the epoch that was decided last; -1: none."""
         return max((int(path.name.removeprefix("epoch-")) for path in self.path.glob("epoch-*")), default=-1)

@@ -46,7 +46,9 @@ class Holdings:
 
     def told(self) -> list[Told]:
         """For those who decide."""
-        return [{"moment": list(moment), "digests": [digest_of(self.part(moment, part)) for part in (STATE, SCRIPT)]} for moment in sorted(self._held)]
+        def digests(moment: Moment) -> list[str]:
+            return [digest_of(self.part(moment, part)) for part in (STATE, SCRIPT)]
+        return [{"moment": list(moment), "digests": digests(moment)} for moment in sorted(self._held)]
 
     def part(self, moment: Moment, part: int) -> bytes:
         """Of what is kept, for others."""

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
+from multiprocessing.connection import Client, Listener, answer_challenge, deliver_challenge
 from typing import Any, NamedTuple, Optional
 
 SOON = 0.25
@@ -35,7 +35,7 @@ class Answers:
     def __init__(self, host: str, secret: bytes, answer: Callable[..., Any]) -> None:
         self._answer, self._secret = answer, secret
         self._listener = Listener(("127.0.0.1" if host == "127.0.0.1" else "", 0), backlog=64)
-        self.address = Address(host, self._listener.address[1])
+        self.address = Address(host, int(self._listener.address[1]))
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -43,7 +43,7 @@ class Answers:
             line = self._listener.accept()
             threading.Thread(target=self._serve, args=(line,), daemon=True).start()
 
-    def _serve(self, line: "Connection[Any, Any]") -> None:
+    def _serve(self, line: Any) -> None:
         """Each on a thread of its own, since a stranger, or one that stands still, may never end the challenge."""
         with line:
             try:
@@ -57,7 +57,7 @@ class Answers:
 
 def ask(address: Address, secret: bytes, *question: Any) -> Any:
     """Raises OSError or EOFError where nobody answers there any more."""
-    with Client(tuple(address), authkey=secret) as line:
+    with Client((address.host, address.port), authkey=secret) as line:
         line.send(question)
         return line.recv()
 

@@ -28,6 +28,8 @@ class Rules(NamedTuple):
     """Seconds in which one that lives comes, or is lost."""
     planned: bool = False
     """Whether members come and go by a plan, and no others."""
+    border_every: int = 1
+    """Steps from one border to the next, which are done by all or by none."""
 
     @property
     def silence(self) -> float:
@@ -91,7 +93,7 @@ class Meeting:
     def _conclude(self, epoch: int, admits: Optional[int], waiting: Waiting) -> str:
         """Decides, or says what is missing for that."""
         came = self._folder.those_who_came(epoch)
-        for one in self._folder.decided(epoch - 1)["members"]:
+        for one in self._folder.epoch(epoch - 1)["members"]:
             if one["name"] not in came and self._trouble(one, self._rules.silence) is None and waiting.seconds < self._rules.patience:
                 return f"member {one['number']} on {one['address'][0]}, which lives and has not come"
         newcomers = self._newcomers()
@@ -99,11 +101,11 @@ class Meeting:
             return "a sign of life of a newcomer"
         if admits is not None and len(newcomers) < admits:
             return f"{admits - len(newcomers)} newcomers that are to join here"
-        return self._decide(decision(epoch, came, newcomers[:admits], self._folder.decided))
+        return self._decide(decision(epoch, came, newcomers[:admits], self._folder.epoch))
 
     def _begin(self, last: int) -> str:
         """Newcomers begin anew where no member is left."""
-        members = self._folder.decided(last)["members"] if last >= 0 else []
+        members = self._folder.epoch(last)["members"] if last >= 0 else []
         if any(self._trouble(one, self._rules.patience) is None for one in members):
             return ""
         newcomers = self._newcomers()
@@ -112,7 +114,7 @@ class Meeting:
         first = newcomers[:self._rules.begin_with] if self._rules.planned else newcomers
         if self._rules.planned and any(self._rules.begin_with <= one["wish"] < NO_WISH for one in first):
             return "the members that are to begin"
-        return self._decide(decision(last + 1, {}, first, self._folder.decided))
+        return self._decide(decision(last + 1, {}, first, self._folder.epoch))
 
     def _decide(self, told: Told) -> str:
         count, needed = len(told["members"]), self._rules.begin_with if told["begin"] is None else self._rules.at_least
