@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "core/optimizers/bucket_state.hpp"
 #include "core/primitives/compressed_momentum.hpp"
@@ -19,42 +18,16 @@
 namespace trigram {
 namespace {
 
-constexpr float tiny_beside_all = 1e-36F;  // lost beside any norm or moment that matters
-
 /// One number a layer of a bucket, in each.
 struct LayerNumbers {
   OwnedBuffer coefficient, factor, scale;  ///< c̄, r and s
-  OwnedBuffer found, above, below, limit;  ///< of the step under way
-  OwnedBuffer ones;
+  OwnedBuffer step, length, largest, ones;  ///< of the step under way: c or c̄ r, ‖u‖, the largest (√v_T + ε)/(√ṽ + ε)
 
   LayerNumbers(Device& device, const Bucket& bucket) {
     const auto layers = static_cast<std::int64_t>(bucket.tensors.size());
-    for (OwnedBuffer* numbers : {&coefficient, &factor, &scale, &found, &above, &below, &limit, &ones})
+    for (OwnedBuffer* numbers : {&coefficient, &factor, &scale, &step, &length, &largest, &ones})
       *numbers = device.allocate({layers, DType::f32, layers, bucket.weights.is_phantom()});
     for (const OwnedBuffer& numbers : {factor, scale, ones}) device.fill(numbers, 1);
-  }
-
-  /// x ← clip(x, least, most), layer by layer.
-  void clip(Device& device, Buffer x, float least, float most) const {
-    device.fill(limit, least);
-    device.reduce(ReduceOp::max, limit, x);
-    device.fill(limit, most);
-    device.reduce(ReduceOp::min, limit, x);
-  }
-  /// above ← clip(above/below, least, most); 1 where either is 0.
-  void divide(Device& device, float least, float most) const {
-    const Buffer& both = found;  // 1, or 0 where either is
-    device.copy(above, both);
-    device.axpby(tiny_beside_all, ones, 1, above);
-    device.divide(above, both);
-    device.multiply(below, both);
-    device.axpby(tiny_beside_all, ones, 1, below);
-    device.divide(below, both);
-    device.divide(below, above);
-    clip(device, above, least, most);
-    device.axpby(-1, ones, 1, above);
-    device.multiply(both, above);
-    device.axpby(1, ones, 1, above);
   }
 };
 
@@ -82,7 +55,7 @@ class OneBitLamb final : public CompressedMomentum {
 
   void setup(Worker& worker, std::span<Bucket> buckets) override {
     setup_averages(worker, buckets);
-    for (BucketState* state : {&first_, &second_, &fresh_, &before_, &room_}) state->allocate(worker, buckets);
+    for (BucketState* state : {&first_, &second_, &fresh_, &before_, &ratio_}) state->allocate(worker, buckets);
     for (const Bucket& bucket : buckets) numbers_.emplace_back(worker.device, bucket);
   }
 
@@ -121,121 +94,73 @@ class OneBitLamb final : public CompressedMomentum {
     return m;
   }
 
-  /// √v + ε goes to the bucket's room, and m over that to where its gradients are.
-  void divide_by_root(Device& device, const Bucket& bucket) const {
-    add_epsilon(device, second_[bucket.index], bucket.gradients, room_[bucket.index]);
-    device.copy(first_[bucket.index], bucket.gradients);
-    device.divide(room_[bucket.index], bucket.gradients);
-  }
-  /// root ← √v + ε; what is in `lost` is lost.
-  void add_epsilon(Device& device, Buffer v, Buffer lost, Buffer root) const {
-    device.copy(v, root);
-    device.root(root);
-    device.fill(lost, epsilon_);
-    device.axpby(1, lost, 1, root);
-  }
-
-  void add_penalty(Device& device, const Bucket& bucket) const {
-    if (weight_decay_ == 0) return;
-    for (const ParameterGroup& group : bucket.groups) {
-      if (group.decays) device.axpby(weight_decay_, group.of(bucket.weights), 1, group.of(bucket.gradients));
-    }
-  }
-
   void step_warm(Worker& worker, const Bucket& bucket) const {
     Device& device = worker.device;
     const LayerNumbers& own = numbers(bucket);
-    device.axpby(1 - beta1_, bucket.gradients, beta1_, first_[bucket.index]);
-    device.multiply(bucket.gradients, bucket.gradients);
-    device.axpby(1 - beta2_, bucket.gradients, beta2_, second_[bucket.index]);
-    divide_by_root(device, bucket);
-    add_penalty(device, bucket);
-    take_norms(device, bucket, bucket.weights, own.above);
-    take_norms(device, bucket, bucket.gradients, own.below);
-    own.divide(device, least_, most_);
-    device.axpby(1 - beta3_, own.above, beta3_, own.coefficient);
-    step(worker, bucket, own.above);
+    const Buffer m = first_[bucket.index], v = second_[bucket.index], u = bucket.gradients;
+    device.apply("lamb_moments", {beta1_, beta2_}, {bucket.gradients, m, v});
+    device.apply("lamb_direction", {epsilon_}, {m, v, u});
+    add_penalty(device, bucket, u);
+    take_norms(device, bucket, bucket.weights, own.step);
+    take_norms(device, bucket, u, own.length);
+    device.apply("lamb_coefficient", {least_, most_}, {own.length, own.step});
+    device.axpby(1 - beta3_, own.step, beta3_, own.coefficient);
+    step(worker, bucket, u);
   }
 
   /// ṽ goes on from v, and every layer gets the scale by which its momentum is as large as all are on average.
   void freeze(Device& device, const Bucket& bucket) const {
     const LayerNumbers& own = numbers(bucket);
     device.copy(second_[bucket.index], fresh_[bucket.index]);
-    take_norms(device, bucket, first_[bucket.index], own.below);
-    for_layers(bucket, own.below, [&](const Tensor& layer, Buffer norm) {
+    take_norms(device, bucket, first_[bucket.index], own.length);
+    for_layers(bucket, own.length, [&](const Tensor& layer, Buffer norm) {
       device.scale(norm, 1 / std::sqrt(static_cast<float>(std::max<std::int64_t>(layer.count, 1))));
     });
-    const Buffer mean = own.found.view().slice(0, 1);
-    device.dot(own.below, own.ones, mean);
+    const Buffer mean = own.largest.view().slice(0, 1);
+    device.dot(own.length, own.ones, mean);
     device.scale(mean, 1 / static_cast<float>(bucket.tensors.size()));
-    device.copy(own.ones, own.above);
-    device.multiply(mean, own.above);
-    own.divide(device, 0, std::numeric_limits<float>::infinity());
-    device.copy(own.above, own.scale);
+    device.copy(own.ones, own.scale);
+    device.multiply(mean, own.scale);
+    device.apply("lamb_coefficient", {0, std::numeric_limits<float>::infinity()}, {own.length, own.scale});
   }
 
   void step_frozen(Worker& worker, const Bucket& bucket) const {
     Device& device = worker.device;
     const LayerNumbers& own = numbers(bucket);
-    take_momentum(device, bucket);
-    rebuild_second(device, bucket);
-    add_epsilon(device, fresh_[bucket.index], bucket.gradients, before_[bucket.index]);
-    divide_by_root(device, bucket);
-    device.divide(before_[bucket.index], room_[bucket.index]);
-    take_norms(device, bucket, bucket.gradients, own.above);
-    add_penalty(device, bucket);
-    take_norms(device, bucket, bucket.gradients, own.below);
-    own.divide(device, 0, 1);
-    correct(device, bucket);
-    device.copy(own.coefficient, own.above);
-    device.multiply(own.factor, own.above);
-    step(worker, bucket, own.above);
-  }
-
-  /// m as it is without scales, and 0 where v_T is.
-  void take_momentum(Device& device, const Bucket& bucket) const {
-    const Buffer m = first_[bucket.index], room = room_[bucket.index];
-    for_layers(bucket, numbers(bucket).scale,
-               [&](const Tensor& layer, Buffer scale) { device.divide(scale, layer.of(m)); });
-    device.fill(bucket.gradients, tiny_beside_all);
-    device.axpby(1, second_[bucket.index], 1, bucket.gradients);
-    device.copy(second_[bucket.index], room);
-    device.divide(bucket.gradients, room);
-    device.multiply(room, m);
-  }
-
-  void rebuild_second(Device& device, const Bucket& bucket) const {
-    const Buffer g = bucket.gradients;
-    device.copy(first_[bucket.index], g);
-    device.axpby(-beta1_ / (1 - beta1_), before_[bucket.index], 1 / (1 - beta1_), g);
-    device.multiply(g, g);
-    device.axpby(1 - beta2_, g, beta2_, fresh_[bucket.index]);
-  }
-
-  /// r, from how far v_T is above ṽ and from u's share of m, which `above` holds.
-  void correct(Device& device, const Bucket& bucket) const {
-    const LayerNumbers& own = numbers(bucket);
-    for_layers(bucket, own.found, [&](const Tensor& layer, Buffer largest) {
-      take_largest(device, layer.of(room_[bucket.index]), largest);
+    const Buffer m = first_[bucket.index], v = second_[bucket.index], u = bucket.gradients;
+    const Buffer fresh = fresh_[bucket.index], ratio = ratio_[bucket.index];
+    for_layers(bucket, own.scale, [&](const Tensor& layer, Buffer scale) {
+      device.apply("lamb_unscaled", {}, {scale, layer.of(v), layer.of(m)});
     });
-    device.axpby(-1, own.ones, 1, own.found);
-    device.multiply(own.above, own.found);
-    device.axpby(1, own.ones, 1, own.found);
-    own.clip(device, own.found, least_factor_, most_factor_);
-    for (const auto& [op, most] :
-         {std::pair(ReduceOp::min, 1 + factor_step_), std::pair(ReduceOp::max, 1 - factor_step_)}) {
-      device.copy(own.factor, own.limit);
-      device.scale(own.limit, most);
-      device.reduce(op, own.limit, own.found);
-    }
-    device.copy(own.found, own.factor);
+    device.apply("lamb_rebuilt", {beta1_, beta2_}, {m, before_[bucket.index], fresh});
+    device.apply("lamb_ratio", {epsilon_}, {v, fresh, ratio});
+    device.apply("lamb_direction", {epsilon_}, {m, v, u});
+    const Buffer share = own.step;  // of m in u
+    take_norms(device, bucket, u, share);
+    add_penalty(device, bucket, u);
+    take_norms(device, bucket, u, own.length);
+    device.apply("lamb_coefficient", {0, 1}, {own.length, share});
+    for_layers(bucket, own.largest,
+               [&](const Tensor& layer, Buffer largest) { take_largest(device, layer.of(ratio), largest); });
+    device.apply("lamb_factor", {least_factor_, most_factor_, factor_step_}, {own.largest, share, own.factor});
+    device.copy(own.coefficient, own.step);
+    device.multiply(own.factor, own.step);
+    step(worker, bucket, u);
   }
 
-  /// x ← x − γ · coefficient · u of each layer.
-  void step(Worker& worker, const Bucket& bucket, Buffer coefficients) const {
-    worker.device.scale(coefficients, -static_cast<float>(worker.learning_rate));
-    for_layers(bucket, coefficients, [&](const Tensor& layer, Buffer coefficient) {
-      worker.device.add_scaled(coefficient, layer.of(bucket.gradients), layer.of(bucket.weights));
+  void add_penalty(Device& device, const Bucket& bucket, Buffer u) const {
+    if (weight_decay_ == 0) return;
+    for (const ParameterGroup& group : bucket.groups) {
+      if (group.decays) device.axpby(weight_decay_, group.of(bucket.weights), 1, group.of(u));
+    }
+  }
+
+  /// x ← x − γ c u, by the c of each layer.
+  void step(Worker& worker, const Bucket& bucket, Buffer u) const {
+    const Buffer lengths = numbers(bucket).step;
+    worker.device.scale(lengths, -static_cast<float>(worker.learning_rate));
+    for_layers(bucket, lengths, [&](const Tensor& layer, Buffer length) {
+      worker.device.add_scaled(length, layer.of(u), layer.of(bucket.weights));
     });
   }
 
@@ -249,7 +174,7 @@ class OneBitLamb final : public CompressedMomentum {
     for_layers(bucket, norms, [&](const Tensor& layer, Buffer norm) { device.dot(layer.of(of), layer.of(of), norm); });
     device.root(norms);
   }
-  /// The largest of x, which is lost, half of it after the other; in one pass, where a device costs time.
+  /// The largest of x, whose halves are folded over each other; in one pass, where a device costs time.
   static void take_largest(Device& device, Buffer x, Buffer largest) {
     device.charge({static_cast<double>(x.modelled_count()), 4 * static_cast<double>(x.modelled_count())});
     const Device::Uncharged one_pass(device);
@@ -264,7 +189,7 @@ class OneBitLamb final : public CompressedMomentum {
   float beta1_, beta2_, beta3_, epsilon_, weight_decay_;
   float least_, most_, least_factor_, most_factor_, factor_step_;
   BucketState first_, second_, fresh_;  ///< m, v and ṽ
-  BucketState before_, room_;           ///< of the step under way
+  BucketState before_, ratio_;          ///< of the step under way: m', and (√v_T + ε)/(√ṽ + ε)
   std::vector<LayerNumbers> numbers_;
 };
 

@@ -88,3 +88,18 @@ function(trigram_plugins part)
   # The namespaced name, since this expression is exported as it stands.
   target_link_libraries(trigram_${part}_linked INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,trigram::${part}_archive>")
 endfunction()
+
+# trigram_rules_for_cuda(OUT): one file for nvcc that has all of kernels/rules in it, each in a namespace of its own.
+function(trigram_rules_for_cuda out)
+  file(GLOB rules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/rules/*.cpp)
+  set(members "")
+  foreach(rule IN LISTS rules)
+    get_filename_component(name ${rule} NAME_WE)
+    string(APPEND members "namespace rule_${name} {\nnamespace trigram {\nusing namespace ::trigram;\n}\n"
+                          "#include \"kernels/rules/${name}.cpp\"\n}  // namespace rule_${name}\n")
+  endforeach()
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/kernels/cuda/rules.cu)
+  file(CONFIGURE OUTPUT ${file} CONTENT "// The rules for GPUs.\n#define TRIGRAM_RULES_FOR_CUDA\n#include \"kernels/elementwise.hpp\"\n${members}" @ONLY)
+  set_source_files_properties(${file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set(${out} ${file} PARENT_SCOPE)
+endfunction()

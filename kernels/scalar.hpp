@@ -164,49 +164,4 @@ TRIGRAM_RULE std::uint32_t qsgd_level(float x, float norm, float levels, float d
   return qsgd_rounded(norm > 0.0F ? from_bits(magnitude(x)) / norm * levels : 0.0F, levels, draw);
 }
 
-/// One SGD step of one element (see SgdConstants); `velocity` is used with momentum only.
-TRIGRAM_RULE void sgd(float& weight, float gradient, const SgdConstants& constants) {
-  weight -= constants.learning_rate * (gradient + constants.weight_decay * weight);
-}
-TRIGRAM_RULE void sgd(float& weight, float gradient, float& velocity, const SgdConstants& constants) {
-  const float direction = gradient + constants.weight_decay * weight;
-  const float moved = constants.momentum * velocity + (1.0F - constants.dampening) * direction;
-  velocity = constants.first_step ? direction : moved;
-  weight -= constants.learning_rate * (constants.nesterov ? direction + constants.momentum * velocity : velocity);
-}
-
-/// What an Adam step needs beside its constants, computed once in f64: bias corrections 1 − βᵗ among them.
-struct AdamFactors {
-  float gradient_decay = 0, weight_factor = 1;
-  float beta1 = 0, rest1 = 1, beta2 = 0, rest2 = 1;
-  float step_size = 0, root_correction = 1, epsilon = 0;
-};
-
-inline AdamFactors adam_factors(const AdamConstants& constants) {
-  const double beta1 = constants.beta1;
-  const double beta2 = constants.beta2;
-  const auto step = static_cast<double>(constants.step);
-  const double decay = static_cast<double>(constants.learning_rate) * constants.weight_decay;
-  AdamFactors factors;
-  factors.gradient_decay = constants.decoupled ? 0.0F : constants.weight_decay;
-  factors.weight_factor = constants.decoupled ? static_cast<float>(1.0 - decay) : 1.0F;
-  factors.beta1 = constants.beta1;
-  factors.rest1 = static_cast<float>(1.0 - beta1);
-  factors.beta2 = constants.beta2;
-  factors.rest2 = static_cast<float>(1.0 - beta2);
-  factors.step_size = static_cast<float>(constants.learning_rate / (1.0 - std::pow(beta1, step)));
-  factors.root_correction = static_cast<float>(std::sqrt(1.0 - std::pow(beta2, step)));
-  factors.epsilon = constants.epsilon;
-  return factors;
-}
-
-/// m = β₁m + (1−β₁)g; v = β₂v + (1−β₂)g²; w −= lr/(1−β₁ᵗ) · m / (√v/√(1−β₂ᵗ) + ε).
-TRIGRAM_RULE void adam(float& weight, float gradient, float& first, float& second, const AdamFactors& factors) {
-  const float direction = gradient + factors.gradient_decay * weight;
-  first = factors.beta1 * first + factors.rest1 * direction;
-  second = factors.beta2 * second + factors.rest2 * (direction * direction);
-  const float root = std::sqrt(second) / factors.root_correction + factors.epsilon;
-  weight = factors.weight_factor * weight - factors.step_size * (first / root);
-}
-
 }  // namespace trigram::scalar

@@ -1,5 +1,7 @@
 #include "core/device/codec.hpp"
 
+#include <array>
+
 #include "core/registry/by_device.hpp"
 #include "core/values/error.hpp"
 
@@ -114,7 +116,7 @@ void Codec::decode_reduce_encode_frame(Kernels& kernels, std::span<const KeyedFr
                                        Buffer out, const Key& key) const {
   kernels.fill(sum, 0);
   for (const KeyedFrame& part : frames) decode_add_frame(kernels, part.frame, 1.0F, sum, part.key);
-  kernels.scale(sum, scale);
+  DeviceRules::of(kernels.kind()).scale.run(kernels, std::array<double, 1>{scale}, std::array{sum});
   encode_frame(kernels, sum, out, key);
 }
 

@@ -1,6 +1,7 @@
 // Checks, charges and dispatches every operation of a Device.
 #include "core/device/device.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -14,10 +15,13 @@ std::string elements_of(const Buffer& x) {
   return std::to_string(x.count()) + " elements of " + std::string(name_of(x.dtype()));
 }
 
+/// One f32, which may stand for as many as another buffer has.
+bool is_scalar(const Buffer& x) { return x.dtype() == DType::f32 && x.modelled_count() == 1; }
+
 /// Checks the arguments of one operation; whose error it is and where, is said only when there is one.
 class Check {
  public:
-  Check(const char* operation, const Timeline& timeline) : operation_(operation), timeline_(timeline) {}
+  Check(std::string_view operation, const Timeline& timeline) : operation_(operation), timeline_(timeline) {}
 
   void floating(const Buffer& x) const {
     if (!is_floating(x.dtype())) fail("works on f32, f16 and bf16, got " + elements_of(x));
@@ -36,6 +40,24 @@ class Check {
   void alike(const Buffer& x, const Buffer& y) const {
     if (x.count() != y.count() || x.dtype() != y.dtype())
       fail(elements_of(x) + " do not fit " + elements_of(y) + "; they must be alike");
+  }
+  /// The operands are those of a rule, of its types and as long as its last one.
+  void fits(const RuleShape& rule, std::span<const double> scalars, std::span<const Buffer> operands) const {
+    if (scalars.size() != rule.scalars || operands.size() != rule.operands.size())
+      fail("takes " + std::to_string(rule.operands.size()) + " vectors and " + std::to_string(rule.scalars) +
+           " numbers, got " + std::to_string(operands.size()) + " and " + std::to_string(scalars.size()));
+    const Buffer& changed = operands.back();
+    typed(rule.types, changed);
+    for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
+      const Operand use = rule.operands[i];
+      if (use == Operand::one && !is_scalar(operands[i]))
+        fail("its factor has " + std::to_string(operands[i].count()) + " elements where one f32 is wanted");
+      if (use != Operand::one && !(use == Operand::one_or_all && is_scalar(operands[i]))) alike(operands[i], changed);
+    }
+  }
+  void typed(ElementTypes types, const Buffer& x) const {
+    if (types == ElementTypes::whole) return whole(x);
+    types == ElementTypes::f32 ? type("each vector", x, DType::f32) : floating(x);
   }
   /// Each element of `factors` belongs to one row or column of `matrix`.
   void lines(Lines lines, const Buffer& matrix, const Buffer& factors) const {
@@ -58,11 +80,11 @@ class Check {
   }
   [[noreturn]] void fail(const std::string& problem) const {
     const std::string where = timeline_.where();
-    throw Error((where.empty() ? "" : where + ": ") + operation_ + ": " + problem);
+    throw Error((where.empty() ? "" : where + ": ") + std::string(operation_) + ": " + problem);
   }
 
  private:
-  const char* operation_;
+  std::string_view operation_;
   const Timeline& timeline_;
 };
 
@@ -71,11 +93,21 @@ bool none_is_phantom(const Buffers&... buffers) {
   return !(buffers.is_phantom() || ...);
 }
 
-/// One f32, which may stand for as many as another buffer has.
-bool is_scalar(const Buffer& x) { return x.dtype() == DType::f32 && x.modelled_count() == 1; }
-
 double elements(const Buffer& x) { return static_cast<double>(x.modelled_count()); }
 double bytes(const Buffer& x) { return static_cast<double>(x.modelled_bytes()); }
+
+/// How often a rule moves what it is given; one f32 for all is not counted where it can be nothing else.
+double traffic(Operand use) { return use == Operand::one ? 0 : use == Operand::changed ? 2 : 1; }
+
+KernelCost cost_of(const RuleShape& rule, std::span<const Buffer> operands) {
+  KernelCost cost{rule.flops * elements(operands.back()), 0};
+  for (std::size_t i = 0; i < operands.size(); ++i) cost.bytes += traffic(rule.operands[i]) * bytes(operands[i]);
+  return cost;
+}
+
+bool computes(std::span<const Buffer> operands) {
+  return operands.back().count() > 0 && std::ranges::none_of(operands, &Buffer::is_phantom);
+}
 
 /// Multiplications of a matrix product; where sizes are modelled, those of the modelled one: mk · kn · mn = (mnk)².
 double products(const GemmShape& shape, const Buffer& a, const Buffer& b, const Buffer& c) {
@@ -154,59 +186,33 @@ void Device::fill_normal(Buffer x, const Key& key) {
   if (none_is_phantom(x) && x.count() > 0) kernels_->fill_normal(x, key);
 }
 
-void Device::scale(Buffer x, float a) {
-  const Check check("scale", timeline_);
-  check.floating(x);
-  charge({elements(x), 2 * bytes(x)});
-  if (none_is_phantom(x) && x.count() > 0) kernels_->scale(x, a);
+void Device::apply(const Rule& rule, std::span<const double> scalars, std::span<const Buffer> operands) {
+  const RuleShape& shape = rule.shape();
+  Check(shape.name, timeline_).fits(shape, scalars, operands);
+  charge(cost_of(shape, operands));
+  if (computes(operands)) rule.run(*kernels_, scalars, operands);
 }
 
-void Device::axpby(float a, Buffer x, float b, Buffer y) {
-  const Check check("axpby", timeline_);
-  check.floating(x);
-  check.alike(x, y);
-  charge({3 * elements(y), bytes(x) + 2 * bytes(y)});
-  if (none_is_phantom(x, y) && y.count() > 0) kernels_->axpby(a, x, b, y);
-}
-
-void Device::multiply(Buffer x, Buffer y) {
-  if (combines("multiply", x, y)) kernels_->multiply(x, y);
-}
-
-void Device::divide(Buffer x, Buffer y) {
-  if (combines("divide", x, y)) kernels_->divide(x, y);
+void Device::apply(const Rule& rule, const TwoScalars& scalars, std::span<const RulePart> parts) {
+  const RuleShape& shape = rule.shape();
+  const Check check(shape.name, timeline_);
+  KernelCost cost;
+  std::vector<RulePart> real;
+  real.reserve(parts.size());
+  for (const RulePart& part : parts) {
+    check.fits(shape, part.takes_second ? scalars.second : scalars.first, part.operands);
+    const KernelCost own = cost_of(shape, part.operands);
+    cost.flops += own.flops;
+    cost.bytes += own.bytes;
+    if (computes(part.operands)) real.push_back(part);
+  }
+  charge(cost);
+  if (!real.empty()) rule.run_parts(*kernels_, scalars, real);
 }
 
 void Device::divide_whole(Buffer x, std::int64_t divisor) {
-  const Check check("divide_whole", timeline_);
-  check.whole(x);
   ensure(divisor >= 1, "divide_whole: ", divisor, " is less than 1");
-  charge({elements(x), 2 * bytes(x)});
-  if (none_is_phantom(x) && x.count() > 0) kernels_->divide_whole(x, divisor);
-}
-
-bool Device::combines(const char* operation, Buffer x, Buffer y) {
-  const Check check(operation, timeline_);
-  check.floating(y);
-  if (!is_scalar(x)) check.alike(x, y);
-  charge({elements(y), bytes(x) + 2 * bytes(y)});
-  return none_is_phantom(x, y) && y.count() > 0;
-}
-
-void Device::root(Buffer x) {
-  const Check check("root", timeline_);
-  check.floating(x);
-  charge({elements(x), 2 * bytes(x)});
-  if (none_is_phantom(x) && x.count() > 0) kernels_->root(x);
-}
-
-void Device::add_scaled(Buffer a, Buffer x, Buffer y) {
-  const Check check("add_scaled", timeline_);
-  check.floating(y);
-  check.alike(x, y);
-  if (!is_scalar(a)) check.fail("its factor has " + std::to_string(a.count()) + " elements where one f32 is wanted");
-  charge({2 * elements(y), bytes(x) + 2 * bytes(y)});
-  if (none_is_phantom(a, x, y) && y.count() > 0) kernels_->add_scaled(a, x, y);
+  apply(rules_.divide_whole, {static_cast<double>(divisor)}, {x});
 }
 
 void Device::reduce(ReduceOp op, Buffer x, Buffer y) {
@@ -280,18 +286,10 @@ void Device::norms(Lines lines, Buffer matrix, Buffer norms) {
   if (none_is_phantom(matrix, norms) && norms.count() > 0) kernels_->norms(lines, matrix, norms);
 }
 
-void Device::multiply_lines(Lines lines, Buffer factors, Buffer matrix) {
-  if (combines_lines("multiply_lines", lines, factors, matrix)) kernels_->multiply_lines(lines, factors, matrix);
-}
-
-void Device::divide_lines(Lines lines, Buffer divisors, Buffer matrix) {
-  if (combines_lines("divide_lines", lines, divisors, matrix)) kernels_->divide_lines(lines, divisors, matrix);
-}
-
-bool Device::combines_lines(const char* operation, Lines lines, Buffer factors, Buffer matrix) {
+void Device::apply_by_lines(const Rule& rule, const char* operation, Lines lines, Buffer factors, Buffer matrix) {
   Check(operation, timeline_).lines(lines, matrix, factors);
-  charge({elements(matrix), bytes(factors) + 2 * bytes(matrix)});
-  return none_is_phantom(factors, matrix) && matrix.count() > 0;
+  charge({rule.shape().flops * elements(matrix), bytes(factors) + 2 * bytes(matrix)});
+  if (none_is_phantom(factors, matrix) && matrix.count() > 0) rule.run_by_lines(*kernels_, lines, factors, matrix);
 }
 
 void Device::orthonormalise(std::span<const TallMatrix> matrices) {
@@ -309,41 +307,6 @@ void Device::orthonormalise(std::span<const TallMatrix> matrices) {
   }
   charge(cost);
   if (!real.empty()) kernels_->orthonormalise(real);
-}
-
-void Device::sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) {
-  const Check check("sgd", timeline_);
-  const bool momentum = constants.momentum != 0.0F;
-  KernelCost cost;
-  bool real = true;
-  for (const SgdTensor& tensor : tensors) {
-    check.type("the weights", tensor.weights, DType::f32);
-    check.alike(tensor.gradients, tensor.weights);
-    if (momentum) check.alike(tensor.velocity, tensor.weights);
-    cost.flops += (momentum ? 6 : 4) * elements(tensor.weights);
-    cost.bytes += (momentum ? 5 : 3) * bytes(tensor.weights);
-    real &= none_is_phantom(tensor.weights, tensor.gradients) && !(momentum && tensor.velocity.is_phantom());
-  }
-  charge(cost);
-  if (real) kernels_->sgd(tensors, constants);
-}
-
-void Device::adam(std::span<const AdamTensor> tensors, const AdamConstants& constants) {
-  const Check check("adam", timeline_);
-  if (constants.step < 1) check.fail("steps count from 1, got " + std::to_string(constants.step));
-  KernelCost cost;
-  bool real = true;
-  for (const AdamTensor& tensor : tensors) {
-    check.type("the weights", tensor.weights, DType::f32);
-    for (const Buffer& other : {tensor.gradients, tensor.first, tensor.second}) {
-      check.alike(other, tensor.weights);
-    }
-    cost.flops += 14 * elements(tensor.weights);
-    cost.bytes += 7 * bytes(tensor.weights);
-    real &= none_is_phantom(tensor.weights, tensor.gradients, tensor.first, tensor.second);
-  }
-  charge(cost);
-  if (real) kernels_->adam(tensors, constants);
 }
 
 }  // namespace trigram

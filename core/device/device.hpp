@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "core/device/kernels.hpp"
+#include "core/device/optimizer_step.hpp"
+#include "core/device/rule.hpp"
 #include "core/device/timeline.hpp"
 #include "core/values/buffer.hpp"
 
@@ -64,7 +66,8 @@ class OwnedBuffer {
 /// lane, in order; the host may look at results only after `download` or `synchronize`.
 class Device {
  public:
-  Device(std::shared_ptr<Kernels> kernels, Timeline& timeline) : kernels_(std::move(kernels)), timeline_(timeline) {}
+  Device(std::shared_ptr<Kernels> kernels, Timeline& timeline)
+      : kernels_(std::move(kernels)), rules_(DeviceRules::of(kernels_->kind())), timeline_(timeline) {}
   virtual ~Device() = default;
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -89,20 +92,33 @@ class Device {
   /// Standard normal numbers, f32, the same bits on every kind of device: element i from word i of the key's stream, by
   /// the inverse of the normal distribution within 2e-7 of its size, between −6.34 and 6.34.
   void fill_normal(Buffer x, const Key& key);
-  void scale(Buffer x, float a);                     ///< x = a·x
-  void axpby(float a, Buffer x, float b, Buffer y);  ///< y = a·x + b·y
+  /// The elementwise rule of that name. Throws UsageError for a name that there is not.
+  const Rule& rule(std::string_view name) const { return rule_on(kind(), name); }
+  /// What a rule makes of its last operand, and of each other that it changes. One launch; the memory that it reads and
+  /// writes is that of its operands, whatever it computes between.
+  void apply(const Rule& rule, std::span<const double> scalars, std::span<const Buffer> operands);
+  void apply(const Rule& rule, std::initializer_list<double> scalars, std::initializer_list<Buffer> operands) {
+    apply(rule, std::span(scalars.begin(), scalars.size()), std::span(operands.begin(), operands.size()));
+  }
+  void apply(std::string_view name, std::initializer_list<double> scalars, std::initializer_list<Buffer> operands) {
+    apply(rule(name), scalars, operands);
+  }
+  /// The same for several parts in one launch.
+  void apply(const Rule& rule, const TwoScalars& scalars, std::span<const RulePart> parts);
+  void scale(Buffer x, float a) { apply(rules_.scale, {a}, {x}); }                           ///< x = a·x
+  void axpby(float a, Buffer x, float b, Buffer y) { apply(rules_.axpby, {a, b}, {x, y}); }  ///< y = a·x + b·y
   /// y = x·y, element by element; an x of one f32 multiplies all of y, so that a norm or a weight that was computed on
   /// the device is never copied to the host.
-  void multiply(Buffer x, Buffer y);
+  void multiply(Buffer x, Buffer y) { apply(rules_.multiply, {}, {x, y}); }
   /// y = y/x, in place in the second argument: element by element, or all by an x of one f32. Rounded as IEEE 754 says;
   /// what is divided by 0 is infinite or NaN.
-  void divide(Buffer x, Buffer y);
+  void divide(Buffer x, Buffer y) { apply(rules_.divide, {}, {x, y}); }
   /// x = x/divisor of whole numbers, towards zero; divisor is at least 1.
   void divide_whole(Buffer x, std::int64_t divisor);
   /// x = √x, element by element: the square root, not the root of a collective.
-  void root(Buffer x);
+  void root(Buffer x) { apply(rules_.root, {}, {x}); }
   /// y = y + a·x, where a is one f32 on the device.
-  void add_scaled(Buffer a, Buffer x, Buffer y);
+  void add_scaled(Buffer a, Buffer x, Buffer y) { apply(rules_.add_scaled, {}, {a, x, y}); }
   void reduce(ReduceOp op, Buffer x, Buffer y);  ///< y = op(y, x), any type; `mean` adds, and divides nothing
   /// y = Σ weights[i]·x[i], added in the order given; y may be one of the x.
   void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y);
@@ -117,9 +133,13 @@ class Device {
   /// the one order of all sums: the same bits on every kind of device.
   void norms(Lines lines, Buffer matrix, Buffer norms);
   /// Every element of row or column i of such a matrix is multiplied by factors[i].
-  void multiply_lines(Lines lines, Buffer factors, Buffer matrix);
+  void multiply_lines(Lines lines, Buffer factors, Buffer matrix) {
+    apply_by_lines(rules_.multiply, "multiply_lines", lines, factors, matrix);
+  }
   /// The same with a division, rounded as IEEE 754 says; what is divided by 0 is infinite or NaN.
-  void divide_lines(Lines lines, Buffer divisors, Buffer matrix);
+  void divide_lines(Lines lines, Buffer divisors, Buffer matrix) {
+    apply_by_lines(rules_.divide, "divide_lines", lines, divisors, matrix);
+  }
   /// Makes the columns of each matrix orthonormal, in their order, in one launch for all; the same bits on every kind
   /// of device. A column of which those before it leave no more than 2^-20 of its length becomes the first unit vector
   /// that they do not span, made orthogonal to them: columns are orthonormal always, and span what they spanned before.
@@ -187,13 +207,12 @@ class Device {
     unsigned calls = 0;  ///< a bit for each CodecStep that was called
   };
 
-  /// Checks and charges y = x ∘ y; whether there is anything to compute.
-  bool combines(const char* operation, Buffer x, Buffer y);
-  /// Checks and charges matrix = matrix ∘ factors by rows or columns, likewise.
-  bool combines_lines(const char* operation, Lines lines, Buffer factors, Buffer matrix);
+  /// Checks, charges and computes a rule with a factor for each row or column.
+  void apply_by_lines(const Rule& rule, const char* operation, Lines lines, Buffer factors, Buffer matrix);
   OwnedBuffer allocated(const Shape& shape, void* (Kernels::*how)(std::size_t));
 
   std::shared_ptr<Kernels> kernels_;
+  const DeviceRules& rules_;
   Timeline& timeline_;
   bool uncharged_ = false;
   Fused* fused_ = nullptr;

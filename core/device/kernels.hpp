@@ -21,33 +21,6 @@ struct GemmShape {
   float alpha = 1.0F, beta = 0.0F;
 };
 
-/// Constants of one SGD step as PyTorch defines them: d = g + weight_decay·w; u = momentum·u + (1 − dampening)·d
-/// (u = d in the first step); w −= lr·(nesterov ? d + momentum·u : u).
-struct SgdConstants {
-  float learning_rate = 0.0F, momentum = 0.0F, dampening = 0.0F, weight_decay = 0.0F;
-  bool nesterov = false, first_step = false;
-};
-
-/// Constants of one Adam step (Kingma & Ba 2015); with `decoupled`, AdamW (Loshchilov & Hutter 2019).
-/// `step` counts from 1 and enters the bias corrections 1 − beta^step.
-struct AdamConstants {
-  float learning_rate = 0.0F, beta1 = 0.9F, beta2 = 0.999F, epsilon = 1e-8F, weight_decay = 0.0F;
-  std::int64_t step = 1;
-  bool decoupled = false;
-};
-
-/// One run of elements in an SGD step; `velocity` is used with momentum only.
-struct SgdTensor {
-  Buffer weights, gradients, velocity;
-  bool decays = true;  ///< weight decay applies
-};
-
-/// One run of elements in an Adam step.
-struct AdamTensor {
-  Buffer weights, gradients, first, second;
-  bool decays = true;  ///< weight decay applies
-};
-
 /// A row-major matrix with no more columns than rows.
 struct TallMatrix {
   Buffer values;
@@ -78,14 +51,7 @@ class Kernels {
   virtual void copy(Buffer from, Buffer to) = 0;
   virtual void fill(Buffer x, double value) = 0;
   virtual void fill_normal(Buffer x, const Key& key) = 0;
-  virtual void scale(Buffer x, float a) = 0;                      // x = a·x
-  virtual void axpby(float a, Buffer x, float b, Buffer y) = 0;   // y = a·x + b·y
-  virtual void multiply(Buffer x, Buffer y) = 0;                  // y = x·y; an x of one f32 stands for all
-  virtual void divide(Buffer x, Buffer y) = 0;                    // y = y/x, likewise
-  virtual void divide_whole(Buffer x, std::int64_t divisor) = 0;  // x = x/divisor of whole numbers, towards zero
-  virtual void root(Buffer x) = 0;                                // x = √x
-  virtual void add_scaled(Buffer a, Buffer x, Buffer y) = 0;      // y = y + a·x, a one f32
-  virtual void reduce(ReduceOp op, Buffer x, Buffer y) = 0;       // y = op(y, x), any dtype
+  virtual void reduce(ReduceOp op, Buffer x, Buffer y) = 0;  // y = op(y, x), any dtype
   virtual void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y) = 0;
   virtual void convert(Buffer x, Buffer y) = 0;             // between f32, f16, bf16, nearest even
   virtual void dot(Buffer x, Buffer y, Buffer result) = 0;  // one f32, fixed tree
@@ -93,14 +59,8 @@ class Kernels {
   virtual void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) = 0;
   /// norms[i] = √Σ x² over line i, by the fixed tree; there is at least one line.
   virtual void norms(Lines lines, Buffer matrix, Buffer norms) = 0;
-  virtual void multiply_lines(Lines lines, Buffer factors, Buffer matrix) = 0;  // neither is empty
-  virtual void divide_lines(Lines lines, Buffer divisors, Buffer matrix) = 0;   // likewise
   /// None of the matrices is empty.
   virtual void orthonormalise(std::span<const TallMatrix> matrices) = 0;
-
-  /// All tensors in one step of the optimizer, each element by itself.
-  virtual void sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) = 0;
-  virtual void adam(std::span<const AdamTensor> tensors, const AdamConstants& constants) = 0;
 };
 
 }  // namespace trigram

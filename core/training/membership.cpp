@@ -42,8 +42,9 @@ std::vector<std::string> words_of(std::string line) {
 constexpr const char* forms = "give 'at STEP join COUNT', 'at STEP leave MEMBER, …' or 'at STEP lose MEMBER, …'";
 
 void read_line(const std::vector<std::string>& words, const std::string& where, std::vector<MemberEvent>& events) {
-  const std::optional<Kind> kind = words.size() >= 4 ? kind_of(words[2]) : std::nullopt;
-  const std::optional<std::int64_t> step = words.size() >= 4 ? whole_number(words[1]) : std::nullopt;
+  const bool is_whole = words.size() >= 4;
+  const std::optional<Kind> kind = kind_of(is_whole ? words[2] : std::string());
+  const std::optional<std::int64_t> step = whole_number(is_whole ? words[1] : std::string());
   require(words.front() == "at" && kind && step && (kind != Kind::join || words.size() == 4), where,
           "is no change of members; ", forms);
   for (std::size_t i = 3; i < words.size(); ++i) {

@@ -22,32 +22,6 @@ void CpuKernels::fill(Buffer x, double value) {
   });
 }
 
-void CpuKernels::scale(Buffer x, float a) {
-  with_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    T* values = x.data<T>();
-    vectorised(instructions_, [values, a, count = x.count()]() TRIGRAM_INLINE {
-      for (std::int64_t i = 0; i < count; ++i) store(a * to_f32(values[i]), values[i]);
-    });
-  });
-}
-
-void CpuKernels::divide_whole(Buffer x, std::int64_t divisor) {
-  with_whole(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    for (T& value : std::span(x.data<T>(), static_cast<std::size_t>(x.count())))
-      value = static_cast<T>(value / divisor);
-  });
-}
-
-void CpuKernels::axpby(float a, Buffer x, float b, Buffer y) {
-  with_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    const T* from = x.data<T>();
-    T* to = y.data<T>();
-    vectorised(instructions_, [from, to, a, b, count = y.count()]() TRIGRAM_INLINE {
-      for (std::int64_t i = 0; i < count; ++i) store(a * to_f32(from[i]) + b * to_f32(to[i]), to[i]);
-    });
-  });
-}
-
 void CpuKernels::weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y) {
   constexpr std::int64_t block = 1024;
   with_floating(y.dtype(), [&]<class T>(std::type_identity<T>) {

@@ -28,13 +28,6 @@ class CpuKernels : public Kernels {
   void copy(Buffer from, Buffer to) override;
   void fill(Buffer x, double value) override;
   void fill_normal(Buffer x, const Key& key) override;
-  void scale(Buffer x, float a) override;
-  void axpby(float a, Buffer x, float b, Buffer y) override;
-  void multiply(Buffer x, Buffer y) override;
-  void divide(Buffer x, Buffer y) override;
-  void divide_whole(Buffer x, std::int64_t divisor) override;
-  void root(Buffer x) override;
-  void add_scaled(Buffer a, Buffer x, Buffer y) override;
   void reduce(ReduceOp op, Buffer x, Buffer y) override;
   void weighted_sum(std::span<const Buffer> x, std::span<const float> weights, Buffer y) override;
   void convert(Buffer x, Buffer y) override;
@@ -42,12 +35,7 @@ class CpuKernels : public Kernels {
 
   void gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) override;
   void norms(Lines lines, Buffer matrix, Buffer norms) override;
-  void multiply_lines(Lines lines, Buffer factors, Buffer matrix) override;
-  void divide_lines(Lines lines, Buffer divisors, Buffer matrix) override;
   void orthonormalise(std::span<const TallMatrix> matrices) override;
-
-  void sgd(std::span<const SgdTensor> tensors, const SgdConstants& constants) override;
-  void adam(std::span<const AdamTensor> tensors, const AdamConstants& constants) override;
 
  private:
   Instructions instructions_;

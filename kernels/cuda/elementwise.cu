@@ -1,5 +1,6 @@
-// Operations on each element by itself; f16 and bf16 compute in f32 and round once.
-#include "kernels/cuda/elements.hpp"
+// What memory is filled with, and elements in another type.
+#include "kernels/cuda/groups.hpp"
+#include "kernels/element_types.hpp"
 
 namespace trigram {
 namespace cuda {
@@ -25,21 +26,6 @@ struct Fill {
     for (int j = 0; j < N; ++j) values[j] = value;
     write<N>(values, x + i);
   }
-};
-
-struct Scaled {
-  float a;
-  __device__ __forceinline__ float operator()(float x) const { return a * x; }
-};
-
-struct WholeQuotient {
-  std::int64_t divisor;
-  __device__ __forceinline__ std::int64_t operator()(std::int64_t x) const { return x / divisor; }
-};
-
-struct Combination {
-  float a, b;
-  __device__ __forceinline__ float operator()(float x, float y) const { return a * x + b * y; }
 };
 
 template <class From, class To>
@@ -88,20 +74,6 @@ void CudaKernels::fill(Buffer x, double value) {
     }
     cuda::fill_bits(*this, x.raw(), std::bit_cast<Bits>(element), x.count());
   });
-}
-
-void CudaKernels::scale(Buffer x, float a) { cuda::change_each("scale", *this, x, cuda::Scaled{a}); }
-
-void CudaKernels::divide_whole(Buffer x, std::int64_t divisor) {
-  with_whole(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    T* values = x.data<T>();
-    cuda::run_over("divide_whole", *this, cuda::Each<T, cuda::WholeQuotient>{values, {divisor}}, x.count(),
-                   cuda::all_wide(values));
-  });
-}
-
-void CudaKernels::axpby(float a, Buffer x, float b, Buffer y) {
-  cuda::combine_pairs("axpby", *this, x, y, cuda::Combination{a, b});
 }
 
 void CudaKernels::convert(Buffer x, Buffer y) {

@@ -1,4 +1,7 @@
 // The matrix product: by cuBLAS where the machine has it, else by tiles of 64 × 64.
+#include <array>
+
+#include "core/device/rule.hpp"
 #include "kernels/cuda/cublas.hpp"
 #include "kernels/cuda/launch.hpp"
 
@@ -66,7 +69,8 @@ __global__ void __launch_bounds__(block_threads)
 }  // namespace cuda
 
 void CudaKernels::gemm(const GemmShape& shape, Buffer a, Buffer b, Buffer c) {
-  if (shape.k == 0) return shape.beta == 0.0F ? fill(c, 0.0) : scale(c, shape.beta);
+  if (shape.k == 0 && shape.beta == 0.0F) return fill(c, 0.0);
+  if (shape.k == 0) return DeviceRules::of(kind()).scale.run(*this, std::array<double, 1>{shape.beta}, std::array{c});
   if (cublas_ != nullptr) return cublas_->multiply(shape, a.data<float>(), b.data<float>(), c.data<float>());
   const std::int64_t tiles_down = (shape.m + cuda::side - 1) / cuda::side;
   const std::int64_t tiles_across = (shape.n + cuda::side - 1) / cuda::side;

@@ -3,8 +3,21 @@
 
 #include "core/step/operation.hpp"
 #include "kernels/operations/in_place.hpp"
+#include "kernels/rule.hpp"
 
 namespace trigram {
+
+/// A NaN stays.
+struct Rectified {
+  static constexpr bool f32_only = true;
+  TRIGRAM_RULE void operator()(float& x) const { x = x < 0.0F ? 0.0F : x; }
+};
+struct WhereActive {
+  static constexpr bool f32_only = true;
+  TRIGRAM_RULE void operator()(float activated, float& gradient) const {
+    gradient = activated == 0.0F ? 0.0F : gradient;
+  }
+};
 
 /// Shapes and work. Backward reads the output, so that the input need not be kept.
 class ReluModel : public Operation {

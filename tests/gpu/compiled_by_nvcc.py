@@ -10,8 +10,8 @@ import sys
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 NOTED = TREE / "tests/gpu/compiled_by_nvcc"
-COMPILED = ("kernels/cuda/*.cu", "kernels/cuda/*.cpp", "backends/gpu/*.cpp", "tests/gpu/*.cu")
-SETTINGS = ("cmake/TrigramFlags.cmake", "cmake/TrigramParts.cmake", "kernels/CMakeLists.txt")
+COMPILED = ("kernels/rules/*.cpp", "kernels/cuda/*.cu", "kernels/cuda/*.cpp", "backends/gpu/*.cpp", "tests/gpu/*.cu")
+SETTINGS = ("cmake/TrigramFlags.cmake", "cmake/TrigramParts.cmake", "cmake/TrigramPlugins.cmake", "kernels/CMakeLists.txt")
 
 
 def read_with_includes(path, read):

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -36,19 +37,26 @@ class Mutant : public Operation {
 
  protected:
   void compute(Kernels& kernels, const TensorShapes&, const OperationForward& memory) const override {
-    if (wrong_ == "adds") return kernels.axpby(2, memory.inputs[0], 1, memory.outputs[0]);
+    if (wrong_ == "adds") {
+      const std::array operands{memory.inputs[0], memory.outputs[0]};
+      return rule_on(kernels.kind(), "axpby").run(kernels, std::array{2.0, 1.0}, operands);
+    }
     bring(kernels, memory.inputs[0], memory.outputs[0]);
-    kernels.scale(memory.outputs[0], 2);
+    scale(kernels, memory.outputs[0], 2);
   }
   void differentiate(Kernels& kernels, const TensorShapes&, const OperationBackward& memory) const override {
     const bool part = wrong_ == "unwritten";
     const std::int64_t count = memory.output_gradients[0].count() - (part ? 1 : 0);
     const Buffer gradient = memory.input_gradients[0].slice(0, count);
     bring(kernels, memory.output_gradients[0].slice(0, count), gradient);
-    kernels.scale(gradient, wrong_ == "slope" ? 1.9F : 2.0F);
+    scale(kernels, gradient, wrong_ == "slope" ? 1.9F : 2);
   }
 
  private:
+  static void scale(Kernels& kernels, Buffer x, double a) {
+    rule_on(kernels.kind(), "scale").run(kernels, std::array{a}, std::array{x});
+  }
+
   std::string wrong_;
 };
 

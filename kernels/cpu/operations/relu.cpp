@@ -1,30 +1,21 @@
 // ReLU on host memory.
 #include "kernels/operations/relu.hpp"
 
-#include "kernels/cpu/kernels.hpp"
+#include "kernels/cpu/elementwise.hpp"
 
 namespace trigram {
 namespace {
 
 class Relu final : public ReluModel {
   void compute(Kernels& kernels, const TensorShapes&, const OperationForward& memory) const override {
-    const Buffer x = memory.outputs[0];
-    bring(kernels, memory.inputs[0], x);
-    float* values = x.data<float>();
-    vectorised(instructions_of(kernels), [values, count = x.count()]() TRIGRAM_INLINE {
-      // Written so that a NaN stays.
-      for (std::int64_t i = 0; i < count; ++i) values[i] = values[i] < 0.0F ? 0.0F : values[i];
-    });
+    bring(kernels, memory.inputs[0], memory.outputs[0]);
+    run_rule("relu", kernels, Rectified{}, std::span(memory.outputs).first(1));
   }
 
   void differentiate(Kernels& kernels, const TensorShapes&, const OperationBackward& memory) const override {
     const Buffer gradient = memory.input_gradients[0];
     bring(kernels, memory.output_gradients[0], gradient);
-    const float* outputs = memory.outputs[0].data<float>();
-    float* values = gradient.data<float>();
-    vectorised(instructions_of(kernels), [outputs, values, count = gradient.count()]() TRIGRAM_INLINE {
-      for (std::int64_t i = 0; i < count; ++i) values[i] = outputs[i] == 0.0F ? 0.0F : values[i];
-    });
+    run_rule("relu_backward", kernels, WhereActive{}, std::array{memory.outputs[0], gradient});
   }
 };
 

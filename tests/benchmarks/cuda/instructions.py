@@ -70,8 +70,8 @@ KERNELS = [
     Hot("fp16 server", "fp16", r"reduce_elements<(?!1\b)", 18, ("stored", 2), 2, 30),
     Hot("bf16 server", "bf16", r"reduce_elements<(?!1\b)", 18, ("stored", 2), 2),
     Hot("dot", "dot", r"add_products", 8, ("loaded", 8)),
-    Hot("axpby", "elementwise", r"over_groups<4, .*Pairwise<float, .*Combination", 12, ("stored", 4)),
-    Hot("adam", "optimizers", r"step_tensors<.*AdamRule", 28, ("stored", 12)),
+    Hot("axpby", "rules", r"over_groups<4, .*OverVectors<float, .*LinearCombination", 12, ("stored", 4)),
+    Hot("adam", "rules", r"step_tensors<.*Adam", 28, ("stored", 12)),
 ]
 
 
