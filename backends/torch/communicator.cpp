@@ -9,7 +9,7 @@ namespace trigram::torch {
 
 std::int64_t LaneTags::tag(std::int64_t group, std::int64_t bytes) const {
   constexpr std::int64_t groups = 32768, sizes = 65521;  // together less than 2^31; the last is prime
-  return group % groups * sizes + bytes % sizes;
+  return group % groups * sizes + (keep_sizes_apart_ ? bytes % sizes : 0);
 }
 
 TorchCommunicator::TorchCommunicator(std::string name, std::vector<int> world_ranks, std::int64_t group,
@@ -25,9 +25,9 @@ void TorchCommunicator::exchange(std::span<const Transfer> transfers) {
   copy_to_itself(transfers);
   const std::vector<Message> messages = messages_of(transfers);
   if (messages.empty()) return;
-  line_->carrier.carry(line_->index, messages, lane()->timeout,
-                       {[this] { return describe("exchange"); },
-                        [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
+  line_->carrier.exchange(line_->index, messages, lane()->timeout,
+                          {[this] { return describe("exchange"); },
+                           [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
 }
 
 /// torch.distributed has no connection from a rank to itself.

@@ -15,13 +15,16 @@ bool is_handed_over(const CheckpointOptions::Bytes& held) { return Unpacker(held
 
 std::string weights_item_of(const Bucket& bucket) { return std::string(weights_item) + std::to_string(bucket.index); }
 
+void load_mean_weights(const CheckpointOptions::Bytes& handed, Device& device, std::span<const Bucket> buckets) {
+  HandedState mean(device, handed);
+  for (const Bucket& bucket : buckets) mean.buffer(std::string(mean_of) + weights_item_of(bucket), bucket.weights);
+}
+
 CheckpointOptions::Bytes load_checkpoint(const CheckpointOptions& options, int rank, Device& device,
                                          std::span<const Bucket> buckets) {
   if (!options.load) return {};
   CheckpointOptions::Bytes held = options.load(rank);
-  if (!is_handed_over(held)) return held;
-  HandedState mean(device, held);
-  for (const Bucket& bucket : buckets) mean.buffer(std::string(mean_of) + weights_item_of(bucket), bucket.weights);
+  if (is_handed_over(held)) load_mean_weights(held, device, buckets);
   return held;
 }
 

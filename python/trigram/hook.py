@@ -96,7 +96,7 @@ class Hook(Rank):
                 self._overflow.begin()
             self._session.begin(float(self._optimizer.param_groups[0]["lr"]) if self._optimizer is not None else 1.0)
         sums = self._sums[index]
-        if sums is not gradients:
+        if sums.data_ptr() != gradients.data_ptr():
             sums.copy_(gradients)
         if self._overflow is not None:
             self._overflow.look(sums)
@@ -111,7 +111,7 @@ class Hook(Rank):
             if self._overflow is not None:
                 self._overflow.end()
             for (waiting, whole), mean in zip(self._waiting, self._sums):
-                waiting.set_result(whole if whole is mean else whole.copy_(mean))
+                waiting.set_result(whole if whole.data_ptr() == mean.data_ptr() else whole.copy_(mean))
             self._waiting.clear()
         return future
 

@@ -1,6 +1,7 @@
 """A PyTorch model as one rank of a job: its parameters lie in buckets, its backward pass tells when they are ready."""
 
 import contextlib
+import hashlib
 import pathlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Optional
@@ -26,6 +27,8 @@ from .recording import facts_of
 if TYPE_CHECKING:
     import pandas
 
+    from .members.kept import Kept
+
 
 class Job(Rank):
     """This process as a rank of the job, as `with_trigram` leaves it in `model.trigram`."""
@@ -35,7 +38,8 @@ class Job(Rank):
 
     def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: "str | algorithms.Make",
                  broadcast_buffers: bool, find_unused_parameters: bool, learning_rate: Optional[float],
-                 grad_scaler: Optional[overflow.Scaler], mesh: Any, flags: dict[str, object]) -> None:
+                 grad_scaler: Optional[overflow.Scaler], mesh: Any, flags: dict[str, object], handed: "Optional[Kept]" = None) -> None:
+        """`handed`: what it goes on from, where members of a job before were others."""
         super().__init__()
         reshard(model)
         apart = only_on_this_rank(model)
@@ -76,6 +80,8 @@ class Job(Rank):
             self._steps.used = [0.0] * len(named)
         if scaler is not None:
             self._steps.overflow = overflow.Overflow(self._session, scaler, self._place, self._algorithm, [one for _, one in own])
+        if handed is not None:
+            self._session.take_over(handed.handle)
         self._session.adopt(self._memory.places, [one.data_ptr() for one in self._memory.gradients], counts)
         self._steps.share(self._memory.mastered())
         self._steps.share([one for one in model.parameters() if not one.requires_grad and id(one) not in apart])
@@ -230,7 +236,6 @@ class Job(Rank):
         if mean and not self._steps.gradients_alone:
             with self.mean_model():
                 whole = self._memory.kept()
-        self._ends.note(self._steps.count)
         self._session.finish()
         self._steps.put_frozen_back()
         self._memory.hand_out()
@@ -240,8 +245,33 @@ class Job(Rank):
         self._recording.keep_spans()
         self._leave()
 
-    def _begun(self) -> int:
-        return self._steps.count if hasattr(self, "_steps") else 0
+    def abandon(self, reason: str) -> None:
+        """The job ends here, amid a step too, and other ranks learn why; the model has memory of its own again."""
+        self._session.fail(reason)
+        self._steps.put_frozen_back()
+        self._memory.give_back()
+        self._leave()
+
+    @property
+    def replicas_are_equal(self) -> bool:
+        """Whether all ranks have the same weights between two steps."""
+        return self._steps.gradients_alone
+
+    def keep_border(self, kept: "Kept") -> None:
+        """What this rank has between two steps, weights too, for members of a job that goes on with others."""
+        self._steps.come_between("a border of steps")
+        self._session.border(kept.handle)
+
+    def add_up(self, numbers: torch.Tensor) -> None:
+        """Of all ranks, float32, in place. Collective, between two steps."""
+        self._session.sum(numbers.data_ptr(), numbers.numel())
+
+    def weights_in_short(self) -> list[float]:
+        """Numbers that differ where weights do."""
+        digest = hashlib.blake2b(digest_size=8)
+        for one in self._memory.weights:
+            digest.update(one.numpy().tobytes())
+        return [float(byte) for byte in digest.digest()]
 
     def _leave(self) -> None:
         super()._leave()

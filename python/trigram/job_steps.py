@@ -58,6 +58,7 @@ class JobSteps:
         self._stepping: Optional[torch.optim.Optimizer] = None  # whose step() is under way, on a closure
         self._hooks: list[Any] = []
         self._nodes: list[Any] = []
+        self._watched: list[tuple[torch.optim.Optimizer, Any]] = []  # whose own step() nobody else had wrapped
         self.finished = False
 
     def listen(self) -> None:
@@ -75,6 +76,9 @@ class JobSteps:
         for hook in self._hooks:
             hook.remove()
         self._hooks.clear()
+        for optimizer, watched in self._watched:
+            if optimizer.__dict__.get("step") is watched:  # else somebody has wrapped it too, as a schedule
+                del optimizer.__dict__["step"]
 
     def before_forward(self, model: torch.nn.Module, _: Any) -> None:
         if not (model.training and torch.is_grad_enabled()):
@@ -268,7 +272,10 @@ class JobSteps:
                     self.end_step()
             return result
 
-        setattr(optimizer, "step", types.MethodType(watched, optimizer))
+        own = types.MethodType(watched, optimizer)
+        if "step" not in optimizer.__dict__:
+            self._watched.append((optimizer, own))
+        setattr(optimizer, "step", own)
 
     def _accumulated(self, index: int) -> None:
         parameter = self._memory.parameters[index]

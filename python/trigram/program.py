@@ -158,7 +158,10 @@ def fail(code: int, said: Sequence[str]) -> NoReturn:
 
 
 def main() -> NoReturn:
-    """The command `trigram` of an installed package: the program in place of this process, but for algorithms in Python."""
+    """The command `trigram` of an installed package: the program in place of this process, but for algorithms in Python and for members."""
+    if sys.argv[1:2] == ["launch"]:
+        from .launch.command import launch
+        launch(sys.argv[2:])
     if check_command.is_meant(sys.argv[1:]):
         check_command.check(sys.argv[2])
     try:

@@ -277,6 +277,41 @@ class Types(JobCase):
         job.finish()
         return model
 
+    def case_masters_that_others_move(self):
+        """Between two steps too: AD-PSGD, whose optimizers change nothing but what they were given, which adds up to the same in the end."""
+        model = seeded(typed(BF16))
+        [one.data.zero_() for one in model.parameters()]
+        optimizer = torch.optim.SGD(model.parameters(), lr=0)
+        wrapped(model, [optimizer], "ad_psgd")
+        for number in range(STEPS):
+            typed_loss(model, self.rank, number).backward()
+            if number == 0:
+                [one.data.add_(8 * self.rank) for one in model.parameters()]
+            optimizer.step()
+            if number == 0:
+                torch.distributed.barrier()
+        model.trigram.finish()
+        whole = torch.cat([one.detach().double().flatten() for one in model.parameters()])
+        torch.distributed.all_reduce(whole)
+        assert (whole == 8 * sum(range(self.ranks))).all(), whole
+
+    def case_types_in_uneven_and_scored_loops(self):
+        for kind in (BF16, F64):
+            model = seeded(typed(kind))
+            optimizer = momentum(model)
+            job = wrapped(model, [optimizer], find_unused_parameters=True).trigram
+            with job.join():
+                for number in range(3 + self.rank):
+                    self.typed_step(model, optimizer, number)
+            before = [one.detach().clone() for one in model.parameters()]
+            job.evaluate(lambda model: typed_loss(model, 0, 9))
+            assert job.evals()["consensus_distance"][0] == 0 and all(map(torch.equal, before, model.parameters()))
+            job.finish()
+            for one in model.parameters():
+                of_rank_0 = one.detach().double()
+                torch.distributed.broadcast(of_rank_0, 0)
+                assert torch.equal(of_rank_0, one.detach().double()), kind
+
     def case_what_travels_is_said(self):
         """Once, by rank 0; nothing where all is f32."""
         for kind, text in ((BF16, "8 of torch.bfloat16 among 8 parameters: they keep their type, and what ranks exchange and add is float32"),
