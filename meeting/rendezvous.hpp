@@ -25,6 +25,11 @@ class Rendezvous : public HostGroup {
   virtual void publish(const JobFailure& failure) noexcept = 0;
   /// The job's failure, from whichever rank; any thread may ask, at no cost.
   virtual std::optional<JobFailure> failure() = 0;
+  /// Leaves a text for all ranks under that name, where the place keeps texts; any thread may. Throws BackendError
+  /// where the place is gone.
+  virtual void note(const std::string& /*name*/, const std::string& /*text*/) {}
+  /// What some rank has left there by now. Throws as `note`.
+  virtual std::optional<std::string> noted(const std::string& /*name*/) { return std::nullopt; }
   /// The last call: after success everybody says goodbye and nothing is left behind; after a failure others get a
   /// moment to learn why.
   virtual void leave() noexcept = 0;

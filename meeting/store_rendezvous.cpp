@@ -115,6 +115,15 @@ StoreRendezvous::Parts StoreRendezvous::gather(const Bytes& own, Patience patien
   return wait_for_all("gather/" + std::to_string(sequence_) + "/", patience, "in a gather for");
 }
 
+void StoreRendezvous::note(const std::string& name, const std::string& text) {
+  store_->put("note/" + name, bytes_of(text));
+}
+
+std::optional<std::string> StoreRendezvous::noted(const std::string& name) {
+  const std::optional<Bytes> text = store_->get("note/" + name);
+  return text ? std::optional<std::string>(text_of(*text)) : std::nullopt;
+}
+
 /// Whoever brings something to gather n has got all that it wanted of the gathers before.
 void StoreRendezvous::tidy() {
   while (tidied_ + 1 < sequence_) store_->erase(key_of(++tidied_, rank()));

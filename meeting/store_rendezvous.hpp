@@ -22,6 +22,8 @@ class StoreRendezvous final : public Rendezvous {
   Parts gather(const Bytes& own, Patience patience) override;
   void publish(const JobFailure& failure) noexcept override { pulse_->publish(failure); }
   std::optional<JobFailure> failure() override { return pulse_->failure(); }
+  void note(const std::string& name, const std::string& text) override;
+  std::optional<std::string> noted(const std::string& name) override;
   void leave() noexcept override;
   std::string place() const override { return store_->place(); }
 

@@ -23,6 +23,8 @@ class EnteredProcess final : public EnteredRank {
 
   RankRuntime& runtime() override { return *runtime_; }
   void follow(void* stream) override { runtime_->follow(stream); }
+  void begin_step(std::int64_t begun) override { runtime_->begin_step(begun); }
+  void tell_end(std::int64_t steps) override { runtime_->tell_end(steps); }
   Outcome leave(const std::vector<std::byte>& result) override;
   void fail(std::exception_ptr error) noexcept override;
 

@@ -22,6 +22,9 @@ class ProcessRuntime : public RankRuntime {
 
   /// As EnteredRank::follow.
   virtual void follow(void* /*stream*/) {}
+  /// As EnteredRank::begin_step and EnteredRank::tell_end.
+  virtual void begin_step(std::int64_t /*begun*/) {}
+  virtual void tell_end(std::int64_t /*steps*/) {}
   /// A barrier, after which the clocks of all ranks start.
   virtual void begin();
   /// Waits until all enqueued work has run; this rank's last time in the run, by its clock, in seconds. Collective.

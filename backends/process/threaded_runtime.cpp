@@ -33,6 +33,14 @@ Pending ThreadedRuntime::launch(int lane, std::function<void()> task) {
   return lanes_->launch(lane, std::move(task));
 }
 
+void ThreadedRuntime::begin_step(std::int64_t begun) {
+  if (Endings* const endings = transport_->endings()) endings->begin_step(begun);
+}
+
+void ThreadedRuntime::tell_end(std::int64_t steps) {
+  if (Endings* const endings = transport_->endings()) endings->tell(steps);
+}
+
 void ThreadedRuntime::stop_lanes() {
   transport_->failure().release();
   RankRuntime::stop_lanes();

@@ -20,6 +20,8 @@ class ThreadedRuntime final : public ProcessRuntime {
   Lane& lane(int index) override { return lanes_->lane(index); }
   Pending launch(int lane, std::function<void()> task) override;
   Requests& requests() override { return requests_; }
+  void begin_step(std::int64_t begun) override;
+  void tell_end(std::int64_t steps) override;
   void stop_lanes() override;
   void fail(const std::exception_ptr& error) noexcept override;
   void mark_lost() noexcept override { transport_->mark_lost(); }

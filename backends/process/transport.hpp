@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 
+#include "backends/process/endings.hpp"
 #include "backends/process/lane_context.hpp"
 #include "backends/process/mail.hpp"
 #include "core/lane/communicator.hpp"
@@ -34,6 +35,8 @@ class Transport {
                                                      const std::shared_ptr<LaneContext>& context) = 0;
   /// The point-to-point messages that RPC uses.
   virtual Mail& mail() = 0;
+  /// Null where who has ended is not told.
+  virtual Endings* endings() { return nullptr; }
   /// This rank has failed, and `failure` holds the error: tells ranks that wait for it why.
   virtual void fail(const std::exception_ptr& /*error*/) noexcept {}
   /// The rank failed or was destroyed without `leave`, and its program may keep running: makes sure that the other

@@ -44,6 +44,7 @@ std::string Simulation::facts() const {
   facts["simgrid"] = std::to_string(SIMGRID_VERSION_MAJOR) + "." + std::to_string(SIMGRID_VERSION_MINOR);
   std::vector<std::string> warnings = cluster_.warnings(ranks());
   warnings.insert(warnings.end(), platform_.warnings.begin(), platform_.warnings.end());
+  for (const std::string& continued : cluster_.codec_rates.warnings()) warnings.push_back(continued);
   if (const std::string idle = traffic_.idle_rails(); !idle.empty()) warnings.push_back(idle);
   facts["warnings"] = warnings;
   return facts.dump();

@@ -11,8 +11,8 @@ namespace trigram::torch {
 namespace {
 
 constexpr std::chrono::milliseconds look{50};
-/// A connection breaks before anybody has said why: the cause is worth a short wait.
-constexpr std::chrono::milliseconds cause_may_take{1500};
+/// Seconds of a wait after which somebody asks whether its peers have ended.
+constexpr double worth_asking = 0.5;
 
 }  // namespace
 
@@ -35,12 +35,49 @@ void Carrier::carry(int lane, std::span<const Message> messages, double seconds,
   const std::string what = undertaking.message(trouble.message);
   if (seconds > 0 && seconds_now() - begun >= seconds)
     throw BackendError(undertaking.operation() + " has waited " + number_text(seconds) + " s for " + what);
-  for (auto waited = look; waited < cause_may_take; waited += look) {
+  for (double waited = 0; waited < cause_may_take_; waited += std::chrono::duration<double>(look).count()) {
     throw_the_jobs_failure();
     if (failure_.raised()) failure_.rethrow();
     std::this_thread::sleep_for(look);
   }
   throw BackendError(undertaking.operation() + ": " + what + ": " + trouble.text);
+}
+
+void Carrier::exchange(int lane, std::span<const Message> messages, double seconds,
+                       const Undertaking& undertaking) const {
+  const auto at = [&](auto change) {
+    const std::lock_guard lock(mutex_);
+    return change();
+  };
+  const auto wait = at([&] { return waits_.insert(waits_.end(), {messages, &undertaking, seconds_now()}); });
+  try {
+    carry(lane, messages, seconds, undertaking);
+  } catch (...) {
+    at([&] { return waits_.erase(wait); });
+    throw;
+  }
+  at([&] { return waits_.erase(wait); });
+}
+
+std::string Carrier::in_vain() const {
+  for (const auto& [peer, wait] : long_waits()) {
+    if (const std::string why = endings_.why_silent(peer); !why.empty()) return wait + ", " + why;
+  }
+  return {};
+}
+
+/// Peers, and what waits for them: asked without the lock, since their place may answer late.
+std::vector<std::pair<int, std::string>> Carrier::long_waits() const {
+  std::vector<std::pair<int, std::string>> found;
+  const std::lock_guard lock(mutex_);
+  for (Wait& wait : waits_) {
+    if (seconds_now() - wait.asked < worth_asking) continue;
+    wait.asked = seconds_now();
+    for (const Message& message : wait.messages)
+      found.emplace_back(static_cast<int>(message.peer),
+                         wait.undertaking->operation() + " waits in vain for " + described(message));
+  }
+  return found;
 }
 
 void Carrier::throw_the_jobs_failure() const {

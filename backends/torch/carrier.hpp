@@ -2,9 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <list>
+#include <mutex>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "backends/process/endings.hpp"
 #include "backends/process/lane_context.hpp"
 #include "backends/torch/connections.hpp"
 #include "core/lane/communicator.hpp"
@@ -27,23 +32,44 @@ std::string described(const Message& message);
 /// Shared by all communicators of a rank.
 class Carrier {
  public:
-  /// They outlive it.
-  Carrier(const Connections& connections, Rendezvous& rendezvous, Failure& failure)
-      : connections_(connections), rendezvous_(rendezvous), failure_(failure) {}
+  /// They outlive it. Connections break before anybody has said why: for `cause_may_take` seconds that is waited for.
+  Carrier(const Connections& connections, Rendezvous& rendezvous, Failure& failure, Endings& endings,
+          double cause_may_take)
+      : connections_(connections),
+        rendezvous_(rendezvous),
+        failure_(failure),
+        endings_(endings),
+        cause_may_take_(cause_may_take) {}
 
   /// Carries messages of the lane of that index together. Throws BackendError, with the reason why the job ends where
   /// some rank has told one; and this rank's first error where that has made an end of all messages.
   void carry(int lane, std::span<const Message> messages, double seconds, const Undertaking& undertaking) const;
+  /// The same of messages that are of one step, so that none comes of a rank that has ended before it.
+  void exchange(int lane, std::span<const Message> messages, double seconds, const Undertaking& undertaking) const;
+  /// Why some exchange that is under way waits for ever; empty where nobody knows.
+  std::string in_vain() const;
   /// Ends all messages of all lanes, here and at their other ends.
   void end_all() const;
   int rank() const { return rendezvous_.rank(); }
 
  private:
+  /// An exchange that is under way.
+  struct Wait {
+    std::span<const Message> messages;
+    const Undertaking* undertaking;
+    double asked;  ///< whether it is in vain, when, by seconds_now
+  };
+
   void throw_the_jobs_failure() const;
+  std::vector<std::pair<int, std::string>> long_waits() const;
 
   const Connections& connections_;
   Rendezvous& rendezvous_;
   Failure& failure_;
+  Endings& endings_;
+  double cause_may_take_;
+  mutable std::mutex mutex_;
+  mutable std::list<Wait> waits_;
 };
 
 }  // namespace trigram::torch

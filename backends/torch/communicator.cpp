@@ -25,9 +25,9 @@ void TorchCommunicator::exchange(std::span<const Transfer> transfers) {
   copy_to_itself(transfers);
   const std::vector<Message> messages = messages_of(transfers);
   if (messages.empty()) return;
-  line_->carrier.carry(line_->index, messages, lane()->timeout,
-                       {[this] { return describe("exchange"); },
-                        [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
+  line_->carrier.exchange(line_->index, messages, lane()->timeout,
+                          {[this] { return describe("exchange"); },
+                           [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
 }
 
 /// torch.distributed has no connection from a rank to itself.
@@ -59,7 +59,7 @@ std::vector<Message> TorchCommunicator::messages_of(std::span<const Transfer> tr
 /// Numbers of groups grow on every rank of a split to one that none of them has used.
 std::unique_ptr<Communicator> TorchCommunicator::make_part(std::string name, const std::vector<int>& members,
                                                            int /*part*/) {
-  const std::int64_t group = std::ranges::max(everybodys(line_->tags.groups()));
+  const std::int64_t group = std::ranges::max(all_gather_number(line_->tags.groups()));
   line_->tags.use_groups(group + 1);
   return std::make_unique<TorchCommunicator>(std::move(name), world_ranks_of(members), group, line_);
 }

@@ -5,6 +5,7 @@
 
 #include "backends/process/transport.hpp"
 #include "backends/torch/communicator.hpp"
+#include "backends/torch/endings.hpp"
 #include "backends/torch/mail.hpp"
 #include "backends/torch/place.hpp"
 #include "backends/torch/watch.hpp"
@@ -23,11 +24,13 @@ class TorchTransport final : public Transport {
   std::unique_ptr<Communicator> communicator(int lane, const RankPartition& partition,
                                              const std::shared_ptr<LaneContext>& context) override;
   Mail& mail() override { return mail_; }
+  Endings* endings() override { return &endings_; }
   void fail(const std::exception_ptr& error) noexcept override;
 
  private:
   Connections connections_;
   std::unique_ptr<Rendezvous> rendezvous_;
+  NotedEndings endings_;
   Carrier carrier_;
   std::shared_ptr<LaneLine> line_;  ///< of the lane whose communicators are being made
   std::unique_ptr<FailureWatch> watch_;

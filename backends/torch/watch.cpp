@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "core/values/error.hpp"
 #include "processes/clock.hpp"
 
 namespace trigram::torch {
@@ -13,7 +14,7 @@ constexpr double watch_grace = 1;
 
 }  // namespace
 
-FailureWatch::FailureWatch(const Carrier& carrier, Rendezvous& rendezvous, const Failure& failure)
+FailureWatch::FailureWatch(const Carrier& carrier, Rendezvous& rendezvous, Failure& failure)
     : carrier_(carrier), rendezvous_(rendezvous), failure_(failure), thread_([this] { watch(); }) {}
 
 FailureWatch::~FailureWatch() {
@@ -33,6 +34,10 @@ void FailureWatch::watch() {
 }
 
 bool FailureWatch::over() {
+  if (const std::string why = carrier_.in_vain(); !why.empty()) {
+    failure_.report(std::make_exception_ptr(BackendError(why)));
+    return true;
+  }
   if (!failure_.raised()) {
     raised_since_ = 0;
   } else if (raised_since_ == 0) {

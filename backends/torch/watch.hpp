@@ -10,11 +10,12 @@
 namespace trigram::torch {
 
 /// A lane inside of torch.distributed hears nothing until its messages end. This thread ends all of them where some
-/// rank has failed, or a lane of this one has and its others make no end by themselves.
+/// rank has failed, or a lane of this one has and its others make no end by themselves; and where a lane waits for a
+/// rank that has ended.
 class FailureWatch {
  public:
   /// They outlive it.
-  FailureWatch(const Carrier& carrier, Rendezvous& rendezvous, const Failure& failure);
+  FailureWatch(const Carrier& carrier, Rendezvous& rendezvous, Failure& failure);
   ~FailureWatch();
   FailureWatch(const FailureWatch&) = delete;
   FailureWatch& operator=(const FailureWatch&) = delete;
@@ -25,7 +26,7 @@ class FailureWatch {
 
   const Carrier& carrier_;
   Rendezvous& rendezvous_;
-  const Failure& failure_;
+  Failure& failure_;
   double raised_since_ = 0;  ///< by seconds_now; 0: it is not
   std::mutex mutex_;
   std::condition_variable changed_;

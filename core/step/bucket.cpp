@@ -1,6 +1,7 @@
 #include "core/step/bucket.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/values/error.hpp"
@@ -95,14 +96,29 @@ Buffer whole_of(const BucketLayout& planned, const std::vector<ParameterView>& m
 
 }  // namespace
 
-BucketPlan plan_buckets(const std::vector<Parameter>& parameters, const BucketOptions& options, bool phantom) {
+std::vector<std::int64_t> cycles_of_layers(std::span<const double> backward_seconds, double cycle) {
+  constexpr double rounding = 1e-9;
+  std::vector<std::int64_t> cycles(backward_seconds.size(), 0);
+  double ended = 0;
+  for (std::size_t layer = cycles.size(); cycle > 0 && layer-- > 0;) {
+    ended += backward_seconds[layer];
+    cycles[layer] = static_cast<std::int64_t>(std::ceil(ended / cycle - rounding));
+  }
+  return cycles;
+}
+
+BucketPlan plan_buckets(const std::vector<Parameter>& parameters, const BucketOptions& options, bool phantom,
+                        std::span<const double> backward_seconds) {
   require(options.bytes >= 0, "a bucket size of " + std::to_string(options.bytes) + " bytes is negative");
   require(options.alignment >= 1, "a bucket alignment of " + std::to_string(options.alignment) + " is not positive");
+  const std::vector<std::int64_t> cycles = cycles_of_layers(backward_seconds, options.cycle);
+  const auto cycle_of = [&](int layer) { return cycles.empty() ? 0 : cycles[static_cast<std::size_t>(layer)]; };
   BucketPlan plan;
   bool open = false;
   for (int i = static_cast<int>(parameters.size()) - 1; i >= 0; --i) {
     const Parameter& parameter = parameters[static_cast<std::size_t>(i)];
-    if (open && plan.buckets.back().shape.dtype != parameter.dtype) {
+    if (open && (plan.buckets.back().shape.dtype != parameter.dtype ||
+                 cycle_of(plan.buckets.back().first_layer) != cycle_of(parameter.layer))) {
       close(plan.buckets.back(), options);
       open = false;
     }

@@ -87,7 +87,13 @@ struct BucketOptions {
   std::int64_t bytes =
       10 * 1024 * 1024;        ///< a bucket is closed once it holds so many modelled bytes; 0: one bucket per parameter
   std::int64_t alignment = 1;  ///< elements to which a bucket's count is padded with zeros
+  double cycle = 0;  ///< seconds: a bucket is closed at each multiple of it in backward too, where layers have times
 };
+
+/// In which cycle of so many seconds the backward pass of each layer ends, by layer: layers end one after the other,
+/// the last one first, and one that ends with a cycle is in it. Tensors of one cycle are ready together, as those that
+/// Horovod fuses. All in one where `cycle` is 0.
+std::vector<std::int64_t> cycles_of_layers(std::span<const double> backward_seconds, double cycle);
 
 /// The plan alone, without memory: which parameters each bucket holds, with offsets. Shared by the trainer, costs and
 /// tests.
@@ -95,8 +101,10 @@ struct BucketPlan {
   std::vector<BucketLayout> buckets;
 };
 
-/// Parameters in reverse order, cut into buckets by modelled size; a bucket never mixes types. Padding is modelled too.
-BucketPlan plan_buckets(const std::vector<Parameter>& parameters, const BucketOptions& options, bool phantom);
+/// Parameters in reverse order, cut into buckets by modelled size, and by the cycles of `backward_seconds` of each
+/// layer where it is not empty; a bucket never mixes types. Padding is modelled too.
+BucketPlan plan_buckets(const std::vector<Parameter>& parameters, const BucketOptions& options, bool phantom,
+                        std::span<const double> backward_seconds = {});
 
 /// The memory of one rank's buckets, owned or provided by the caller, and views of it by parameter.
 class BucketStore {

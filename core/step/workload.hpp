@@ -59,8 +59,10 @@ class Workload {
   virtual bool times_update() const { return false; }  ///< its measured time of a step includes the optimizer's update
   virtual std::int64_t global_batch() const = 0;       ///< samples per step over all ranks of a data-parallel group
   virtual std::int64_t local_batch() const = 0;        ///< of this rank; 0 when its shard is empty
-  virtual double memory() const { return 0; }          ///< bytes that this rank takes beside weights and gradients
-  virtual std::string description() const = 0;         ///< "mlp 64-32-10 on digits", "mlp's loss on vgg16's clock"
+  /// What backward takes of the fullest share, by layer, where that is known before; empty where it is not.
+  virtual std::vector<double> backward_seconds() const { return {}; }
+  virtual double memory() const { return 0; }   ///< bytes that this rank takes beside weights and gradients
+  virtual std::string description() const = 0;  ///< "mlp 64-32-10 on digits", "mlp's loss on vgg16's clock"
 
   /// Allocates activations and writes initial weights, the same on every rank.
   virtual void setup(Worker& worker, std::span<const ParameterView> parameters) = 0;

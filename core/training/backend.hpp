@@ -45,6 +45,11 @@ class EnteredRank {
   /// of the runtime, and what the runtime enqueues within them, run one after the other. Without it the caller
   /// synchronizes.
   virtual void follow(void* /*stream*/) {}
+  /// The caller, all of whose ranks take as many steps, has begun so many: a wait for a rank that told an earlier end
+  /// is in vain, and fails with that as its reason, where a backend can tell.
+  virtual void begin_step(std::int64_t /*begun*/) {}
+  /// The caller takes no further step: before whatever else it does until it leaves.
+  virtual void tell_end(std::int64_t /*steps*/) {}
   /// Ends successfully: gathers the result bytes of all ranks on every rank. Collective, once; runtime() must not be
   /// used afterwards.
   virtual Outcome leave(const std::vector<std::byte>& result) = 0;

@@ -60,10 +60,10 @@ class Trainer {
       : runtime_(runtime),
         options_(options),
         worker_(runtime, 0, options.relaxation),
-        trains_(worker_.rank() < training_ranks(options, worker_.world())),
+        trains_(worker_.rank() < training_ranks(options, worker_.world_size())),
         workload_(open_workload(options, worker_.mesh(), runtime.rank())),
         model_(holds_first_model(worker_.mesh()) ? std::move(first)
-                                                 : std::make_shared<const PlannedModel>(*workload_, options.buckets)),
+                                                 : std::make_shared<const PlannedModel>(*workload_, options)),
         store_(worker_.device, model_->parameters, std::shared_ptr<const BucketPlan>(model_, &model_->plan)),
         step_(worker_, store_.buckets(), parts_of(options, *workload_)),
         accumulation_(worker_.device, store_.buckets(), options.accumulate),
@@ -378,8 +378,10 @@ class Trainer {
 
 }  // namespace
 
-PlannedModel::PlannedModel(const Workload& workload, const BucketOptions& options)
-    : parameters(workload.parameters()), plan(plan_buckets(parameters, options, workload.phantom())) {}
+PlannedModel::PlannedModel(const Workload& workload, const TrainingOptions& options)
+    : parameters(workload.parameters()),
+      plan(plan_buckets(parameters, options.buckets, workload.phantom(),
+                        options.relaxation.overlap ? workload.backward_seconds() : std::vector<double>())) {}
 
 RankReport train(RankRuntime& runtime, const TrainingOptions& options, std::shared_ptr<const PlannedModel> first) {
   Trainer trainer(runtime, options, std::move(first));

@@ -16,7 +16,8 @@ class Workload;
 /// A workload's parameters and how they are fused. Ranks of a process that hold the same model share one: a
 /// simulation of thousands would else spend its time and memory on copies of names and dimensions.
 struct PlannedModel {
-  PlannedModel(const Workload& workload, const BucketOptions& options);
+  /// What does not overlap with backward is ready all at once, and cut by no cycle.
+  PlannedModel(const Workload& workload, const TrainingOptions& options);
 
   std::vector<Parameter> parameters;
   BucketPlan plan;

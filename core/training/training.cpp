@@ -149,7 +149,7 @@ Checked check(TrainingOptions options, const World& asked, const Backend& backen
   const auto algorithm = Algorithms::make(options.algorithm);
   const RankMap map = check_products(*algorithm, options, world, backend);
   auto workload = open_workload(options, map.mesh(), 0);
-  auto model = std::make_shared<const PlannedModel>(*workload, options.buckets);
+  auto model = std::make_shared<const PlannedModel>(*workload, options);
   const BucketPlan& plan = model->plan;
   check_types(plan, "workload " + in_quotes(options.workload) + ": ");
   check_memory(options, world, backend, *workload, plan.buckets);

@@ -26,6 +26,12 @@ double polynomial(int degree, double u) {
 
 }  // namespace
 
+Spread times(Spread spread, double factor) {
+  for (double* one : {&spread.median, &spread.of_68.least, &spread.of_68.most, &spread.of_95.least, &spread.of_95.most})
+    *one *= factor;
+  return spread;
+}
+
 Spread spread_of(std::vector<double> values) {
   std::ranges::sort(values);
   const auto central = [&](double share) {

@@ -20,6 +20,9 @@ struct Spread {
   CentralRange of_68, of_95;  ///< in which 68 and 95 % of them lie, as many below as above
 };
 
+/// The spread of values so many times as large.
+Spread times(Spread spread, double factor);
+
 /// Quantiles between the two nearest values. Of no values NaN.
 Spread spread_of(std::vector<double> values);
 

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <functional>
 
-#include "experiments/fit/predictor.hpp"
-
 namespace trigram {
 namespace {
 
@@ -79,6 +77,17 @@ UncertainTime time_of(const Asked& asked, const std::vector<Point>& points, cons
 }
 
 }  // namespace
+
+UncertainTime times(UncertainTime time, double factor) {
+  time.seconds = times(time.seconds, factor);
+  for (WithErrorBar& draw : time.draws) draw.value *= factor;
+  return time;
+}
+
+Predicted predicted_as_written(const UncertainQuestion& question) {
+  const Measurement row = measurement_of(question, question.run);
+  return Predictor(1).predict({{&row, question.run.at("cluster"), {}}}).front();
+}
 
 std::vector<UncertainTime> uncertain_times(const std::vector<UncertainQuestion>& questions, const Draws& draws) {
   std::vector<Asked> asked;

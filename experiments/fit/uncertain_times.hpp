@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/fit/chances.hpp"
+#include "experiments/fit/predictor.hpp"
 #include "experiments/fit/spread.hpp"
 
 namespace trigram {
@@ -34,6 +35,9 @@ struct UncertainTime {
   std::vector<WithErrorBar> draws;                     ///< each as simulated, with the model's own error
 };
 
+/// The same with all seconds so many times as many.
+UncertainTime times(UncertainTime time, double factor);
+
 /// What shares call the error of the model.
 inline constexpr const char* the_model = "the model itself";
 
@@ -45,6 +49,9 @@ inline constexpr double error_without_measurements = 0.38;
 /// same quantile in all. Drawn are all ranges, of systems and of clusters, and how far off the model itself is by the
 /// cluster's calibration, or, where it has none, by `error_without_measurements`. Throws what a simulation throws.
 std::vector<UncertainTime> uncertain_times(const std::vector<UncertainQuestion>& questions, const Draws& draws);
+
+/// One question at the values that files state, simulated fluidly.
+Predicted predicted_as_written(const UncertainQuestion& question);
 
 /// The probability that each of these, of the same draws, is the least: in each draw by the model's own error, which is
 /// another one for each, and the mean over draws.

@@ -11,10 +11,11 @@
 namespace trigram {
 namespace {
 
-constexpr std::array<std::int64_t, 3> probed_counts{1 << 12, 1 << 15, 1 << 18};
+/// From one element, which shows what a call takes, to more than a cache holds, which shows what an element takes.
+constexpr std::array<std::int64_t, 5> probed_counts{1, 1 << 12, 1 << 15, 1 << 18, 1 << 22};
 
-/// A sample goes through so many elements, so that ranks that share a core take turns within it.
-constexpr std::int64_t elements_of_sample = 1 << 18;
+/// A sample goes through so many elements, so that ranks that share a core take turns within it, in so many calls.
+constexpr std::int64_t elements_of_sample = 1 << 18, most_calls = 1 << 6;
 
 std::vector<std::string> codecs_of(const std::string& kind) {
   std::vector<std::string> names;
@@ -63,7 +64,7 @@ double seconds_of_call(RankRuntime& runtime, ProbedCodec& codec, const std::stri
   codec.run("encode", count);  // a frame of this size, for those that decode
   codec.run(step, count);      // brings code and data close
   lane.device->synchronize();
-  const std::int64_t calls = elements_of_sample / count;
+  const std::int64_t calls = std::clamp<std::int64_t>(elements_of_sample / count, 1, most_calls);
   const double begin = runtime.now();
   for (std::int64_t i = 0; i < calls; ++i) codec.run(step, count);
   lane.device->synchronize();

@@ -82,16 +82,25 @@ std::string nanoseconds(double seconds) {
   return decimal(of_a_second * seconds, digits) + "ns";
 }
 
-/// codec/step/call/element of each codec; none where none was measured.
+/// "1..4194304"
+std::string elements_text(const MeasuredLine& fit) {
+  const auto elements = [](const MeasuredPoint& point) { return std::to_string(std::llround(point.median.amount)); };
+  return elements(fit.points.front()) + ".." + elements(fit.points.back());
+}
+
+/// codec/step/call/element/elements of each codec; none where none was measured.
 std::string codec_keys(const std::vector<MeasuredLine>& codecs) {
   if (codecs.empty()) return "";
   std::string rates;
   double worst = 0;
   for (const MeasuredLine& fit : codecs) {
     worst = std::max(worst, fit.worst_residual());
-    rates += " " + fit.name + "/" + format_quantity(fit.line.alpha, Unit::seconds) + "/" + nanoseconds(fit.line.beta);
+    rates += " " + fit.name + "/" + format_quantity(fit.line.alpha, Unit::seconds) + "/" + nanoseconds(fit.line.beta) +
+             "/" + elements_text(fit);
   }
-  return "\n# Codecs with their default parameters, seconds a call and an element; off by at most " +
+  return "\n# Codecs with their default parameters, seconds a call and an element, and calls of how many elements; off "
+         "by "
+         "at most " +
          whole_percent(worst) + ".\ncodec_rates =" + rates + "\n";
 }
 

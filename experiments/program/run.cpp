@@ -4,12 +4,10 @@
 #include "core/values/decimal.hpp"
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
-#include "experiments/program/command_line.hpp"
-#include "experiments/program/flags_of_run.hpp"
-#include "experiments/program/tables.hpp"
-#include "experiments/program/uncertainty.hpp"
-#include "experiments/record/arithmetic.hpp"
-#include "experiments/record/report_file.hpp"
+#include "experiments/program/flags/command_line.hpp"
+#include "experiments/program/flags/flags_of_run.hpp"
+#include "experiments/program/run_uncertainty.hpp"
+#include "experiments/program/tables/tables.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/record/warnings.hpp"
 #include "experiments/settings/shell_word.hpp"
@@ -20,7 +18,7 @@ namespace trigram {
 namespace {
 
 std::vector<Params::Declared> with_uncertainty(std::vector<Params::Declared> flags) {
-  for (Params::Declared flag : declared_flags<UncertaintyFlags>("trigram run")) {
+  for (Params::Declared flag : declared_flags<RunUncertaintyFlags>("trigram run")) {
     flag.group = "how well it is known";
     flags.push_back(flag);
   }
@@ -132,25 +130,13 @@ TellRemains remains_of(const Arguments& arguments, const RunConfig& config) {
   };
 }
 
-/// What draws say of the iteration, beside the run's own answer: printed, and kept in its run.json.
-void add_uncertainty(const Settings& given, const UncertaintyFlags& flags, const RunConfig& config,
-                     nlohmann::json& run) {
-  constexpr int jobs = 2;
-  const UncertainTime time = uncertain_times({{given, "", ""}}, flags.with(jobs)).front();
-  const double arithmetic =
-      arithmetic_seconds(run["summary"], static_cast<double>(config.training.steps), config.backend.parameters);
-  run["uncertainty"] = uncertainty_facts(time, flags, arithmetic);
-  write_file(config.out / "run.json", run.dump(1) + "\n");
-  std::cout << uncertainty_lines(time, flags, config.place.where(), arithmetic);
-}
-
 int run(const Arguments& arguments) {
   if (run_command_line().helped(arguments)) return 0;
-  const auto [own, given] = parted(given_settings(arguments), declared_flags<UncertaintyFlags>("trigram run"));
+  const auto [own, given] = parted(given_settings(arguments), declared_flags<RunUncertaintyFlags>("trigram run"));
   Params own_flags = as_params("trigram run", own);
-  const UncertaintyFlags uncertainty(own_flags);
+  const RunUncertaintyFlags uncertainty(own_flags);
   const RunConfig config("trigram run", given);
-  require(uncertainty.draws == 0 || config.backend.make()->simulated(),
+  require(!uncertainty.given || uncertainty.draws == 0 || config.backend.make()->simulated(),
           "trigram run: --uncertainty draws from what a simulated cluster states; backend ",
           Quoted(config.backend.backend), " is none: use --backend sim, or leave --uncertainty out");
   std::optional<nlohmann::json> run;
@@ -163,7 +149,7 @@ int run(const Arguments& arguments) {
   if (!run) return 0;
   print_warnings(warnings_of((*run)["backend"]));
   print_summary(*run, config);
-  if (uncertainty.draws > 0) add_uncertainty(given, uncertainty, config, *run);
+  if (uncertainty.draws > 0) std::cout << draw_uncertainty(given, uncertainty, config, *run);
   return 0;
 }
 

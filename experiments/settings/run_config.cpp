@@ -75,6 +75,9 @@ void read_how_it_communicates(Params& flags, TrainingOptions& training) {
   training.relaxation.hierarchy = parse_hierarchy(flags.get("hierarchy", "none", "none, leader or all_nics"));
   training.buckets.bytes = static_cast<std::int64_t>(
       flags.get("bucket-size", "10MiB", Unit::bytes, "a bucket is closed at this size; 0: a bucket a parameter"));
+  training.buckets.cycle = flags.get("cycle-time", "0s", Unit::seconds,
+                                     "gradients that are ready in one such piece of backward are fused, and no others, "
+                                     "where a profile says how long its layers take; 0s: by size alone");
   training.buckets.alignment =
       flags.get("bucket-alignment", std::int64_t{1}, "elements to which buckets are padded", {1, 1 << 30});
 }

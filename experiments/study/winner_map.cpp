@@ -22,6 +22,33 @@ using MapPoint = std::pair<std::string, std::string>;
 struct Contender {
   std::string row;
   WithErrorBar took;
+  std::optional<UncertainTime> drawn;
+};
+
+/// How probable it is that one is faster than another, and each the fastest of all: by draws where all have them.
+class Contest {
+ public:
+  explicit Contest(const std::vector<Contender>& all)
+      : all_(all), drawn_(std::ranges::all_of(all, [](const Contender& one) { return one.drawn.has_value(); })) {}
+
+  double chance_of_less(const Contender& one, const Contender& other) const {
+    return drawn_ ? ::trigram::chance_of_less(*one.drawn, *other.drawn)
+                  : ::trigram::chance_of_less(one.took, other.took);
+  }
+
+  std::vector<double> chances() const {
+    std::vector<WithErrorBar> bars;
+    std::vector<const UncertainTime*> draws;
+    for (const Contender& one : all_) {
+      bars.push_back(one.took);
+      if (drawn_) draws.push_back(&*one.drawn);
+    }
+    return drawn_ ? chances_of_least(draws) : chances_of_least(bars);
+  }
+
+ private:
+  const std::vector<Contender>& all_;
+  bool drawn_;
 };
 
 /// The value of a swept key: the point's, or that of the cluster as it is, which run.json has.
@@ -47,13 +74,12 @@ Winner winner_of(const Study& study, const MapPoint& place, std::vector<Contende
   const auto value = [](const Contender& one) { return one.took.value; };
   const Contender& best = *std::ranges::min_element(all, {}, value);
   Winner winner{place.first, place.second, best.row, best.took.value, best.took.error, {}, {}, {}};
-  std::vector<WithErrorBar> took;
+  const Contest contest(all);
   for (const Contender& one : all) {
-    took.push_back(one.took);
-    if (one.row == best.row || chance_of_less(best.took, one.took) < called) winner.not_called.push_back(one.row);
+    if (one.row == best.row || contest.chance_of_less(best, one) < called) winner.not_called.push_back(one.row);
     if (one.row == study.map->against) winner.speedup = one.took.value / best.took.value;
   }
-  const std::vector<double> chances = chances_of_least(took);
+  const std::vector<double> chances = contest.chances();
   for (std::size_t i = 0; i < all.size(); ++i) winner.chances.emplace_back(all[i].row, chances[i]);
   return winner;
 }
@@ -99,16 +125,20 @@ StepsToGoal steps_to_goal(const Study& study, const std::vector<StudyResult>& le
 }
 
 std::vector<Winner> winners(const Study& study, const std::vector<StudyResult>& results,
-                            const std::optional<StepsToGoal>& steps) {
+                            const std::optional<StepsToGoal>& steps, const DrawnTimes& drawn) {
   std::vector<MapPoint> places;
   std::map<MapPoint, std::vector<Contender>> contenders;
   for (const StudyResult& result : results) {
-    double value = measured(study, result);
-    if (steps) value *= steps->contains(result.point.row) ? steps->at(result.point.row) : std::nan("");
+    double factor = 1;
+    if (steps) factor = steps->contains(result.point.row) ? steps->at(result.point.row) : std::nan("");
+    const double value = factor * measured(study, result);
     const MapPoint place(value_of(study.sweep[0], result), value_of(study.sweep[1], result));
     if (!contenders.contains(place)) places.push_back(place);
     std::vector<Contender>& here = contenders[place];
-    if (std::isfinite(value) && value > 0) here.push_back({result.point.row, {value, error_of(study, result)}});
+    if (!std::isfinite(value) || value <= 0) continue;
+    here.push_back({result.point.row, {value, error_of(study, result)}, {}});
+    if (const auto found = drawn.find(result.folder); found != drawn.end())
+      here.back().drawn = times(found->second, factor);
   }
   std::vector<Winner> all;
   for (const MapPoint& place : places) {
@@ -118,11 +148,11 @@ std::vector<Winner> winners(const Study& study, const std::vector<StudyResult>& 
 }
 
 std::string winners_csv(const Study& study, const std::vector<StudyResult>& results,
-                        const std::optional<StepsToGoal>& steps) {
+                        const std::optional<StepsToGoal>& steps, const DrawnTimes& drawn) {
   std::string text = "kind," + quoted(study.sweep[0].key) + "," + quoted(study.sweep[1].key) +
                      ",best,value,error,chance,not_called,speedup,advised,chances\n" +
-                     csv_lines("iteration", winners(study, results, {}));
-  return steps ? text + csv_lines("goal", winners(study, results, steps)) : text;
+                     csv_lines("iteration", winners(study, results, {}, drawn));
+  return steps ? text + csv_lines("goal", winners(study, results, steps, drawn)) : text;
 }
 
 nlohmann::json map_facts(const Study& study, const std::vector<StudyResult>& own,

@@ -38,6 +38,7 @@ class OnProfile : public Workload {
   bool times_update() const override { return profile_->times_update(); }
   std::int64_t global_batch() const override { return model_->global_batch(); }
   std::int64_t local_batch() const override { return model_->local_batch(); }
+  std::vector<double> backward_seconds() const override { return profile_->backward_seconds(); }
   double memory() const override { return model_->memory(); }
   std::string description() const override {
     return model_->description() + ": its loss on " + profile_->name() + "'s clock";

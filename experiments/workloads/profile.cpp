@@ -93,6 +93,15 @@ void Profile::open(const Shard& shard) {
   require(shard.global_batch >= 0, "a global batch of " + std::to_string(shard.global_batch) + " samples is negative");
   global_batch_ = shard.global_batch > 0 ? shard.global_batch : batch_ * shard.world;
   local_batch_ = part_count(global_batch_, shard.world, shard.rank);
+  fullest_batch_ = (global_batch_ + shard.world - 1) / shard.world;
+}
+
+std::vector<double> Profile::backward_seconds() const {
+  if (clock_ == Clock::roofline) return {};
+  std::vector<double> seconds;
+  for (const Layer& layer : layers_)
+    seconds.push_back(layer.backward_seconds * static_cast<double>(fullest_batch_) / static_cast<double>(batch_));
+  return seconds;
 }
 
 std::string Profile::description() const {

@@ -35,6 +35,7 @@ class Profile : public Workload {
   bool times_update() const override { return clock_ == Clock::measured_step || rest_seconds() > 0; }
   std::int64_t global_batch() const override { return global_batch_; }
   std::int64_t local_batch() const override { return local_batch_; }
+  std::vector<double> backward_seconds() const override;
   std::string description() const override;
 
   void setup(Worker&, std::span<const ParameterView>) override {}
@@ -72,7 +73,7 @@ class Profile : public Workload {
   double rest_ = 0;
   double forward_fraction_;
   std::int64_t global_batch_ = 0;
-  std::int64_t local_batch_ = 0;
+  std::int64_t local_batch_ = 0, fullest_batch_ = 0;
 };
 
 }  // namespace trigram

@@ -8,7 +8,8 @@ import torch
 from torch.utils import dlpack
 
 from .device import Place
-from .parts import Whole
+from .masters import Mastered
+from .parts import Whole, described
 
 INSTEAD = "convert and move the model (model.to) before with_trigram, not after"
 
@@ -49,6 +50,7 @@ class BucketMemory:
     def __init__(self, names: Sequence[str], parts: Sequence[Whole], buckets: Sequence[Sequence[int]], place: Place) -> None:
         """Moves weights there. `parts`: what this process has of each parameter. `buckets`: which of them each holds, in what order."""
         self.names, self._parts = list(names), list(parts)
+        self._masters = [(index, part) for index, part in enumerate(parts) if isinstance(part, Mastered)]
         self.parameters = [one.parameter for one in parts]
         self.weights: list[torch.Tensor] = []
         """By bucket."""
@@ -66,9 +68,7 @@ class BucketMemory:
                     one = parts[index].memory
                     end = begin + one.numel()
                     weights, gradients = (placed(flat[begin:end], one) for flat in bucket)
-                    weights.copy_(one)
-                    parts[index].move(weights)
-                    parts[index].attach(None)
+                    parts[index].settle(weights)
                     views[index] = weights, gradients
                     if type(parts[index]) is Whole:
                         self.slices[id(self.parameters[index])] = Slice(self, len(self.weights), begin, end)
@@ -80,43 +80,79 @@ class BucketMemory:
         self.gradients = [views[index][1] for index in range(len(parts))]
         """By parameter."""
         self.places = [one.data_ptr() for one in self.homes]
-        """The addresses of weights, by parameter."""
+        """The addresses of those, by parameter."""
         self.indices = {id(one): index for index, one in enumerate(self.parameters)}
         """Of parameters, by `id`."""
         in_use.add(self)
 
+    def mastered(self) -> list[torch.Tensor]:
+        """Parameters that have masters in buckets."""
+        return [part.memory for _, part in self._masters]
+
+    def tensors(self) -> list[torch.Tensor]:
+        """All weights: those of buckets, and parameters that have masters there."""
+        return [*self.weights, *self.mastered()]
+
+    def kept(self) -> list[torch.Tensor]:
+        """Copies of all weights, for `put_back`."""
+        return [one.clone() for one in self.tensors()]
+
+    def put_back(self, kept: Sequence[torch.Tensor]) -> None:
+        """Weights are those of then."""
+        with torch.no_grad():
+            for mine, then in zip(self.tensors(), kept):
+                mine.copy_(then)
+        for _, part in self._masters:
+            part.forget()
+
     def bring_home(self) -> None:
         """Weights that somebody has put elsewhere, as optimizers do that give a parameter other memory (p.data = …), come back to their
         bucket. Raises RuntimeError for what does not fit there."""
-        for index, part in enumerate(self._parts):
-            one = part.memory
-            if one.data_ptr() == self.places[index] and one.dtype == torch.float32:
+        for name, part, home in zip(self.names, self._parts, self.homes):
+            if part.is_at(home):
                 continue
-            home = self.homes[index]
-            now, before = described(one), described(home)
-            if now != before:
-                raise RuntimeError(f"parameter '{self.names[index]}' has left its bucket, since with_trigram moved it there: it is {now}, and "
-                                   f"was {before}; {INSTEAD}")
-            home.copy_(one)
-            part.move(home)
+            if not part.fits(home):
+                raise RuntimeError(f"parameter '{name}' has left its bucket, since with_trigram moved it there: it is {described(part.memory)}, "
+                                   f"and was {described(part.like(home))}; {INSTEAD}")
+            part.return_to(home)
+
+    def follow(self) -> None:
+        """Masters are what was made of their parameters, of those that are still of their type."""
+        with torch.no_grad():
+            for index, part in self._masters:
+                if part.fits(self.homes[index]):
+                    part.return_to(self.homes[index])
+
+    def follow_gradients(self) -> None:
+        """The same of gradients, which somebody may have changed in a step, as by clipping."""
+        with torch.no_grad():
+            for index, part in self._masters:
+                part.return_gradient(self.gradients[index])
+
+    def hand_out(self) -> None:
+        """Parameters are what was made of their masters."""
+        with torch.no_grad():
+            for index, part in self._masters:
+                part.hand_out(self.homes[index])
+
+    def hand_out_gradients(self) -> None:
+        """The same of gradients."""
+        with torch.no_grad():
+            for index, part in self._masters:
+                part.hand_out_gradient(self.gradients[index])
 
     def zero_gradients(self) -> None:
         """And parameters have them, but those that are frozen."""
         for sums in self.sums:
             sums.zero_()
         for part, view in zip(self._parts, self.gradients):
-            part.attach(view if part.parameter.requires_grad else None)
+            part.begin(view)
 
     def gather(self, index: int) -> torch.Tensor:
         """The gradient of a parameter in its bucket, wherever it has come; 0 where there is none."""
-        part, view = self._parts[index], self.gradients[index]
-        gradient = part.gradient
+        view = self.gradients[index]
         with torch.no_grad():
-            if gradient is None:
-                view.zero_()
-            elif gradient.data_ptr() != view.data_ptr():
-                part.without_padding(view).copy_(gradient)
-        part.attach(view if part.parameter.requires_grad else None)
+            self._parts[index].collect(view)
         return view
 
     def gradients_here(self) -> list[torch.Tensor]:
@@ -125,17 +161,13 @@ class BucketMemory:
 
     def give_back(self) -> None:
         """Each parameter and its gradient get memory of their own, bucket by bucket, which nobody else may have in use."""
-        for index, part in enumerate(self._parts):
-            part.move(part.memory.clone(memory_format=torch.preserve_format))
-            if part.gradient is not None:
-                part.attach(self.gather(index).clone(memory_format=torch.preserve_format))
+        with torch.no_grad():
+            for part, view in zip(self._parts, self.gradients):
+                part.leave(view)
+        self._masters = []
         self.weights, self.sums, self.homes, self.gradients = [], [], [], []
         in_use.discard(self)
 
 
 in_use: "weakref.WeakSet[BucketMemory]" = weakref.WeakSet()
 
-
-def described(one: torch.Tensor) -> str:
-    """What a place in a bucket has to fit."""
-    return f"{one.dtype} of shape {list(one.shape)} and strides {list(one.stride())} on {one.device}"

@@ -68,8 +68,9 @@ class Collectives:
     def _call(self, collective: str, tensors: Sequence[torch.Tensor], op: str = "sum", peer: int = 0, each: int = 0,
               peers: Sequence[int] = (), sent: int = 0) -> None:
         call = Call(collective, tensors, op, peer, each, list(peers), sent)
-        call.check(self.size, self._place)
-        self._perform(call)
+        with torch._C.DisableTorchFunction():  # nothing is computed, and tensors that stand for larger ones answer slowly
+            call.check(self.size, self._place)
+            self._perform(call)
 
     def all_reduce(self, x: torch.Tensor, op: str = "sum") -> torch.Tensor:
         """x = op ("sum", "mean", "min", "max") over all ranks, on every rank."""

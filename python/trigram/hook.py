@@ -8,6 +8,7 @@ import torch.distributed as dist
 from . import overflow
 from .device import Place
 from .library import require_gradients_only
+from .masters import tell_what_travels
 from .model import check_bucket, check_memory
 from .rank import Rank
 
@@ -35,6 +36,7 @@ class Hook(Rank):
         self._seen: list[torch.Tensor] = []
         self._waiting: list[tuple["torch.futures.Future[torch.Tensor]", torch.Tensor]] = []
         self._places: list[int] = []
+        self._sums: list[torch.Tensor] = []  # by bucket: itself, or its copy in f32, in which ranks add
         # Without annotations, of which DDP would allow none but its own.
         model.register_comm_hook(self, lambda hook, bucket: hook._exchange(bucket))
 
@@ -67,11 +69,14 @@ class Hook(Rank):
         self._open_session(self._settings, [{"name": f"bucket {len(backwards) - 1 - index}", "count": one.numel(), "dimensions": [one.numel()]}
                                             for index, one in enumerate(backwards)], loop_updates=True, place=self._place)
         self._require_the_group()
+        tell_what_travels(self.rank, [one.dtype for one in self._seen], "buckets")
         if self._scaler is not None:
             self._overflow = overflow.Overflow(self._session, self._scaler, self._place)
         self._places = [one.data_ptr() for one in self._seen]
-        self._weights = [torch.zeros_like(one) for one in backwards]
-        self._session.adopt([one.data_ptr() for one in self._weights], self._places[::-1], [one.numel() for one in backwards])
+        self._sums = [one if one.dtype == torch.float32 else one.float() for one in self._seen]
+        self._weights = [torch.zeros_like(one) for one in self._sums[::-1]]
+        self._session.adopt([one.data_ptr() for one in self._weights], [one.data_ptr() for one in self._sums[::-1]],
+                            [one.numel() for one in backwards])
 
     def _require_the_group(self) -> None:
         members = dist.get_world_size(self._group)
@@ -90,20 +95,23 @@ class Hook(Rank):
             if self._overflow is not None:
                 self._overflow.begin()
             self._session.begin(float(self._optimizer.param_groups[0]["lr"]) if self._optimizer is not None else 1.0)
+        sums = self._sums[index]
+        if sums.data_ptr() != gradients.data_ptr():
+            sums.copy_(gradients)
         if self._overflow is not None:
-            self._overflow.look(gradients)
+            self._overflow.look(sums)
         self._session.tensor_ready(len(self._places) - 1 - index)
         future = self._place.future()
         self._waiting.append((future, gradients))
         if bucket.is_last():
             self._session.gradients_end()
             if self._overflow is not None:
-                self._overflow.agree([whole for _, whole in self._waiting])
+                self._overflow.agree(self._sums)
             self._session.end()
             if self._overflow is not None:
                 self._overflow.end()
-            for waiting, whole in self._waiting:
-                waiting.set_result(whole)
+            for (waiting, whole), mean in zip(self._waiting, self._sums):
+                waiting.set_result(whole if whole.data_ptr() == mean.data_ptr() else whole.copy_(mean))
             self._waiting.clear()
         return future
 

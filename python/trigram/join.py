@@ -65,7 +65,7 @@ class Join:
         if all(self._trains) or not self._steps.gradients_alone:
             return
         root = self._first()
-        self._steps.share([*self._memory.weights, *self._steps.buffers()], root)
+        self._steps.share([*self._memory.tensors(), *self._steps.buffers()], root)
         for optimizer in self._optimizers:
             self._take_over(optimizer, root)
 

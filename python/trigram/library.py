@@ -56,11 +56,12 @@ def library() -> ctypes.CDLL:
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
                  "has_ended": [Handle], "fail": [Handle, text],
                  "require_gradients_only": [text, text], "close": [Handle], "transport": [ctypes.c_void_p] * 2}
-    arguments |= group_arguments() | lane_arguments() | optimizer_arguments() | overflow_arguments()
+    arguments |= group_arguments() | lane_arguments() | optimizer_arguments() | overflow_arguments() | member_arguments()
     for name, types in arguments.items():
         getattr(loaded, f"trigram_{name}").argtypes = types
     loaded.trigram_reply.restype = text
-    for name in ("fail", "close", "group_close", "chunk", "moments", "lane_fail", "transport"):
+    loaded.trigram_kept.restype = Handle
+    for name in ("fail", "close", "group_close", "chunk", "moments", "lane_fail", "transport", "kept_bytes", "kept_drop"):
         getattr(loaded, f"trigram_{name}").restype = None
     return loaded
 
@@ -98,6 +99,14 @@ def overflow_arguments() -> dict[str, list[Any]]:
             "state_is_finite": [Handle, ctypes.POINTER(ctypes.c_int)]}
 
 
+def member_arguments() -> dict[str, list[Any]]:
+    """Of what trigram.members calls."""
+    number, text, whole = ctypes.c_int64, ctypes.c_char_p, ctypes.c_int
+    return {"kept": [], "kept_bytes": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "kept_drop": [Handle],
+            "border": [Handle, Handle], "take_over": [Handle, Handle], "member_epochs": [text, whole, number],
+            "hand_over": [text, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number), whole, Handle]}
+
+
 def reply() -> str:
     text: bytes = library().trigram_reply()
     return text.decode("utf-8", "replace")
@@ -129,9 +138,9 @@ class Session:
     """This process as a rank, until it has finished: the hooks of a step, in their order."""
 
     def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool, place: Place,
-                 ended: Callable[[], str], moments: "Optional[JobMoments]" = None) -> None:
+                 ended: Callable[[], None], moments: "Optional[JobMoments]" = None) -> None:
         """`place`: where all memory lies that hooks are told of. `ended` is called where a failure has ended the session,
-        before that is raised, and gives what to add to its message. `hooks`: of an algorithm in Python, whose own errors are raised as they are."""
+        before that is raised. `hooks`: of an algorithm in Python, whose own errors are raised as they are."""
         self._handle = Handle()
         self._library = library()
         self._place = place
@@ -153,11 +162,9 @@ class Session:
 
     def _check(self, status: int) -> None:
         if status != 0 and self._library.trigram_has_ended(self._handle):
-            text, more = reply(), self._ended()
+            self._ended()
             if self._moments is not None and self._moments.error is not None:
                 raise self._moments.error
-            if more:
-                raise RuntimeError(text + more)
         check(status)
 
     def _moment(self, function: Callable[..., int], *arguments: Any) -> None:
@@ -192,6 +199,14 @@ class Session:
 
     def go_on_from(self, state: bytes) -> None:
         self._moment(self._library.trigram_go_on_from, state, len(state))
+
+    def border(self, kept: Handle) -> None:
+        """What other members would go on from, between two steps."""
+        self._moment(self._library.trigram_border, kept)
+
+    def take_over(self, handed: Handle) -> None:
+        """What members of before have left, before `adopt`."""
+        self._check(self._library.trigram_take_over(self._handle, handed))
 
     def keep(self) -> None:
         """Remembers what the algorithm keeps, before a step."""

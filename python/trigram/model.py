@@ -7,6 +7,7 @@ import torch
 from torch.nn.parallel import DistributedDataParallel
 
 from . import device
+from .masters import TYPES as MASTERED
 from .parts import Shard, Whole
 
 Named = Sequence[tuple[str, torch.nn.Parameter]]
@@ -63,24 +64,28 @@ def only_on_this_rank(model: torch.nn.Module) -> set[int]:
 
 def check_memory(model: torch.nn.Module, named: Named, parts: Sequence[Whole] = ()) -> device.Place:
     """Where the model lies. Raises ValueError for what the library cannot read: it takes addresses of whole tensors in one place,
-    and those of the parameters in `named` as f32. `parts`: of those, in their order, where parameters may be shards."""
+    and those of the parameters in `named` as f32, or of masters in f32. `parts`: of those, in their order, where parameters may be shards."""
     shards = {id(one.parameter) for one in parts if isinstance(one, Shard)}
     for name, one in named:
         if hasattr(one, "device_mesh") and id(one) not in shards:
             raise ValueError(f"parameter '{name}' is a DTensor, of which each rank holds a part, and fully_shard has not made it; give whole "
                              "parameters, or call fully_shard for the model")
-        if one.dtype != torch.float32:
-            raise ValueError(f"parameter '{name}' is of {one.dtype}; keep parameters in torch.float32 (model.float()), and "
-                             "compute in less by torch.autocast")
+        if one.dtype not in (torch.float32, *MASTERED):
+            raise ValueError(f"parameter '{name}' is of {one.dtype}, of which no master in float32 can be made; keep parameters in torch.float32 "
+                             "(model.float()), or in " + ", ".join(map(str, MASTERED)))
     listed = (("parameter", model.named_parameters()), ("buffer", model.named_buffers()))
     return device.place_of((f"{kind} '{name}'", one) for kind, tensors in listed for name, one in tensors)
 
 
+def require_f32(named: Named, instead: str) -> None:
+    """Raises ValueError for a parameter of another type, for which nobody keeps a master there, with what to do instead."""
+    for name, one in named:
+        if one.dtype != torch.float32:
+            raise ValueError(f"parameter '{name}' is of {one.dtype}; keep parameters in torch.float32 (model.float()), and {instead}")
+
+
 def check_bucket(index: int, gradients: torch.Tensor, place: device.Place) -> None:
-    """Raises ValueError for a bucket of DistributedDataParallel that does not hold f32 where its model is."""
-    if gradients.dtype != torch.float32:
-        raise ValueError(f"bucket {index} of DistributedDataParallel is of {gradients.dtype}; keep gradients in torch.float32, "
-                         "without mixed_precision")
+    """Raises ValueError for a bucket of DistributedDataParallel that is not where its model is."""
     place.check(f"bucket {index} of DistributedDataParallel", gradients, "move the model before DistributedDataParallel wraps it")
 
 

@@ -34,6 +34,49 @@ class Whole:
         """What of memory in the shape of `memory` holds elements of the parameter."""
         return memory
 
+    def settle(self, weights: torch.Tensor) -> None:
+        """Its elements are there from now on, in a bucket, and it has no gradient."""
+        weights.copy_(self.memory)
+        self.move(weights)
+        self.attach(None)
+
+    def is_at(self, home: torch.Tensor) -> bool:
+        """Whether its elements are still there, where they have settled."""
+        return bool(self.memory.data_ptr() == home.data_ptr()) and self.memory.dtype == torch.float32
+
+    def like(self, home: torch.Tensor) -> torch.Tensor:
+        """What its elements there would be."""
+        return home
+
+    def fits(self, home: torch.Tensor) -> bool:
+        """Whether what it is now can be there."""
+        return described(self.memory) == described(home)
+
+    def return_to(self, home: torch.Tensor) -> None:
+        """What it is now is there."""
+        home.copy_(self.memory)
+        self.move(home)
+
+    def begin(self, view: torch.Tensor) -> None:
+        """Its gradient is in that part of a bucket, where 0 is, unless it is frozen."""
+        self.attach(view if self.parameter.requires_grad else None)
+
+    def collect(self, view: torch.Tensor) -> None:
+        """The same of what its gradient is, wherever that has come; 0 where there is none."""
+        gradient = self.gradient
+        if gradient is None:
+            view.zero_()
+        elif gradient.data_ptr() != view.data_ptr():
+            self.without_padding(view).copy_(gradient)
+        self.begin(view)
+
+    def leave(self, view: torch.Tensor) -> None:
+        """It gets memory of its own, and so does its gradient."""
+        self.move(self.memory.clone(memory_format=torch.preserve_format))
+        if self.gradient is not None:
+            self.collect(view)
+            self.attach(view.clone(memory_format=torch.preserve_format))
+
 
 class Shard(Whole):
     """The rows of a parameter that FSDP2 has left on this process, with the padding by which all shards are equally long. FSDP gathers parameters
@@ -72,6 +115,11 @@ class Shard(Whole):
         local: torch.Tensor = getattr(self.parameter, "_local_tensor")
         dimension = self._of_fsdp.fsdp_placement.dim
         return memory.narrow(dimension, 0, local.shape[dimension])
+
+
+def described(one: torch.Tensor) -> str:
+    """What a place in a bucket has to fit."""
+    return f"{one.dtype} of shape {list(one.shape)} and strides {list(one.stride())} on {one.device}"
 
 
 def local(one: torch.Tensor) -> torch.Tensor:

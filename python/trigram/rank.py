@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 from . import launcher, program, record, tables, transport
 from .device import Place
-from .ends import Ends
 from .job_moments import JobMoments
 from .library import Session
 from .recording import Recording
@@ -46,9 +45,8 @@ class Rank:
     def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool, place: Place,
                       moments: Optional[JobMoments] = None, members: transport.Members = None) -> None:
         transport.offer(settings["backend"], members)
-        self._session = Session(settings, parameters, loop_updates, place, ended=self._end_of_failure, moments=moments)
+        self._session = Session(settings, parameters, loop_updates, place, ended=self._leave, moments=moments)
         self.rank, self.ranks = self._session.rank, self._session.ranks
-        self._ends = Ends(members, self.rank, self.ranks)
         self._recording = Recording(self._session, place)
         live[self] = None
 
@@ -68,15 +66,6 @@ class Rank:
     def finished(self) -> bool:
         """Whether the session has ended, well or not."""
         return self._finished
-
-    def _end_of_failure(self) -> str:
-        """What to add to its message."""
-        self._leave()
-        return self._ends.why(self._begun())
-
-    def _begun(self) -> int:
-        """Steps, where the rank counts them."""
-        return 0
 
     def _leave(self) -> None:
         self._finished = True
@@ -114,7 +103,7 @@ def why_it_ends() -> str:
     error = getattr(sys, "last_value", None)
     if error is not None:
         return f"{type(error).__name__}: {error}"
-    return f"sys.exit({exit_status!r}) came before job.finish()" if exit_status not in (None, 0) else ""
+    return f"sys.exit({exit_status!r}) was called before job.finish()" if exit_status not in (None, 0) else ""
 
 
 @atexit.register

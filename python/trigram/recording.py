@@ -9,6 +9,7 @@ from typing import Any, Optional
 import torch
 
 from . import record, results
+from .bucket_memory import BucketMemory
 from .device import Place
 from .library import Session
 
@@ -66,19 +67,19 @@ class Recording:
             row["time_s"] -= sum(seconds for after, seconds in self._pauses if after <= row["step"])
         return rows
 
-    def evaluate(self, model: torch.nn.Module, weights: Sequence[torch.Tensor], score: Callable[[torch.nn.Module], Any]) -> None:
-        """A row of the mean model and of the worst rank. `weights`: where the model's parameters lie, of which those of all
+    def evaluate(self, model: torch.nn.Module, memory: BucketMemory, score: Callable[[torch.nn.Module], Any]) -> None:
+        """A row of the mean model and of the worst rank. `memory`: where the model's parameters lie, of which those of all
         ranks are added up in their order. Collective, between two steps."""
         self._place.synchronize()  # what came before is no part of the pause
         begun = time.perf_counter()
         rows, ranks, rank = self.rows(), self._session.ranks, self._session.rank
-        own = [one.clone() for one in weights]
-        distance = self._bring_mean(weights, own)
+        own = memory.kept()
+        distance = self._bring_mean(memory.weights, own)
+        memory.hand_out()
         try:
             mean = self._score(model, score)
         finally:
-            for mine, whole in zip(weights, own):
-                mine.copy_(whole)
+            memory.put_back(own)
         accuracies = torch.zeros(ranks, device=self._place.device)
         accuracies[rank] = mean[1] if distance == 0 else self._score(model, score)[1]
         self._sum(accuracies)

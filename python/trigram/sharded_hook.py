@@ -8,7 +8,7 @@ import torch
 from .device import CPU, require_cpu
 from .library import require_gradients_only
 from .mesh import members_of
-from .model import check_memory
+from .model import check_memory, require_f32
 from .parts import Shard, fsdp_modules, groups_of, parts_of, reshard
 from .rank import Rank
 from .shard_exchange import ShardExchange, require_codecs
@@ -56,6 +56,7 @@ class FsdpHook(Rank):
         named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
         parts = parts_of(model, [one for _, one in named])
         require_cpu(check_memory(model, named, parts), "models that fully_shard has cut train on the CPU, by backend torch")
+        require_f32(named, "compute in less by MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)")
         require_gradients_only(algorithm, "which is all that a hook sees; use with_trigram")
         self._islands = [Island(module, group) for module in fsdp_modules(model) for group in groups_of(module)]
         check_hooks(self._islands, [name for (name, _), one in zip(named, parts) if not isinstance(one, Shard)])

@@ -4,7 +4,8 @@ in the midst of what it does. No two of them ever run at once."""
 import ctypes
 import queue
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Optional
 
 import torch
 
@@ -14,6 +15,8 @@ from .modelled import modelled_count
 
 Asked = tuple[dict[str, Any], bytes]
 """What the program is to do for a lane, with the tensors' bytes; "nothing" where the hook has ended."""
+Serve = Callable[[Asked], tuple[Any, bytes]]
+"""Does what is asked, other ranks' hooks beside it, and gives the answer."""
 
 
 class Ended(BaseException):
@@ -26,9 +29,10 @@ class LaneThread:
     def __init__(self, number: int) -> None:
         self._number = number
         self._before: list[dict[str, Any]] = []
+        self._serve: Optional[Serve] = None  # while a hook runs on the thread that serves
         self._to_lane: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
         self._to_server: "queue.SimpleQueue[Asked | BaseException]" = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread = self._caller = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def give_turn(self, what: Any) -> Asked:
@@ -39,9 +43,24 @@ class LaneThread:
             raise asked
         return asked
 
+    def run_here(self, what: Callable[[], None], serve: Serve) -> Asked:
+        """A hook that has asked for nothing when it ran before, on the thread that calls: no turn changes. Should it ask now, `serve` answers.
+        Raises what the hook raises."""
+        self._serve, self._caller = serve, threading.current_thread()
+        try:
+            what()
+        except Ended as ended:
+            if ended.__cause__ is not None:
+                raise ended.__cause__
+        finally:
+            self._serve = None
+        return self._behind_others(({"ask": "nothing"}, b""))
+
     def ask(self, asked: Asked) -> tuple[Any, bytes]:
         """On the lane's thread: gives the turn, and returns what is answered."""
         self._require_here()
+        if self._serve is not None:
+            return self._serve(self._behind_others(asked))
         self._to_server.put(self._behind_others(asked))
         answer = self._to_lane.get()
         if answer is None:
@@ -55,7 +74,7 @@ class LaneThread:
 
     def is_here(self) -> bool:
         """Whether its thread is the one that asks."""
-        return threading.current_thread() is self._thread
+        return threading.current_thread() is (self._thread if self._serve is None else self._caller)
 
     def end(self) -> None:
         """Whatever it is doing."""

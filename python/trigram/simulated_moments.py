@@ -11,7 +11,7 @@ import torch
 from . import modelled
 from .algorithm import Bucket, Make, Setting, Worker, made, tell
 from .collectives import Call
-from .simulated_lane import Asked, LaneThread, bytes_of, take, words_of
+from .simulated_lane import Asked, LaneThread, Serve, bytes_of, take, words_of
 
 
 UNANSWERED = {"start", "record", "charge", "communicates"}
@@ -22,6 +22,7 @@ class RankMoments:
 
     def __init__(self, make: Make) -> None:
         self._algorithm = made(make)
+        self._silent: set[tuple[Any, ...]] = set()  # hooks that have asked for nothing, as most exchanges on a profile's clock
         self._lanes: dict[int, LaneThread] = {}
         self._setting: Optional[Setting] = None  # until `setup` is told
         self._buckets: list[Bucket] = []
@@ -31,13 +32,23 @@ class RankMoments:
     def set_up(self, setting: Setting, buckets: list[Bucket]) -> None:
         self._setting, self._buckets = setting, buckets
 
-    def begin(self, told: dict[str, Any]) -> Asked:
+    def begin(self, told: dict[str, Any], serve: Optional[Serve]) -> Asked:
+        """`serve`: for hooks that may run on the thread that calls; None where none may."""
         number = told["lane"]
         if number not in self._lanes:
             self._lanes[number] = LaneThread(number)
         lane = self._lanes[number]
         worker = self._worker(lane, told)
-        return lane.give_turn(lambda: tell(self._algorithm, told, worker, self._buckets, self._bodies))
+        hook = told.get("moment"), told.get("exchange"), told.get("bucket")
+
+        def body() -> None:
+            tell(self._algorithm, told, worker, self._buckets, self._bodies)
+        if serve is not None and hook in self._silent:
+            return lane.run_here(body, serve)
+        asked = lane.give_turn(body)
+        if "body" not in told and asked[0]["ask"] == "nothing":
+            self._silent.add(hook)
+        return asked
 
     def go_on(self, lane: int, answer: Any, payload: bytes) -> Asked:
         return self._lanes[lane].give_turn((answer, payload))
@@ -75,12 +86,13 @@ class SimulatedMoments:
         self._ranks: dict[int, RankMoments] = {}
         self._clock = contextlib.ExitStack()  # of another model, once one is known to be
 
-    def begin(self, rank: int, told: dict[str, Any]) -> Asked:
+    def begin(self, rank: int, told: dict[str, Any], serve: Optional[Serve]) -> Asked:
+        """As `RankMoments.begin`."""
         assert self._make is not None
         if told.get("moment") == "setup":
             self._ranks[rank] = RankMoments(self._make)
             self._ranks[rank].set_up(Setting.of(told), self._cut(told["counts"], told["modelled_counts"]))
-        return self._ranks[rank].begin(told)
+        return self._ranks[rank].begin(told, serve)
 
     def go_on(self, rank: int, lane: int, answer: Any, payload: bytes) -> Asked:
         return self._ranks[rank].go_on(lane, answer, payload)

@@ -172,6 +172,15 @@ class SimulatedRank:
         return self._model.eval()
 
     @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Within `own_random_numbers`: others draw theirs meanwhile."""
+        self._random = torch.get_rng_state()
+        try:
+            yield
+        finally:
+            torch.set_rng_state(self._random)
+
+    @contextmanager
     def own_random_numbers(self) -> Iterator[None]:
         """Torch's, those of a process of its own, which began with the model."""
         torch.set_rng_state(self._random)

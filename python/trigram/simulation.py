@@ -1,6 +1,6 @@
 """A PyTorch model trained by simulated ranks: the program asks for gradients, and this thread computes them."""
 
-import json
+import functools
 import math
 import mmap
 import os
@@ -11,7 +11,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, Optional
 
 import torch
@@ -19,11 +19,12 @@ import torch
 from . import algorithm as algorithms
 from . import comm, program, progress, record, results
 from .device import require_cpu
-from .model import check_model
+from .model import check_model, require_f32
 from .profile import Clock, of_clock, samples_of
 from .recording import numbers_of
 from .simulated_comm import ModelThread, SimulatedCommunicator, alike
 from .simulated_lane import Asked
+from .simulated_line import Line
 from .simulated_moments import SimulatedMoments
 from .simulated_rank import SimulatedRank, trained, trained_alone
 
@@ -70,6 +71,7 @@ class Server:
         first, thread = self._made(0)
         named = trained(first)
         require_cpu(check_model(first, named), "simulated ranks compute on the CPU")
+        require_f32(named, "compute in less by torch.autocast")
         self.own = [name for name, _ in trained_alone(first)]
         self._named = shapes_of(first)
         self.shared = Shared(sum(one.numel() for _, one in named))
@@ -95,6 +97,21 @@ class Server:
         """Of torch's optimizer."""
         return self._first.learning_rate
 
+    @property
+    def keeps_state(self) -> bool:
+        """Whether ranks have more from one step to the next than weights and what the program keeps."""
+        return self._first.has_buffers or self.learning_rate is not None or self._has_algorithm or bool(self.own)
+
+    def serve(self, connection: socket.socket) -> None:
+        """Until the program has no more questions."""
+        with Line(connection, self.answer) as self._line:
+            self._line.serve()
+
+    def _serve_others(self, rank: int, lane: int, asked: Asked) -> tuple[Any, bytes]:
+        """What a lane is answered that asks in the midst of a hook on the thread that serves."""
+        with self._rank(rank).standing_still():
+            return self._line.serve_others(asked, {"ask": "go_on", "rank": rank, "lane": lane})
+
     def answer(self, question: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], bytes]:
         """With the bytes that come with either."""
         asked = question.pop("ask")
@@ -119,14 +136,14 @@ class Server:
         moment = told.get("moment", "a task")
         self.where = f"in {moment} of rank {rank}" + ("" if moment == "setup" else f" in step {told['step']}")
         with self._rank(rank).own_random_numbers():
-            return self._moments.begin(rank, told)
+            return self._moments.begin(rank, told, None if self._line.others_serve else functools.partial(self._serve_others, rank, told["lane"]))
 
     def _go_on(self, rank: int, lane: int, answer: Any, payload: bytes) -> tuple[dict[str, Any], bytes]:
         with self._rank(rank).own_random_numbers():
             return self._moments.go_on(rank, lane, answer, payload)
 
     def describe(self) -> dict[str, Any]:
-        return {"description": self._first.name, "local_batch": self._samples, "accumulate": self._accumulate, "has_algorithm": self._has_algorithm,
+        return {"description": self._first.name, "local_batch": self._samples, "accumulate": self._accumulate, "has_algorithm": self._has_algorithm, "keeps_state": self.keeps_state,
                 "parameters": [{"name": name, "dimensions": shape, "decays": len(shape) > 1} for name, shape in self._named]}
 
     def begin(self) -> dict[str, Any]:
@@ -232,6 +249,9 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Ma
                         whole_of(flags, "accumulate", 1), whole_of(flags, "evaluate_every", 0), broadcast_buffers,
                         None if isinstance(algorithm, str) else algorithm)
         check_own(server)
+        if "membership" in flags and server.keeps_state:
+            raise ValueError("membership hands what one rank keeps to others, and this model keeps buffers, an optimizer of torch, parameters of one "
+                             "rank or an algorithm in Python; take a model without, and an optimizer of Trigram, as optimizer=\"momentum\"")
         rate = rate_of(server, lr)
         scratch = None if out else results.Scratch()
         folder = scratch.folder if scratch else pathlib.Path(str(out))
@@ -297,7 +317,7 @@ def made(folder: pathlib.Path) -> Iterator[None]:
 
 def refuse(flags: dict[str, object], ranks: int, steps: int) -> None:
     """Raises ValueError for flags of `trigram run` that mean nothing here."""
-    for flag in ("workload", "profile", "global_batch", "label_skew", "validation", "mesh", "checkpoint", "checkpoint_every", "resume", "membership"):
+    for flag in ("workload", "profile", "global_batch", "label_skew", "validation", "mesh", "checkpoint", "checkpoint_every", "resume"):
         if flag in flags:
             raise ValueError(f"simulate has no {flag}: the model, its data, its clock and its state are Python's; leave it out")
     if not str(flags.get("backend", "sim")).startswith("sim"):
@@ -336,37 +356,15 @@ def serve(server: Server, words: list[str], shows_progress: bool) -> None:
         server.show = show if shows_progress else server.show
         passed = (theirs.fileno(), server.shared.descriptor)
         environment = os.environ | {"TRIGRAM_PEER": ",".join(map(str, passed))}
-        process = subprocess.Popen([*program.ending_with_us(), str(program.path()), *words], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=said, pass_fds=passed, env=environment, start_new_session=True)
-        try:
+        command = [str(program.path()), *words]
+        with program.running(command, stdout=subprocess.DEVNULL, stderr=said, pass_fds=passed, env=environment) as process:
             theirs.close()
-            for question, payload in questions(ours):
-                answer, own_payload = server.answer(question, payload)
-                text = json.dumps(answer | {"bytes": len(own_payload)}).encode() + b"\n"
-                with suppress(BrokenPipeError, ConnectionResetError):  # it has died, and says below of what
-                    ours.sendall(text + own_payload)
+            server.serve(ours)
             process.wait()
             if process.returncode == 0:
                 server.tell_progress(server.steps)
-        except BaseException:
-            program.end(process)
-            raise
         said.seek(0)
         program.judge(process.returncode, said.read().decode("utf-8", "replace").splitlines(), stacklevel=5)
-
-
-def questions(connection: socket.socket) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """With the bytes that follow them, until the program has no more of them."""
-    with connection.makefile("rb") as lines:
-        while True:
-            try:
-                line = lines.readline()
-            except ConnectionResetError:
-                return
-            if not line.endswith(b"\n"):
-                return
-            question = json.loads(line)
-            yield question, lines.read(question.pop("bytes", 0))
 
 
 def tell(error: BaseException, server: Server, flags: dict[str, object], folder: pathlib.Path, scratch: Optional[results.Scratch]) -> None:

@@ -1,18 +1,21 @@
-"""Memory of a training process by the methods most used, beside DistributedDataParallel's on gloo, in copies of the model:
+"""Memory and time of a training process by the methods most used, beside DistributedDataParallel's and FSDP2's on gloo, memory in copies of the model:
 
     ./trigram python tests/benchmarks/memory.py [MEBIBYTES]
 
 Two ranks train a model of so many mebibytes, 64 if nothing is said, with momentum. Each method is a job of its own, whose peak is told by the system;
-what is shown is that above the process before it had a model. DDP holds the model, its gradients, its buckets and momentum."""
+what is shown is that above the process before it had a model, and the median and the fastest of a step, of which the last ones are timed. DDP holds the model, its
+gradients, its buckets and momentum; FSDP2, where torch has it, a half of each, and what it gathers. The last rows train parameters in bfloat16, and copies are of that model."""
 
 import os
 import resource
+import statistics
 import subprocess
 import sys
+import time
 
-METHODS = ["DDP", "all_reduce", "bytegrad", "qsgd", "power_sgd", "local_sgd:every=4", "diloco:every=4", "decentralized", "low_precision_decentralized",
-           "async_average"]
-STEPS = 6
+METHODS = ["DDP", "FSDP2", "all_reduce", "bytegrad", "qsgd", "power_sgd", "local_sgd:every=4", "diloco:every=4", "decentralized",
+           "low_precision_decentralized", "async_average", "DDP in bf16", "all_reduce in bf16", "local_sgd:every=4 in bf16"]
+WARM_UP, STEPS = 4, 12
 LAYERS = 8
 
 
@@ -21,30 +24,49 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def train(method, mebibytes):
-    """Prints what rank 0 needed, in copies of the model."""
+def prepared(method, model, optimizer):
+    """What is called in its place."""
     import torch
-    import torch.distributed as dist
 
     import trigram
+    if method == "DDP":
+        return torch.nn.parallel.DistributedDataParallel(model)
+    return trigram.with_trigram(model, [optimizer], method)
+
+
+def sharded(model):
+    from torch.distributed.fsdp import fully_shard
+    for layer in (*model, model):
+        fully_shard(layer)
+
+
+def train(method, mebibytes):
+    """Prints what rank 0 needed."""
+    import torch
+    import torch.distributed as dist
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     dist.all_reduce(torch.zeros(1))
     before = peak()
-    width = int((mebibytes * 2**20 / 4 / LAYERS) ** 0.5)
-    model = torch.nn.Sequential(*(torch.nn.Linear(width, width, bias=False) for _ in range(LAYERS)))
+    name, _, kind = method.partition(" in ")
+    kind, bytes_of = (torch.bfloat16, 2) if kind else (torch.float32, 4)
+    width = int((mebibytes * 2**20 / bytes_of / LAYERS) ** 0.5)
+    model = torch.nn.Sequential(*(torch.nn.Linear(width, width, bias=False, dtype=kind) for _ in range(LAYERS)))
+    if name == "FSDP2":
+        sharded(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    if method == "DDP":
-        trained = torch.nn.parallel.DistributedDataParallel(model)
-    else:
-        trained = trigram.with_trigram(model, [optimizer], method)
-    for _ in range(STEPS):
+    trained = model if name == "FSDP2" else prepared(name, model, optimizer)
+    taken = []
+    for _ in range(WARM_UP + STEPS):
+        begun = time.perf_counter()
         optimizer.zero_grad()
-        trained(torch.ones(1, width)).square().mean().backward()
+        trained(torch.ones(1, width, dtype=kind)).square().mean().backward()
         optimizer.step()
+        taken.append(1e3 * (time.perf_counter() - begun))
     if dist.get_rank() == 0:
-        print(f"copies {(peak() - before) / (LAYERS * width * width * 4 / 2**20):.2f}")
-    if method != "DDP":
+        copies = (peak() - before) / (LAYERS * width * width * bytes_of / 2**20)
+        print(f"copies {copies:.2f}, ms a step {statistics.median(taken[WARM_UP:]):.0f}, fastest {min(taken[WARM_UP:]):.0f}")
+    if hasattr(model, "trigram"):
         model.trigram.finish()
 
 

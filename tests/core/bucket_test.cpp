@@ -74,6 +74,23 @@ TEST(BucketPlan, IsCutByModelledSizes) {
   EXPECT_EQ(plan.buckets[0].shape.modelled_count, 4000);
 }
 
+// Backward visits the last layer first: after 1, 3, 4 and 8 seconds layers 3, 2, 1 and 0 have ended.
+TEST(BucketPlan, IsCutByCyclesOfBackward) {
+  const std::vector<double> seconds{4, 1, 2, 1};
+  EXPECT_EQ(cycles_of_layers(seconds, 4), (std::vector<std::int64_t>{2, 1, 1, 1}));
+  EXPECT_EQ(cycles_of_layers(seconds, 2), (std::vector<std::int64_t>{4, 2, 2, 1}));
+  EXPECT_EQ(cycles_of_layers(seconds, 0), (std::vector<std::int64_t>{0, 0, 0, 0}));
+  EXPECT_EQ(cycles_of_layers(std::vector<double>(30, 0.1), 0.3)[0], 10) << "sums of tenths round";
+  const std::vector<Parameter> parameters{parameter(4, 0), parameter(4, 1), parameter(4, 2), parameter(4, 2),
+                                          parameter(4, 3)};
+  const BucketOptions in_cycles{.bytes = 32, .cycle = 2};
+  EXPECT_EQ(members(plan_buckets(parameters, in_cycles, false, seconds)),
+            (std::vector<std::vector<int>>{{4}, {3, 2}, {1}, {0}}))
+      << "32 bytes are full before the cycle ends";
+  EXPECT_EQ(members(plan_buckets(parameters, in_cycles, false)), (std::vector<std::vector<int>>{{4, 3}, {2, 1}, {0}}))
+      << "without times sizes alone cut";
+}
+
 TEST(BucketPlan, RefusesImpossibleSizes) {
   EXPECT_THROW(plan_buckets({parameter(1, 0)}, {-1, 1}, false), UsageError);
   EXPECT_THROW(plan_buckets({parameter(1, 0)}, {0, 0}, false), UsageError);

@@ -7,7 +7,7 @@
 
 #include "core/training/backend.hpp"
 #include "core/values/error.hpp"
-#include "experiments/program/tables.hpp"
+#include "experiments/program/tables/tables.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/study/agreement.hpp"
 #include "experiments/study/left_out.hpp"

@@ -163,8 +163,8 @@ TEST_F(Calibrated, SpeedsOfCodecs) {
   const Settings found = calibrate(
       "two_by_four:gpus_per_node=1,kernel_launch=7us,"
       "codec_rates=(top_k/encode/80us/12ns top_k/decode_add/40us/1.5ns)");
-  EXPECT_THAT(found.at("codec_rates"),
-              ::testing::AllOf(HasSubstr("top_k/encode/80us/12ns"), HasSubstr("top_k/decode_add/40us/1.5ns")));
+  EXPECT_THAT(found.at("codec_rates"), ::testing::AllOf(HasSubstr("top_k/encode/80us/12ns/1..4194304"),
+                                                        HasSubstr("top_k/decode_add/40us/1.5ns/1..4194304")));
   EXPECT_THAT(found.at("codec_rates"), HasSubstr("one_bit/encode/7us/")) << "the others cost what their bytes do";
 }
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/training/backend.hpp"
-#include "experiments/program/catalogue.hpp"
+#include "experiments/program/products/catalogue.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "tests/experiments/program_rig.hpp"
 #include "tests/support/source_tree.hpp"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/values/error.hpp"
-#include "experiments/program/tables.hpp"
+#include "experiments/program/tables/tables.hpp"
 #include "experiments/study/compare.hpp"
 #include "tests/experiments/program_rig.hpp"
 

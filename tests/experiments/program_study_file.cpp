@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/values/error.hpp"
-#include "experiments/program/tables.hpp"
+#include "experiments/program/tables/tables.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/study/study_file.hpp"
 #include "experiments/study/study_point.hpp"
@@ -79,7 +79,7 @@ TEST(WinnerMap, AdvisesTheFirstRowWhoseOrderWithTheFastestIsNotCalled) {
   const Scratch scratch;
   const Study study = read_study(scratch.file("s.cfg", map_lines));
   const auto all = winners(
-      study, {took("third", 1, 0.05), took("plain", 3, 0.05), took("first", 1.2, 0.05), took("second", 1.04, 0.05)},
+      study, {took("third", 1, 0.05), took("plain", 3, 0.05), took("first", 1.2, 0.05), took("second", 1.04, 0.05)}, {},
       {});
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].x + " " + all[0].y, "2Gbps 1us");
@@ -92,11 +92,32 @@ TEST(WinnerMap, AdvisesTheFirstRowWhoseOrderWithTheFastestIsNotCalled) {
   EXPECT_TRUE(all[0].calls("plain"));
 }
 
+// The times of both are between 1 and 4; in each draw the second takes 4 % more, or 4 % less where it takes more steps.
+TEST(WinnerMap, IsOfDrawsWhereThereAreSuch) {
+  const Scratch scratch;
+  const Study study = read_study(scratch.file("s.cfg", map_lines));
+  std::vector<StudyResult> results{took("plain", 2, 0.05), took("first", 2.08, 0.05)};
+  DrawnTimes drawn;
+  for (StudyResult& one : results) {
+    one.folder = one.point.row;
+    for (const double seconds : {1, 2, 3, 4})
+      drawn[one.folder].draws.push_back({one.point.row == "plain" ? seconds : 1.04 * seconds, 0});
+  }
+  const auto by_bars = winners(study, results, {}, {}), by_draws = winners(study, results, {}, drawn);
+  EXPECT_LT(by_bars[0].chance_of("plain"), called);
+  EXPECT_FALSE(by_bars[0].calls("first"));
+  EXPECT_EQ(by_draws[0].chance_of("plain"), 1);
+  EXPECT_TRUE(by_draws[0].calls("first"));
+  const auto to_goal = winners(study, results, StepsToGoal{{"plain", 100}, {"first", 92}}, drawn);
+  EXPECT_EQ(to_goal[0].best, "first");
+  EXPECT_EQ(to_goal[0].chance_of("first"), 1);
+}
+
 TEST(WinnerMap, CountsStepsToTheGoalAndLeavesOutWhatNeverGetsThere) {
   const Scratch scratch;
   const Study study = read_study(scratch.file("s.cfg", map_lines));
   const auto all = winners(study, {took("plain", 3, 0), took("first", 1, 0), took("second", 0.1, 0)},
-                           StepsToGoal{{"plain", 10}, {"first", 20}});
+                           StepsToGoal{{"plain", 10}, {"first", 20}}, {});
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].best, "first");
   EXPECT_DOUBLE_EQ(all[0].value, 20);

@@ -7,7 +7,7 @@
 
 #include "core/values/error.hpp"
 #include "experiments/fit/chances.hpp"
-#include "experiments/program/tables.hpp"
+#include "experiments/program/tables/tables.hpp"
 #include "experiments/study/goal.hpp"
 #include "experiments/study/measured.hpp"
 #include "experiments/study/study_file.hpp"
@@ -126,10 +126,11 @@ TEST(FastestTable, IsInTheOrderOfTheAxis) {
 // Two normal logarithms, one 1/sqrt(2) deviations of their difference below the other; three alike have a third each.
 TEST(Chances, AreThoseOfNormalLogarithms) {
   const double off = std::expm1(0.3);
-  EXPECT_NEAR(chance_of_less({1, off}, {std::exp(0.3), off}), 0.760250, 1e-6);
-  EXPECT_NEAR(chance_of_less({std::exp(0.3), off}, {1, off}), 1 - 0.760250, 1e-6);
-  EXPECT_EQ(chance_of_less({1, 0}, {1.01, 0}), 1);
-  EXPECT_EQ(chance_of_less({1, 0}, {1, 0}), 0.5);
+  const auto less = [](const WithErrorBar& one, const WithErrorBar& other) { return chance_of_less(one, other); };
+  EXPECT_NEAR(less({1, off}, {std::exp(0.3), off}), 0.760250, 1e-6);
+  EXPECT_NEAR(less({std::exp(0.3), off}, {1, off}), 1 - 0.760250, 1e-6);
+  EXPECT_EQ(less({1, 0}, {1.01, 0}), 1);
+  EXPECT_EQ(less({1, 0}, {1, 0}), 0.5);
   const std::vector<double> two = chances_of_least({{1, off}, {std::exp(0.3), off}});
   EXPECT_NEAR(two[0], 0.760250, 1e-3);
   for (const double third : chances_of_least({{2, 0.1}, {2, 0.1}, {2, 0.1}})) EXPECT_NEAR(third, 1.0 / 3, 1e-9);

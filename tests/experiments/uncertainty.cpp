@@ -195,7 +195,8 @@ TEST_F(Uncertain, RunSaysHowWideItsAnswerIsAndWhatDecides) {
                    " --workload tensor:size=125MB --bucket-size 1TiB --overlap off --steps 2 " + more + " --out " +
                    (scratch_ / out).string());
   };
-  const Ended plain = run("", "plain"), ended = run("--uncertainty 64", "one"), again = run("--uncertainty 64", "two");
+  const Ended plain = run("--uncertainty 0", "plain"), ended = run("--uncertainty 64", "one"),
+              again = run("--uncertainty 64", "two");
   ASSERT_EQ(plain.code + ended.code + again.code, 0) << plain.text << ended.text << again.text;
   EXPECT_THAT(ended.text, ContainsRegex("median of 64 draws; 68 % .* \\(1 ranges, seed 1\\)"));
   EXPECT_THAT(ended.text, HasSubstr("decided by cluster.nic_bandwidth ("));
@@ -208,6 +209,24 @@ TEST_F(Uncertain, RunSaysHowWideItsAnswerIsAndWhatDecides) {
   const auto without = nlohmann::json::parse(text_of(scratch_ / "plain/run.json"));
   EXPECT_FALSE(without.contains("uncertainty"));
   EXPECT_EQ(without.at("summary").at("iteration_s"), facts.at("summary").at("iteration_s"));
+}
+
+// 200 steps of 12.5 MB at 10 Gbps take 10 ms each, and so do the 12 of each draw; what is drawn is a share of the run's
+// own.
+TEST_F(Uncertain, ARunOfAProfileDrawsByItselfInShortRuns) {
+  const auto run = [&](const std::string& more, const std::string& out) {
+    return program("run --cluster " + cable() + " --bucket-size 1TiB --overlap off --steps 200 " + more + " --out " +
+                   (scratch_ / out).string());
+  };
+  const Ended ended = run("--workload tensor:size=12.5MB", "tensor");
+  EXPECT_THAT(ended.text, ContainsRegex("median of 32 draws; 68 % .* \\(1 ranges, seed 1\\)"));
+  const auto facts = nlohmann::json::parse(text_of(scratch_ / "tensor/run.json"));
+  EXPECT_EQ(facts.at("uncertainty").at("steps"), 12);
+  EXPECT_NEAR(facts.at("uncertainty").at("median_s").get<double>(), 0.01, 0.001);
+  EXPECT_NEAR(facts.at("uncertainty").at("of_95_s").at(1).get<double>(), 0.01 * std::pow(2, 0.95), 0.002);
+  EXPECT_THAT(run("--workload tensor:size=12.5MB --algorithm local_sgd:every=50", "periodic").text,
+              HasSubstr("not drawn, since 12 steps take or send other than all do; --uncertainty 32 draws whole runs"));
+  EXPECT_THAT(run("--workload mlp", "mlp").text, ::testing::Not(HasSubstr("range")));
 }
 
 /// A study of two rows, 125 and 150 MB of that cable: 0.1 and 0.12 s, or half or twice as many.

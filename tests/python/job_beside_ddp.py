@@ -201,8 +201,5 @@ class BesideDdp(JobCase):
             assert torch.equal(mine.data, theirs)
         self.raises(ValueError, "works on more than gradients", lambda: train("local_sgd"))
 
-    def case_hooks_read_f32_alone(self):
-        model = DistributedDataParallel(Net().double())
-        self.raises(ValueError, "'first.weight' is of torch.float64; keep", lambda: trigram.ddp_hook(model, "bytegrad"))
-        self.raises(ValueError, "bucket 3 of DistributedDataParallel is of torch.float16", lambda: check_bucket(3, torch.zeros(4).half(), CPU))
+    def case_hooks_read_buckets_of_one_place(self):
         self.raises(ValueError, "bucket 3 of DistributedDataParallel is on meta", lambda: check_bucket(3, torch.zeros(4, device="meta"), CPU))

@@ -65,6 +65,24 @@ class Sharded(ShardedCase):
         self.beside_hsdp(loop, mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32))
         self.beside_hsdp(loop, reshard_after_forward=False)
 
+    def case_sharded_in_bf16(self):
+        """Shards keep their type, and masters add in f32, where HSDP adds in bf16 too: of two replicas that is one rounding."""
+        def step(model, optimizer, number):
+            x, y = batch(self.rank, number)
+            self.step(model, optimizer, (x.bfloat16(), y))
+
+        self.beside_hsdp(step, make=lambda: Rows().bfloat16())
+        mesh = self.mesh()
+        model, optimizer = self.cut(mesh["shards"], make=lambda: Rows().bfloat16())
+        job = trigram.with_trigram(model, [optimizer], "local_sgd:every=2", **BUCKETS).trigram
+        for number in range(STEPS):
+            step(model, optimizer, number)
+        job.finish(mean=True)
+        for one in whole(model):
+            mine = one.float()
+            dist.all_reduce(mine)
+            assert one.dtype == torch.bfloat16 and torch.equal(mine / 4, one.float())
+
     def case_sharded_and_compiled(self):
         """Its layers by themselves, as torchtitan compiles blocks, and the whole of it; of methods of weights too."""
         def layers(model, optimizer, number):

@@ -70,7 +70,9 @@ class ShardedHooks(ShardedCase):
         self.raises(ValueError, "by backend torch, and not by 'mpi'", lambda: members_of(model, mesh["replicas"], "mpi"))
         refused("grad_scaler beside fully_shard", grad_scaler=torch.amp.GradScaler("cpu"), algorithm="bytegrad:error_feedback=on")
         self.raises(ValueError, "a parameter is a DTensor, of which each rank holds a part; fuse", lambda: trigram.optim.fuse(optimizer))
-        refused("parameter 'scale' is of torch.bfloat16; keep parameters in torch.float32", *self.cut(mesh["shards"], make=lambda: Rows().bfloat16()))
+        in_bf16, _ = self.cut(mesh["shards"], make=lambda: Rows().bfloat16())
+        self.raises(ValueError, "parameter 'scale' is of torch.bfloat16; keep parameters in torch.float32 (model.float()), and compute in less by "
+                    "MixedPrecisionPolicy", lambda: trigram.fsdp_hook(in_bf16, "bytegrad", **HOOKED))
         hidden = FullyShardedDataParallel(seeded(Rows), device_id=torch.device("cpu"))
         refused("is wrapped by FullyShardedDataParallel", hidden, momentum(hidden))
         part = seeded(Rows)
@@ -79,7 +81,7 @@ class ShardedHooks(ShardedCase):
         self.raises(ValueError, "works on more than gradients, which is all that a hook sees", lambda: trigram.fsdp_hook(model, "diloco", **HOOKED))
         job = trigram.with_trigram(model, [optimizer], **BUCKETS).trigram
         x, y = batch(self.rank, 0)
-        self.raises(RuntimeError, "job.join() came for a model that fully_shard has cut", lambda: job.join().__enter__())
+        self.raises(RuntimeError, "job.join() was called for a model that fully_shard has cut", lambda: job.join().__enter__())
         F.cross_entropy(model(x), y).backward()
         job.skip_step()
         self.step(model, optimizer, batch(self.rank, 0))

@@ -113,6 +113,55 @@ class Twins(Case):
                         self.assertEqual(sum(sent) > 0, ranks > 1)
 
 
+class Turns(Case):
+    """On the clock of a model of many buckets, of which all but one have no elements."""
+
+    def turns(self, algorithm, **options):
+        """Changes of threads, and what came of it."""
+        counted = []
+
+        def give_turn(lane, what, original=simulated_lane.LaneThread.give_turn):
+            counted.append(lane)
+            return original(lane, what)
+
+        with unittest.mock.patch.object(simulated_lane.LaneThread, "give_turn", give_turn):
+            run = self.simulate(algorithm=algorithm, ranks=4, clock="vgg16", bucket_size=0, **options)
+        return len(counted), run
+
+    def test_change_in_a_later_step_where_there_are_elements_alone(self):
+        turns = [self.turns(python_algorithms.AllReduce, steps=steps)[0] for steps in (2, 3, 4)]
+        self.assertEqual(turns[1] - turns[0], turns[2] - turns[1])
+        parameters = len(list(task.make().parameters()))
+        self.assertLessEqual(turns[2] - turns[1], 4 * 2 * parameters)
+
+    def test_change_where_a_silent_hook_asks_after_all(self):
+        """In the midst of another rank's, with a thread's state of torch that is nobody else's, and random numbers of the rank's own."""
+        class Asks(python_algorithms.AllReduce):
+            fails = False
+
+            def exchange(self, worker, bucket):
+                super().exchange(worker, bucket)
+                if worker.step == 2 and bucket.index % 3 == 0:
+                    with torch.inference_mode():
+                        if self.fails and worker.rank == 1:
+                            raise OverflowError("the flux is 7")
+                        sums = torch.full((3,), float(worker.rank))
+                        worker.comm.all_reduce(sums)
+                        assert sums.tolist() == [6, 6, 6]
+
+        class Fails(Asks):
+            fails = True
+
+        _, plain = self.turns(python_algorithms.AllReduce, steps=4)
+        _, asking = self.turns(Asks, steps=4)
+        self.assertEqual(list(asking.steps["loss"]), list(plain.steps["loss"]))
+        self.assertTrue(all(map(torch.equal, asking.model.parameters(), plain.model.parameters())))
+        self.assertGreater(asking.steps["bytes_sent"][2], plain.steps["bytes_sent"][2])
+        self.assertEqual(asking.steps["bytes_sent"][3], plain.steps["bytes_sent"][3])
+        with self.assertRaisesRegex(OverflowError, "the flux is 7"):
+            self.turns(Fails, steps=4)
+
+
 class Page(Case):
     def test_has_the_two_side_by_side(self):
         page = (HERE.parents[1] / "docs" / "tutorials" / "algorithm_in_python.md").read_text("utf-8")
@@ -133,11 +182,11 @@ class Hooks(Case):
         """How often what was told two ranks in three steps, and the number of buckets."""
         heard, buckets, begin = collections.Counter(), 0, SimulatedMoments.begin
 
-        def hear(own, rank, words):
+        def hear(own, rank, words, serve):
             nonlocal buckets
             heard[words.get("moment") or ("body" if "body" in words else "exchange")] += 1
             buckets = len(words.get("counts", ())) or buckets
-            return begin(own, rank, words)
+            return begin(own, rank, words, serve)
 
         with unittest.mock.patch.object(SimulatedMoments, "begin", hear):
             self.simulate(algorithm=make, ranks=2, steps=3, clock="vgg16", bucket_size="10MiB")
@@ -321,7 +370,7 @@ if __name__ == "__main__":
     import python_algorithms
     import real_and_simulated as task
     import simulate_test
-    from trigram import algorithm, modelled
+    from trigram import algorithm, modelled, simulated_lane
     from trigram.simulated_moments import SimulatedMoments
 
     simulate_test.task = task

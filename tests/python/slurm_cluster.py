@@ -74,9 +74,10 @@ class Cluster:
         self.network, self.bridge = f"10.{200 + os.getpid() % 50}.{os.getpid() // 50 % 250}", f"tb{os.getpid() % 100000}"
         self.daemons, self.holders = {}, {}
         self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
+        (self.folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={self.folder}/pmix\n")
         (self.folder / "slurm.conf").write_text(CONFIGURATION.format(folder=self.folder, controller=f"{self.network}.1", network=self.network,
                                                                      port=20000 + os.getpid() % 20000, node_timeout=node_timeout))
-        for name in ["state", *(f"spool-{node}" for node in NODES)]:
+        for name in ["state", "pmix", *(f"spool-{node}" for node in NODES)]:
             (self.folder / name).mkdir()
         hosts = [f"{self.network}.1 tnc", *(f"{self.network}.{11 + i} {node}" for i, node in enumerate(NODES))]
         (self.folder / "hosts").write_text("\n".join(["127.0.0.1 localhost", *hosts, ""]))
@@ -109,7 +110,7 @@ class Cluster:
         """A process that holds the node's namespaces, and a wire from its network to the bridge."""
         self.holders[node] = subprocess.Popen(
             ["unshare", "--net", "--uts", "--mount", "--propagation", "private", "--kill-child", "sh", "-c",
-             f"hostname {node}; mount --bind {self.folder}/hosts /etc/hosts; ip link set lo up; echo ready; exec sleep infinity"],
+             f"hostname {node}; mount --bind {self.folder}/hosts /etc/hosts; mount -t tmpfs none {self.folder}/pmix; ip link set lo up; echo ready; exec sleep infinity"],
             stdout=subprocess.PIPE, text=True, start_new_session=True, env=self.environment)
         assert self.holders[node].stdout.readline() == "ready\n"
         pid = str(self.holders[node].pid)

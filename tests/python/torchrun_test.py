@@ -70,7 +70,7 @@ import trigram
 torch.set_num_threads(1)
 model = torch.nn.Linear(2, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-job = trigram.with_trigram(model, [optimizer], "all_reduce", backend="torch:timeout=5s").trigram
+job = trigram.with_trigram(model, [optimizer], "all_reduce", backend="torch:timeout=3600s").trigram
 for step in range(4 if os.environ["RANK"] == "0" else 3):
     optimizer.zero_grad()
     model(torch.ones(1, 2)).sum().backward()
@@ -171,7 +171,7 @@ class Torchrun(unittest.TestCase):
                                      "rank 1 ends since rank 0 failed: rank 0, step [0-9]+, lane 1 .* has waited 4 s")):
             status, said = job.ended(rank)
             self.assertEqual((status, said.count("went on")), (0, 1), said)
-            self.assertIn("late: init_process_group('nccl') came after Trigram had connected the processes by gloo; call it before", said)
+            self.assertIn("late: init_process_group('nccl') was called after Trigram had connected the processes by gloo; call it before", said)
             self.assertRegex(said, f"hasty: {lost}")
             self.assertRegex(said, r"opens alone after \d\d?\.\d s: torch.distributed could not connect this process with the others: .*; "
                                    "did all of them come within 4 s, and does none have an error of its own")
@@ -180,8 +180,19 @@ class Torchrun(unittest.TestCase):
         job = self.pair("uneven.py", UNEVEN)
         status, said = job.ended()
         self.assertNotEqual(status, 0)
-        self.assertRegex(said, r"waited 5 s for a .* rank 1.*; rank 1 has called finish\(\) after 3 steps, and this rank has begun 4: give all ranks as many "
-                               r"batches, or let loops run within `with job.join\(\):`")
+        told = (r"rank 0, step 3, .*exchange number \d+ .* waits in vain for a (receive|send) of \d+ bytes (from|to) rank 1, which has called finish\(\) after "
+                r"3 steps, and this rank has begun 4: give all ranks as many batches, or let loops run within `with job.join\(\):`")
+        self.assertRegex(said, "RuntimeError: " + told)
+        status, said = job.ended(1)
+        self.assertNotEqual(status, 0)
+        self.assertRegex(said, "since rank 0 failed: " + told)
+
+    def test_ranks_may_take_other_numbers_of_steps_where_none_waits(self):
+        """As in steps without an exchange, and where a method is asynchronous."""
+        for algorithm in ("local_sgd:every=10", "async_average"):
+            job = self.pair("uneven.py", UNEVEN.replace('"all_reduce"', f'"{algorithm}"'))
+            status, said = job.ended()
+            self.assertEqual(status, 0, said)
 
     def test_what_cannot_be_is_refused(self):
         model = torch.nn.Linear(1, 1)

@@ -19,9 +19,10 @@ from job_mean import Means
 from job_methods import Methods
 from job_misuse import Misuse
 from job_overflow import Overflows
+from job_types import Types
 
 
-class Cases(BesideDdp, Bits, Comm, Copies, Layers, Loops, Means, Methods, Misuse, Overflows):
+class Cases(BesideDdp, Bits, Comm, Copies, Layers, Loops, Means, Methods, Misuse, Overflows, Types):
     """A method a case."""
 
 

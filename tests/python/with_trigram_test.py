@@ -96,7 +96,9 @@ class Jobs(unittest.TestCase):
                   "local_sgd", "decentralized", "resumed_is_never_stopped", "every_other_algorithm_trains", "ranks_that_ask_keep_their_mean",
                   "bytes_are_those_of_the_ring", "mean_model", "mean_model_of_diloco", "frozen_weights_stay", "ddp_uneven_batches",
                   "collectives", "begun_collectives_run_beside", "groups", "gradients_of_collectives", "batch_norm_of_unequal_batches",
-                  "batch_norm_trains_as_one_process", "experts_equal_dense_ones", "experts_stay_on_their_rank", "fused_optimizers_step_buckets")
+                  "batch_norm_trains_as_one_process", "experts_equal_dense_ones", "experts_stay_on_their_rank", "fused_optimizers_step_buckets",
+                  "bf16_gradients_are_added_in_f32", "masters_keep_what_bf16_rounds_off", "averages_of_close_weights_are_not_lost",
+                  "replicas_of_other_types_are_equal", "types_are_resumed_and_copied", "masters_that_others_move")
 
     def test_the_lines_of_the_readme_run(self):
         shown = re.search(r"```python\n(import torch, trigram\n.*?)```", (TREE / "docs/tutorials/pytorch_job.md").read_text("utf-8"), re.DOTALL)
@@ -140,7 +142,7 @@ class Jobs(unittest.TestCase):
         ended = self.script(2, ENDS.format(models=1, spoil="sys.exit('no more samples') if rank == 1 else None"))
         self.assertNotEqual(ended.returncode, 0)
         self.assertNotIn("stepped", ended.stdout)
-        self.assertIn("trigram: rank 1 fails: sys.exit('no more samples') came before job.finish()", ended.stdout)
+        self.assertIn("trigram: rank 1 fails: sys.exit('no more samples') was called before job.finish()", ended.stdout)
 
     def test_an_end_within_a_step_is_one(self):
         """As DDP's scripts end, after a forward pass that nothing followed."""

@@ -53,7 +53,7 @@ CodecRates::CodecRates(const std::string& text) {
     std::optional<Measured>& measured = rates_[fields[0]][step_of(fields[1], entry)];
     require(!measured, Quoted(entry), ": its codec and step have a speed already; give one");
     measured = Measured{{parse_quantity(fields[2], Unit::seconds), parse_quantity(fields[3], Unit::seconds)}, {}};
-    if (fields.size() > 4) measured->elements = elements_of(fields[4], entry);
+    if (fields.size() > 4) measured->elements = measured->asked = elements_of(fields[4], entry);
     require(measured->rate.call > 0 || measured->rate.element > 0, Quoted(entry),
             " takes no time at all; give what was measured");
   }
@@ -66,11 +66,30 @@ std::optional<CodecRate> CodecRates::of(const CodecWork& work) const {
   const std::optional<Measured>& measured = found->second[step];
   if (!measured) return std::nullopt;
   const auto& [least, most] = measured->elements;
-  require(measured->elements.contains(work.elements), "'codec_rates' of ", work.codec, " were measured on calls to ",
-          step_names[step], " of ", least, " to ", most, " elements, and this run has one of ", work.elements,
+  if (measured->elements.contains(work.elements)) return measured->rate;
+  require(measured->rate.call > 0 && measured->rate.element > 0, "'codec_rates' of ", work.codec,
+          " were measured on calls to ", step_names[step], " of ", least, " to ", most,
+          " elements, and this run has one of ", work.elements,
           ": what a call takes and what an element takes may be other; measure them on such sizes (trigram calibrate "
           "--codecs), or leave the sizes out of the entry if you know better");
+  measured->asked.least = std::min(measured->asked.least, work.elements);
+  measured->asked.most = std::max(measured->asked.most, work.elements);
   return measured->rate;
+}
+
+std::vector<std::string> CodecRates::warnings() const {
+  std::vector<std::string> all;
+  for (const auto& [codec, steps] : rates_) {
+    for (std::size_t step = 0; step < steps.size(); ++step) {
+      const std::optional<Measured>& of = steps[step];
+      if (!of || (of->asked.least == of->elements.least && of->asked.most == of->elements.most)) continue;
+      all.push_back("'codec_rates' of " + codec + "/" + step_names[step] + " were measured on calls of " +
+                    std::to_string(of->elements.least) + " to " + std::to_string(of->elements.most) +
+                    " elements; this run has calls of " + std::to_string(of->asked.least) + " to " +
+                    std::to_string(of->asked.most) + ", for which their line is continued");
+    }
+  }
+  return all;
 }
 
 }  // namespace trigram::sim

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/device/device.hpp"
 #include "core/registry/params.hpp"
@@ -19,14 +20,19 @@ class CodecRates {
   /// it was found from. Throws UsageError naming the entry.
   explicit CodecRates(const std::string& text);
 
-  /// Of the codec of that name and that step; nothing where the text has none. Throws UsageError for a call of more or
-  /// fewer elements than the rate was found from: a call and an element cannot be told apart on one size.
+  /// Of the codec of that name and that step; nothing where the text has none. For a call of more or fewer elements
+  /// than the rate was found from, a rate with both parts is continued, and `warnings` says so. One without either part
+  /// is of one model, on which a call and an element could not be told apart: a UsageError.
   std::optional<CodecRate> of(const CodecWork& work) const;
+
+  /// Which rates were continued to what sizes, as sentences.
+  std::vector<std::string> warnings() const;
 
  private:
   struct Measured {
     CodecRate rate;
     Range<std::int64_t> elements;
+    mutable Range<std::int64_t> asked = elements;  ///< and the sizes beyond them that a run had
   };
   std::map<std::string, std::array<std::optional<Measured>, 3>, std::less<>> rates_;
 };

@@ -57,6 +57,19 @@ TEST_P(Rendezvouses, EveryRankGetsEverybodysBytesInRankOrder) {
   EXPECT_THAT(errors, Each(IsEmpty()));
 }
 
+TEST_P(Rendezvouses, NotesAreThereForAllAndNobodyWaitsForOne) {
+  const auto errors = errors_of(2, [&](int rank) {
+    const auto meeting = meet(where, member_named(rank, 2), patience);
+    ensure(!meeting->noted("of rank 1"), "a note that nobody has left");
+    meeting->barrier(patience);
+    if (rank == 1) meeting->note("of rank 1", "3 steps");
+    meeting->barrier(patience);
+    ensure(meeting->noted("of rank 1") == "3 steps" && !meeting->noted("of rank 0"), "another note");
+    meeting->leave();
+  });
+  EXPECT_THAT(errors, Each(IsEmpty()));
+}
+
 TEST(TcpStores, HaveTheirPortBeforeTheyTellIt) {
   const TcpStore first("127.0.0.1", 0, member_named(0, 2), 20), second("127.0.0.1", 0, member_named(0, 2), 20);
   EXPECT_NE(first.port(), second.port());

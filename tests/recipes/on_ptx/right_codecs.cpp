@@ -1,6 +1,6 @@
 // For CPUs, what the codecs of wrong_kernels.cu do where they are right.
 #include "kernels/codecs/elements.hpp"
-#include "kernels/cpu/codec.hpp"
+#include "kernels/cpu/codecs/codec.hpp"
 
 namespace trigram {
 namespace {

@@ -1,4 +1,4 @@
-// Upper half, on device memory: the frames of kernels/cpu/upper_half.cpp, to the bit.
+// Upper half, on device memory: the frames of kernels/cpu/codecs/upper_half.cpp, to the bit.
 // Change: which codec's frames these are. What both files say, parameters, sizes, scalar rules, moves to
 // kernels/codecs/.
 #include "kernels/cuda/element_codec.hpp"

@@ -1,0 +1,129 @@
+"""Parameters of other types than f32, as bf16 and f64: their buckets hold masters of them in f32, in which methods add up."""
+
+import collections
+import sys
+from collections.abc import Sequence
+from typing import Optional
+
+import torch
+
+from .parts import Whole
+
+TYPES = torch.bfloat16, torch.float16, torch.float64
+"""Beside f32, which needs no master."""
+
+
+class Mastered(Whole):
+    """A parameter that stays where and of the type that it is. Its master goes along with every change of it, and it with its master's;
+    one is always the other rounded to the type that knows less."""
+
+    def __init__(self, part: Whole) -> None:
+        super().__init__(part.parameter)
+        self._part, self._type = part, part.memory.dtype
+        self._told: Optional[torch.Tensor] = None  # of what its master was handed out last, since others may move that meanwhile
+
+    @property
+    def memory(self) -> torch.Tensor:
+        return self._part.memory
+
+    def settle(self, weights: torch.Tensor) -> None:
+        weights.copy_(self.memory)
+        self.attach(None)
+
+    @property
+    def gradient(self) -> Optional[torch.Tensor]:
+        return self._part.gradient
+
+    def attach(self, gradient: Optional[torch.Tensor]) -> None:
+        self._part.attach(gradient)
+
+    def without_padding(self, memory: torch.Tensor) -> torch.Tensor:
+        return self._part.without_padding(memory)
+
+    def is_at(self, home: torch.Tensor) -> bool:
+        return self.fits(home)
+
+    def like(self, home: torch.Tensor) -> torch.Tensor:
+        return home.to(self._type)
+
+    def fits(self, home: torch.Tensor) -> bool:
+        return self.memory.dtype is self._type and self.memory.shape == home.shape
+
+    def return_to(self, home: torch.Tensor) -> None:
+        follow(home, self.memory, self.like(home) if self._told is None else self._told)
+
+    def begin(self, view: torch.Tensor) -> None:
+        if not self.parameter.requires_grad:
+            self.attach(None)
+        elif (gradient := self.gradient) is None:
+            self.attach(torch.zeros_like(self.memory))
+        else:
+            gradient.zero_()
+
+    def collect(self, view: torch.Tensor) -> None:
+        gradient = self.gradient
+        if gradient is None:
+            view.zero_()
+            self.begin(view)
+        else:
+            self.without_padding(view).copy_(gradient)
+
+    def return_gradient(self, view: torch.Tensor) -> None:
+        """What somebody has made of its gradient is in the bucket too."""
+        if (gradient := self.gradient) is not None:
+            master = self.without_padding(view)
+            follow(master, gradient, self.like(master))
+
+    def hand_out(self, home: torch.Tensor) -> None:
+        """The parameter is what ranks have made of its master."""
+        lead(home, self.memory)
+        self._told = self.memory.clone()
+
+    def forget(self) -> None:
+        """Both have been put back to what they were when they agreed."""
+        self._told = None
+
+    def hand_out_gradient(self, view: torch.Tensor) -> None:
+        """The same of the gradient."""
+        if (gradient := self.gradient) is not None:
+            lead(self.without_padding(view), gradient)
+
+    def leave(self, view: torch.Tensor) -> None:
+        """Nothing: it has memory of its own."""
+
+
+def agrees(master: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
+    """By element, whether one is the other rounded."""
+    wide, narrow = (own, master) if own.element_size() > master.element_size() else (master, own)
+    return wide.to(narrow.dtype) == narrow
+
+
+def follow(master: torch.Tensor, own: torch.Tensor, told: torch.Tensor) -> None:
+    """The master moves by what others have made of its tensor since that was `told`, and keeps what rounding hid there, so that averages
+    of small differences are not lost; but not where the tensor has become so small that it would show, as loaded from a file."""
+    now = own.float()
+    kept = master - told.float()
+    shows = kept.abs() > torch.finfo(own.dtype).eps / 2 * now.abs()
+    forgotten = agrees(master, told) & ((kept == 0) | shows | kept.isnan())
+    master.copy_(now + kept.masked_fill(forgotten, 0))
+
+
+def lead(master: torch.Tensor, own: torch.Tensor) -> None:
+    """The tensor becomes its master, but where that is as before, which leaves f64 what f32 does not hold."""
+    own.copy_(torch.where(agrees(master, own), own, master.to(own.dtype)))
+
+
+def mastered(parts: Sequence[Whole]) -> list[Whole]:
+    """Each as it is where its type is f32, else with a master."""
+    return [one if one.memory.dtype == torch.float32 else Mastered(one) for one in parts]
+
+
+def tell_what_travels(rank: int, types: Sequence[torch.dtype], what: str) -> None:
+    """By rank 0, once, where not all of these, `what` they are called, are of f32."""
+    others = collections.Counter(kind for kind in types if kind != torch.float32)
+    if rank != 0 or not others:
+        return
+    counts = " and ".join(f"{count} of {kind}" for kind, count in others.items())
+    lost = ", by which a gradient in float64 is off by at most 6e-8 of itself" if torch.float64 in others else ""
+    print(f"trigram: {counts} among {len(types)} {what}: they keep their type, and what ranks exchange and add is float32, or what a codec or "
+          f"gradients=\"bf16\" makes of it{lost}", file=sys.stderr, flush=True)
