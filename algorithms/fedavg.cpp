@@ -44,7 +44,7 @@ class FederatedAveraging final : public WeightMethod {
   }
 
   float share_of(const Worker& lane) const {
-    const std::int64_t ranks = lane.world();
+    const std::int64_t ranks = lane.world_size();
     const auto most = static_cast<std::int64_t>(std::ceil(participation_ * static_cast<double>(ranks)));
     const std::int64_t rounds = (ranks + most - 1) / most, round = lane.step / every_;
     const Key key{.seed = lane.relaxation.seed, .step = round / rounds, .phase = Phase::algorithm};

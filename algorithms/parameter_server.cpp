@@ -42,7 +42,7 @@ class ParameterServer final : public Algorithm, private Service {
 
   void setup(Worker& worker, std::span<Bucket> buckets) override {
     buckets_ = buckets;
-    training_ = worker.world() - servers_;
+    training_ = worker.world_size() - servers_;
     server_ = worker.rank() - training_;
     sent_.assign(buckets.size(), std::vector<std::int64_t>(static_cast<std::size_t>(training_), 0));
     if (server_ >= 0) return serving_.begin(worker, this);

@@ -102,7 +102,7 @@ class PowerSgd final : public GradientMethod {
       Key key = worker.key(bucket.index, Phase::algorithm);
       key.rank = 0;  // Q is the same on all ranks
       const Shape whole = bucket.gradients.shape();
-      factors_.push_back({plan, worker.world() > 1 ? worker.device.allocate(whole) : OwnedBuffer(),
+      factors_.push_back({plan, worker.world_size() > 1 ? worker.device.allocate(whole) : OwnedBuffer(),
                           worker.device.allocate_unfilled(plan.left), worker.device.allocate_unfilled(plan.right),
                           whole});
       worker.device.fill_normal(factors_.back().right, key);
@@ -120,7 +120,7 @@ class PowerSgd final : public GradientMethod {
  private:
   void exchange(Worker& lane, Bucket& bucket) override {
     Factors& own = factors_[static_cast<std::size_t>(bucket.index)];
-    if (lane.world() == 1) return pay(lane.device, bucket.gradients, own);
+    if (lane.world_size() == 1) return pay(lane.device, bucket.gradients, own);
     lane.device.fused(Activity::encode, "project", [&] { project(lane.device, bucket.gradients, own); });
     centralized_full_precision(lane, own.left);
     if (!own.plan.matrices.empty()) {

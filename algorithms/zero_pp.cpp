@@ -137,9 +137,9 @@ class ZeroPlusPlus final : public GradientMethod {
 
   void gather_weights(Worker& lane, const Bucket& bucket) const {
     const Buffer master = master_[static_cast<std::size_t>(bucket.index)];
-    if (lane.world() == 1) return lane.device.copy(master, bucket.weights);
+    if (lane.world_size() == 1) return lane.device.copy(master, bucket.weights);
     std::vector<Buffer> parts;
-    for (int rank = 0; rank < lane.world(); ++rank) parts.push_back(parts_->of(rank, bucket.weights));
+    for (int rank = 0; rank < lane.world_size(); ++rank) parts.push_back(parts_->of(rank, bucket.weights));
     compressed_all_gather_parts(lane, lane.comm, master, parts, *weights_on_device_,
                                 lane.key(bucket.index, Phase::server));
   }

@@ -97,14 +97,22 @@ void Socket::limit_unsent(std::size_t bytes) const {
   set(descriptor_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(bytes));
 }
 
+/// The kernel takes one part faster without a msghdr.
 Moved Socket::send(std::span<const iovec> parts, std::size_t& bytes) const {
+  constexpr int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+  if (parts.size() == 1) return moved(::send(descriptor_, parts[0].iov_base, parts[0].iov_len, flags), bytes);
   const msghdr message = message_of(parts.data(), parts.size());
-  return moved(sendmsg(descriptor_, &message, MSG_DONTWAIT | MSG_NOSIGNAL), bytes);
+  return moved(sendmsg(descriptor_, &message, flags), bytes);
 }
 
 Moved Socket::receive(std::span<iovec> parts, std::size_t& bytes) const {
-  msghdr message = message_of(parts.data(), parts.size());
-  const ssize_t result = recvmsg(descriptor_, &message, MSG_DONTWAIT);
+  ssize_t result = 0;
+  if (parts.size() == 1) {
+    result = recv(descriptor_, parts[0].iov_base, parts[0].iov_len, MSG_DONTWAIT);
+  } else {
+    msghdr message = message_of(parts.data(), parts.size());
+    result = recvmsg(descriptor_, &message, MSG_DONTWAIT);
+  }
   return result == 0 ? Moved::closed : moved(result, bytes);
 }
 

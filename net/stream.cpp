@@ -26,7 +26,12 @@ void Stream::start(Socket socket) {
 }
 
 void Stream::begin(const Frame& frame, const std::byte* bytes) {
+  constexpr std::size_t short_bytes = 512;
   append(head_, frame);
+  if (frame.length <= short_bytes) {
+    head_.insert(head_.end(), bytes, bytes + frame.length);
+    return;
+  }
   bytes_ = bytes;
   left_ = frame.length;
 }
@@ -40,7 +45,7 @@ Moved Stream::flush() {
     const iovec parts[] = {{head_.data() + head_written_, head},
                            {const_cast<std::byte*>(bytes), bytes_ ? left_ : std::min(left_, zeros.size())}};
     std::size_t written = 0;
-    const Moved moved = socket_.send(parts, written);
+    const Moved moved = socket_.send({parts, left_ > 0 ? 2U : 1U}, written);
     if (moved != Moved::some) return moved;
     const std::size_t of_head = std::min(head, written);
     head_written_ += of_head;

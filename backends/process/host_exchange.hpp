@@ -22,7 +22,7 @@ class HostExchange {
   /// The parts of all ranks on every rank.
   Parts all_gather(const std::vector<std::byte>& part) { return group_.all_gather(part, patience_); }
   /// An all-gather of one number per rank.
-  std::vector<std::int64_t> everybodys(std::int64_t value);
+  std::vector<std::int64_t> all_gather_number(std::int64_t value);
   /// A barrier without a timeout, since a rank may be computing for long.
   void barrier() { group_.barrier({}); }
   int rank() const { return group_.rank(); }

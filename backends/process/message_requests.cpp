@@ -40,7 +40,7 @@ class MessageRequests::Asked final : public Request {
 
 void MessageRequests::open(bool serves) {
   ensure(!std::exchange(opened_, true), "ranks can begin to ask once in a run");
-  const std::vector<std::int64_t> told = host_.everybodys(serves ? 1 : 0);
+  const std::vector<std::int64_t> told = host_.all_gather_number(serves ? 1 : 0);
   for (int rank = 0; rank < static_cast<int>(told.size()); ++rank) {
     if (told[static_cast<std::size_t>(rank)] != 0) serving_.insert(rank);
     if (serves) askers_.insert(rank);

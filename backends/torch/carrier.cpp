@@ -11,8 +11,6 @@ namespace trigram::torch {
 namespace {
 
 constexpr std::chrono::milliseconds look{50};
-/// A connection breaks before anybody has said why: the cause is worth a short wait.
-constexpr std::chrono::milliseconds cause_may_take{1500};
 /// Seconds of a wait after which somebody asks whether its peers have ended.
 constexpr double worth_asking = 0.5;
 
@@ -37,7 +35,7 @@ void Carrier::carry(int lane, std::span<const Message> messages, double seconds,
   const std::string what = undertaking.message(trouble.message);
   if (seconds > 0 && seconds_now() - begun >= seconds)
     throw BackendError(undertaking.operation() + " has waited " + number_text(seconds) + " s for " + what);
-  for (auto waited = look; waited < cause_may_take; waited += look) {
+  for (double waited = 0; waited < cause_may_take_; waited += std::chrono::duration<double>(look).count()) {
     throw_the_jobs_failure();
     if (failure_.raised()) failure_.rethrow();
     std::this_thread::sleep_for(look);

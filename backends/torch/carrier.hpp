@@ -32,9 +32,14 @@ std::string described(const Message& message);
 /// Shared by all communicators of a rank.
 class Carrier {
  public:
-  /// They outlive it.
-  Carrier(const Connections& connections, Rendezvous& rendezvous, Failure& failure, Endings& endings)
-      : connections_(connections), rendezvous_(rendezvous), failure_(failure), endings_(endings) {}
+  /// They outlive it. Connections break before anybody has said why: for `cause_may_take` seconds that is waited for.
+  Carrier(const Connections& connections, Rendezvous& rendezvous, Failure& failure, Endings& endings,
+          double cause_may_take)
+      : connections_(connections),
+        rendezvous_(rendezvous),
+        failure_(failure),
+        endings_(endings),
+        cause_may_take_(cause_may_take) {}
 
   /// Carries messages of the lane of that index together. Throws BackendError, with the reason why the job ends where
   /// some rank has told one; and this rank's first error where that has made an end of all messages.
@@ -62,6 +67,7 @@ class Carrier {
   Rendezvous& rendezvous_;
   Failure& failure_;
   Endings& endings_;
+  double cause_may_take_;
   mutable std::mutex mutex_;
   mutable std::list<Wait> waits_;
 };

@@ -9,7 +9,7 @@ namespace trigram::torch {
 
 std::int64_t LaneTags::tag(std::int64_t group, std::int64_t bytes) const {
   constexpr std::int64_t groups = 32768, sizes = 65521;  // together less than 2^31; the last is prime
-  return group % groups * sizes + bytes % sizes;
+  return group % groups * sizes + (keep_sizes_apart_ ? bytes % sizes : 0);
 }
 
 TorchCommunicator::TorchCommunicator(std::string name, std::vector<int> world_ranks, std::int64_t group,
@@ -59,7 +59,7 @@ std::vector<Message> TorchCommunicator::messages_of(std::span<const Transfer> tr
 /// Numbers of groups grow on every rank of a split to one that none of them has used.
 std::unique_ptr<Communicator> TorchCommunicator::make_part(std::string name, const std::vector<int>& members,
                                                            int /*part*/) {
-  const std::int64_t group = std::ranges::max(everybodys(line_->tags.groups()));
+  const std::int64_t group = std::ranges::max(all_gather_number(line_->tags.groups()));
   line_->tags.use_groups(group + 1);
   return std::make_unique<TorchCommunicator>(std::move(name), world_ranks_of(members), group, line_);
 }

@@ -11,17 +11,19 @@
 
 namespace trigram::torch {
 
-/// The tags of one rank and lane. Groups and sizes have their own, as far as a tag's bits reach: messages of unequal
-/// sizes do not meet but where these differ by a multiple of 65,521 bytes, and torch.distributed would end the process
-/// of the one that receives too much.
+/// The tags of one rank and lane. Groups have their own. Where the network does not tell unequal sizes, so have sizes,
+/// as far as a tag's bits reach: such messages do not meet but where they differ by a multiple of 65,521 bytes.
 class LaneTags {
  public:
+  explicit LaneTags(bool keep_sizes_apart) : keep_sizes_apart_(keep_sizes_apart) {}
+
   std::int64_t groups() const { return groups_; }
   void use_groups(std::int64_t count) { groups_ = count; }
   /// Of messages of `bytes` bytes in the group of that number.
   std::int64_t tag(std::int64_t group, std::int64_t bytes) const;
 
  private:
+  bool keep_sizes_apart_;
   std::int64_t groups_ = 0;  ///< numbers that are taken, in some group of this lane
 };
 
@@ -30,7 +32,7 @@ struct LaneLine {
   int index;
   const Carrier& carrier;
   std::shared_ptr<const LaneContext> context;
-  LaneTags tags = {};
+  LaneTags tags;
 };
 
 /// Sends and receives on a lane that only one thread uses at a time. Real bytes travel: a phantom buffer is a

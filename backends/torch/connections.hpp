@@ -25,6 +25,8 @@ class Connections {
   Trouble carry(int lane, std::span<const Message> messages, double seconds) const;
   /// Ends all messages of all lanes, here and at their other ends.
   void end_all() const;
+  /// As of the Network.
+  bool tells_unequal_sizes() const { return network_.tells_unequal_sizes; }
 
  private:
   Network network_;

@@ -34,6 +34,9 @@ struct Network {
 
   Ask ask_in_c = nullptr;
   Carry carry_in_c = nullptr;
+  /// Whether a message whose receive has another size is trouble that the network tells; torch.distributed ends the
+  /// process where it is too large.
+  bool tells_unequal_sizes = false;
 
   /// Throws UsageError or BackendError with the reason where there is no answer.
   nlohmann::json ask(const nlohmann::json& question) const;

@@ -4,7 +4,11 @@ namespace trigram::torch {
 
 Place join(const Network& network, double seconds) {
   const nlohmann::json told = network.ask({{"ask", "join"}, {"seconds", seconds}});
-  return {{told.at("rank"), told.at("nodes")}, told.at("host"), told.at("listens"), told.at("facts").dump()};
+  return {{told.at("rank"), told.at("nodes")},
+          told.at("host"),
+          told.at("listens"),
+          told.at("facts").dump(),
+          told.at("cause_may_take")};
 }
 
 }  // namespace trigram::torch

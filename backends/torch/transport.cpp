@@ -9,7 +9,7 @@ TorchTransport::TorchTransport(const Network& network, const Place& place, doubl
     : connections_(network, timeout),
       rendezvous_(meet_beside(connections_, place, timeout)),
       endings_(*rendezvous_),
-      carrier_(connections_, *rendezvous_, failure(), endings_),
+      carrier_(connections_, *rendezvous_, failure(), endings_, place.cause_may_take),
       mail_(carrier_, connections_, place.ranks()) {}
 
 void TorchTransport::connect(int lanes) {
@@ -20,7 +20,10 @@ void TorchTransport::connect(int lanes) {
 
 std::unique_ptr<Communicator> TorchTransport::communicator(int lane, const RankPartition& partition,
                                                            const std::shared_ptr<LaneContext>& context) {
-  if (line_ == nullptr || line_->index != lane) line_ = std::make_shared<LaneLine>(LaneLine{lane, carrier_, context});
+  if (line_ == nullptr || line_->index != lane) {
+    const LaneTags tags(/*keep_sizes_apart=*/!connections_.tells_unequal_sizes());
+    line_ = std::make_shared<LaneLine>(LaneLine{lane, carrier_, context, tags});
+  }
   const std::int64_t number = line_->tags.groups();
   line_->tags.use_groups(number + 1);
   return std::make_unique<TorchCommunicator>(partition.name, partition.group_of(carrier_.rank()), number, line_);

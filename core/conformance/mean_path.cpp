@@ -95,14 +95,25 @@ std::string short_text(double value) {
   return text;
 }
 
+std::string beyond_mean_error(std::int64_t steps, double share, double promised) {
+  if (share <= promised + mean_path_rounding) return {};
+  return "after " + std::to_string(steps) + " steps the mean of weights is off the path of the mean gradients by " +
+         short_text(share) + " of steps · learning rate · largest gradient; mean_error declares " +
+         short_text(promised);
+}
+
+std::string unsettled(std::int64_t steps, double share, double later) {
+  if (later <= std::max(mean_path_rounding, settled_share * share)) return {};
+  return "after " + std::to_string(steps) +
+         " steps with gradients the mean of weights is off the path of the mean gradients by " + short_text(share) +
+         " of steps · learning rate · largest gradient, and by " + short_text(later) + " after " +
+         std::to_string(settling_steps * steps) +
+         " more without; error feedback must make up for it, as settles declares";
+}
+
 std::string wrong_mean(const Trial& trial, const TrialRun& run, const Training& training) {
   const std::optional<double> promised = trial.invariants(run.hierarchy).mean_error;
-  if (!promised) return {};
-  const double share = off(training, trial, run.steps, 1);
-  if (share <= *promised + mean_path_rounding) return {};
-  return "after " + std::to_string(run.steps) + " steps the mean of weights is off the path of the mean gradients by " +
-         short_text(share) + " of steps · learning rate · largest gradient; mean_error declares " +
-         short_text(*promised);
+  return promised ? beyond_mean_error(run.steps, off(training, trial, run.steps, 1), *promised) : std::string();
 }
 
 std::string wrong_direction(const Trial& trial, std::int64_t steps) {
@@ -121,14 +132,7 @@ std::string wrong_settling(const Trial& trial, const Training& training, std::in
   if (!share) return {};
   const TrialRun quiet{.steps = (1 + settling_steps) * steps,
                        .workload = "known_gradients:until=" + std::to_string(steps)};
-  const double before = off(training, trial, steps, *share);
-  const double after = off(trial.train(quiet), trial, steps, *share);
-  if (after <= std::max(mean_path_rounding, settled_share * before)) return {};
-  return "after " + std::to_string(steps) +
-         " steps with gradients the mean of weights is off the path of the mean gradients by " + short_text(before) +
-         " of steps · learning rate · largest gradient, and by " + short_text(after) + " after " +
-         std::to_string(settling_steps * steps) +
-         " more without; error feedback must make up for it, as settles declares";
+  return unsettled(steps, off(training, trial, steps, *share), off(trial.train(quiet), trial, steps, *share));
 }
 
 }  // namespace trigram

@@ -29,6 +29,11 @@ inline constexpr double mean_path_rounding = 1e-5;
 inline constexpr double settled_share = 0.25;
 inline constexpr std::int64_t settling_steps = 6;
 
+/// After so many steps the mean is `share` off the path, where `promised` is the most.
+std::string beyond_mean_error(std::int64_t steps, double share, double promised);
+/// After so many steps with gradients the mean is `share` off, and `later` after settling_steps times as many without.
+std::string unsettled(std::int64_t steps, double share, double later);
+
 /// After this training the mean is further from following the mean gradient than `mean_error` allows.
 std::string wrong_mean(const Trial& trial, const TrialRun& run, const Training& training);
 

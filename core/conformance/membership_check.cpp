@@ -97,6 +97,10 @@ class MembershipCheck {
     found_.push_back({"membership", course_.what + where + ": " + text});
   }
 
+  void report_any(const std::string& text) {
+    if (!text.empty()) report(text);
+  }
+
   /// All worlds but the last, each a step longer than to its only checkpoint, which the next one goes on from.
   const Training& train_to_last() {
     if (!begun_.contains(course_.hierarchy)) begun_[course_.hierarchy] = of_world(0, {}, steps_ + 1);
@@ -151,10 +155,7 @@ class MembershipCheck {
   void mean(const Training& training) {
     const std::optional<double> promised = promised_mean();
     if (!promised) return;
-    const double share = off_mean_path(training, stretches(), 1);
-    if (share <= *promised + mean_path_rounding) return;
-    report("the mean of weights is off by " + short_text(share) + " of what gradients moved it; declared " +
-           short_text(*promised));
+    report_any(beyond_mean_error(worlds() * steps_, off_mean_path(training, stretches(), 1), *promised));
   }
 
   void settling(const Training& before, const Training& training) {
@@ -163,11 +164,8 @@ class MembershipCheck {
     const std::int64_t busy = worlds() * steps_;
     const Training quiet =
         of_world(later_.size(), before, (1 + settling_steps) * busy, "known_gradients:until=" + std::to_string(busy));
-    const double then = off_mean_path(training, stretches(), *share);
-    const double after = off_mean_path(quiet, stretches(), *share);
-    if (after <= std::max(mean_path_rounding, settled_share * then)) return;
-    report("the mean of weights is off by " + short_text(then) + " of what gradients moved it, and by " +
-           short_text(after) + " after " + std::to_string(settling_steps * busy) + " steps without");
+    report_any(
+        unsettled(busy, off_mean_path(training, stretches(), *share), off_mean_path(quiet, stretches(), *share)));
   }
 
   const Trial& first_;

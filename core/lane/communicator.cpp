@@ -19,7 +19,7 @@ int key_in(std::int64_t number) { return std::bit_cast<int>(static_cast<std::uin
 void Communicator::perform(const CollectiveCall& call) { kind_of(call.collective).by_exchange(*this, call); }
 
 std::unique_ptr<Communicator> Communicator::split(int color, int key) {
-  const std::vector<std::int64_t> all = everybodys(packed(color, key));
+  const std::vector<std::int64_t> all = all_gather_number(packed(color, key));
   GroupPart part;
   std::set<int> colors;
   for (int rank = 0; rank < size(); ++rank) {
@@ -34,7 +34,7 @@ std::unique_ptr<Communicator> Communicator::split(int color, int key) {
   return made;
 }
 
-std::vector<std::int64_t> Communicator::everybodys(std::int64_t value) {
+std::vector<std::int64_t> Communicator::all_gather_number(std::int64_t value) {
   std::vector<std::int64_t> values(static_cast<std::size_t>(size()), value);
   const OwnedBuffer all = device().allocate(Shape::of(size(), DType::i64));
   device().upload(std::as_bytes(std::span(values)), all);

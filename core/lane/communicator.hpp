@@ -98,7 +98,7 @@ class Communicator {
   /// parent's all-reduce.
   std::unique_ptr<Communicator> split(int color, int key);
   /// An all-gather of one number per rank, by rank, unmetered, for `split`.
-  virtual std::vector<std::int64_t> everybodys(std::int64_t value);
+  virtual std::vector<std::int64_t> all_gather_number(std::int64_t value);
   /// The same kind of communicator for one group of a split. Every rank calls it, for its own group.
   virtual std::unique_ptr<Communicator> regroup(const GroupPart& part) = 0;
 

@@ -13,7 +13,7 @@ int nodes_of(const Worker& worker) { return worker.runtime().map().nodes(worker.
 /// The node's sum becomes the value that its vertex brings; the factor hides in the node's reduction.
 void scale_to_vertex(Worker& worker, NodeValue value, Buffer part) {
   const double factor =
-      value == NodeValue::mean ? 1.0 / worker.node.size() : static_cast<double>(nodes_of(worker)) / worker.world();
+      value == NodeValue::mean ? 1.0 / worker.node.size() : static_cast<double>(nodes_of(worker)) / worker.world_size();
   const Device::Uncharged free(worker.device);
   if (factor != 1.0) worker.device.scale(part, static_cast<float>(factor));
 }

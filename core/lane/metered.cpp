@@ -50,7 +50,7 @@ class Metered final : public Communicator, private MessageVisitor {
   Placement place() const override { return inner_->place(); }
   Device& device() override { return inner_->device(); }
   bool performs(const CollectiveCall& call) override { return in_step().performs(call); }
-  std::vector<std::int64_t> everybodys(std::int64_t value) override { return inner_->everybodys(value); }
+  std::vector<std::int64_t> all_gather_number(std::int64_t value) override { return inner_->all_gather_number(value); }
 
   std::unique_ptr<Communicator> regroup(const GroupPart& part) override {
     std::vector<int> members;

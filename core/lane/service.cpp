@@ -49,8 +49,8 @@ void ask(Worker& lane, std::span<const Ask> asks) {
   Cost cost{1, 0};
   std::set<int> peers;
   for (const Ask& one : asks) {
-    require(one.peer >= 0 && one.peer < lane.world(), "rank ", one.peer, " is no rank of a group of ", lane.world(),
-            "; ranks count from 0");
+    require(one.peer >= 0 && one.peer < lane.world_size(), "rank ", one.peer, " is no rank of a group of ",
+            lane.world_size(), "; ranks count from 0");
     ensure(one.peer != lane.rank(), "rank ", lane.runtime().rank(), " asks itself; only others answer");
     ensure(peers.insert(one.peer).second, "rank ", lane.runtime().rank(), " asks rank ", among_all(lane, one.peer),
            " twice at once; a peer is asked once");

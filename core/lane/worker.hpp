@@ -118,7 +118,8 @@ class Worker {
   /// This rank in its data-parallel group. Its rank in the whole job is `runtime().rank()`.
   int rank() const { return comm.rank(); }
   /// Ranks of the data-parallel group, servers included. Without a mesh these are all ranks of the job.
-  int world() const { return comm.size(); }
+  int world_size() const { return comm.size(); }
+  [[deprecated("call world_size()")]] int world() const { return world_size(); }
   const Mesh& mesh() const { return runtime_.map().mesh(); }
   /// This lane's communicator with the ranks that differ from this one on `axis` alone, in its order: `rank()` there is
   /// the coordinate. Along data it is `comm`. Throws Error for an axis that the mesh does not have.

@@ -18,7 +18,7 @@ void gradient_mean(Worker& lane, Buffer x) {
 
 void as_gradients_travel(Worker& lane, Buffer x, const std::function<void(Buffer)>& average) {
   const DType type = lane.relaxation.gradients;
-  if (type == x.dtype() || lane.world() == 1) return average(x);
+  if (type == x.dtype() || lane.world_size() == 1) return average(x);
   const OwnedBuffer cast = lane.device.allocate_unfilled(of_type(type, x.shape()));
   lane.device.fused(Activity::encode, "cast", [&] { lane.device.convert(x, cast); });
   average(cast);

@@ -45,7 +45,7 @@ void PairAveraging::setup(Worker& worker, std::span<Bucket> buckets) {
   buckets_ = buckets;
   for (const Bucket& bucket : buckets) allocate(worker, bucket);
   if (is_active(worker.rank())) {
-    partners_ = partners(worker.world(), worker.rank());
+    partners_ = partners(worker.world_size(), worker.rank());
     return serving_.begin(worker);
   }
   for (const Bucket& bucket : buckets) {

@@ -9,9 +9,9 @@
 namespace trigram {
 namespace {
 
-const char* name_of(Moment moment) {
+const char* name_of(Hook hook) {
   constexpr const char* names[] = {"'setup'", "'begin'", "'bucket_ready'", "'before_update'", "", "'end'", "'finish'"};
-  return names[static_cast<std::size_t>(moment)];
+  return names[static_cast<std::size_t>(hook)];
 }
 
 template <class Index>
@@ -40,25 +40,25 @@ void StepOrder::find_tensors() {
 }
 
 template <class Text>
-void StepOrder::expect(Moment moment, const Text& came) {
-  const bool ends = moment == Moment::finish && next_ == Moment::begin;
+void StepOrder::expect(Hook hook, const Text& came) {
+  const bool ends = hook == Hook::finish && next_ == Hook::begin;
   ensure(
-      next_ == moment || ends, [&] { return where(); }, came, " was called, but ", [&] { return what_comes(); });
+      next_ == hook || ends, [&] { return where(); }, came, " was called, but ", [&] { return what_comes(); });
 }
 
-void StepOrder::enter(Moment moment) {
-  expect(moment, [&] { return moment == Moment::update ? update_ : std::string(name_of(moment)); });
-  last_ = moment;
+void StepOrder::enter(Hook hook) {
+  expect(hook, [&] { return hook == Hook::update ? update_ : std::string(name_of(hook)); });
+  last_ = hook;
   next_.reset();
 }
 
 void StepOrder::enter_begin(std::int64_t step) {
   const auto came = [&] { return "'begin' of step " + std::to_string(step); };
-  expect(Moment::begin, came);
+  expect(Hook::begin, came);
   ensure(
       step > step_, [&] { return where(); }, came, " was called, but steps count upwards: the next one must be beyond ",
       step_);
-  enter(Moment::begin);
+  enter(Hook::begin);
   step_ = step;
   next_bucket_ = 0;
   for (std::size_t b = 0; b < buckets_.size(); ++b) missing_[b] = awaited(buckets_[b]);
@@ -78,30 +78,30 @@ void StepOrder::enter_tensor(int parameter) {
     return "'tensor_ready' of tensor " + in_quotes(buckets_[place.bucket].tensors[place.tensor].name) + " in bucket " +
            std::to_string(place.bucket);
   };
-  const bool in_backward = next_ == Moment::gradient || next_ == Moment::before_update;
+  const bool in_backward = next_ == Hook::gradient || next_ == Hook::before_update;
   ensure(
       !in_backward || (!place.ready && place.bucket >= next_bucket_), [&] { return where(); }, came,
       " was called twice; call it once per step");
-  expect(Moment::gradient, came);
-  enter(Moment::gradient);
+  expect(Hook::gradient, came);
+  enter(Hook::gradient);
   place.ready = true;
   --missing_[place.bucket];
 }
 
 void StepOrder::enter_bucket(int index) {
   const auto came = [&] { return of_bucket(index); };
-  expect(Moment::gradient, came);
+  expect(Hook::gradient, came);
   ensure(
       index >= 0 && static_cast<std::size_t>(index) == next_bucket_, [&] { return where(); }, came, " was called, but ",
       [&] { return what_comes(); });
-  enter(Moment::gradient);
+  enter(Hook::gradient);
   missing_[next_bucket_] = 0;
 }
 
 void StepOrder::enter_rest() {
-  if (next_ == Moment::before_update) return;  // nothing is left
-  expect(Moment::gradient, "'rest_ready'");
-  enter(Moment::gradient);
+  if (next_ == Hook::before_update) return;  // nothing is left
+  expect(Hook::gradient, "'rest_ready'");
+  enter(Hook::gradient);
   std::fill(missing_.begin() + static_cast<std::ptrdiff_t>(next_bucket_), missing_.end(), 0);
 }
 
@@ -111,12 +111,12 @@ std::optional<std::size_t> StepOrder::take_complete() {
 }
 
 void StepOrder::leave() {
-  if (last_ != Moment::finish) next_ = after(last_);
+  if (last_ != Hook::finish) next_ = after(last_);
 }
 
 void StepOrder::require_between_steps(const char* came) const {
   ensure(
-      next_ == Moment::begin, [&] { return where(); }, came, " was called, which is for between two steps, but ",
+      next_ == Hook::begin, [&] { return where(); }, came, " was called, which is for between two steps, but ",
       [&] { return what_comes(); });
 }
 
@@ -125,31 +125,31 @@ void StepOrder::abandon() noexcept {
   next_.reset();
 }
 
-Moment StepOrder::after(Moment moment) const {
+Hook StepOrder::after(Hook hook) const {
   const bool all_ready = next_bucket_ == buckets_.size();
-  switch (moment) {
-    case Moment::setup:
-    case Moment::end:
-      return Moment::begin;
-    case Moment::begin:
-    case Moment::gradient:
-      return all_ready ? Moment::before_update : Moment::gradient;
-    case Moment::before_update:
-      return Moment::update;
+  switch (hook) {
+    case Hook::setup:
+    case Hook::end:
+      return Hook::begin;
+    case Hook::begin:
+    case Hook::gradient:
+      return all_ready ? Hook::before_update : Hook::gradient;
+    case Hook::before_update:
+      return Hook::update;
     default:
-      return Moment::end;
+      return Hook::end;
   }
 }
 
 std::string StepOrder::what_comes() const {
   if (abandoned_) return "the loop has left with an error, so that nothing follows";
   if (!next_) {
-    if (last_ == Moment::finish) return "the training has finished, so that nothing follows";
-    return (last_ == Moment::update ? update_ : name_of(last_)) + std::string(" has failed, so that nothing follows");
+    if (last_ == Hook::finish) return "the training has finished, so that nothing follows";
+    return (last_ == Hook::update ? update_ : name_of(last_)) + std::string(" has failed, so that nothing follows");
   }
-  if (*next_ == Moment::update) return update_ + " must be called next";
-  if (*next_ == Moment::gradient) return of_bucket(next_bucket_) + " must be called next" + missing_tensors();
-  return name_of(*next_) + std::string(*next_ == Moment::setup ? " must be called first" : " must be called next");
+  if (*next_ == Hook::update) return update_ + " must be called next";
+  if (*next_ == Hook::gradient) return of_bucket(next_bucket_) + " must be called next" + missing_tensors();
+  return name_of(*next_) + std::string(*next_ == Hook::setup ? " must be called first" : " must be called next");
 }
 
 std::string StepOrder::missing_tensors() const {

@@ -12,7 +12,7 @@
 namespace trigram {
 
 /// The hooks of a TrainingStep, in the order in which a loop calls them; `begin` to `end` once per step.
-enum class Moment : std::uint8_t { setup, begin, gradient, before_update, update, end, finish };
+enum class Hook : std::uint8_t { setup, begin, gradient, before_update, update, end, finish };
 
 /// Follows one rank through its hooks, each between `enter` and `leave`. A hook that is called out of order is an Error
 /// that names it, the step, the bucket, and the hook that must be called next. After a hook that failed, and so was
@@ -22,7 +22,7 @@ class StepOrder {
   /// The buckets outlive it. `update` is the name of that hook in error messages.
   StepOrder(int rank, std::span<const Bucket> buckets, std::string update);
 
-  void enter(Moment moment);
+  void enter(Hook hook);
   void enter_begin(std::int64_t step);
   /// The gradient of a tensor, by its index in the workload's list, or of the next bucket as a whole, is there.
   void enter_tensor(int parameter);
@@ -45,9 +45,9 @@ class StepOrder {
   };
 
   template <class Text>
-  void expect(Moment moment, const Text& came);
+  void expect(Hook hook, const Text& came);
   void find_tensors();
-  Moment after(Moment moment) const;
+  Hook after(Hook hook) const;
   std::string what_comes() const;
   std::string missing_tensors() const;
   std::string where() const;
@@ -59,8 +59,8 @@ class StepOrder {
   std::vector<std::size_t> missing_;          ///< tensors whose gradients each bucket waits for
   std::size_t next_bucket_ = 0;
   std::int64_t step_ = -1;
-  std::optional<Moment> next_ = Moment::setup;  ///< none within a hook, after one that failed and after the last
-  Moment last_ = Moment::setup;                 ///< the one that was entered last
+  std::optional<Hook> next_ = Hook::setup;  ///< none within a hook, after one that failed and after the last
+  Hook last_ = Hook::setup;                 ///< the one that was entered last
   bool abandoned_ = false;
 };
 

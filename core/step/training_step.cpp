@@ -35,12 +35,12 @@ TrainingStep::TrainingStep(Worker& worker, std::span<Bucket> buckets, Parts part
 }
 
 bool TrainingStep::only_serves() const {
-  return worker_.rank() >= worker_.world() - algorithm_->servers(worker_.world());
+  return worker_.rank() >= worker_.world_size() - algorithm_->servers(worker_.world_size());
 }
 
 void TrainingStep::setup(std::int64_t steps) {
   worker_.runtime().take_turn();
-  order_.enter(Moment::setup);
+  order_.enter(Hook::setup);
   worker_.steps = steps;
   algorithm_->setup(worker_, buckets_);
   if (!only_serves() && algorithm_->uses_optimizer()) set_up_optimizer();
@@ -112,7 +112,7 @@ void TrainingStep::start_complete_buckets() {
 
 void TrainingStep::before_update() {
   worker_.runtime().take_turn();
-  order_.enter(Moment::before_update);
+  order_.enter(Hook::before_update);
   algorithm_->before_update(worker_);
   leave();
 }
@@ -122,7 +122,7 @@ void TrainingStep::update() {
   ensure(
       !loop_updates(),
       "'update' was called, but this object has no optimizer: let the loop's own optimizer step, then call 'updated'");
-  order_.enter(Moment::update);
+  order_.enter(Hook::update);
   if (!updates_early()) {
     for (Bucket& bucket : buckets_) update(bucket);
   }
@@ -132,14 +132,14 @@ void TrainingStep::update() {
 void TrainingStep::updated() {
   worker_.runtime().take_turn();
   ensure(loop_updates(), "'updated' was called, but this object steps the weights: call 'update'");
-  order_.enter(Moment::update);
+  order_.enter(Hook::update);
   for (Bucket& bucket : buckets_) update(bucket);
   leave();
 }
 
 void TrainingStep::end() {
   worker_.runtime().take_turn();
-  order_.enter(Moment::end);
+  order_.enter(Hook::end);
   algorithm_->after_step(worker_);
   worker_.device.charge_host(HostWork::step);
   worker_.runtime().step_ends();
@@ -149,7 +149,7 @@ void TrainingStep::end() {
 
 void TrainingStep::finish() {
   worker_.runtime().take_turn();
-  order_.enter(Moment::finish);
+  order_.enter(Hook::finish);
   algorithm_->finish(worker_);
   leave();
 }

@@ -15,13 +15,16 @@ bool is_handed_over(const CheckpointOptions::Bytes& held) { return Unpacker(held
 
 std::string weights_item_of(const Bucket& bucket) { return std::string(weights_item) + std::to_string(bucket.index); }
 
+void load_mean_weights(const CheckpointOptions::Bytes& handed, Device& device, std::span<const Bucket> buckets) {
+  HandedState mean(device, handed);
+  for (const Bucket& bucket : buckets) mean.buffer(std::string(mean_of) + weights_item_of(bucket), bucket.weights);
+}
+
 CheckpointOptions::Bytes load_checkpoint(const CheckpointOptions& options, int rank, Device& device,
                                          std::span<const Bucket> buckets) {
   if (!options.load) return {};
   CheckpointOptions::Bytes held = options.load(rank);
-  if (!is_handed_over(held)) return held;
-  HandedState mean(device, held);
-  for (const Bucket& bucket : buckets) mean.buffer(std::string(mean_of) + weights_item_of(bucket), bucket.weights);
+  if (is_handed_over(held)) load_mean_weights(held, device, buckets);
   return held;
 }
 
@@ -43,7 +46,7 @@ void fetch_state(const TakeUp& take_up, Worker& worker, const std::function<void
   const Shape shape{take_up.as_phantom ? 0 : bytes, DType::u8, bytes, take_up.as_phantom};
   std::vector<OwnedBuffer> memory;
   std::vector<Transfer> transfers;
-  for (int rank = 0; rank < worker.world(); ++rank) {
+  for (int rank = 0; rank < worker.world_size(); ++rank) {
     const int from = take_up.fetch_from[static_cast<std::size_t>(rank)];
     if (from == rank || (from != worker.rank() && rank != worker.rank())) continue;
     const Buffer content = memory.emplace_back(worker.device.allocate(shape));

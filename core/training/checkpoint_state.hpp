@@ -14,8 +14,11 @@ namespace trigram {
 /// What the trainer's list of items calls the weights of a bucket.
 std::string weights_item_of(const Bucket& bucket);
 
-/// Gives what `rank` goes on from; nothing where training begins. Of other members, weights become those of their mean
-/// model, so that `setup` makes anew from it what nobody hands over.
+/// Of what was handed over: weights become those of the mean model of its members, so that `setup` makes anew from it
+/// what nobody hands over.
+void load_mean_weights(const CheckpointOptions::Bytes& handed, Device& device, std::span<const Bucket> buckets);
+
+/// Gives what `rank` goes on from; nothing where training begins. Of other members, their mean weights are loaded.
 CheckpointOptions::Bytes load_checkpoint(const CheckpointOptions& options, int rank, Device& device,
                                          std::span<const Bucket> buckets);
 

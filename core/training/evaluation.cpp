@@ -182,7 +182,7 @@ Evaluations::Evaluations(Worker& worker, Workload& workload, std::span<const Par
       parameters_(parameters),
       options_(options),
       done_(std::move(done)),
-      trains_(worker.rank() < training_ranks(options, worker.world())) {
+      trains_(worker.rank() < training_ranks(options, worker.world_size())) {
   for (const ParameterView& one : parameters)
     part_bytes_ += sizeof(float) * static_cast<std::size_t>(one.weights.count());
 }
@@ -232,7 +232,7 @@ void Evaluations::keep_latest(const Reached& reached) {
 void Evaluations::end(const Reached& reached) {
   std::int64_t last = options_.steps;
   // Data-parallel groups may be far apart, and collecting is watched.
-  if (worker_.mesh().ranks() > worker_.world()) worker_.runtime().barrier();
+  if (worker_.mesh().ranks() > worker_.world_size()) worker_.runtime().barrier();
   if (by_seconds()) {
     last = worker_.agree(next_, ReduceOp::max);
     for (; next_ < last; ++next_) hand_in(next_, next_time(), latest_reached_, latest_);

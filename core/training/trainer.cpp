@@ -60,7 +60,7 @@ class Trainer {
       : runtime_(runtime),
         options_(options),
         worker_(runtime, 0, options.relaxation),
-        trains_(worker_.rank() < training_ranks(options, worker_.world())),
+        trains_(worker_.rank() < training_ranks(options, worker_.world_size())),
         workload_(open_workload(options, worker_.mesh(), runtime.rank())),
         model_(holds_first_model(worker_.mesh()) ? std::move(first)
                                                  : std::make_shared<const PlannedModel>(*workload_, options)),

@@ -1,4 +1,4 @@
-"""Begins a product with the file that CONTRIBUTING's recipe shows: new.py KIND NAME. Each folder of experiments/skeletons is a kind, with
+"""Begins a product with the file that CONTRIBUTING's recipe links: new.py KIND NAME. Each folder of experiments/skeletons is a kind, with
 one file in the folders that it has in the source tree; so a new kind is a new folder there. In the source tree it is `./trigram new`,
 before anything is built; `trigram new` starts it too, which knows the products of its build. Prints where it wrote and ends with 0, or
 prints why not and ends with 2."""
@@ -30,7 +30,7 @@ def skeleton_of(kind):
 
 
 def help_text():
-    return (f"Begins a product with the file that CONTRIBUTING.md shows, under its new name.\nKIND is {', '.join(kinds())}.\n"
+    return (f"Begins a product with the file that CONTRIBUTING.md links, under its new name.\nKIND is {', '.join(kinds())}.\n"
             "Where the current folder has the folder of that kind, as the source tree has, it is written there.\n\n"
             f"usage: trigram new KIND NAME\n\nexample: {EXAMPLE}")
 

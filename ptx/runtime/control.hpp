@@ -14,8 +14,8 @@ namespace cuda_on_host {
 void set_device_count(int count);
 
 /// How many blocks of a kernel the device holds at once, whatever they are made of; 6 at first, of two multiprocessors.
-/// Who has asked already need not ask again.
-void set_resident_blocks(int count);
+/// Who has asked already need not ask again. Returns how many it held before.
+int set_resident_blocks(int count);
 
 /// Streams that are made from now on have a thread each and run what they are given later, at odd moments.
 void run_streams_later();

@@ -72,9 +72,11 @@ cudaError_t usable() {
 void run_streams_later() { state().later = true; }
 void take_host_memory_for_device_memory() { state().host_memory_too = true; }
 void set_device_count(int count) { state().devices = count; }
-void set_resident_blocks(int count) {
+int set_resident_blocks(int count) {
+  const int before = state().multiprocessors * state().blocks_each;
   state().multiprocessors = count;
   state().blocks_each = 1;
+  return before;
 }
 void break_with(cudaError_t error) { state().broken = error; }
 

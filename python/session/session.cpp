@@ -4,6 +4,7 @@
 
 #include "core/foreign/outside_algorithm.hpp"
 #include "core/step/bucketwise.hpp"
+#include "core/training/checkpoint_state.hpp"
 #include "core/training/training.hpp"
 #include "core/values/error.hpp"
 #include "core/values/packing.hpp"
@@ -89,6 +90,7 @@ Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_upda
   parts_ = TrainingStep::make_parts(options_.algorithm, "");
   parts_.optimizer.reset();
   gradients_alone_ = sees_gradients_alone(*parts_.algorithm);
+  comes_to_rest_ = parts_.algorithm->trigram().synchrony == Trigram::Synchrony::asynchronous;
   synchronous_ = parts_.algorithm->trigram().synchrony == Trigram::Synchrony::synchronous;
   check_roles(options_, *parts_.algorithm, world_.ranks, loop_updates_);
   check_code(*parts_.algorithm, device);
@@ -149,12 +151,23 @@ void Session::adopt(std::vector<ParameterView> memory) {
   moment_in_turn([&] {
     ensure(step_ == nullptr, "'adopt' was called twice; a session has one model, whose memory stays where it is");
     store_.emplace(parameters_, plan_, std::move(memory));
-    for (const Bucket& bucket : store_->buckets()) worker_->comm.broadcast(bucket.weights, 0);
+    if (!handed_.empty()) {
+      load_mean_weights(handed_, worker_->device, store_->buckets());
+    } else {
+      for (const Bucket& bucket : store_->buckets()) worker_->comm.broadcast(bucket.weights, 0);
+    }
   });
   moment([&] {
     step_ = std::make_unique<TrainingStep>(*worker_, store_->buckets(), std::move(parts_));
     step_->setup(/*steps=*/0);  // nobody knows how many there will be
+    if (!handed_.empty()) take_up();
   });
+}
+
+void Session::take_up() {
+  read_checkpoint(handed_, worker_->device, [this](State& all) { list_border(all); });
+  handed_ = {};
+  worker_->runtime().barrier();  // nobody trains, and asks others, before all have read
 }
 
 void Session::share(const Buffer& bytes, int root) {
@@ -179,6 +192,21 @@ void Session::meet() {
 void Session::list_state(State& state) {
   state.value("steps", steps_);
   step().list_state(state);
+}
+
+void Session::list_border(State& state) {
+  for (const Bucket& bucket : store_->buckets()) state.buffer(weights_item_of(bucket), bucket.weights, Fate::balanced);
+  list_state(state);
+}
+
+std::vector<std::byte> Session::border() {
+  Packer packer;
+  moment([&] {
+    if (comes_to_rest_) step().quiesce();
+    StateWriter writer(worker_->device, packer);
+    list_border(writer);
+  });
+  return std::move(packer).bytes();
 }
 
 std::vector<std::byte> Session::state() {

@@ -33,7 +33,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   int rank() const { return worker_->rank(); }
-  int ranks() const { return worker_->world(); }
+  int ranks() const { return worker_->world_size(); }
   /// How the parameters are fused: the memory of a bucket's tensors has to lie in this order.
   const BucketPlan& plan() const { return plan_; }
 
@@ -41,7 +41,10 @@ class Session {
   /// orders there next follows them. They return once all is ordered: only `state`, `go_on_from` and `finish` wait for
   /// the device, and `end` while more than two steps are under way.
   void follow(void* stream);
-  /// The model's memory, by parameter, which outlives the session; rank 0's weights go to everybody. Collective, once.
+  /// Before `adopt`: what a Handover gives this rank, where the ranks of a job before were others.
+  void take_over(std::vector<std::byte> handed) { handed_ = std::move(handed); }
+  /// The model's memory, by parameter, which outlives the session; rank 0's weights go to everybody, unless weights
+  /// were taken over. Collective, once.
   void adopt(std::vector<ParameterView> memory);
   /// The bytes of rank `root` on every rank, outside of steps or between `begin` and the first gradient. Collective.
   void share(const Buffer& bytes, int root);
@@ -76,6 +79,9 @@ class Session {
   std::vector<std::byte> state();
   /// Training goes on from there, before the first step. Collective. Throws UsageError for a state of something else.
   void go_on_from(std::span<const std::byte> state);
+  /// Between two steps: this rank's state for a Handover, weights too. Collective only where an asynchronous algorithm
+  /// has to come to rest.
+  std::vector<std::byte> border();
   /// The loop leaves with an error of its own.
   void fail(const std::string& reason) noexcept;
   /// Well or not: no hook can follow.
@@ -107,6 +113,9 @@ class Session {
   /// Throws Error before `adopt`.
   TrainingStep& step();
   void list_state(State& state);
+  /// What other members go on from: weights too.
+  void list_border(State& state);
+  void take_up();
   Sums sums();
   std::vector<LaneSpan> own_spans();
   void keep_spans(const Outcome& outcome);
@@ -119,6 +128,7 @@ class Session {
   TrainingStep::Parts parts_;
   bool loop_updates_;
   bool gradients_alone_ = false;  ///< are all that the algorithm sees
+  bool comes_to_rest_ = false;    ///< the algorithm, where it has something under way between steps
   bool synchronous_ = false;      ///< so that all ranks take as many steps
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<EnteredRank> entered_;
@@ -128,6 +138,7 @@ class Session {
   std::vector<StepRow> rows_;
   std::vector<Records> recorded_;
   std::optional<KeptState> kept_;             ///< of the algorithm
+  std::vector<std::byte> handed_;             ///< until `adopt`; empty: training begins
   std::int64_t steps_ = 0;                    ///< that are done
   Sums before_;                               ///< this step
   double exposed_ = 0;                        ///< seconds of this step that the loop spent in hooks

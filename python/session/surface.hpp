@@ -11,6 +11,7 @@ namespace trigram {
 
 class Session;
 class TensorGroup;
+struct KeptBytes;
 /// A lane, while it is the caller's code that runs there.
 struct LaneOfCaller;
 
@@ -49,6 +50,20 @@ TRIGRAM_SURFACE int trigram_finish(trigram::Session* session);
 TRIGRAM_SURFACE int trigram_rows(trigram::Session* session);
 /// Answers a list of what the lanes of `rank` did: rank, lane, lane_name, activity, name, begin_s, seconds, bytes.
 TRIGRAM_SURFACE int trigram_spans(trigram::Session* session, int rank);
+/// Bytes of the library's that its caller holds: empty until somebody fills them.
+TRIGRAM_SURFACE trigram::KeptBytes* trigram_kept();
+TRIGRAM_SURFACE void trigram_kept_bytes(const trigram::KeptBytes* kept, const char** bytes, std::int64_t* count);
+TRIGRAM_SURFACE void trigram_kept_drop(trigram::KeptBytes* kept);
+/// As Session::border; the session may end before `kept` is read.
+TRIGRAM_SURFACE int trigram_border(trigram::Session* session, trigram::KeptBytes* kept);
+/// What rank `rank` of the new members takes over. `change`: {"ranks" before, "were": of each new rank the old one, -1
+/// of a newcomer, "lost": old ranks}; the states of the old ranks, empty of those that were lost.
+TRIGRAM_SURFACE int trigram_hand_over(const char* change, const std::uint64_t* states, const std::int64_t* counts,
+                                      int rank, trigram::KeptBytes* handed);
+/// Before trigram_adopt.
+TRIGRAM_SURFACE int trigram_take_over(trigram::Session* session, const trigram::KeptBytes* handed);
+/// Answers the epochs of a file of --membership: a list of {"begin", "members", "joined", "left", "lost"}.
+TRIGRAM_SURFACE int trigram_member_epochs(const char* text, int ranks, std::int64_t steps);
 /// Whether the algorithm can do with gradients alone; the message, where it cannot, ends with `else_text`.
 TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm, const char* else_text);
 TRIGRAM_SURFACE int trigram_keep(trigram::Session* session);

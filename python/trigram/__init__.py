@@ -21,6 +21,10 @@ A PyTorch model trains by the same algorithms, on real ranks that torchrun or mp
     …                                                                      # which stays as it was
     job.finish()
 
+with members that come and go while it trains (`help(trigram.with_members)`),
+
+    members = trigram.with_members(model, [optimizer], "bytegrad")         # for step in members.steps(1000): with step: …
+
 and, with real gradients and a cluster's clock, on simulated ones, all in this process:
 
     run = trigram.simulate(make, loss, data, algorithm="bytegrad", ranks=8, steps=200, cluster="two_by_four")
@@ -43,7 +47,7 @@ __version__ = "0.1.0"
 from .commands import bench, calibrate, import_files, products, run, study
 from .pictures import Pictures
 from .results import Bench, Calibration, Imported, Product, Products, Run, Study, load
-from .training import check, ddp_hook, fsdp_hook, profile_of, simulate, with_trigram
+from .training import check, ddp_hook, fsdp_hook, profile_of, simulate, with_members, with_trigram
 
-__all__ = ["run", "study", "bench", "calibrate", "import_files", "products", "load", "with_trigram", "ddp_hook", "fsdp_hook", "simulate", "check",
+__all__ = ["run", "study", "bench", "calibrate", "import_files", "products", "load", "with_trigram", "with_members", "ddp_hook", "fsdp_hook", "simulate", "check",
            "profile_of", "Run", "Study", "Bench", "Calibration", "Imported", "Product", "Products", "Pictures"]

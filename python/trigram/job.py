@@ -1,6 +1,7 @@
 """A PyTorch model as one rank of a job: its parameters lie in buckets, its backward pass tells when they are ready."""
 
 import contextlib
+import hashlib
 import pathlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Optional
@@ -26,6 +27,8 @@ from .recording import facts_of
 if TYPE_CHECKING:
     import pandas
 
+    from .members.kept import Kept
+
 
 class Job(Rank):
     """This process as a rank of the job, as `with_trigram` leaves it in `model.trigram`."""
@@ -35,7 +38,8 @@ class Job(Rank):
 
     def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: "str | algorithms.Make",
                  broadcast_buffers: bool, find_unused_parameters: bool, learning_rate: Optional[float],
-                 grad_scaler: Optional[overflow.Scaler], mesh: Any, flags: dict[str, object]) -> None:
+                 grad_scaler: Optional[overflow.Scaler], mesh: Any, flags: dict[str, object], handed: "Optional[Kept]" = None) -> None:
+        """`handed`: what it goes on from, where members of a job before were others."""
         super().__init__()
         reshard(model)
         apart = only_on_this_rank(model)
@@ -76,6 +80,8 @@ class Job(Rank):
             self._steps.used = [0.0] * len(named)
         if scaler is not None:
             self._steps.overflow = overflow.Overflow(self._session, scaler, self._place, self._algorithm, [one for _, one in own])
+        if handed is not None:
+            self._session.take_over(handed.handle)
         self._session.adopt(self._memory.places, [one.data_ptr() for one in self._memory.gradients], counts)
         self._steps.share(self._memory.mastered())
         self._steps.share([one for one in model.parameters() if not one.requires_grad and id(one) not in apart])
@@ -115,7 +121,7 @@ class Job(Rank):
                 for x, y in loader: …
         """
         if self._steps.sharded:
-            raise RuntimeError("job.join() came for a model that fully_shard has cut, whose forward passes meet those of other ranks; give all "
+            raise RuntimeError("job.join() was called for a model that fully_shard has cut, whose forward passes meet those of other ranks; give all "
                                "ranks as many batches")
         with Join(self._session, self._place, self._memory, self._steps, self._optimizers).lasting():
             yield
@@ -141,7 +147,7 @@ class Job(Rank):
         """Where the algorithm steps the weights by itself, in place of optimizers' `step()`, with `learning_rate`."""
         self._steps.require_gradients("job.step()")
         if self._optimizers:
-            raise RuntimeError("job.step() came, but the optimizers step the weights: call theirs, or job.skip_step()")
+            raise RuntimeError("job.step() was called, but the optimizers step the weights: call theirs, or job.skip_step()")
         self._steps.end_step()
 
     def skip_step(self) -> None:
@@ -155,7 +161,7 @@ class Job(Rank):
     def record_loss(self, loss: "float | torch.Tensor") -> None:
         """Of this step's batch, for its row in `steps()`: in the step, or after it and before the next."""
         if self._steps.count == 0:
-            raise RuntimeError("job.record_loss() came before the first step; call it in a step, or after it")
+            raise RuntimeError("job.record_loss() was called before the first step; call it in a step, or after it")
         self._recording.loss(self._steps.count - 1, loss)
 
     def evaluate(self, score: Callable[[torch.nn.Module], Any]) -> None:
@@ -238,6 +244,34 @@ class Job(Rank):
         self._memory.give_back()
         self._recording.keep_spans()
         self._leave()
+
+    def abandon(self, reason: str) -> None:
+        """The job ends here, amid a step too, and other ranks learn why; the model has memory of its own again."""
+        self._session.fail(reason)
+        self._steps.put_frozen_back()
+        self._memory.give_back()
+        self._leave()
+
+    @property
+    def replicas_are_equal(self) -> bool:
+        """Whether all ranks have the same weights between two steps."""
+        return self._steps.gradients_alone
+
+    def keep_border(self, kept: "Kept") -> None:
+        """What this rank has between two steps, weights too, for members of a job that goes on with others."""
+        self._steps.come_between("a border of steps")
+        self._session.border(kept.handle)
+
+    def add_up(self, numbers: torch.Tensor) -> None:
+        """Of all ranks, float32, in place. Collective, between two steps."""
+        self._session.sum(numbers.data_ptr(), numbers.numel())
+
+    def weights_in_short(self) -> list[float]:
+        """Numbers that differ where weights do."""
+        digest = hashlib.blake2b(digest_size=8)
+        for one in self._memory.weights:
+            digest.update(one.numpy().tobytes())
+        return [float(byte) for byte in digest.digest()]
 
     def _leave(self) -> None:
         super()._leave()

@@ -58,6 +58,7 @@ class JobSteps:
         self._stepping: Optional[torch.optim.Optimizer] = None  # whose step() is under way, on a closure
         self._hooks: list[Any] = []
         self._nodes: list[Any] = []
+        self._watched: list[tuple[torch.optim.Optimizer, Any]] = []  # whose own step() nobody else had wrapped
         self.finished = False
 
     def listen(self) -> None:
@@ -75,6 +76,9 @@ class JobSteps:
         for hook in self._hooks:
             hook.remove()
         self._hooks.clear()
+        for optimizer, watched in self._watched:
+            if optimizer.__dict__.get("step") is watched:  # else somebody has wrapped it too, as a schedule
+                del optimizer.__dict__["step"]
 
     def before_forward(self, model: torch.nn.Module, _: Any) -> None:
         if not (model.training and torch.is_grad_enabled()):
@@ -125,7 +129,7 @@ class JobSteps:
 
     def end_backward(self) -> None:
         """Gradients are final when it returns. What this backward pass did not reach has a gradient too, or another rank's would step
-        weights apart: what earlier passes added up, or 0 where zero_grad() came after the forward pass."""
+        weights apart: what earlier passes added up, or 0 where zero_grad() was called after the forward pass."""
         for index in range(len(self._memory.parameters)):
             if index not in self._told:
                 gradient = self._memory.gather(index)
@@ -171,9 +175,9 @@ class JobSteps:
         if self.overflow is not None:
             self.overflow.settle()
         if self.moment == ELSEWHERE:
-            raise RuntimeError(f"{came} came {ELSEWHERE}, where weights are those of all ranks; leave it first")
+            raise RuntimeError(f"{came} was called {ELSEWHERE}, where weights are those of all ranks; leave it first")
         if self._adds_up and self.moment == BEGUN and came != FINISH:
-            raise RuntimeError(f"{came} came amid micro-batches, whose gradients wait for a last backward() outside of job.no_sync(); have it "
+            raise RuntimeError(f"{came} was called amid micro-batches, whose gradients wait for a last backward() outside of job.no_sync(); have it "
                                "after a step")
         if self.moment == BEGUN:
             self.end_backward()
@@ -185,8 +189,8 @@ class JobSteps:
 
     def require_gradients(self, came: str) -> None:
         if self.moment != READY:
-            raise RuntimeError(f"{came} came, but no backward() since the last step did, or all were in no_sync(), or something between two "
-                               "steps came after it, as job.state_dict()")
+            raise RuntimeError(f"{came} was called, but no backward() since the last step did, or all were in no_sync(), or something between two "
+                               "steps was called after it, as job.state_dict()")
 
     @contextlib.contextmanager
     def weights_of_all(self, came: str) -> Iterator[None]:
@@ -268,7 +272,10 @@ class JobSteps:
                     self.end_step()
             return result
 
-        setattr(optimizer, "step", types.MethodType(watched, optimizer))
+        own = types.MethodType(watched, optimizer)
+        if "step" not in optimizer.__dict__:
+            self._watched.append((optimizer, own))
+        setattr(optimizer, "step", own)
 
     def _accumulated(self, index: int) -> None:
         parameter = self._memory.parameters[index]
@@ -304,10 +311,10 @@ class JobSteps:
         """The forward pass was none of the model as a whole, in training mode, which begins steps. Gradients are as the script has left
         them."""
         if self.moment == ELSEWHERE:
-            raise RuntimeError(f"backward() came {ELSEWHERE}, where weights are those of all ranks; train outside of it")
+            raise RuntimeError(f"backward() was called {ELSEWHERE}, where weights are those of all ranks; train outside of it")
         if self.sharded or not self.gradients_alone:
             why = "FSDP gathers parameters" if self.sharded else f"algorithm '{self.algorithm}' works on weights"
-            raise RuntimeError("backward() came without a step, which a forward pass of the whole model begins: call it as model(x), not a part "
+            raise RuntimeError("backward() was called without a step, which a forward pass of the whole model begins: call it as model(x), not a part "
                                f"of it, and in training mode (model.train()), since {why} before it")
         self.begin(keeps_gradients=True)
 

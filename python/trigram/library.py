@@ -56,11 +56,12 @@ def library() -> ctypes.CDLL:
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
                  "has_ended": [Handle], "fail": [Handle, text],
                  "require_gradients_only": [text, text], "close": [Handle], "transport": [ctypes.c_void_p] * 2}
-    arguments |= group_arguments() | lane_arguments() | optimizer_arguments() | overflow_arguments()
+    arguments |= group_arguments() | lane_arguments() | optimizer_arguments() | overflow_arguments() | member_arguments()
     for name, types in arguments.items():
         getattr(loaded, f"trigram_{name}").argtypes = types
     loaded.trigram_reply.restype = text
-    for name in ("fail", "close", "group_close", "chunk", "moments", "lane_fail", "transport"):
+    loaded.trigram_kept.restype = Handle
+    for name in ("fail", "close", "group_close", "chunk", "moments", "lane_fail", "transport", "kept_bytes", "kept_drop"):
         getattr(loaded, f"trigram_{name}").restype = None
     return loaded
 
@@ -96,6 +97,14 @@ def overflow_arguments() -> dict[str, list[Any]]:
     """Of what trigram.overflow calls."""
     return {"keep": [Handle], "go_back": [Handle], "rescale": [Handle, ctypes.c_double],
             "state_is_finite": [Handle, ctypes.POINTER(ctypes.c_int)]}
+
+
+def member_arguments() -> dict[str, list[Any]]:
+    """Of what trigram.members calls."""
+    number, text, whole = ctypes.c_int64, ctypes.c_char_p, ctypes.c_int
+    return {"kept": [], "kept_bytes": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "kept_drop": [Handle],
+            "border": [Handle, Handle], "take_over": [Handle, Handle], "member_epochs": [text, whole, number],
+            "hand_over": [text, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number), whole, Handle]}
 
 
 def reply() -> str:
@@ -190,6 +199,14 @@ class Session:
 
     def go_on_from(self, state: bytes) -> None:
         self._moment(self._library.trigram_go_on_from, state, len(state))
+
+    def border(self, kept: Handle) -> None:
+        """What other members would go on from, between two steps."""
+        self._moment(self._library.trigram_border, kept)
+
+    def take_over(self, handed: Handle) -> None:
+        """What members of before have left, before `adopt`."""
+        self._check(self._library.trigram_take_over(self._handle, handed))
 
     def keep(self) -> None:
         """Remembers what the algorithm keeps, before a step."""

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, Union
 
 from . import check_command, progress
@@ -73,22 +73,29 @@ def start(words: Sequence[str], launcher: Launcher = ()) -> str:
     """Runs the program to its end, below `launcher` where there is one ("mpirun -n 4"), and returns what it printed.
     Raises ValueError for what it refused, RuntimeError for how else it failed, both with its text."""
     before = shlex.split(launcher) if isinstance(launcher, str) else list(launcher)
-    command = [*ending_with_us(), *before, str(path()), *words]
+    command = [*before, str(path()), *words]
     with tempfile.TemporaryFile() as printed:
-        # A session of its own: Ctrl-C reaches Python alone, which then ends all of it.
-        try:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.PIPE,
-                                       encoding="utf-8", errors="replace", start_new_session=True, env=environment())
-        except OSError as error:
-            raise RuntimeError(f"cannot start {error.filename}: {error.strerror}") from error
-        try:
+        with running(command, stdout=printed, stderr=subprocess.PIPE, encoding="utf-8", errors="replace", env=environment()) as process:
             said = follow(process)
-        except BaseException:
-            end(process)
-            raise
         judge(process.returncode, said, stacklevel=4)
         printed.seek(0)
         return printed.read().decode("utf-8", "replace")
+
+
+@contextmanager
+def running(command: Sequence[str], **how: Any) -> Iterator["subprocess.Popen[Any]"]:
+    """A process that is followed within, started as subprocess.Popen does, without input. It and what it starts end with an error that
+    leaves, and with this process, where the system has words for that. Raises RuntimeError where it cannot be started."""
+    try:
+        # A session of its own: Ctrl-C reaches Python alone, which then ends all of it.
+        process = subprocess.Popen([*ending_with_us(), *command], stdin=subprocess.DEVNULL, start_new_session=True, **how)
+    except OSError as error:
+        raise RuntimeError(f"cannot start {error.filename}: {error.strerror}") from error
+    try:
+        yield process
+    except BaseException:
+        end(process)
+        raise
 
 
 def environment() -> dict[str, str]:
@@ -151,7 +158,10 @@ def fail(code: int, said: Sequence[str]) -> NoReturn:
 
 
 def main() -> NoReturn:
-    """The command `trigram` of an installed package: the program in place of this process, but for algorithms in Python."""
+    """The command `trigram` of an installed package: the program in place of this process, but for algorithms in Python and for members."""
+    if sys.argv[1:2] == ["launch"]:
+        from .launch.command import launch
+        launch(sys.argv[2:])
     if check_command.is_meant(sys.argv[1:]):
         check_command.check(sys.argv[2])
     try:

@@ -103,7 +103,7 @@ def why_it_ends() -> str:
     error = getattr(sys, "last_value", None)
     if error is not None:
         return f"{type(error).__name__}: {error}"
-    return f"sys.exit({exit_status!r}) came before job.finish()" if exit_status not in (None, 0) else ""
+    return f"sys.exit({exit_status!r}) was called before job.finish()" if exit_status not in (None, 0) else ""
 
 
 @atexit.register

@@ -97,6 +97,11 @@ class Server:
         """Of torch's optimizer."""
         return self._first.learning_rate
 
+    @property
+    def keeps_state(self) -> bool:
+        """Whether ranks have more from one step to the next than weights and what the program keeps."""
+        return self._first.has_buffers or self.learning_rate is not None or self._has_algorithm or bool(self.own)
+
     def serve(self, connection: socket.socket) -> None:
         """Until the program has no more questions."""
         with Line(connection, self.answer) as self._line:
@@ -138,7 +143,7 @@ class Server:
             return self._moments.go_on(rank, lane, answer, payload)
 
     def describe(self) -> dict[str, Any]:
-        return {"description": self._first.name, "local_batch": self._samples, "accumulate": self._accumulate, "has_algorithm": self._has_algorithm,
+        return {"description": self._first.name, "local_batch": self._samples, "accumulate": self._accumulate, "has_algorithm": self._has_algorithm, "keeps_state": self.keeps_state,
                 "parameters": [{"name": name, "dimensions": shape, "decays": len(shape) > 1} for name, shape in self._named]}
 
     def begin(self) -> dict[str, Any]:
@@ -244,6 +249,9 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Ma
                         whole_of(flags, "accumulate", 1), whole_of(flags, "evaluate_every", 0), broadcast_buffers,
                         None if isinstance(algorithm, str) else algorithm)
         check_own(server)
+        if "membership" in flags and server.keeps_state:
+            raise ValueError("membership hands what one rank keeps to others, and this model keeps buffers, an optimizer of torch, parameters of one "
+                             "rank or an algorithm in Python; take a model without, and an optimizer of Trigram, as optimizer=\"momentum\"")
         rate = rate_of(server, lr)
         scratch = None if out else results.Scratch()
         folder = scratch.folder if scratch else pathlib.Path(str(out))
@@ -309,7 +317,7 @@ def made(folder: pathlib.Path) -> Iterator[None]:
 
 def refuse(flags: dict[str, object], ranks: int, steps: int) -> None:
     """Raises ValueError for flags of `trigram run` that mean nothing here."""
-    for flag in ("workload", "profile", "global_batch", "label_skew", "validation", "mesh", "checkpoint", "checkpoint_every", "resume", "membership"):
+    for flag in ("workload", "profile", "global_batch", "label_skew", "validation", "mesh", "checkpoint", "checkpoint_every", "resume"):
         if flag in flags:
             raise ValueError(f"simulate has no {flag}: the model, its data, its clock and its state are Python's; leave it out")
     if not str(flags.get("backend", "sim")).startswith("sim"):
@@ -348,17 +356,13 @@ def serve(server: Server, words: list[str], shows_progress: bool) -> None:
         server.show = show if shows_progress else server.show
         passed = (theirs.fileno(), server.shared.descriptor)
         environment = os.environ | {"TRIGRAM_PEER": ",".join(map(str, passed))}
-        process = subprocess.Popen([*program.ending_with_us(), str(program.path()), *words], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=said, pass_fds=passed, env=environment, start_new_session=True)
-        try:
+        command = [str(program.path()), *words]
+        with program.running(command, stdout=subprocess.DEVNULL, stderr=said, pass_fds=passed, env=environment) as process:
             theirs.close()
             server.serve(ours)
             process.wait()
             if process.returncode == 0:
                 server.tell_progress(server.steps)
-        except BaseException:
-            program.end(process)
-            raise
         said.seek(0)
         program.judge(process.returncode, said.read().decode("utf-8", "replace").splitlines(), stacklevel=5)
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from . import algorithm as algorithms
     from .conformance import Checked
     from .hook import Hook
+    from .members.borders import Stateful
+    from .members.course import Members
     from .overflow import Scaler
     from .profile import Clock, Seconds
     from .shard_exchange import ShardExchange
@@ -84,6 +86,39 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     return model
 
 
+def with_members(model: "torch.nn.Module", optimizers: "Sequence[torch.optim.Optimizer]", algorithm: str = "all_reduce", *,
+                 also: "Sequence[Stateful]" = (), rendezvous: Optional[str] = None, begin_with: Optional[int] = None, min_members: int = 1,
+                 border_every: int = 1, membership: "Optional[str | pathlib.Path]" = None, heartbeat: float = 3.0, timeout: float = 300.0,
+                 learning_rate: Optional[float] = None, broadcast_buffers: bool = True, **flags: object) -> "Members":
+    """Trains `model` together with members that come and go: each is a process that was started alone, as by `trigram launch -n 4 -- python
+    train.py` or `torchrun --nproc-per-node 1 --max-restarts 100 train.py`.
+
+        members = trigram.with_members(model, [optimizer], "bytegrad:error_feedback=on", also=[schedule])
+        for step in members.steps(1000):
+            with step:                                            # done by all members or by none
+                mine = step.share(len(x), batch=64)               # of 64 samples, whoever is there
+                optimizer.zero_grad()
+                (step.scale * loss(model(x[mine]), y[mine])).backward()
+                optimizer.step()
+        members.finish()
+
+    Returns when this process is a member. Members meet in `rendezvous`, a folder on a disk that all see, "file:/shared/job", else what
+    TRIGRAM_RENDEZVOUS names; each job takes a folder of its own. The job begins with `begin_with` members, else TRIGRAM_MEMBERS, and goes on
+    while `min_members` are there; fewer wait for others. Every `border_every` steps all meet, and each copies what it would go back to.
+    Where one is lost, the others go on from the last border, and what was begun after it leaves no trace in weights, in what the algorithm,
+    optimizers and objects in `also` keep (anything with `state_dict` and `load_state_dict`), in buffers and in torch's random numbers. Who
+    comes later fetches all that, and begins where the others are. SIGTERM lets a member leave at the next border, with what it holds, and ends
+    the process with 0.
+    `membership`: a file as of `trigram run --membership`, by whose steps members of a test come, leave and are lost, and no others come.
+    `heartbeat`: seconds; a process that is gone is missed at once, one that is silent for two of them, after at most six seconds more. `timeout`:
+    how long an exchange, or one who lives, is waited for. Other arguments are those of `with_trigram`; models train on the CPU, by backend torch.
+    Raises ValueError for what cannot be trained so, RuntimeError where the same step fails again and again."""
+    require("torch", "trigram.with_members")
+    from .members.begin import begin
+    rules = {"begin_with": begin_with, "at_least": min_members, "border_every": border_every, "heartbeat": heartbeat, "patience": timeout}
+    return begin(model, optimizers, algorithm, also, rendezvous, rules, membership, learning_rate, broadcast_buffers, flags)
+
+
 def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str = "bytegrad", *,
              optimizer: "Optional[torch.optim.Optimizer]" = None, grad_scaler: "Optional[Scaler]" = None, **flags: object) -> "Hook":
     """Lets a model that DistributedDataParallel has wrapped average its gradients by a gradient method of Trigram, as
@@ -100,6 +135,8 @@ def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str 
     for other methods."""
     require("torch", "trigram.ddp_hook")
     from .hook import Hook
+    from .members.borders import Stateful
+    from .members.course import Members
     return Hook(model, algorithm, optimizer, grad_scaler, flags)
 
 

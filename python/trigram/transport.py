@@ -21,6 +21,8 @@ from . import launcher, library
 FOREVER = datetime.timedelta(days=365)
 SOON = datetime.timedelta(milliseconds=1)
 NOBODYS_TAG = 2**31 - 1
+cause_may_take = 1.5
+"""Seconds that a rank whose connections break waits to hear why: longer than whoever fails takes to say so."""
 REFUSED = 2
 
 
@@ -122,7 +124,7 @@ def place_among(members: Members, seconds: float) -> dict[str, Any]:
     named = os.environ.get("MASTER_ADDR", platform.node()) if is_master else platform.node()
     own = "127.0.0.1" if len(numbers) == 1 else named
     listens = own if len(numbers) == 1 else listening_place(own)
-    return {"rank": rank, "nodes": [numbers[host] for host in hosts], "host": own, "listens": listens,
+    return {"rank": rank, "nodes": [numbers[host] for host in hosts], "host": own, "listens": listens, "cause_may_take": cause_may_take,
             "facts": {"library": f"torch.distributed {torch.__version__}, gloo", "nodes": len(numbers)}}
 
 
@@ -225,7 +227,7 @@ def let_the_script_connect_too() -> None:
         if not dist.is_initialized():
             return connect(backend, *arguments, **named)
         if "gloo" not in str(backend or "gloo").lower():
-            raise RuntimeError(f"init_process_group({backend!r}) came after Trigram had connected the processes by gloo; call it before")
+            raise RuntimeError(f"init_process_group({backend!r}) was called after Trigram had connected the processes by gloo; call it before")
         dist.init_process_group = connect
 
     dist.init_process_group = connected

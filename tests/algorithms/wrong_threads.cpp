@@ -27,7 +27,7 @@ class WrongCommunicator final : public Communicator {
   int rank() const override { return right_->rank(); }
   int size() const override { return right_->size(); }
   Device& device() override { return right_->device(); }
-  std::vector<std::int64_t> everybodys(std::int64_t value) override { return right_->everybodys(value); }
+  std::vector<std::int64_t> all_gather_number(std::int64_t value) override { return right_->all_gather_number(value); }
   std::unique_ptr<Communicator> regroup(const GroupPart& part) override { return right_->regroup(part); }
 
   using Communicator::exchange;

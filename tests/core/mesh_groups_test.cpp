@@ -91,7 +91,7 @@ TEST_P(Meshes, ThoseWhoAskCountTheRanksOfTheirLine) {
     Serving serving;
     serving.begin(worker, &service);
     Longs seen;
-    for (int peer = 0; peer < worker.world(); ++peer) {
+    for (int peer = 0; peer < worker.world_size(); ++peer) {
       if (peer == worker.rank()) continue;
       const OwnedBuffer x = on_device<std::int64_t>(worker.device, {runtime.rank()});
       ask(worker, {peer, 0, x, x});

@@ -32,7 +32,8 @@ std::int64_t value_of(Worker& lane, const Request& request) {
 /// Adds up what each rank sends and replies with its sum so far.
 class Sums final : public Service {
  public:
-  explicit Sums(Worker& worker) : sums_(on_device(worker.device, Longs(static_cast<std::size_t>(worker.world())))) {}
+  explicit Sums(Worker& worker)
+      : sums_(on_device(worker.device, Longs(static_cast<std::size_t>(worker.world_size())))) {}
   void take(Worker& lane, const Request& request) override {
     lane.device.reduce(ReduceOp::sum, request.content, of(request.asker));
   }
@@ -55,7 +56,7 @@ TEST_P(Services, ARankThatDoesSomethingElseAnswersEverybody) {
     Serving serving;
     Sums sums(worker);
     Longs seen;
-    const int last = worker.world() - 1;
+    const int last = worker.world_size() - 1;
     serving.begin(worker, worker.rank() == last ? &sums : nullptr);
     for (int time = 0; time < 3 && worker.rank() != last; ++time)
       seen.push_back(answered(worker, last, 1 + worker.rank()));
@@ -91,7 +92,7 @@ TEST_P(Services, EverybodyAsksEverybodyAtOnceFromTwoLanes) {
     const auto ask_all = [&](Worker& lane) {
       std::vector<OwnedBuffer> memory;
       std::vector<Ask> asks;
-      for (int peer = 0; peer < lane.world(); ++peer) {
+      for (int peer = 0; peer < lane.world_size(); ++peer) {
         if (peer == lane.rank()) continue;
         memory.push_back(on_device<std::int64_t>(lane.device, {lane.lane}));
         asks.push_back({peer, lane.lane, memory.back(), memory.back()});
@@ -131,7 +132,7 @@ TEST_P(Services, WhatIsTooEarlyIsRepliedLater) {
           ++votes;
         },
         [&](Worker& lane, const Request&) {
-          return votes + 1 < lane.world() ? std::nullopt : std::optional(sum.view());
+          return votes + 1 < lane.world_size() ? std::nullopt : std::optional(sum.view());
         });
     Serving serving;
     serving.begin(worker, worker.rank() == 0 ? &service : nullptr);
@@ -166,7 +167,7 @@ TEST_P(Services, NeverRunBesideAnExclusiveBody) {
     for (int time = 0; time < 20; ++time) {
       // Long enough, and of other lengths on other ranks, for requests to come meanwhile.
       serving.exclusively(worker, [&] { enter(worker, 1e-4 * (1 + worker.rank() + time % 3)); });
-      if (worker.world() > 1) answered(worker, (worker.rank() + 1) % worker.world(), 0);
+      if (worker.world_size() > 1) answered(worker, (worker.rank() + 1) % worker.world_size(), 0);
     }
     serving.end(worker);
     return Longs{meetings};
@@ -204,8 +205,8 @@ TEST_P(Services, AskedOfNobodyOrOfOneselfAreRefused) {
     Worker worker(runtime, 0, {});
     Longs refused{0, 0, 0};
     const OwnedBuffer x = on_device<std::int64_t>(worker.device, {7});
-    const int next = (worker.rank() + 1) % worker.world();
-    const std::vector<std::vector<int>> wrong{{worker.world()}, {worker.rank()}, {next, next}};
+    const int next = (worker.rank() + 1) % worker.world_size();
+    const std::vector<std::vector<int>> wrong{{worker.world_size()}, {worker.rank()}, {next, next}};
     for (std::size_t i = 0; i < wrong.size(); ++i) {
       std::vector<Ask> asks;
       for (const int peer : wrong[i]) asks.push_back({peer, 0, x, x});

@@ -15,6 +15,7 @@ PROGRAM = os.environ["TRIGRAM_PROGRAM"]
 SHIM = f"""#!/bin/sh
 case $1 in
   python) shift; exec /usr/bin/python3 "$@" ;;
+  launch) exec /usr/bin/python3 -m trigram "$@" ;;
   *) exec "{PROGRAM}" "$@" ;;
 esac
 """

@@ -96,6 +96,75 @@ TEST(CausalAttention, IsItsDefinition) {
   }
 }
 
+/// The last token of a sequence of 32, with one head of one element: a lane of a warp has a term of each sum.
+struct LastToken {
+  static constexpr std::int64_t tokens = 32;
+  TestDevice device;
+  AppliedOperation attention{device, "causal_attention", {{{1, tokens, 3}}}};
+
+  /// What it makes of the weights where its query is 1 and keys are these.
+  std::vector<float> weights(const std::vector<float>& keys) {
+    std::vector<float> projected(3 * tokens);
+    projected[3 * (tokens - 1)] = 1;
+    for (std::size_t j = 0; j < keys.size(); ++j) projected[3 * j + 1] = keys[j];
+    const OwnedBuffer x = device.hold(projected), y = device.hold(std::vector<float>(tokens)),
+                      saved = device.hold(std::vector<float>(tokens * tokens));
+    attention.forward(device, {{x}, {y}, {saved}, device.allocate(attention.scratch())});
+    const std::vector<float> all = device.values(saved);
+    return {all.end() - tokens, all.end()};
+  }
+  /// The gradient of its query, of these weights and values, where its output's is 1 and the key of one token alone.
+  float slope(const std::vector<float>& weights, const std::vector<float>& values, std::size_t token) {
+    std::vector<float> projected(3 * tokens), saved(tokens * tokens), above(tokens);
+    for (std::size_t j = 0; j < values.size(); ++j) projected[3 * j + 2] = values[j];
+    projected[3 * token + 1] = above.back() = 1;
+    std::copy(weights.begin(), weights.end(), saved.end() - tokens);
+    const OwnedBuffer below = device.hold(projected);
+    const OwnedBuffer y = device.hold(above), w = device.hold(saved);
+    attention.backward(device,
+                       {{device.hold(projected)}, {y}, {w}, {y}, {below}, device.allocate(attention.scratch())});
+    return device.values(below)[3 * (tokens - 1)];
+  }
+};
+
+// However an exponential is rounded, it is the same for equal scores, and all weights together are 1.
+TEST(CausalAttention, WeightsAddUpToOneWhateverLanesHoldThem) {
+  LastToken last;
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    std::vector<float> keys = random_vector(LastToken::tokens, seed);
+    for (float& key : keys) key = key < 0 ? -5.5F - 0.01F * static_cast<float>(seed) : 0.0F;
+    keys.back() = 0;
+    double sum = 0;
+    const std::vector<float> weights = last.weights(keys);
+    for (std::size_t j = 0; j < keys.size(); ++j) {
+      sum += static_cast<double>(weights[j]);
+      if (keys[j] < 0) continue;
+      EXPECT_EQ(weights[j], weights.back()) << "token " << j << ", seed " << seed;
+    }
+    EXPECT_NEAR(sum, 1, 0x1p-23) << "seed " << seed;
+  }
+}
+
+// Products of which all but their last bits cancel: what is left of their sum is what the token without a value gets.
+TEST(CausalAttention, SlopesKeepTheLastBitsOfASum) {
+  LastToken last;
+  for (const std::size_t token : {std::size_t{0}, std::size_t{31}}) {
+    for (std::uint64_t seed = 0; seed < 16; ++seed) {
+      std::vector<float> weights = random_vector(LastToken::tokens, seed),
+                         values = random_vector(LastToken::tokens, 99);
+      double sum = 0;
+      weights[7] = 1;
+      values[7] = values[token] = 0;
+      const auto add = [&](std::size_t j) { sum += static_cast<double>(weights[j]) * static_cast<double>(values[j]); };
+      for (std::size_t j = 0; j < weights.size(); ++j) add(j);
+      values[7] = -static_cast<float>(sum);
+      add(7);
+      const double expected = -static_cast<double>(weights[token]) * sum;
+      EXPECT_NEAR(last.slope(weights, values, token), expected, 1e-6 * std::abs(expected)) << "seed " << seed;
+    }
+  }
+}
+
 TEST(CausalAttention, HoldsWhatItDeclaresWithHeads) {
   TestDevice device;
   for (const TriedOperation& tried : try_operation("causal_attention:heads=3", device))

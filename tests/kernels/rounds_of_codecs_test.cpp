@@ -95,6 +95,22 @@ TEST_P(RoundsOfCodecs, OfFrames) {
   }
 }
 
+// Alone at each place that a lane of a warp holds, an element is the norm of a server's frame, to its last bit.
+TEST_P(RoundsOfCodecs, OfALoneElement) {
+  constexpr std::int64_t count = 512, quarter = 128, ranks = 11;
+  for (std::int64_t place = 0; place < count; place += place % quarter < 3 ? 1 : quarter - 3) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      std::vector<Bytes> frames;
+      for (const float element : random_vector(ranks, seed)) {
+        Floats vector(static_cast<std::size_t>(count));
+        vector[static_cast<std::size_t>(place)] = 1e-3F * std::abs(element);
+        frames.push_back(plain_.encode(*reference_, vector));
+      }
+      ASSERT_EQ(served(tested_, *codec_, frames, count), served(plain_, *reference_, frames, count)) << place;
+    }
+  }
+}
+
 TEST_P(RoundsOfCodecs, OfOneFrameAtAnyAddress) {
   for (const std::int64_t count : {1000, 1023, 1024}) {
     const std::vector<Bytes> frames{plain_.encode(*reference_, random_vector(count, 3))};

@@ -163,6 +163,7 @@ TEST_F(Rounds, OfColumns) {
       if (std::string(spec) == "layer_norm") empty.push_back({{width}});
       expect_same(spec, empty);
     }
+    expect_same("layer_norm", {{{0, width}}, {{width}}, {{width}}}, 2);
   }
 }
 
@@ -288,6 +289,24 @@ TEST_F(Rounds, OfRowsOfTallMatrices) {
       return bits_of(on.values(matrix));
     };
     EXPECT_EQ(orthonormal(tested_), orthonormal(plain_)) << rows;
+  }
+}
+
+// Each number of rounds of most threads, of elements of each width by 16 bytes.
+TEST_F(Rounds, OfFills) {
+  const auto filled = [](TestDevice& on, DType dtype, std::int64_t count) {
+    const OwnedBuffer x = on.allocate(Shape::of(count, dtype));
+    on.fill(x, 0);
+    on.fill(x, 77);
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(x.view().bytes()));
+    on.download(x, std::as_writable_bytes(std::span(bytes)));
+    return bytes;
+  };
+  for (const auto& [dtype, bytes] : {std::pair(DType::u8, 1), {DType::f16, 2}, {DType::i32, 4}, {DType::i64, 8}}) {
+    for (const std::int64_t groups : {200, 300, 600, 800, 1300, 1800}) {
+      const std::int64_t count = 16 / bytes * groups;
+      EXPECT_EQ(filled(tested_, dtype, count), filled(plain_, dtype, count)) << count << " of " << bytes << " bytes";
+    }
   }
 }
 

@@ -85,6 +85,22 @@ TEST_F(TiesOfCodecs, ModuloTellsItsLastResidues) {
   }
 }
 
+// A header has eight words, the last of them 0, and levels behind it, the first of which are not 0: one warp writes
+// both, in memory with something else in it.
+TEST_F(TiesOfCodecs, MinMaxWritesAllOfItsHeaderAndNoMore) {
+  const auto codec = tested_.make_codec("minmax_uint8"), reference = plain_.make_codec("minmax_uint8");
+  for (const std::size_t count : {4, 36, 64, 100, 128}) {
+    Floats vector(count);
+    std::fill_n(vector.begin(), 4, 1.0F);
+    vector[count - 1] = -1;
+    const OwnedBuffer frame =
+        tested_.allocate(codec->encoded_shape(Shape::of(static_cast<std::int64_t>(count), DType::f32)));
+    tested_.fill(frame, 7);
+    codec->encode(tested_, tested_.hold(vector), frame, {});
+    EXPECT_EQ(tested_.values<std::uint8_t>(frame), plain_.encode(*reference, vector)) << count;
+  }
+}
+
 // A fraction that equals its draw does not grow.
 TEST_F(TiesOfCodecs, NaturalStaysWhereItsFractionIsWhatWasDrawn) {
   const Key key{.seed = 5, .rank = 2};

@@ -222,7 +222,7 @@ TEST_F(Ties, AServerOfOneBitHasThePlainHostsBitsWhereverItEnds) {
 // that a loop takes at once, of one launch and of several.
 TEST_F(Ties, ATermLessItselfIsZero) {
   constexpr std::int64_t some = 8 * 3 + 5;
-  constexpr float value = 1.0F + 0x1p-7F, weight = 1.0F / 3, product = weight * value;
+  constexpr float value = 1.0F + 0x1p-7F, weight = 1024.0F / 3, product = weight * value;
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     for (const std::size_t terms : {7, 300}) {
       for (std::size_t which = 1; which < terms; which += which < 7 ? 1 : 73) {
@@ -244,6 +244,31 @@ TEST_F(Ties, ATermLessItselfIsZero) {
           tested_.convert(part(sum), wide);
           EXPECT_EQ(tested_.values(wide), Floats(some)) << which << " of " << terms << " at " << offset;
         }
+      }
+    }
+  }
+}
+
+// The same of sums and of what is added to a vector, at every place of it: what would be left is large enough for f16.
+TEST_F(Ties, AnElementLessItsProductIsZero) {
+  constexpr float value = 1.0F + 0x1p-7F, product = 1280, factor = product / value;
+  const OwnedBuffer one = tested_.hold({factor}), wide = tested_.hold(Floats(elements));
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    for (const std::int64_t offset : {0, 1}) {
+      const auto all_of = [&](float element) {
+        OwnedBuffer held = tested_.allocate(Shape::of(elements + 1, dtype));
+        tested_.fill(held, element);
+        return held;
+      };
+      const auto part = [&](const OwnedBuffer& whole) { return whole.view().slice(offset, elements); };
+      const OwnedBuffer values = all_of(value), products = all_of(-product);
+      const OwnedBuffer scaled = all_of(-product), first = all_of(-product), second = all_of(value);
+      tested_.add_scaled(one, part(values), part(scaled));
+      tested_.axpby(factor, part(values), 1, part(first));
+      tested_.axpby(1, part(products), factor, part(second));
+      for (const OwnedBuffer* const sum : {&scaled, &first, &second}) {
+        tested_.convert(part(*sum), wide);
+        EXPECT_EQ(tested_.values(wide), Floats(elements)) << offset;
       }
     }
   }

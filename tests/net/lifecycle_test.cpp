@@ -48,7 +48,7 @@ TEST(Lifecycle, ConnectingAndAcceptingWaitForNobody) {
   EXPECT_EQ(receiver, nullptr);
   void* sender = &handle;
   EXPECT_EQ(plugin->connect(handle.data(), &sender), Result::success);
-  EXPECT_EQ(sender, nullptr);
+  EXPECT_NE(sender, &handle);  // null, or the connection of a plugin that need not wait for the peer to accept it
   EXPECT_TRUE(soon([&] {
     if (!sender) {
       EXPECT_EQ(plugin->connect(handle.data(), &sender), Result::success);
@@ -132,6 +132,7 @@ TEST(Lifecycle, SixteenCommunicatorsAreOfOneProcess) {
 }
 
 TEST(Lifecycle, AFailedInitSaysWhyAndIsFollowedByFinalize) {
+  SKIP_UNLESS_OURS();
   take_warnings();
   const auto plugin = load_plugin(plugin_under_test());
   {
@@ -190,6 +191,7 @@ TEST(Lifecycle, AReceiveFromAPeerThatLeftIsAnError) {
 }
 
 TEST(Lifecycle, WrongHandlesAreRefused) {
+  SKIP_UNLESS_OURS();
   const auto plugin = load_plugin(plugin_under_test());
   ASSERT_EQ(plugin->init(), Result::success);
   HandleOfTest handle{};
@@ -203,6 +205,7 @@ TEST(Lifecycle, WrongHandlesAreRefused) {
 
 /// The handle of another job: the place is right, the token is not.
 TEST(Lifecycle, APeerThatDoesNotKnowTheHandleIsAStranger) {
+  SKIP_UNLESS_OURS();
   const Variable variable("TRIGRAM_NET_TIMEOUT", "0.5");
   take_warnings();
   const auto plugin = load_plugin(plugin_under_test());
@@ -233,6 +236,7 @@ TEST(Lifecycle, APeerThatDoesNotKnowTheHandleIsAStranger) {
 }
 
 TEST(Lifecycle, NobodyAtTheHandleIsATimeout) {
+  SKIP_UNLESS_OURS();
   const Variable variable("TRIGRAM_NET_TIMEOUT", "0.3");
   take_warnings();
   const auto plugin = load_plugin(plugin_under_test());
@@ -249,6 +253,7 @@ TEST(Lifecycle, NobodyAtTheHandleIsATimeout) {
 
 /// Ports are scanned, and other programs connect: none of that disturbs peers.
 TEST(Lifecycle, StrangersAreDroppedWithOneWarning) {
+  SKIP_UNLESS_OURS();
   take_warnings();
   const auto plugin = load_plugin(plugin_under_test());
   ASSERT_EQ(plugin->init(), Result::success);
@@ -279,6 +284,7 @@ TEST(Lifecycle, StrangersAreDroppedWithOneWarning) {
 }
 
 TEST(Lifecycle, TheLastFinalizeLogsWhatPathsCarried) {
+  SKIP_UNLESS_OURS();
   take_information();
   {
     Connected both;

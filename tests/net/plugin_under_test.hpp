@@ -18,6 +18,11 @@ namespace trigram::tests {
 const std::string& plugin_under_test();
 void set_plugin_under_test(const std::string& what);
 
+/// For cases about what NCCL does not ask of a plugin, and ours promises: its words, its bounds, its care.
+#define SKIP_UNLESS_OURS() \
+  if (!is_ours(plugin_under_test())) GTEST_SKIP() << "only our plugin promises that"
+bool is_ours(const std::string& what);
+
 using HandleOfTest = std::array<std::byte, net::abi::handle_bytes>;
 
 /// Calls it again and again, for a minute at most.

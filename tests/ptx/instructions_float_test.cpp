@@ -229,6 +229,11 @@ TEST(PtxFloat, SignsAreTakenAndGiven) {
       {"neg.f32 %f0, %f1;", {-1.5F}, {1.5F}},
       {"neg.f32 %f0, %f1;", {nan}, {any_nan_f32}},
       {"neg.f64 %fd0, %fd1;", {0.0}, {-0.0}},
+      {"copysign.f32 %f0, %f1, %f2;", {-1.0F, 2.5F}, {-2.5F}},
+      {"copysign.f32 %f0, %f1, %f2;", {1.0F, -2.5F}, {2.5F}},
+      {"copysign.f32 %f0, %f1, %f2;", {-0.0F, infinity}, {-infinity}},
+      {"copysign.f64 %fd0, %fd1, %fd2;", {-1.0, 0.0}, {-0.0}},
+      {"copysign.f64 %fd0, %fd1, %fd2;", {-nan_f64, -2.5}, {-2.5}},
   });
 }
 

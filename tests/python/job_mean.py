@@ -72,8 +72,8 @@ class Means(JobCase):
         optimizer = plain(model)
         job = wrapped(model, [optimizer], "local_sgd:every=2").trigram
         with job.mean_model():
-            self.raises(RuntimeError, "backward() came within job.mean_model()", lambda: loss_of(model, self.rank, 0).backward())
-            self.raises(RuntimeError, "job.state_dict() came within job.mean_model()", job.state_dict)
+            self.raises(RuntimeError, "backward() was called within job.mean_model()", lambda: loss_of(model, self.rank, 0).backward())
+            self.raises(RuntimeError, "job.state_dict() was called within job.mean_model()", job.state_dict)
         self.one(model, optimizer, 0, None)
         job.finish()
 

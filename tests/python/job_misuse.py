@@ -63,7 +63,7 @@ class Misuse(JobCase):
         job = wrapped(model, [plain(model)]).trigram
         with job.no_sync():
             loss_of(model, self.rank, 0).backward()
-        self.raises(RuntimeError, "job.state_dict() came amid micro-batches, whose gradients wait for a last backward()", job.state_dict)
+        self.raises(RuntimeError, "job.state_dict() was called amid micro-batches, whose gradients wait for a last backward()", job.state_dict)
         loss_of(model, self.rank, 1).backward()
         job.skip_step()
         with job.no_sync():
@@ -73,11 +73,11 @@ class Misuse(JobCase):
     def case_recordings_out_of_place(self):
         model = seeded(Net)
         job = wrapped(model, [plain(model)]).trigram
-        self.raises(RuntimeError, "job.record_loss() came before the first step", lambda: job.record_loss(1.0))
+        self.raises(RuntimeError, "job.record_loss() was called before the first step", lambda: job.record_loss(1.0))
         self.raises(ValueError, "score gave 3 values; give the loss, or loss and accuracy", lambda: numbers_of((1, 2, 3)))
         loss_of(model, self.rank, 0).backward()
         job.evaluate(lambda model: 1.0)
-        self.raises(RuntimeError, "or something between two steps came after it", job.skip_step)
+        self.raises(RuntimeError, "or something between two steps was called after it", job.skip_step)
         job.finish()
         assert job.evals()["accuracy"].isna().all() and len(job.evals()) == 1
         self.raises(ValueError, "give with_trigram trace=True", job.trace)
@@ -178,7 +178,7 @@ class Misuse(JobCase):
         model, optimizer = caught("a second backward() before optimizer.step()", twice, algorithm="local_sgd")
         optimizer.step()  # the first one counts
         model.trigram.finish()
-        model, _ = caught("optimizer.step() came, but no backward()", lambda model, optimizer: optimizer.step())
+        model, _ = caught("optimizer.step() was called, but no backward()", lambda model, optimizer: optimizer.step())
         model.trigram.finish()
         model, _ = caught("and in training mode (model.train())", lambda model, _: loss_of(model.eval(), self.rank, 0).backward(),
                           algorithm="local_sgd")

@@ -81,7 +81,7 @@ class ShardedHooks(ShardedCase):
         self.raises(ValueError, "works on more than gradients, which is all that a hook sees", lambda: trigram.fsdp_hook(model, "diloco", **HOOKED))
         job = trigram.with_trigram(model, [optimizer], **BUCKETS).trigram
         x, y = batch(self.rank, 0)
-        self.raises(RuntimeError, "job.join() came for a model that fully_shard has cut", lambda: job.join().__enter__())
+        self.raises(RuntimeError, "job.join() was called for a model that fully_shard has cut", lambda: job.join().__enter__())
         F.cross_entropy(model(x), y).backward()
         job.skip_step()
         self.step(model, optimizer, batch(self.rank, 0))

@@ -169,7 +169,7 @@ class Torchrun(unittest.TestCase):
                                      "rank 1 ends since rank 0 failed: rank 0, step [0-9]+, lane 1 .* has waited 4 s")):
             status, said = job.ended(rank)
             self.assertEqual((status, said.count("went on")), (0, 1), said)
-            self.assertIn("late: init_process_group('nccl') came after Trigram had connected the processes by gloo; call it before", said)
+            self.assertIn("late: init_process_group('nccl') was called after Trigram had connected the processes by gloo; call it before", said)
             self.assertRegex(said, f"hasty: {lost}")
             self.assertRegex(said, r"opens alone after \d\d?\.\d s: torch.distributed could not connect this process with the others: .*; "
                                    "did all of them come within 4 s, and does none have an error of its own")

@@ -142,7 +142,7 @@ class Jobs(unittest.TestCase):
         ended = self.script(2, ENDS.format(models=1, spoil="sys.exit('no more samples') if rank == 1 else None"))
         self.assertNotEqual(ended.returncode, 0)
         self.assertNotIn("stepped", ended.stdout)
-        self.assertIn("trigram: rank 1 fails: sys.exit('no more samples') came before job.finish()", ended.stdout)
+        self.assertIn("trigram: rank 1 fails: sys.exit('no more samples') was called before job.finish()", ended.stdout)
 
     def test_an_end_within_a_step_is_one(self):
         """As DDP's scripts end, after a forward pass that nothing followed."""

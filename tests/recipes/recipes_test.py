@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""CONTRIBUTING's recipes, followed: what it shows is compiled into a program, which lists, checks and runs it; and
-`trigram new`, built and not, writes the same files under other names. recipes_test.py TREE BUILD SHOWN PROGRAM PROGRAM_WITH_RECIPES."""
+"""CONTRIBUTING's recipes, followed: the files that it links are compiled into a program, which lists, checks and runs them; and
+`trigram new`, built and not, writes the same files under other names. recipes_test.py TREE BUILD PROGRAM PROGRAM_WITH_RECIPES."""
 
 import csv
 import itertools
@@ -15,7 +15,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-TREE, BUILD, SHOWN, PROGRAM, WITH_RECIPES = (Path(word).resolve() for word in sys.argv[1:])
+TREE, BUILD, PROGRAM, WITH_RECIPES = (Path(word).resolve() for word in sys.argv[1:])
 SKELETONS = TREE / "experiments" / "skeletons"
 SCRIPT = TREE / "trigram"  # begins products too, without a build
 
@@ -129,7 +129,7 @@ class Recipes(unittest.TestCase):
         expected = sum(dimension * (mean * (1 - left) - rank) ** 2 / 2 for rank in range(ranks)) / ranks
         found = self.loss("--algorithm", "damped_average", "--workload", f"tug_of_war:dimension={dimension}", "--steps", steps,
                           "--lr", rate, "--schedule", "inverse_root:every=5", "--optimizer", "smoothed:kept=0",
-                          "--all-reduce", "one_round", "--cluster", SHOWN / homes()["cluster"])
+                          "--all-reduce", "one_round", "--cluster", SKELETONS / "cluster" / homes()["cluster"])
         self.assertAlmostEqual(found, expected, delta=1e-5 * expected)
         settings = json.loads((self.folder / "out" / "run.json").read_text())["configuration"]
         self.assertEqual(str(settings["ranks"]), str(ranks))
@@ -155,14 +155,14 @@ class Recipes(unittest.TestCase):
         self.assertNotEqual(mixed, rounded)
 
     def test_the_study_runs(self):
-        said = self.said("study", SHOWN / homes()["study"], "--plot", "off")
+        said = self.said("study", SKELETONS / "study" / homes()["study"], "--plot", "off")
         once, often, rarely = (float(value) for value in re.search(r"^all" + r" +(\S+) \[\S+, \S+\]" * 3 + "$", said, re.MULTILINE).groups())
         self.assertLess(once, often)
         self.assertLess(often, rarely)
 
-    def test_new_writes_what_is_shown(self):
+    def test_new_writes_what_is_linked(self):
         for begins, (kind, home) in itertools.product((PROGRAM, SCRIPT), homes().items()):
-            shown = (SHOWN / home).read_text()
+            shown = (SKELETONS / kind / home).read_text()
             file = Path("my_own_2").with_suffix(home.suffix)
             self.assertIn(str(file), self.said("new", kind, "my_own_2", program=begins))
             written = shown.replace(home.stem, "my_own_2").replace(class_name(home.stem), "MyOwn2")

@@ -56,7 +56,7 @@ std::optional<std::int64_t> SimCommunicator::sent_to_other_nodes() const {
 }
 
 // Costs no simulated time. What all have brought is copied once all are there: who goes on first may bring the next.
-std::vector<std::int64_t> SimCommunicator::everybodys(std::int64_t value) {
+std::vector<std::int64_t> SimCommunicator::all_gather_number(std::int64_t value) {
   Meeting& meeting = member_.group->meeting();
   meeting.brought[static_cast<std::size_t>(member_.rank)] = value;
   const Blocked blocked(member_.simulation.watch(),

@@ -17,7 +17,7 @@ class SimCommunicator final : public Communicator {
   Placement place() const override;
   Device& device() override { return member_.device; }
   void exchange(std::span<const Transfer> transfers) override { messages_.exchange(transfers); }
-  std::vector<std::int64_t> everybodys(std::int64_t value) override;
+  std::vector<std::int64_t> all_gather_number(std::int64_t value) override;
   std::unique_ptr<Communicator> regroup(const GroupPart& part) override;
 
   bool performs(const CollectiveCall& call) override { return note_form(call) != Form::messages; }

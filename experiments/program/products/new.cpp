@@ -1,4 +1,4 @@
-// trigram new: begins a product with the file that CONTRIBUTING's recipe shows. A new kind is a new folder of
+// trigram new: begins a product with the file that CONTRIBUTING's recipe links. A new kind is a new folder of
 // experiments/skeletons, and a line in product_kinds.cpp, where names are looked up.
 #include <algorithm>
 #include <filesystem>
@@ -45,7 +45,7 @@ std::string written(const std::string& kind, const std::string& name) {
 
 int begin_product(const Arguments& arguments) {
   const std::vector<std::string> all = kinds();
-  std::string synopsis = "Begins a product with the file that CONTRIBUTING.md shows, under its new name.\nKIND is ";
+  std::string synopsis = "Begins a product with the file that CONTRIBUTING.md links, under its new name.\nKIND is ";
   for (const std::string& kind : all) synopsis += (kind == all.front() ? "" : ", ") + kind;
   synopsis += ".\nWhere the current folder has the folder of that kind, as the source tree has, it is written there.";
   const CommandLine command_line{"new", synopsis, "trigram new algorithm my_average", {}, "KIND NAME"};

@@ -66,6 +66,7 @@ Peer::Peer() {
   model_.accumulate = about.at("accumulate");
   model_.description = about.at("description");
   model_.has_algorithm = about.at("has_algorithm");
+  model_.keeps_state = about.at("keeps_state");
   map_memory(memory);
 }
 

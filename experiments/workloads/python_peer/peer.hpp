@@ -24,6 +24,7 @@ class Peer {
     std::int64_t accumulate = 1;        ///< micro-batches of a step
     std::string description;
     bool has_algorithm = false;  ///< of its own
+    bool keeps_state = false;    ///< buffers, or an optimizer: what is from one step to the next beside weights
   };
 
   /// Connected at the first call, for as long as the process lives. Throws UsageError where no Python started it.

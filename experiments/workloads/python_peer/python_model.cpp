@@ -125,9 +125,10 @@ class PythonModel final : public Workload {
   Buffer loss() const override { return loss_; }
 
   void list_state(State&) override {
-    throw UsageError(
-        "a model of Python keeps buffers and random numbers there, which no checkpoint holds; leave "
-        "--checkpoint and --resume out");
+    require(!Peer::of_this_process().model().keeps_state,
+            "this model of Python keeps buffers or an optimizer there, which nobody else can go on from; take a model "
+            "without "
+            "buffers and an optimizer of Trigram");
   }
 
   std::optional<double> objective(Device&, const HostWeights& weights) override {

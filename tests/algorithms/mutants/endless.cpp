@@ -17,8 +17,9 @@ class WaitsForAMessageTooMany final : public GradientMethod {
  private:
   void exchange(Worker& lane, Bucket& bucket) override {
     centralized_full_precision(lane, bucket.gradients);
-    if (lane.step != 3 || lane.world() < 3) return;
-    const int next = (lane.rank() + 1) % lane.world(), before = (lane.rank() + lane.world() - 1) % lane.world();
+    if (lane.step != 3 || lane.world_size() < 3) return;
+    const int next = (lane.rank() + 1) % lane.world_size(),
+              before = (lane.rank() + lane.world_size() - 1) % lane.world_size();
     const OwnedBuffer from_before = lane.device.allocate(bucket.gradients.shape());
     const OwnedBuffer from_next = lane.device.allocate(bucket.gradients.shape());
     std::vector<Transfer> transfers{Transfer::send_to(next, bucket.gradients),

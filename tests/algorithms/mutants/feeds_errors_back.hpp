@@ -35,7 +35,7 @@ class FeedsErrorsBack final : public GradientMethod {
 
  private:
   void exchange(Worker& lane, Bucket& bucket) override {
-    if (lane.world() == 1) return;
+    if (lane.world_size() == 1) return;
     const Buffer error = errors_[static_cast<std::size_t>(bucket.index)];
     const auto codec = lane.device.make_codec("one_bit");
     lane.device.axpby(static_cast<float>(sign), error, 1.0F, bucket.gradients);

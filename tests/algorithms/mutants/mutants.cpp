@@ -8,7 +8,7 @@
 namespace trigram {
 namespace {
 
-bool is_last(const Worker& worker) { return worker.rank() + 1 == worker.world() && worker.world() > 1; }
+bool is_last(const Worker& worker) { return worker.rank() + 1 == worker.world_size() && worker.world_size() > 1; }
 
 class DoesNothing final : public Algorithm {
  public:
@@ -146,7 +146,7 @@ class ForgetsAtACheckpoint final : public GradientMethod {
 
  private:
   void exchange(Worker& lane, Bucket& bucket) override {
-    if (lane.world() == 1) return;
+    if (lane.world_size() == 1) return;
     const Buffer before = before_[static_cast<std::size_t>(bucket.index)];
     const OwnedBuffer now = lane.device.allocate(bucket.gradients.shape());
     lane.device.copy(bucket.gradients, now);

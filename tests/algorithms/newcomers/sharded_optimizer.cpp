@@ -23,7 +23,7 @@ class ShardedOptimizer final : public GradientMethod {
   }
 
   std::optional<Bucket> stepped(const Worker& worker, const Bucket& bucket) const override {
-    return bucket.part(worker.rank(), worker.world());
+    return bucket.part(worker.rank(), worker.world_size());
   }
   void after_update(Worker& worker, Bucket& bucket) override {
     gathers_.start(worker, bucket, [&bucket](Worker& lane) { lane.comm.all_gather(bucket.weights); });

@@ -6,34 +6,51 @@ import os
 import statistics
 import subprocess
 
-NCCL = [f"nccl:{threads}x{sockets}" for threads, sockets in ((0, 1), (1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2))]
+# Threads and sockets of a thread. None is the caller's thread alone.
+NUMBERS = ((0, 1), (1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2))
+DESIGNS = {"ours": "ours", **{f"nccl:{threads}x{sockets}": f"nccl:{threads}x{sockets}" for threads, sockets in NUMBERS}, "bagua:2": "bagua:2"}
 
 
-def bench(build, plugin, *more):
+def itself(nccl):
+    """NCCL's own sockets, where there is a plugin of them, at the same numbers."""
+    return {f"NCCL itself, {threads}x{sockets}": f"{nccl}:12" for threads, sockets in NUMBERS} if nccl else {}
+
+
+def numbers_of(name):
+    """What NCCL reads of such a name."""
+    if not name.startswith("NCCL itself, "):
+        return {}
+    threads, sockets = name.removeprefix("NCCL itself, ").split("x")
+    return {"NCCL_SOCKET_NTHREADS": threads, "NCCL_NSOCKS_PERTHREAD": sockets, "NCCL_SOCKET_IFNAME": "lo"}
+
+
+def bench(build, plugin, *more, environment=None):
     what = str(build / "net/libnccl-net-trigram.so") if plugin == "ours" else plugin
     said = subprocess.run([str(build / "tests/net/net_bench"), "--plugin", what, *more], capture_output=True, text=True, check=True, timeout=600,
-                          env={**os.environ, "TRIGRAM_NET_INTERFACES": "lo"})
+                          env={**os.environ, "TRIGRAM_NET_INTERFACES": "lo", **(environment or {})})
     return json.loads(said.stdout)
 
 
-def rates(build, repeats, seconds):
+def rates(build, nccl, repeats, seconds):
     """By design, turn by turn: Mbit/s, and cores of the busier end for each 10 Gbit/s."""
-    runs = {name: [] for name in ("ours", *NCCL, "bagua:2")}
+    designs = {**DESIGNS, **itself(nccl)}
+    runs = {name: [] for name in designs}
     for _ in range(repeats):
         for name, all_of in runs.items():
-            all_of.append(bench(build, name, "--seconds", str(seconds)))
+            all_of.append(bench(build, designs[name], "--seconds", str(seconds), environment=numbers_of(name)))
     return {name: {"mbps": statistics.median(one["mbps"] for one in all_of),
                    "cores_per_10_gbps": statistics.median(1.25 * max(one["sender_core_s_per_GB"], one["receiver_core_s_per_GB"])
                                                           for one in all_of)}
             for name, all_of in runs.items()}
 
 
-def latencies(build, repeats):
+def latencies(build, nccl, repeats):
     """Microseconds of eight bytes one way, turn by turn; `bare_each_way` is a socket for each direction, as NCCL has communicators."""
-    runs = {name: [] for name in ("ours", "bare", "bare_each_way", "nccl:0x1")}
+    designs = {name: name for name in ("ours", "bare", "bare_each_way", "nccl:0x1")} | dict(list(itself(nccl).items())[:1])
+    runs = {name: [] for name in designs}
     for _ in range(repeats):
         for name, all_of in runs.items():
-            all_of.append(bench(build, name, "--round-trips", "2000")["half_round_trip_us"])
+            all_of.append(bench(build, designs[name], "--round-trips", "20000", environment=numbers_of(name))["half_round_trip_us"])
     return {name: statistics.median(all_of) for name, all_of in runs.items()}
 
 

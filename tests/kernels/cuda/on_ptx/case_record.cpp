@@ -1,4 +1,4 @@
-// What mutations.py asks about the suites: which case launches which kernel and how long it takes, in
+// What mutations/run.py asks about the suites: which case launches which kernel and how long it takes, in
 // KERNELS_ON_PTX_CASES, and where kernels can be made wrong, in KERNELS_ON_PTX_PLACES.
 #include <gtest/gtest.h>
 

@@ -27,6 +27,7 @@ using testing::Not;
 constexpr char increment[] = R"(.version 8.0
 .target sm_75
 .address_size 64
+.file 1 "adds.cu"
 .visible .entry increment(.param .u64 words)
 {
   .reg .b32 %r<9>;
@@ -34,6 +35,7 @@ constexpr char increment[] = R"(.version 8.0
   ld.param.u64 %rd1, [words];
   mov.u32 %r1, %tid.x;
   mad.wide.u32 %rd2, %r1, 4, %rd1;
+  .loc 1 5 3
   ld.global.u32 %r2, [%rd2];
   add.u32 %r2, %r2, 1;
   st.global.u32 [%rd2], %r2;
@@ -98,10 +100,11 @@ TEST_F(ChecksOnPtx, InitcheckFindsMemoryThatNobodyWrote) {
   ASSERT_EQ(incrementing().launch(memory.address, 10), cudaSuccess);
   EXPECT_THAT(cuda_on_host::take_findings(), IsEmpty());
   ASSERT_EQ(incrementing().launch(memory.address, 11), cudaSuccess);
-  EXPECT_THAT(cuda_on_host::take_findings(),
-              ElementsAre(AllOf(HasSubstr("initcheck: uninitialized global read of 4 bytes at address 0x"),
-                                HasSubstr("byte 40 of 400 bytes at 0x"), HasSubstr("of device 0, allocation "),
-                                HasSubstr("of kernel increment"), HasSubstr("thread (10,0,0)"))));
+  EXPECT_THAT(
+      cuda_on_host::take_findings(),
+      ElementsAre(AllOf(HasSubstr("initcheck: uninitialized global read of 4 bytes at address 0x"),
+                        HasSubstr("byte 40 of 400 bytes at 0x"), HasSubstr("of device 0, allocation "),
+                        HasSubstr("of kernel increment, adds.cu:5 "), HasSubstr("in block (0,0,0), thread (10,0,0)"))));
 }
 
 TEST_F(ChecksOnPtx, InitcheckFollowsCopies) {
@@ -244,7 +247,9 @@ TEST_F(ChecksOnPtx, SaysWhatIsLeft) {
 TEST_F(ChecksOnPtx, AMisalignedAccessNamesItsAllocation) {
   const Memory memory(400);
   EXPECT_EQ(incrementing().launch(static_cast<char*>(memory.address) + 6, 1), cudaErrorIllegalAddress);
-  EXPECT_THAT(cuda_on_host::take_misuse(), HasSubstr("which is misaligned (byte 6 of 400 bytes at 0x"));
+  EXPECT_THAT(cuda_on_host::take_misuse(),
+              AllOf(HasSubstr("which is misaligned (byte 6 of 400 bytes at 0x"), HasSubstr(" of device 0, allocation "),
+                    HasSubstr("of kernel increment, adds.cu:5 "), HasSubstr("in block (0,0,0), thread (0,0,0)")));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "core/step/operation.hpp"
-#include "ptx/runtime/control.hpp"
 #include "tests/kernels/cuda/on_ptx/new_device.hpp"
 
 namespace trigram::on_ptx {
@@ -11,8 +10,7 @@ namespace {
 
 class ManyBlocks : public testing::Test {
  protected:
-  ManyBlocks() { cuda_on_host::set_resident_blocks(1056); }
-  ~ManyBlocks() override { cuda_on_host::set_resident_blocks(6); }
+  ResidentBlocks resident_{1056};
 
   void expect_same_frame(const std::string& spec, const std::vector<float>& vector) {
     NewDevice device;

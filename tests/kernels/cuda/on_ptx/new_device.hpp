@@ -4,9 +4,22 @@
 #include <vector>
 
 #include "kernels/cuda/kernels.hpp"
+#include "ptx/runtime/control.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram::on_ptx {
+
+/// While it lives, the device holds so many blocks at once.
+class ResidentBlocks {
+ public:
+  explicit ResidentBlocks(int count) : before_(cuda_on_host::set_resident_blocks(count)) {}
+  ~ResidentBlocks() { cuda_on_host::set_resident_blocks(before_); }
+  ResidentBlocks(const ResidentBlocks&) = delete;
+  ResidentBlocks& operator=(const ResidentBlocks&) = delete;
+
+ private:
+  int before_;
+};
 
 class NewDevice final : public Device {
  public:

@@ -10,6 +10,7 @@
 
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using trigram::on_ptx::Registered;
 
@@ -17,6 +18,7 @@ using trigram::on_ptx::Registered;
 constexpr char number_threads[] = R"(.version 8.0
 .target sm_75
 .address_size 64
+.file 1 "numbers.cu"
 .visible .entry number_threads(.param .u64 number_threads_param_0)
 {
   .reg .b32 %r<2>;
@@ -26,6 +28,7 @@ constexpr char number_threads[] = R"(.version 8.0
   mov.u32 %r1, %tid.x;
   mul.wide.u32 %rd3, %r1, 4;
   add.s64 %rd4, %rd2, %rd3;
+  .loc 1 7 3
   st.global.u32 [%rd4], %r1;
   ret;
 }
@@ -41,6 +44,14 @@ class RuntimeOnPtx : public testing::Test {
     void* address = nullptr;
     EXPECT_EQ(cudaMalloc(&address, bytes), cudaSuccess);
     return address;
+  }
+  /// What is said of a thread's store, with where its address lies.
+  static auto told(const std::string& where, int thread) {
+    return ContainsRegex(
+        "memcheck: invalid global write of 4 bytes at address 0x[0-9a-f]+, " + where +
+        " at 'st.global.u32 .%rd4., %r1' of kernel number_threads, numbers.cu:7 .line [0-9]+ of the PTX., "
+        "in block .0,0,0., thread ." +
+        std::to_string(thread) + ",0,0.");
   }
   static const Registered& numbering() {
     static const auto* const the = new Registered(number_threads, "number_threads");
@@ -61,9 +72,8 @@ TEST_F(RuntimeOnPtx, NamesTheAllocationThatAKernelLeaves) {
   void* const memory = allocate(156);
   EXPECT_EQ(numbering().launch(memory, 40), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress) << "the device is of no more use";
-  const std::string said = cuda_on_host::take_misuse();
-  EXPECT_THAT(said, HasSubstr("0 bytes behind the 156 bytes at 0x"));
-  EXPECT_THAT(said, HasSubstr("st.global.u32"));
+  EXPECT_THAT(cuda_on_host::take_misuse(),
+              told("0 bytes behind the 156 bytes at 0x[0-9a-f]+ of device 0, allocation [0-9]+", 39));
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
 }
 
@@ -71,7 +81,8 @@ TEST_F(RuntimeOnPtx, NamesTheAllocationThatWasFreed) {
   void* const memory = allocate(400);
   ASSERT_EQ(cudaFree(memory), cudaSuccess);
   EXPECT_EQ(numbering().launch(static_cast<char*>(memory) + 8, 1), cudaErrorIllegalAddress);
-  EXPECT_THAT(cuda_on_host::take_misuse(), HasSubstr("byte 8 of 400 bytes at 0x"));
+  EXPECT_THAT(cuda_on_host::take_misuse(),
+              told("byte 8 of 400 bytes at 0x[0-9a-f]+ of device 0, allocation [0-9]+, which were freed", 0));
 }
 
 TEST_F(RuntimeOnPtx, RefusesTheMemoryOfAnotherDevice) {
@@ -80,7 +91,7 @@ TEST_F(RuntimeOnPtx, RefusesTheMemoryOfAnotherDevice) {
   void* const memory = allocate(4);
   ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
   EXPECT_EQ(numbering().launch(memory, 1), cudaErrorIllegalAddress);
-  EXPECT_THAT(cuda_on_host::take_misuse(), HasSubstr("of device 1"));
+  EXPECT_THAT(cuda_on_host::take_misuse(), told("byte 0 of 4 bytes at 0x[0-9a-f]+ of device 1, allocation [0-9]+", 0));
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
   cuda_on_host::set_device_count(1);
 }

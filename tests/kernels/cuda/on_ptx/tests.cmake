@@ -21,7 +21,7 @@ set(schedules "shuffled early lower 1" "first_ahead late upper" "last_ahead earl
 # Blocks of the device: one, whose threads go round in every loop, the double's six, and those of an H100.
 set(blocks 1 6 1056 1 6 1056)
 list(LENGTH schedules parts)
-gtest_filter(all EXCEPT "Beyond4GiB.*")
+gtest_filter(all EXCEPT Beyond4GiB.* ManyElements.* All/ManyElements*)
 shards(kernels_on_ptx ${parts} test_kernels_on_ptx ${all})
 set(launch_records)
 foreach(index RANGE 1 ${parts})
@@ -42,7 +42,14 @@ add_test(NAME kernels_on_ptx.every_kernel_is_launched COMMAND ${Python3_EXECUTAB
          ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/on_ptx/every_kernel_is_launched.py ${launch_records})
 set_tests_properties(kernels_on_ptx.every_kernel_is_launched PROPERTIES FIXTURES_REQUIRED kernels_on_ptx)
 
-# They find kernels that are wrong (mutation.hpp): of each kind the nearest case here, each place by mutations.py.
+# What the interpreter meets in them, its own tests try.
+set(forms ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/on_ptx/every_form_is_tried.py)
+add_test(NAME kernels_on_ptx.every_form_is_tried COMMAND ${Python3_EXECUTABLE} -B ${forms} $<TARGET_FILE:test_kernels_on_ptx>)
+add_test(NAME kernels_on_ptx.every_later_form_is_tried COMMAND ${Python3_EXECUTABLE} -B ${forms}
+         $<TARGET_FILE:test_kernels_on_later_ptx>)
+set_tests_properties(kernels_on_ptx.every_later_form_is_tried PROPERTIES LABELS whole)
+
+# They find kernels that are wrong (mutation.hpp): of each kind the nearest case here, each place by mutations/run.py.
 set(found_in_no_barriers "SameBits.SumsByTheTree:All/SameFrames.OfHardVectors/qsgd*")
 set(found_in_turned_comparisons "All/SameFrames.OfHardVectors/chunk_top_k*:All/SameFrames.OfHardVectors/fp16*")
 set(found_in_swapped_shuffles "All/SameFrames.OfHardVectors/qsgd*:SameBits.SumsWhoseOrderShows")
@@ -60,6 +67,10 @@ add_test(NAME kernels_on_ptx.beyond_4_gib COMMAND test_kernels_on_ptx --gtest_br
 set_tests_properties(kernels_on_ptx.beyond_4_gib PROPERTIES LABELS whole TIMEOUT 3600
                      ENVIRONMENT KERNELS_ON_PTX_MEMORY=repeated)
 
+# Vectors of millions of elements.
+add_test(NAME kernels_on_ptx.many_elements COMMAND test_kernels_on_ptx --gtest_brief=1 --gtest_filter=ManyElements.*:All/ManyElements*)
+set_tests_properties(kernels_on_ptx.many_elements PROPERTIES LABELS whole TIMEOUT 1800)
+
 # What nvcc makes for later GPUs is read whole, and does the same.
 gtest_filter(of_later_ptx "SameBits.*" "All/SameFrames.OfTheFusedServer/*" "EveryOperation*" "Gemm*")
 foreach(capability 80 90 100)
@@ -70,5 +81,5 @@ endforeach()
 
 # Each barrier left out, and one place of each other instruction of a line made wrong.
 add_test(NAME kernels_on_ptx.mutations COMMAND ${Python3_EXECUTABLE} -B
-         ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/on_ptx/mutations.py --once $<TARGET_FILE:test_kernels_on_ptx>)
+         ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/on_ptx/mutations/run.py --once $<TARGET_FILE:test_kernels_on_ptx>)
 set_tests_properties(kernels_on_ptx.mutations PROPERTIES LABELS whole TIMEOUT 7200 PROCESSORS 2)

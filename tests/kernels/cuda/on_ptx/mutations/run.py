@@ -1,13 +1,13 @@
 """Makes kernels wrong in one place each, and sees whether a case of the suites notices.
 
-    mutations.py build/cuda/tests/test_kernels_on_ptx [--seconds 1800] [--seed 1] [--jobs 2] [--only TEXT] [--open] [--once] [--write]
+    run.py build/cuda/tests/test_kernels_on_ptx [--seconds 1800] [--seed 1] [--jobs 2] [--only TEXT] [--open] [--once] [--write]
 
 Places are found in the PTX that the suites read, and each mutated kernel is run by the cases that launch it, the shortest first, until one
 fails. One place stands for all that come from a line of the source by the same instruction, as setp.gt.f32, in templates, unrolled steps and
 types: it is tried first, others in the seed's order, until the time is up. Each barrier is tried where all are. Where a comparison is turned,
 kernels run on one block, whose threads go round in every loop, then on the six that the double's device holds.
 
-mutations.csv beside this file has a row for each mutation of a line of the source that was tried, with what was found and, where a mutant
+table.csv beside this file has a row for each mutation of a line of the source that was tried, with what was found and, where a mutant
 survives, why it may. A survivor without a reason there fails. --write brings rows of what was tried up to date; others and reasons stay.
 --open tries lines of which the table lacks an instruction, or the reason why a mutant survives."""
 
@@ -15,7 +15,6 @@ import argparse
 import collections
 import concurrent.futures
 import functools
-import hashlib
 import itertools
 import os
 import pathlib
@@ -26,18 +25,16 @@ import sys
 import tempfile
 import time
 
-from mutations_table import ROOT, REASONS, read_table, survives, write_table
+from draw import ALWAYS, Place, in_order, stands_for
+from table import ROOT, REASONS, read_table, survives, write_table
 
 SHORT_CASES_MS = 2000
 # Statistics over many thousand draws say less of a kernel than the bits that other cases compare, and take the longest.
 STATISTICS = "CodecErrors."
 # A barrier that is missing shows only where warps run in an order that needs it.
-SCHEDULES = {"no_barriers": ["shuffled early 1", "first_ahead", "last_ahead"]}
-ALWAYS = "no_barriers"
+SCHEDULES = {ALWAYS: ["shuffled early 1", "first_ahead", "last_ahead"]}
 # Blocks of the device, as KERNELS_ON_PTX_BLOCKS says; "" for the six of the double. Comparisons decide who has work.
 BLOCKS = {"turned_comparisons": ["1", ""]}
-
-Place = collections.namedtuple("Place", "mutation kernel number instruction file line")
 
 
 def in_this_tree(file):
@@ -117,26 +114,6 @@ def noticed_by(executable, place, launching):
             if found:
                 return found
     return ""
-
-
-def stands_for(place):
-    """What a place is one of: all that a mutation does to one instruction of one line of the source."""
-    return place.mutation, place.file, place.line, place.instruction
-
-
-def in_order(places, seed, once):
-    """All that must be tried, then one place that stands for others of each kind, then the rest unless once is enough, in the seed's order.
-    That order depends on no other places, nor on what nvcc makes of a folder's name, so that the same ones stand for others wherever."""
-    def drawn(place):
-        name = re.sub(r"[0-9a-f]{8}|[0-9]+", "", place.kernel)
-        return hashlib.sha256(f"{seed} {name} {place[2:]}".encode()).digest()
-
-    seen, first, rest = set(), [], []
-    for place in sorted(places, key=drawn):
-        (rest if stands_for(place) in seen else first).append(place)
-        seen.add(stands_for(place))
-    always = [place for place in first + rest if place.mutation == ALWAYS]
-    return always, [place for place in (first if once else first + rest) if place.mutation != ALWAYS]
 
 
 def try_all(executable, launching, places, arguments):

@@ -1,10 +1,10 @@
-"""mutations_table.py notices rows that are open, that name a line which is gone, or that explain what is noticed."""
+"""table.py notices rows that are open, that name a line which is gone, or that explain what is noticed."""
 
 import sys
 
 sys.dont_write_bytecode = True
 
-from mutations_table import wrong_with
+from table import wrong_with
 
 FILE = "kernels/cuda/launch.hpp"
 LINE = "inline constexpr unsigned block_threads = 256;"

@@ -1,13 +1,13 @@
-"""The table of mutations.py, and what holds of it without a build: each mutant that survives is explained, and each line stands in the tree.
+"""The table of run.py, and what holds of it without a build: each mutant that survives is explained, and each line stands in the tree.
 
-    mutations_table.py"""
+    table.py"""
 
 import csv
 import pathlib
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-TABLE = pathlib.Path(__file__).with_name("mutations.csv")
+ROOT = pathlib.Path(__file__).resolve().parents[5]
+TABLE = pathlib.Path(__file__).with_name("table.csv")
 COLUMNS = ["mutation", "reason", "file", "line", "places", "tried", "survived", "found_by", "why"]
 # Why a mutant may survive; `why` of a row says what this is at its line.
 REASONS = {
@@ -77,7 +77,7 @@ def main():
     rows = list(read_table().values())
     found = [words for words in map(wrong_with, rows) if words]
     if found:
-        found.append("where nvcc is: python3 tests/kernels/cuda/on_ptx/mutations.py build/cuda/tests/test_kernels_on_ptx --once --open --write")
+        found.append("where nvcc is: python3 tests/kernels/cuda/on_ptx/mutations/run.py build/cuda/tests/test_kernels_on_ptx --once --open --write")
     print("\n".join(found) or f"{len(rows)} lines are there, and {sum(map(survives, rows))} on which mutants survive say why")
     return 1 if found or not rows else 0
 

@@ -1,0 +1,53 @@
+"""What a script names, as the rules of a job and the settings of its sessions."""
+
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any, Optional
+
+import torch
+
+from ..job import Job
+from .borders import Stateful
+from .course import Members
+from .kept import Kept
+from .meeting import Rules
+
+PLACE, COUNT = "TRIGRAM_RENDEZVOUS", "TRIGRAM_MEMBERS"
+
+
+def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: str, also: Sequence[Stateful],
+          rendezvous: Optional[str], rules: dict[str, Any], membership: "str | pathlib.Path | None", learning_rate: Optional[float],
+          broadcast_buffers: bool, flags: dict[str, Any]) -> Members:
+    """`rules`: those of Rules, but for `begin_with`, which the environment may say."""
+    place = rendezvous or os.environ.get(PLACE)
+    if not place:
+        raise ValueError(f"nobody has said where members meet; set {PLACE}=file:/shared/job, a folder on a disk that all of them see, or give "
+                         "rendezvous=")
+    if not isinstance(algorithm, str):
+        raise ValueError("algorithms in Python keep a state that no other member can take over yet; name one of Trigram's")
+    if flags.setdefault("backend", f"torch:timeout={rules['patience']}s").split(":")[0] != "torch":
+        raise ValueError(f"backend={flags['backend']} has members that stay; members that come and go are connected by backend torch: leave it out")
+    rules |= {"begin_with": counted(rules["begin_with"]), "planned": membership is not None}
+
+    def make_job(handed: Optional[Kept]) -> Job:
+        job = Job(model, optimizers, algorithm, broadcast_buffers, False, learning_rate, None, None, dict(flags), handed)
+        setattr(model, "trigram", job)
+        return job
+    return Members(model, optimizers, also, make_job, place, checked(Rules(**rules)), None if membership is None else str(membership))
+
+
+def counted(begin_with: Optional[int]) -> int:
+    """With how many members a job begins."""
+    text = os.environ.get(COUNT, "1") if begin_with is None else str(begin_with)
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"a job cannot begin with '{text}' members; give {COUNT} or begin_with a number from 1 on")
+    return int(text)
+
+
+def checked(rules: Rules) -> Rules:
+    for name, least in (("at_least", 1), ("border_every", 1), ("heartbeat", 0.1), ("patience", 0.1)):
+        if getattr(rules, name) < least:
+            given = {"at_least": "min_members", "patience": "timeout"}.get(name, name)
+            raise ValueError(f"{given}={getattr(rules, name)} is too little; give {least} or more")
+    return rules

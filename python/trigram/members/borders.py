@@ -1,0 +1,102 @@
+"""What a member keeps at a border of steps: all that it needs to be there again, and that others need who come."""
+
+import copy
+import io
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import torch
+
+from .kept import Kept
+
+
+class Moment(NamedTuple):
+    """A border of steps, as members of an epoch have it; later ones are greater."""
+
+    epoch: int
+    steps: int
+
+
+class Stateful(Protocol):
+    """As schedules of learning rates, and moving averages."""
+
+    def state_dict(self) -> Any: ...
+
+    def load_state_dict(self, state: Any) -> Any: ...
+
+
+class Border:
+    """Of one moment. Memory is used anew for a later one."""
+
+    def __init__(self) -> None:
+        self.state = Kept()
+        """What the library keeps: weights, and what the algorithm has."""
+        self.own: dict[str, Any] = {}
+        """What the script keeps: optimizers, buffers, and others with a state."""
+
+    def packed(self) -> bytes:
+        """What the script keeps, but for random numbers, which are each member's own."""
+        return packed({name: one for name, one in self.own.items() if name != "random"})
+
+
+def packed(own: dict[str, Any]) -> bytes:
+    stream = io.BytesIO()
+    torch.save(own, stream)
+    return stream.getvalue()
+
+
+def unpacked(own: bytes) -> dict[str, Any]:
+    told: dict[str, Any] = torch.load(io.BytesIO(own), weights_only=False)  # of members that know the secret
+    return told
+
+
+class ScriptState:
+    """What a script holds beside weights."""
+
+    def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], also: Sequence[Stateful]) -> None:
+        self._model, self._held = model, [*optimizers, *also]
+
+    def keep(self, into: dict[str, Any]) -> dict[str, Any]:
+        """Copies, in memory of `into` where it fits."""
+        now = {"held": [one.state_dict() for one in self._held], "buffers": list(self._model.buffers()), "random": torch.get_rng_state()}
+        kept: dict[str, Any] = copied(now, into)
+        return kept
+
+    def go_back(self, own: dict[str, Any]) -> None:
+        for one, state in zip(self._held, own["held"]):
+            one.load_state_dict(copy.deepcopy(state))
+        with torch.no_grad():
+            for mine, then in zip(self._model.buffers(), own["buffers"]):
+                mine.copy_(then)
+        if "random" in own:  # a newcomer has its own
+            torch.set_rng_state(own["random"])
+
+
+def copied(one: Any, into: Any) -> Any:
+    """Of containers and tensors; all else is kept as it is, once its copy is."""
+    if isinstance(one, torch.Tensor):
+        fits = isinstance(into, torch.Tensor) and into.shape == one.shape and into.dtype == one.dtype
+        return into.copy_(one.detach()) if fits else one.detach().clone()
+    if isinstance(one, dict):
+        before = into if isinstance(into, dict) else {}
+        return {key: copied(value, before.get(key)) for key, value in one.items()}
+    if type(one) in (list, tuple):
+        known: Sequence[Any] = into if isinstance(into, (list, tuple)) and len(into) == len(one) else [None] * len(one)
+        return type(one)(copied(value, then) for value, then in zip(one, known))
+    return copy.deepcopy(one)
+
+
+def mean_of(all_of_them: Sequence[Any]) -> Any:
+    """What a newcomer begins with, of what old members hold: the mean of numbers of which they hold others, as of momenta, and else what
+    the first one has."""
+    first: Any = all_of_them[0]
+    if isinstance(first, torch.Tensor):
+        alike = all(torch.equal(one, first) for one in all_of_them[1:])
+        if alike or not first.is_floating_point():
+            return first
+        return (sum(one.double() for one in all_of_them) / len(all_of_them)).to(first.dtype)
+    if isinstance(first, dict):
+        return {key: mean_of([one[key] for one in all_of_them if key in one]) for key in first}
+    if type(first) in (list, tuple):
+        return type(first)(mean_of(same) for same in zip(*all_of_them))
+    return first

@@ -1,0 +1,19 @@
+"""The processes of an epoch, connected by torch.distributed: each time anew, over a file of the meeting folder."""
+
+import os
+
+import torch.distributed as dist
+
+from .. import transport
+
+
+def connect(store: str, rank: int, ranks: int, host: str, seconds: float) -> None:
+    """Also sets what launchers set, for whoever reads it. Raises RuntimeError where somebody does not come."""
+    transport.cause_may_take = 0.0  # whoever is left finds out who is gone
+    os.environ.update(RANK=str(rank), WORLD_SIZE=str(ranks), MASTER_ADDR=host)
+    dist.init_process_group("gloo", store=dist.FileStore(store, ranks), rank=rank, world_size=ranks, timeout=transport.limit(seconds))
+
+
+def disconnect() -> None:
+    if dist.is_initialized():
+        dist.destroy_process_group()

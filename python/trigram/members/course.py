@@ -1,0 +1,262 @@
+"""The course of one member: epoch by epoch, each of which goes on from the one before, with steps that are done by all or by none."""
+
+import os
+import platform
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, NoReturn, Optional
+
+import torch
+
+from ..job import Job
+from .borders import Moment, ScriptState, Stateful
+from .connection import connect, disconnect
+from .decision import Told, rank_of
+from .folder import Folder
+from .holdings import Holdings
+from .lines import Answers, own_host
+from .meeting import LOOK, NO_WISH, Meeting, Rules
+from .plan import Plan
+from .sharing import batch_of, share_of
+
+FAREWELL = 30.0
+"""Seconds in which those who stay fetch what one who leaves has."""
+SAME_AGAIN = 3
+"""Cuts of one step without anybody lost, after which its error is the script's."""
+MakeJob = Callable[..., Job]
+
+
+class Step:
+    """One step of all members, as a context: where it is cut off, as by the loss of a member, what was done within it leaves no trace, and
+    the loop comes to it again."""
+
+    def __init__(self, members: "Members", number: int) -> None:
+        self._members, self.number = members, number
+        self.rank, self.ranks = members.rank, members.ranks
+        self.scale = 1.0
+        """What to multiply the mean loss over `share` by, so that the mean over members is that over the batch: 1 where shares are equal."""
+
+    def share(self, samples: int, batch: int, seed: int = 0) -> torch.Tensor:
+        """Which of so many samples are this member's in this step. `batch` is that of all members together, which it stays when they change;
+        each sample comes once an epoch of the data, in an order that the seed, the step and nothing else decides."""
+        own = share_of(batch_of(self.number, samples, batch, seed), self.rank, self.ranks)
+        self.scale = len(own) * self.ranks / batch
+        return own
+
+    def __enter__(self) -> "Step":
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException], _: Optional[TracebackType]) -> bool:
+        return self._members.end_step(error)
+
+
+class Members:
+    """This process as a member of a job, as `trigram.with_members` makes it."""
+
+    job: Job
+    """Of the present epoch."""
+    rank: int
+    """Of this member, at present."""
+    ranks: int
+    """How many members there are at present."""
+    epoch: int
+    """How often members have changed."""
+    number: int
+    """Of this member, which stays while it trains, and nobody gets again."""
+
+    def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], also: Sequence[Stateful], make_job: MakeJob,
+                 place: str, rules: Rules, plan: Optional[str]) -> None:
+        self._model, self._make_job, self._rules, self._plan_path = model, make_job, rules, plan
+        self._folder = Folder(place)
+        host = own_host(os.environ.get("TRIGRAM_HOST", ""))
+        self._name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._holdings = Holdings(ScriptState(model, optimizers, also), self._folder.secret)
+        self._answers = Answers(host, self._folder.secret, self._answer)
+        self._meeting = Meeting(self._folder, self._name, rules)
+        self._plan = Plan(None, 1, 1, 1)
+        self._leaving = self._in_training = False
+        self._cuts = 0
+        self._told: Told = {}
+        self.done = 0
+        """Steps that are."""
+        signal.signal(signal.SIGTERM, self._asked_to_end)
+        self._join()
+
+    def steps(self, count: int) -> Iterator[Step]:
+        """Those that are left of so many. One that was cut off comes again; who joins begins where the others are. Each is a context.
+
+            for step in members.steps(1000):
+                with step: …
+        """
+        self._plan = Plan(self._plan_path, self._rules.begin_with, count, self._rules.border_every)
+        self._last = count
+        while self.done < count:
+            yield Step(self, self.done)
+
+    def end_step(self, error: Optional[BaseException]) -> bool:
+        """Whether the loop goes on in spite of the error."""
+        try:
+            if error is not None:
+                return self._go_on_after(error)
+            self.done += 1
+            if self.done % self._rules.border_every == 0 or self.done == self._last:
+                self._reach_border()
+            return True
+        except RuntimeError as cut:
+            if not self._go_on_after(cut):
+                raise
+            return True
+
+    def finish(self) -> None:
+        """After the last step: weights are final, as Job.finish has it."""
+        try:
+            self.job.finish()
+        except RuntimeError:
+            self.job.abandon("the other members have ended")
+        disconnect()
+
+    def _reach_border(self) -> None:
+        self._keep()
+        plan = self._plan
+        leaves = self._leaving or plan.leaves(self.done, self.number)
+        joins = plan.joins(self.done, self._told["next"]) > 0 if plan.is_there else self.rank == 0 and self._folder.anybody_waits()
+        votes = self._vote([float(leaves), float(joins)])
+        self._settle()
+        if plan.is_lost(self.done, self.number):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.done == self._last:
+            self._folder.finish(self.done)
+        elif any(one for vote in votes for one in vote):
+            self._leaving = leaves
+            self._change(lambda: self.job.finish())
+
+    def _keep(self) -> None:
+        border = self._holdings.begin()
+        self.job.keep_border(border.state)
+        border.own = self._holdings.script.keep(border.own)
+        self._holdings.keep(Moment(self._told["epoch"], self.done), border)
+
+    def _vote(self, own: list[float]) -> list[list[float]]:
+        """Of all members. Who has it knows that all have come here: nobody goes back behind it."""
+        count = len(own)
+        said = torch.zeros(self.ranks, count)
+        said[self.rank] = torch.tensor(own)
+        self.job.add_up(said)
+        votes: list[list[float]] = said.tolist()
+        return votes
+
+    def _settle(self) -> None:
+        self._holdings.settle(Moment(self._told["epoch"], self.done))
+        self._cuts = 0
+
+    def _go_on_after(self, error: BaseException) -> bool:
+        """False for an error of the script's own."""
+        if not (isinstance(error, RuntimeError) and self.job.finished):
+            return False
+        self._cuts += 1
+        if self._cuts > SAME_AGAIN:
+            return False
+        self._change(lambda: self.job.abandon(str(error)))
+        return True
+
+    def _change(self, end_job: Callable[[], None]) -> None:
+        """This epoch ends, and the next one begins."""
+        self._in_training = False
+        try:
+            end_job()
+        except RuntimeError:
+            self.job.abandon("members change")
+        disconnect()
+        while True:
+            told = self._meeting.next(self._told["epoch"] + 1, self._own(), self._admits())
+            if told is None:  # the others have finished, and so has this one
+                self.done = self._last
+                return
+            self._told |= {"epoch": told["epoch"]}
+            if rank_of(told, self._name) is None:
+                return self._leave(told) if self._leaving else self._join()
+            if self._opened(told):
+                return
+
+    def _own(self) -> Told:
+        told: Told = {"name": self._name, "number": self.number, "address": list(self._answers.address), "leaving": self._leaving,
+                      "moments": self._holdings.told(), "settled": self._holdings.settled}
+        if not told["moments"]:  # of an epoch that never began
+            self._folder.wait_here(told | {"wish": self._wish()})
+        return told
+
+    def _admits(self) -> Optional[int]:
+        return self._plan.joins(self.done, self._told["next"]) if self._plan.is_there else None
+
+    def _join(self) -> None:
+        """As a newcomer, whatever it was before."""
+        self._holdings.forget()
+        while True:
+            self._folder.wait_here({"name": self._name, "address": list(self._answers.address), "wish": self._wish()})
+            told = self._meeting.admission()
+            if told is None:
+                print("trigram: the job has finished, and needs nobody any more", file=sys.stderr, flush=True)
+                sys.exit(0)
+            self._told = {"epoch": told["epoch"]}
+            if self._opened(told):
+                return
+
+    def _wish(self) -> int:
+        """The number that this process was started with, by which first members are ordered."""
+        return int(os.environ.get("TRIGRAM_MEMBER", NO_WISH))
+
+    def _opened(self, told: Told) -> bool:
+        """Whether all members of that epoch were there."""
+        rank = rank_of(told, self._name)
+        assert rank is not None
+        ranks = len(told["members"])
+        self.number = told["members"][rank]["number"]
+        try:
+            handed = self._holdings.take_over(told, rank)
+            connect(self._folder.store(told["epoch"]), rank, ranks, self._answers.address.host, self._rules.patience)
+            self.job = self._make_job(handed)
+        except (RuntimeError, OSError, EOFError):
+            disconnect()
+            return False
+        self.rank, self.ranks, self.epoch, self._told = rank, ranks, told["epoch"], told
+        return self._began()
+
+    def _began(self) -> bool:
+        """All members have what they go on from, and a border of their own; where replicas are to be equal, they are."""
+        self.done = self._told["begin"][1] if self._told["begin"] else 0
+        try:
+            self._keep()
+            votes = self._vote(self.job.weights_in_short())
+        except RuntimeError as error:
+            self.job.abandon(str(error))
+            disconnect()
+            return False
+        if self.job.replicas_are_equal and any(vote != votes[0] for vote in votes):
+            raise RuntimeError(f"members of epoch {self._told['epoch']} begin with other weights than each other")
+        self._settle()
+        if self.rank == 0:
+            self._folder.open(self._told["epoch"])
+        self._in_training = True
+        return True
+
+    def _leave(self, told: Told) -> NoReturn:
+        """Once those who stay have all that this one has."""
+        deadline = time.monotonic() + FAREWELL
+        while told["members"] and not self._folder.is_open(told["epoch"]) and time.monotonic() < deadline:
+            time.sleep(LOOK)
+        print(f"trigram: member {self.number} leaves after {self.done} steps", file=sys.stderr, flush=True)
+        sys.exit(0)
+
+    def _asked_to_end(self, *_: Any) -> None:
+        """At the next border of steps; at once where this process trains nothing yet."""
+        if not self._in_training and not self._told:
+            sys.exit(0)
+        self._leaving = True
+
+    def _answer(self, word: str, *details: Any) -> Any:
+        """To others, on threads of their own."""
+        return self._name if word == "name" else self._holdings.part(Moment(*details[0]), details[1])

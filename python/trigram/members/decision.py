@@ -1,0 +1,44 @@
+"""Who the members of an epoch are, and from which border of steps they go on: what anybody concludes from those who came."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Optional
+
+from .borders import Moment
+
+Told = dict[str, Any]
+"""What a member says of itself: its name, address, and, of one of the epoch before, whether it leaves, what moments it holds, each with
+digests, and the last of which it knows that all hold it."""
+
+NEWCOMER = -1
+
+
+def border_of(came: Mapping[str, Told]) -> Optional[Moment]:
+    """The newest of which somebody knows that all hold it: what was begun after it is undone. None where nobody holds any."""
+    return max((Moment(*told["settled"]) for told in came.values() if told.get("settled")), default=None)
+
+
+def source(told: Optional[Told], border: Moment) -> Optional[Told]:
+    """Where others fetch what a member holds of that moment; None where it is gone."""
+    digests = next((one["digests"] for one in (told or {}).get("moments", []) if Moment(*one["moment"]) == border), None)
+    return None if told is None or digests is None else {"address": told["address"], "digests": digests}
+
+
+def decision(epoch: int, came: Mapping[str, Told], newcomers: Sequence[Told], decided: Callable[[int], Told]) -> Told:
+    """Of those of the epoch before who came, and those who wait. Ranks keep their order, and newcomers come behind them."""
+    border = border_of(came)
+    before = decided(border.epoch) if border else {"members": [], "next": 0}
+    old: list[Told] = before["members"]
+    sources = [source(came.get(one["name"]), border) if border else None for one in old]
+    stay = [rank for rank, one in enumerate(old) if sources[rank] and not came[one["name"]]["leaving"]]
+    last = decided(epoch - 1) if epoch > 0 else before
+    numbers = range(last["next"], last["next"] + len(newcomers))
+    joined = [{"name": one["name"], "address": one["address"], "number": number} for one, number in zip(newcomers, numbers)]
+    return {"epoch": epoch, "begin": list(border) if border else None, "members": [old[rank] for rank in stay] + joined,
+            "were": stay + [NEWCOMER] * len(joined), "sources": sources, "next": numbers.stop,
+            "left": [one["number"] for rank, one in enumerate(old) if sources[rank] and rank not in stay],
+            "lost": [one["number"] for rank, one in enumerate(old) if not sources[rank]], "joined": [one["number"] for one in joined]}
+
+
+def rank_of(told: Told, name: str) -> Optional[int]:
+    """Among the members of an epoch; None of somebody else."""
+    return next((rank for rank, one in enumerate(told["members"]) if one["name"] == name), None)

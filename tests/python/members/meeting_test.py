@@ -1,0 +1,89 @@
+"""Who becomes a member, decided without any process, and which samples members take."""
+
+import importlib.util
+import sys
+import tempfile
+import threading
+import unittest
+
+if importlib.util.find_spec("torch") is None:
+    sys.exit(77)
+
+from trigram.members import decision, sharing
+from trigram.members.borders import mean_of
+from trigram.members.folder import Folder
+
+
+def member(name, number):
+    return {"name": name, "number": number, "address": ["host", number]}
+
+
+def came(name, settled, *moments, leaving=False):
+    return {"name": name, "address": ["host", 1], "leaving": leaving, "settled": settled,
+            "moments": [{"moment": list(one), "digests": [f"{name}{one}", ""]} for one in moments]}
+
+
+class Decisions(unittest.TestCase):
+    EPOCHS = {0: {"members": [member("a", 0), member("b", 1), member("c", 2)], "next": 3}}
+
+    def decide(self, *told, newcomers=(), epoch=1, epochs=None):
+        return decision.decision(epoch, {one["name"]: one for one in told}, newcomers, (epochs or self.EPOCHS).__getitem__)
+
+    def test_who_has_not_come_is_lost_and_ranks_move_up(self):
+        told = self.decide(came("a", (0, 5), (0, 5)), came("c", (0, 5), (0, 5)), newcomers=[member("d", 0)])
+        self.assertEqual([one["number"] for one in told["members"]], [0, 2, 3])
+        self.assertEqual((told["were"], told["lost"], told["joined"], told["left"], told["next"]), ([0, 2, -1], [1], [3], [], 4))
+        self.assertIsNone(told["sources"][1])
+
+    def test_who_leaves_is_still_a_source(self):
+        told = self.decide(*(came(name, (0, 5), (0, 5), leaving=name == "b") for name in "abc"))
+        self.assertEqual((told["were"], told["left"], told["lost"]), ([0, 2], [1], []))
+        self.assertEqual(told["sources"][1]["digests"][0], "b(0, 5)")
+
+    def test_what_only_some_have_begun_is_undone(self):
+        told = self.decide(came("a", (0, 5), (0, 5), (0, 6)), came("b", (0, 5), (0, 5), (0, 6)))
+        self.assertEqual(told["begin"], [0, 5])
+
+    def test_what_one_knows_to_be_reached_by_all_is_kept(self):
+        told = self.decide(came("a", (0, 6), (0, 6)), came("b", (0, 5), (0, 5), (0, 6)))
+        self.assertEqual((told["begin"], told["sources"][1]["digests"][0]), ([0, 6], "b(0, 6)"))
+
+    def test_an_epoch_that_never_began_is_passed_over(self):
+        epochs = self.EPOCHS | {1: {"members": [member("a", 0), member("d", 3)], "next": 4}}
+        told = self.decide(came("a", (0, 5), (0, 5)), came("d", None), newcomers=[member("d", 3)], epoch=2, epochs=epochs)
+        self.assertEqual(([one["number"] for one in told["members"]], told["were"], told["lost"]), ([0, 4], [0, -1], [1, 2]))
+
+    def test_of_several_decisions_the_first_one_stands(self):
+        with tempfile.TemporaryDirectory() as place:
+            folders = [Folder(place) for _ in range(8)]
+            threads = [threading.Thread(target=one.decide, args=(0, {"by": index})) for index, one in enumerate(folders)]
+            for one in threads:
+                one.start()
+            for one in threads:
+                one.join()
+            self.assertEqual(len({str(one.decided(0)) for one in folders}), 1)
+            self.assertEqual(len({one.secret for one in folders}), 1)
+
+
+class Samples(unittest.TestCase):
+    def test_each_comes_once_an_epoch_of_the_data_at_any_membership(self):
+        for ranks_of_step in ([1] * 5, [3, 4, 2, 5, 1]):
+            taken = [sample for step, ranks in enumerate(ranks_of_step) for rank in range(ranks)
+                     for sample in sharing.share_of(sharing.batch_of(step, 35, 7, seed=2), rank, ranks).tolist()]
+            self.assertEqual(sorted(taken), list(range(35)))
+
+    def test_a_batch_goes_on_into_the_next_epoch(self):
+        batches = [sharing.batch_of(step, 10, 4, seed=0).tolist() for step in range(5)]
+        self.assertEqual([len(one) for one in batches], [4] * 5)
+        self.assertEqual(sorted(sum(batches, [])), sorted([*range(10)] * 2))
+
+
+class Means(unittest.TestCase):
+    def test_a_newcomer_begins_with_the_mean_of_momenta_and_the_count_of_all(self):
+        import torch
+        states = [{"step": 4, "m": torch.tensor([one]), "n": torch.tensor(3)} for one in (1.0, 2.0, 6.0)]
+        self.assertEqual(mean_of(states), {"step": 4, "m": torch.tensor([3.0]), "n": torch.tensor(3)})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,53 @@
+"""A member of the jobs of these tests: member_script.py ALGORITHM OUT [key=value …]. Says each step as "step NUMBER" once it is within it, and
+leaves in OUT/NUMBER.pt its weights, and of each step that is done who it was of how many, and which samples it took."""
+
+import pathlib
+import sys
+
+import torch
+
+import trigram
+from trigram.optim import SGD
+
+SAMPLES, BATCH = 96, 24
+
+
+def make():
+    torch.manual_seed(5)
+    return torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+
+
+def data(rank, step):
+    """The same for the simulator, which knows no number of ranks."""
+    generator = torch.Generator().manual_seed(1000 * rank + step)
+    return torch.randn(4, 6, generator=generator), torch.randint(3, (4,), generator=generator)
+
+
+def loss(model, batch):
+    return torch.nn.functional.cross_entropy(model(batch[0]), batch[1])
+
+
+def main(algorithm, out, told):
+    torch.set_num_threads(1)
+    model = make()
+    optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
+    members = trigram.with_members(model, [optimizer], algorithm, membership=told.get("membership"), bucket_size="128B",
+                                   min_members=int(told.get("min_members", 1)), heartbeat=float(told.get("heartbeat", 3)), timeout=60)
+    taken = {}
+    for step in members.steps(int(told.get("steps", 12))):
+        with step:
+            print(f"step {step.number} as {step.rank} of {step.ranks}", flush=True)
+            if members.number == 1 and step.number == int(told.get("fails_at", -1)):
+                raise ZeroDivisionError("of this script")
+            optimizer.zero_grad()
+            loss(model, data(step.rank, step.number)).backward()
+            optimizer.step()
+            taken[step.number] = {"epoch": members.epoch, "rank": step.rank, "ranks": step.ranks, "samples": step.share(SAMPLES, BATCH).tolist()}
+    equal = members.job.replicas_are_equal
+    members.finish()
+    weights = torch.cat([one.detach().reshape(-1) for one in model.parameters()])
+    torch.save({"weights": weights, "taken": taken, "rank": members.rank, "replicas_are_equal": equal}, pathlib.Path(out) / f"{members.number}.pt")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], dict(word.split("=", 1) for word in sys.argv[3:]))

@@ -1,0 +1,107 @@
+"""Members of a real job that are lost, leave and join: what they have trained is what the simulator makes of the same schedule, to the bit."""
+
+import pathlib
+import signal
+import sys
+import tempfile
+import unittest
+
+try:
+    import torch
+except ImportError:
+    sys.exit(77)
+
+import trigram
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from case import Case  # noqa: E402
+from member_script import BATCH, SAMPLES, data, loss, make  # noqa: E402
+from members_case import Members  # noqa: E402
+
+STEPS = 12
+SCHEDULE = "at 4 lose 1\nat 6 join 1\nat 9 leave 0\n"
+METHODS = ["all_reduce", "bytegrad:error_feedback=on", "local_sgd:every=2", "diloco:every=3", "decentralized", "qsgd"]
+
+
+def simulated(algorithm, schedule, folder, ranks):
+    """The weights of the mean model."""
+    path = pathlib.Path(folder) / "members.txt"
+    path.write_text(schedule)
+    return trigram.simulate(make, loss, data, algorithm=algorithm, ranks=ranks, steps=STEPS, optimizer="momentum:momentum=0.9", lr=0.1,
+                            membership=path, bucket_size="128B", progress=False)
+
+
+class OneSchedule(Case):
+    """For the simulator and for processes."""
+
+    def trained(self, algorithm, schedule, begin_with=3, joining=1):
+        path = self.folder / "members.txt"
+        path.write_text(schedule)
+        members = Members(self.folder, begin_with, algorithm, membership=path, steps=STEPS)
+        self.addCleanup(members.kill)
+        for _ in range(joining):
+            members.start()
+        ends = members.end()
+        return ends, members.left()
+
+    def check(self, algorithm):
+        ends, left = self.trained(algorithm, SCHEDULE)
+        self.assertEqual([ends[number][0] for number in range(4)], [0, -signal.SIGKILL, 0, 0], ends)
+        self.assertEqual(sorted(left), [2, 3])
+        run = simulated(algorithm, SCHEDULE, self.folder, 3)
+        whole = torch.cat([one.detach().reshape(-1) for one in run.model.parameters()])
+        mean = (sum(one["weights"].double() for one in left.values()) / len(left)).float()
+        self.assertTrue(torch.equal(whole, mean), f"{algorithm}: {float((whole - mean).abs().max())} apart")
+        self.assertEqual(left[3]["taken"].keys(), set(range(6, STEPS)))
+
+
+for method in METHODS:
+    name = "test_" + "".join(one if one.isalnum() else "_" for one in method)
+    setattr(OneSchedule, name, lambda self, method=method: self.check(method))
+
+
+class Lost(Case):
+    """Processes that are killed, by nobody's plan."""
+
+    def members(self, begin_with, algorithm="all_reduce", **told):
+        members = Members(self.folder, begin_with, algorithm, **told)
+        self.addCleanup(members.kill)
+        return members
+
+    def test_the_others_go_on_and_one_who_comes_is_equal(self):
+        members = self.members(4, "bytegrad:error_feedback=on", steps=4000)
+        members.wait_for_step(3)
+        members.all[2].signal(signal.SIGKILL)
+        members.wait_for_line("of 3")
+        joined = members.start()
+        members.wait_for_line("as 3 of 4")
+        for number in (0, 1, 3):
+            members.all[number].signal(signal.SIGTERM)
+        members.wait_for_line("as 0 of 1")
+        joined.signal(signal.SIGTERM)
+        ends = members.end()
+        self.assertEqual([code for code, _ in ends.values()], [0, 0, -signal.SIGKILL, 0, 0], ends)
+
+    def test_fewer_than_are_needed_wait_and_say_for_whom(self):
+        members = self.members(2, steps=60, min_members=2)
+        members.wait_for_step(2)
+        members.all[1].signal(signal.SIGKILL)
+        members.wait_for_line("for 1 more members, since 2 are needed and 1 are here")
+        members.start()
+        ends = members.end()
+        self.assertEqual([code for code, _ in ends.values()], [0, -signal.SIGKILL, 0], ends)
+        left = members.left()
+        self.assertTrue(torch.equal(left[0]["weights"], left[2]["weights"]))
+
+    def test_an_error_of_one_script_is_its_own(self):
+        members = self.members(3, steps=10, fails_at=4)
+        ends = members.end()
+        self.assertEqual([code for code, _ in ends.values()], [0, 1, 0], ends)
+        self.assertIn("ZeroDivisionError: of this script", ends[1][1])
+        self.assertEqual(sorted(members.left()), [0, 2])
+
+
+if __name__ == "__main__":
+    unittest.main()
