@@ -27,7 +27,6 @@ struct Layout {
   std::uint64_t index;
   std::uint64_t offset;
   std::uint64_t size;
-  std::uint64_t more_zeros[2];
 };
 static_assert(sizeof(Layout) == frame_bytes);
 
@@ -50,8 +49,7 @@ void write_frame(const Frame& frame, FrameBytes bytes) {
                       0,
                       frame.index,
                       frame.offset,
-                      frame.size,
-                      {}};
+                      frame.size};
   std::memcpy(bytes.data(), &layout, frame_bytes);
 }
 
@@ -59,9 +57,7 @@ std::optional<Frame> read_frame(ConstFrameBytes bytes) {
   Layout layout;
   std::memcpy(&layout, bytes.data(), frame_bytes);
   if (layout.magic != magic || layout.kind < 1 || layout.kind > 5) return std::nullopt;
-  if (layout.zeros[0] || layout.zeros[1] || layout.zeros[2] || layout.zero || layout.more_zeros[0] ||
-      layout.more_zeros[1])
-    return std::nullopt;
+  if (layout.zeros[0] || layout.zeros[1] || layout.zeros[2] || layout.zero) return std::nullopt;
   const Frame frame{static_cast<FrameKind>(layout.kind),
                     layout.tag,
                     layout.chunk,

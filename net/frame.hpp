@@ -32,8 +32,7 @@ struct Frame {
   std::uint64_t size = 0;    ///< of the whole message
 };
 
-/// A cache line: bytes behind heads keep their place in lines, with which the kernel copies them faster.
-constexpr std::size_t frame_bytes = 64;
+constexpr std::size_t frame_bytes = 48;
 using FrameBytes = std::span<std::byte, frame_bytes>;
 using ConstFrameBytes = std::span<const std::byte, frame_bytes>;
 

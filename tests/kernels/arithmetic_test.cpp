@@ -177,6 +177,27 @@ TEST_F(Arithmetic, GemmIsTheMatrixProductInEveryLayout) {
   }
 }
 
+// Each second row of one matrix and column of the other begins with NaN, which nothing may read for those before it.
+TEST_F(Arithmetic, GemmTakesNothingFromBehindALine) {
+  constexpr std::int64_t k = 11;
+  for (const std::int64_t lines : {5, 20, 40, 60}) {
+    for (const bool ta : {false, true}) {
+      for (const bool tb : {false, true}) {
+        Floats a(static_cast<std::size_t>(lines * k), 1.0F), b = a;
+        for (std::int64_t line = 1; line < lines; line += 2) {
+          a[static_cast<std::size_t>(ta ? line : line * k)] = std::nanf("");
+          b[static_cast<std::size_t>(tb ? line * k : line)] = std::nanf("");
+        }
+        const OwnedBuffer result = device_.hold(Floats(static_cast<std::size_t>(lines * lines)));
+        device_.gemm({lines, lines, k, ta, tb, 1.0F, 0.0F}, device_.hold(a), device_.hold(b), result);
+        const Floats values = device_.values(result);
+        for (std::int64_t i = 0; i < lines; i += 2)
+          for (std::int64_t j = 0; j < lines; j += 2) ASSERT_EQ(values[static_cast<std::size_t>(i * lines + j)], k);
+      }
+    }
+  }
+}
+
 TEST_F(Arithmetic, GemmWithoutInnerElementsScalesTheResult) {
   const OwnedBuffer empty = device_.allocate(Shape::of(0, DType::f32));
   const OwnedBuffer c = device_.hold({1, 2});

@@ -17,19 +17,14 @@ PATIENCE = 240  # seconds of a job
 HANGS = "import os, pathlib, time; pathlib.Path(os.environ['OMPI_COMM_WORLD_RANK']).touch(); time.sleep(1000)"
 
 
-def meeting_at(store):
-    """Variables by which ranks of torch.distributed meet at a store of this process, whose port is open before they are told it. Of one that
-    is only chosen here, and opened by a rank, somebody else may answer the other rank first, which then waits for half an hour."""
-    return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0"}
-
-
 class Examples(unittest.TestCase):
     def trained(self, example, *before):
         """Weights of the first rank, and what was printed. `before`: words between python and the script."""
         with tempfile.TemporaryDirectory() as folder:
-            store = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+            store, meeting = stores.opened()
             status, printed = watched_job.ended([*LAUNCHER, sys.executable, "-B", *before, HERE.parents[1] / "examples" / f"{example}.py"],
-                                                meeting_at(store) | {"OMP_NUM_THREADS": "1"}, folder, PATIENCE)
+                                                meeting | {"OMP_NUM_THREADS": "1"}, folder, PATIENCE)
+            del store
             self.assertEqual(status, 0, printed)
             return torch.load(f"{folder}/{example}.pt"), printed
 

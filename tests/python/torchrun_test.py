@@ -5,7 +5,6 @@ one whose torchrun cannot start."""
 import importlib.util
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import tempfile
@@ -115,10 +114,9 @@ class Torchrun(unittest.TestCase):
     def pair(self, name, text):
         """Two ranks that nobody looks after, so that each ends by itself."""
         (self.folder / name).write_text(text)
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            port = str(server.getsockname()[1])
-        return self.job(*[([sys.executable, "-B", name], {"RANK": rank, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port})
-                          for rank in "01"])
+        store, meeting = stores.opened()
+        self.addCleanup(lambda: store)  # which lives as long
+        return self.job(*[([sys.executable, "-B", name], meeting | {"RANK": rank, "WORLD_SIZE": "2"}) for rank in "01"])
 
     def test_ranks_have_the_bits_of_mpiruns(self):
         for ranks, names in ((4, CASES), (2, [CASES[0], "hooks_of_ddp"])):

@@ -2,7 +2,7 @@
 
 # What finds what, by programs and kernels of a few lines, is among the suites themselves. All other suites run once more
 # under all checks, and once with stores that are seen late.
-gtest_filter(honest EXCEPT ChecksOnPtx.* RuntimeOnPtx.* MutationOfPtx.* ManyElements.* All/ManyElements*)
+gtest_filter(honest EXCEPT ChecksOnPtx.* RuntimeOnPtx.* MutationOfPtx.* ManyElements.*)
 gtest_filter(honest_in_short SameBits.* Arithmetic.* Applied.* TopK.* Qsgd.* MinMaxUint8.* Adam.* Images.* CausalAttention.*)
 set(all_checks "initcheck racecheck streamcheck leaks")
 # kernels_under(NAME NUMBER FILTER LABEL ENVIRONMENT...): so many tests in which kernels run so.

@@ -21,7 +21,7 @@ set(schedules "shuffled early lower 1" "first_ahead late upper" "last_ahead earl
 # Blocks of the device: one, whose threads go round in every loop, the double's six, and those of an H100.
 set(blocks 1 6 1056 1 6 1056)
 list(LENGTH schedules parts)
-gtest_filter(all EXCEPT Beyond4GiB.* ManyElements.* All/ManyElements*)
+gtest_filter(all EXCEPT Beyond4GiB.* ManyElements.*)
 shards(kernels_on_ptx ${parts} test_kernels_on_ptx ${all})
 set(launch_records)
 foreach(index RANGE 1 ${parts})
@@ -68,7 +68,7 @@ set_tests_properties(kernels_on_ptx.beyond_4_gib PROPERTIES LABELS whole TIMEOUT
                      ENVIRONMENT KERNELS_ON_PTX_MEMORY=repeated)
 
 # Vectors of millions of elements.
-add_test(NAME kernels_on_ptx.many_elements COMMAND test_kernels_on_ptx --gtest_brief=1 --gtest_filter=ManyElements.*:All/ManyElements*)
+add_test(NAME kernels_on_ptx.many_elements COMMAND test_kernels_on_ptx --gtest_brief=1 --gtest_filter=ManyElements.*)
 set_tests_properties(kernels_on_ptx.many_elements PROPERTIES LABELS whole TIMEOUT 1800)
 
 # What nvcc makes for later GPUs is read whole, and does the same.
