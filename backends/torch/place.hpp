@@ -9,10 +9,10 @@
 namespace trigram::torch {
 
 struct Place : PlaceInJob {
-  std::string host;           ///< on rank 0, by which the others reach it
-  std::string listens;        ///< on rank 0, the address or name at which it listens for them
-  std::string facts;          ///< for Outcome::facts
-  double cause_may_take = 0;  ///< seconds in which a rank whose connections break waits to hear why
+  std::string host;             ///< on rank 0, by which the others reach it
+  std::string listens;          ///< on rank 0, the address or name at which it listens for them
+  std::string facts;            ///< for Outcome::facts
+  double cause_may_take = 1.5;  ///< seconds in which a rank whose connections break waits to hear why
 };
 
 /// Collective. Waits for others for `seconds`; 0: forever.
