@@ -3,6 +3,8 @@
 #include <exception>
 #include <string>
 
+#include "core/values/error.hpp"
+
 namespace trigram::torch {
 namespace {
 
@@ -19,8 +21,12 @@ void NotedEndings::tell(std::int64_t steps) noexcept {
 }
 
 std::optional<std::int64_t> NotedEndings::steps_at_end(int rank) {
-  const std::optional<std::string> noted = rendezvous_.noted(key_of(rank));
-  return noted ? std::optional<std::int64_t>(std::stoll(*noted)) : std::nullopt;
+  try {
+    const std::optional<std::string> noted = rendezvous_.noted(key_of(rank));
+    return noted ? std::optional<std::int64_t>(std::stoll(*noted)) : std::nullopt;
+  } catch (const BackendError&) {
+    return std::nullopt;  // the place is gone, as in tell
+  }
 }
 
 }  // namespace trigram::torch
