@@ -38,7 +38,8 @@ class EveryRule : public testing::TestWithParam<std::string> {
   std::vector<std::vector<std::uint32_t>> results(TestDevice& device, std::int64_t count, std::int64_t offset,
                                                   std::int64_t firsts) const {
     const Rule& rule = device.rule(GetParam());
-    const std::vector<double> scalars(rule.shape().scalars, 0.375);
+    std::vector<double> scalars;
+    while (scalars.size() < rule.shape().scalars) scalars.push_back(0.375 + 0.5 * static_cast<double>(scalars.size()));
     std::vector<OwnedBuffer> memory;
     std::vector<Buffer> operands;
     for (std::size_t i = 0; i < rule.shape().operands.size(); ++i) {
