@@ -135,8 +135,6 @@ def ddp_hook(model: "torch.nn.parallel.DistributedDataParallel", algorithm: str 
     for other methods."""
     require("torch", "trigram.ddp_hook")
     from .hook import Hook
-    from .members.borders import Stateful
-    from .members.course import Members
     return Hook(model, algorithm, optimizer, grad_scaler, flags)
 
 
