@@ -20,11 +20,12 @@ void require_length(const std::string& name, std::size_t held, std::size_t wante
 }  // namespace
 
 void StateWriter::visit(const Item& item, Buffer x) {
-  std::vector<std::byte> host(static_cast<std::size_t>(x.bytes()));
-  if (!host.empty()) device_.download(x, host);
-  const Extent all{0, host.empty() ? 0 : x.count()};
-  put_item(packer_, {item.name, item.fate, StateItem::Kind::elements, x.dtype(),
-                     item.extent.whole > 0 && !host.empty() ? item.extent : all, std::move(host)});
+  const auto bytes = static_cast<std::size_t>(x.bytes());
+  const Extent all{0, bytes == 0 ? 0 : x.count()};
+  put_head(packer_, {item.name, item.fate, StateItem::Kind::elements, x.dtype(),
+                     item.extent.whole > 0 && bytes > 0 ? item.extent : all});
+  const std::span<std::byte> room = packer_.put_room(bytes);
+  if (bytes > 0) device_.download(x, room);
 }
 
 void StateWriter::visit(const Item& item, std::span<std::byte> x) {

@@ -20,13 +20,17 @@ std::string_view name_of(Fate fate) {
   return "unknown";
 }
 
-void put_item(Packer& packer, const StateItem& item) {
+void put_head(Packer& packer, const StateItem& item) {
   packer.put_text(item.name);
   packer.put(item.fate);
   packer.put(item.kind);
   packer.put(item.dtype);
   packer.put(item.extent.begin);
   packer.put(item.extent.whole);
+}
+
+void put_item(Packer& packer, const StateItem& item) {
+  put_head(packer, item);
   packer.put_all(std::span<const std::byte>(item.bytes));
 }
 

@@ -26,6 +26,8 @@ struct StateItem {
 };
 
 void put_item(Packer& packer, const StateItem& item);
+/// All of an item but its bytes, which are put next.
+void put_head(Packer& packer, const StateItem& item);
 StateItem take_item(Unpacker& unpacker);
 
 /// All of them, in the order of their list.

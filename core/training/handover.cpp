@@ -1,6 +1,7 @@
 #include "core/training/handover.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/training/rank_report.hpp"
@@ -50,11 +51,11 @@ Handover::Bytes Handover::of(int rank) const {
   for (const auto& [name, all] : held_) {
     const auto found = own.find(name);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!all[i].is_handed_over()) continue;
       const bool has_own = found != own.end() && i < found->second.size();
-      StateItem item = all[i].of(has_own ? &found->second[i] : nullptr, known_, change_.train);
-      if (name == report_item) item.bytes = report(rank, item.bytes);
-      put_item(packer, item);
+      std::optional<StateItem> item = taken_over(all[i], has_own ? &found->second[i] : nullptr);
+      if (!item) continue;
+      if (name == report_item) item->bytes = report(rank, item->bytes);
+      put_item(packer, *item);
       if (!name.starts_with(weights_item)) continue;
       StateItem mean = all[i].mean();
       mean.name = std::string(mean_of) + name;
@@ -62,6 +63,12 @@ Handover::Bytes Handover::of(int rank) const {
     }
   }
   return std::move(packer).bytes();
+}
+
+std::optional<StateItem> Handover::taken_over(const HeldItem& held, const StateItem* own) const {
+  if (change_.is_none()) return own == nullptr ? std::nullopt : std::optional(*own);
+  if (!held.is_handed_over()) return std::nullopt;
+  return held.of(own, known_, change_.train);
 }
 
 /// Evaluations are with whoever completed them, and rank 0 is always there.

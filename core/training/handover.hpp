@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,8 @@ inline constexpr std::string_view handed_over = "handed over";
 /// What begins the names of the trainer's weights, bucket by bucket, and of the mean that a Handover adds of each.
 inline constexpr std::string_view weights_item = "weights ", mean_of = "mean of ";
 
-/// Weights, optimizers and what methods keep are taken over as their fates say; rows and counts of the past stay with
-/// their ranks. A newcomer has the counts of the first member and no rows.
+/// Weights, optimizers and what methods keep are taken over as their fates say, and as they were where nobody changes;
+/// rows and counts of the past stay with their ranks. A newcomer has the counts of the first member and no rows.
 class Handover {
  public:
   using Bytes = std::vector<std::byte>;
@@ -34,6 +35,8 @@ class Handover {
 
  private:
   void add(int rank);
+  /// What a rank that held `own`, or nothing, goes on from of an item; nothing where that is made anew.
+  std::optional<StateItem> taken_over(const HeldItem& held, const StateItem* own) const;
   Bytes report(int rank, const Bytes& then) const;
 
   MemberChange change_;

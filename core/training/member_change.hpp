@@ -28,6 +28,13 @@ struct MemberChange {
     const int then = were[static_cast<std::size_t>(rank)];
     return then >= 0 && (then < trained) == (rank < train) ? then : newcomer;
   }
+  /// Whether everybody goes on as who it was.
+  bool is_none() const {
+    for (int rank = 0; rank < ranks; ++rank) {
+      if (static_cast<std::size_t>(rank) >= were.size() || was(rank) != rank) return false;
+    }
+    return were.size() == static_cast<std::size_t>(ranks) && lost.empty();
+  }
   /// Whether a rank of the old world that trained goes on doing so.
   bool stays(int then) const {
     for (int rank = 0; rank < train; ++rank) {

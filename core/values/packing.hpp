@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/values/error.hpp"
@@ -17,6 +18,10 @@ namespace trigram {
 /// Writes values one after the other; what has a length is preceded by it.
 class Packer {
  public:
+  Packer() = default;
+  /// In the memory of what was packed before.
+  explicit Packer(std::vector<std::byte> memory) : bytes_(std::move(memory)) { bytes_.clear(); }
+
   template <class T>
   requires std::is_trivially_copyable_v<T>
   void put(const T& value) { append(&value, sizeof value); }
@@ -25,6 +30,12 @@ class Packer {
   void put_all(std::span<const T> values) {
     put(static_cast<std::uint64_t>(values.size()));
     append(values.data(), values.size_bytes());
+  }
+  /// As put_all of `size` bytes, which the caller writes there before it puts anything else.
+  std::span<std::byte> put_room(std::size_t size) {
+    put(static_cast<std::uint64_t>(size));
+    bytes_.resize(bytes_.size() + size);
+    return std::span(bytes_).last(size);
   }
   void put_text(std::string_view text) { put_all(std::span(text.data(), text.size())); }
 

@@ -39,7 +39,7 @@ void trigram_kept_bytes(const KeptBytes* kept, const char** bytes, std::int64_t*
 void trigram_kept_drop(KeptBytes* kept) { delete kept; }
 
 int trigram_border(Session* session, KeptBytes* kept) {
-  return trigram::answer([&] { kept->bytes = session->border(); });
+  return trigram::answer([&] { kept->bytes = session->border(std::move(kept->bytes)); });
 }
 
 int trigram_hand_over(const char* change, const std::uint64_t* states, const std::int64_t* counts, int rank,

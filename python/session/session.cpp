@@ -199,8 +199,8 @@ void Session::list_border(State& state) {
   list_state(state);
 }
 
-std::vector<std::byte> Session::border() {
-  Packer packer;
+std::vector<std::byte> Session::border(std::vector<std::byte> memory) {
+  Packer packer(std::move(memory));
   moment([&] {
     if (comes_to_rest_) step().quiesce();
     StateWriter writer(worker_->device, packer);

@@ -79,9 +79,9 @@ class Session {
   std::vector<std::byte> state();
   /// Training goes on from there, before the first step. Collective. Throws UsageError for a state of something else.
   void go_on_from(std::span<const std::byte> state);
-  /// Between two steps: this rank's state for a Handover, weights too. Collective only where an asynchronous algorithm
-  /// has to come to rest.
-  std::vector<std::byte> border();
+  /// Between two steps: this rank's state for a Handover, weights too, in `memory` of one before. Collective only where
+  /// an asynchronous algorithm has to come to rest.
+  std::vector<std::byte> border(std::vector<std::byte> memory);
   /// The loop leaves with an error of its own.
   void fail(const std::string& reason) noexcept;
   /// Well or not: no hook can follow.

@@ -88,8 +88,8 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
 
 def with_members(model: "torch.nn.Module", optimizers: "Sequence[torch.optim.Optimizer]", algorithm: str = "all_reduce", *,
                  also: "Sequence[Stateful]" = (), rendezvous: Optional[str] = None, begin_with: Optional[int] = None, min_members: int = 1,
-                 border_every: int = 1, membership: "Optional[str | pathlib.Path]" = None, heartbeat: float = 3.0, timeout: float = 300.0,
-                 learning_rate: Optional[float] = None, broadcast_buffers: bool = True, **flags: object) -> "Members":
+                 border_every: int = 1, checkpoint_every: int = 0, membership: "Optional[str | pathlib.Path]" = None, heartbeat: float = 3.0,
+                 timeout: float = 300.0, learning_rate: Optional[float] = None, broadcast_buffers: bool = True, **flags: object) -> "Members":
     """Trains `model` together with members that come and go: each is a process that was started alone, as by `trigram launch -n 4 -- python
     train.py` or `torchrun --nproc-per-node 1 --max-restarts 100 train.py`.
 
@@ -109,13 +109,16 @@ def with_members(model: "torch.nn.Module", optimizers: "Sequence[torch.optim.Opt
     optimizers and objects in `also` keep (anything with `state_dict` and `load_state_dict`), in buffers and in torch's random numbers. Who
     comes later fetches all that, and begins where the others are. SIGTERM lets a member leave at the next border, with what it holds, and ends
     the process with 0.
+    A job that has lost all its members goes on, with as many as come then, from the last checkpoint in that folder, which is written behind the
+    training's back every `checkpoint_every` steps, and where SIGTERM has ended all.
     `membership`: a file as of `trigram run --membership`, by whose steps members of a test come, leave and are lost, and no others come.
     `heartbeat`: seconds; a process that is gone is missed at once, one that is silent for two of them, after at most six seconds more. `timeout`:
     how long an exchange, or one who lives, is waited for. Other arguments are those of `with_trigram`; models train on the CPU, by backend torch.
     Raises ValueError for what cannot be trained so, RuntimeError where the same step fails again and again."""
     require("torch", "trigram.with_members")
     from .members.begin import begin
-    rules = {"begin_with": begin_with, "at_least": min_members, "border_every": border_every, "heartbeat": heartbeat, "patience": timeout}
+    rules = {"begin_with": begin_with, "at_least": min_members, "border_every": border_every,
+             "checkpoint_every": checkpoint_every, "heartbeat": heartbeat, "patience": timeout}
     return begin(model, optimizers, algorithm, also, rendezvous, rules, membership, learning_rate, broadcast_buffers, flags)
 
 

@@ -155,6 +155,13 @@ TEST_F(HandoverTest, WhatIsMadeAnewStaysAsSetupLeftIt) {
   EXPECT_THAT(after({0, 1, newcomer}), ElementsAre(Values{-1}, Values{-1}, Values{-1}));
 }
 
+TEST_F(HandoverTest, WhereNobodyChangesEachGoesOnFromWhatItHeld) {
+  for (const Fate fate : {Fate::own, Fate::averaged, Fate::balanced, Fate::anew}) {
+    hold(fate, {{1}, {2}, {}});
+    EXPECT_THAT(after({0, 1, 2}), ElementsAre(Values{1}, Values{2}, Values{-1}));
+  }
+}
+
 TEST_F(HandoverTest, OnlySomeRanksMayHoldAnItem) {
   hold(Fate::own, {{}, {5}, {}});
   EXPECT_THAT(after({0, 1, newcomer}), ElementsAre(Values{5}, Values{5}, Values{5}));

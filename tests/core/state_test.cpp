@@ -51,6 +51,22 @@ TEST_F(StateTest, IsPackedByWhoWritesAndUnpackedByWhoReads) {
   EXPECT_EQ(number_, 5);
 }
 
+TEST_F(StateTest, IsWrittenIntoMemoryOfBefore) {
+  const OwnedBuffer x = device_.allocate(Shape::of(1000, DType::f32));
+  std::vector<std::byte> kept;
+  const auto written = [&] {
+    Packer packer(std::move(kept));
+    StateWriter(device_, packer).buffer("momentum", x);
+    return std::move(packer).bytes();
+  };
+  kept = written();
+  const std::vector<std::byte> first = kept;
+  const std::byte* const memory = kept.data();
+  kept = written();
+  EXPECT_EQ(kept, first);
+  EXPECT_EQ(kept.data(), memory);
+}
+
 TEST_F(StateTest, HasRoomOnlyForWhatWasHeld) {
   for (const std::int64_t held : {0, 3}) {
     Packer packer;

@@ -34,6 +34,8 @@ def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], a
         job = Job(model, optimizers, algorithm, broadcast_buffers, False, learning_rate, None, None, dict(flags), handed)
         setattr(model, "trigram", job)
         return job
+    if membership is not None and rules["checkpoint_every"]:
+        raise ValueError("membership= has a job whose members come and go by steps, from the first one on; leave checkpoint_every out")
     return Members(model, optimizers, also, make_job, place, checked(Rules(**rules)), None if membership is None else str(membership))
 
 
@@ -50,4 +52,6 @@ def checked(rules: Rules) -> Rules:
         if getattr(rules, name) < least:
             given = {"at_least": "min_members", "patience": "timeout"}.get(name, name)
             raise ValueError(f"{given}={getattr(rules, name)} is too little; give {least} or more")
+    if rules.checkpoint_every < 0 or rules.checkpoint_every % rules.border_every:
+        raise ValueError(f"checkpoint_every={rules.checkpoint_every} is no multiple of border_every={rules.border_every}: checkpoints are borders")
     return rules

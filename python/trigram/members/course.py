@@ -14,6 +14,7 @@ import torch
 
 from ..job import Job
 from .borders import Moment, ScriptState, Stateful
+from .checkpoints import Checkpoints
 from .connection import connect, disconnect
 from .decision import Told, rank_of
 from .folder import Folder
@@ -74,9 +75,10 @@ class Members:
         self._folder = Folder(place)
         host = own_host(os.environ.get("TRIGRAM_HOST", ""))
         self._name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"
-        self._holdings = Holdings(ScriptState(model, optimizers, also), self._folder.secret)
+        self._checkpoints = Checkpoints(self._folder)
+        self._holdings = Holdings(ScriptState(model, optimizers, also), self._folder.secret, self._checkpoints.part)
         self._answers = Answers(host, self._folder.secret, self._answer)
-        self._meeting = Meeting(self._folder, self._name, rules)
+        self._meeting = Meeting(self._folder, self._name, rules, self._checkpoints)
         self._plan = Plan(None, 1, 1, 1)
         self._leaving = self._in_training = False
         self._cuts = 0
@@ -126,6 +128,8 @@ class Members:
         joins = plan.joins(self.done, self._told["next"]) > 0 if plan.is_there else self.rank == 0 and self._folder.anybody_waits()
         votes = self._vote([float(leaves), float(joins)])
         self._settle()
+        if self._rules.checkpoint_every and self.done % self._rules.checkpoint_every == 0:
+            self._write_checkpoint(Moment(self._told["epoch"], self.done))
         if plan.is_lost(self.done, self.number):
             os.kill(os.getpid(), signal.SIGKILL)
         if self.done == self._last:
@@ -139,6 +143,9 @@ class Members:
         self.job.keep_border(border.state)
         border.own = self._holdings.script.keep(border.own)
         self._holdings.keep(Moment(self._told["epoch"], self.done), border)
+
+    def _write_checkpoint(self, moment: Moment) -> None:
+        self._checkpoints.write(moment, self.number, self._holdings.at(moment))
 
     def _vote(self, own: list[float]) -> list[list[float]]:
         """Of all members. Who has it knows that all have come here: nobody goes back behind it."""
@@ -244,7 +251,10 @@ class Members:
         return True
 
     def _leave(self, told: Told) -> NoReturn:
-        """Once those who stay have all that this one has."""
+        """Once those who stay have all that this one has; where nobody stays, those who come later read it."""
+        if not told["members"]:
+            self._write_checkpoint(Moment(*told["begin"]))
+            self._checkpoints.wait()
         deadline = time.monotonic() + FAREWELL
         while told["members"] and not self._folder.is_open(told["epoch"]) and time.monotonic() < deadline:
             time.sleep(LOOK)

@@ -18,7 +18,7 @@ def border_of(came: Mapping[str, Told]) -> Optional[Moment]:
 
 
 def source(told: Optional[Told], border: Moment) -> Optional[Told]:
-    """Where others fetch what a member holds of that moment; None where it is gone."""
+    """Where others fetch what a member holds of that moment, of a checkpoint without an address; None where it is gone."""
     digests = next((one["digests"] for one in (told or {}).get("moments", []) if Moment(*one["moment"]) == border), None)
     return None if told is None or digests is None else {"address": told["address"], "digests": digests}
 
@@ -37,6 +37,14 @@ def decision(epoch: int, came: Mapping[str, Told], newcomers: Sequence[Told], de
             "were": stay + [NEWCOMER] * len(joined), "sources": sources, "next": numbers.stop,
             "left": [one["number"] for rank, one in enumerate(old) if sources[rank] and rank not in stay],
             "lost": [one["number"] for rank, one in enumerate(old) if not sources[rank]], "joined": [one["number"] for one in joined]}
+
+
+def resumption(epoch: int, checkpoint: Mapping[str, Told], newcomers: Sequence[Told], decided: Callable[[int], Told]) -> Told:
+    """Of a job that has lost all its members: newcomers take the places of those who wrote the checkpoint, as far as they go; without one
+    they begin anew."""
+    told = decision(epoch, checkpoint, newcomers, decided)
+    places = min(len(told["sources"]), len(newcomers))
+    return told | {"were": [*range(places), *[NEWCOMER] * (len(newcomers) - places)]}
 
 
 def rank_of(told: Told, name: str) -> Optional[int]:

@@ -1,7 +1,7 @@
 """The borders of steps that a member can go back to, and what it fetches of others."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from .borders import Border, Moment, ScriptState, mean_of, unpacked
@@ -20,8 +20,9 @@ def digest_of(content: bytes) -> str:
 class Holdings:
     """Of one member: the last border that all had reached, and a later one of its own."""
 
-    def __init__(self, script: ScriptState, secret: bytes) -> None:
-        self.script, self._secret = script, secret
+    def __init__(self, script: ScriptState, secret: bytes, of_checkpoint: Callable[[Moment, int, str], bytes]) -> None:
+        """`of_checkpoint`: a part of one, by its digest."""
+        self.script, self._secret, self._of_checkpoint = script, secret, of_checkpoint
         self._held: dict[Moment, Border] = {}
         self.settled: Optional[Moment] = None
         """The last of which it is known that all hold it."""
@@ -33,6 +34,9 @@ class Holdings:
 
     def keep(self, moment: Moment, border: Border) -> None:
         self._held[moment] = border
+
+    def at(self, moment: Moment) -> Border:
+        return self._held[moment]
 
     def settle(self, moment: Moment) -> None:
         """Nobody goes back behind it, nor on from a later one of before."""
@@ -68,7 +72,7 @@ class Holdings:
             self.script.go_back(own.own)
             self.settle(moment)
         else:
-            packed = self._of_all(sources, moment, SCRIPT, None)
+            packed = self._of_all(sources if was == NEWCOMER else [sources[was]], moment, SCRIPT, None)
             self.script.go_back(mean_of([unpacked(one) for one in packed if isinstance(one, bytes)]))
         states = self._of_all(sources, moment, STATE, (sources[was]["digests"][STATE], own.state) if own is not None else None)
         return hand_over(states, told["were"], rank)
@@ -82,7 +86,9 @@ class Holdings:
         return [None if one is None else known[one["digests"][part]] for one in sources]
 
     def _fetched(self, source: Told, moment: Moment, part: int) -> bytes:
-        content: Any = ask(Address(*source["address"]), self._secret, "part", list(moment), part)
-        if not isinstance(content, bytes) or digest_of(content) != source["digests"][part]:
-            raise RuntimeError(f"what {source['address'][0]} sent of step {moment.steps} is not what it had told, by its digest")
+        address, digest = source["address"], source["digests"][part]
+        content: Any = ask(Address(*address), self._secret, "part", list(moment), part) if address else self._of_checkpoint(moment, part, digest)
+        if not isinstance(content, bytes) or digest_of(content) != digest:
+            giver = address[0] if address else "a checkpoint"
+            raise RuntimeError(f"what {giver} gave of step {moment.steps} is not what was told of it, by its digest")
         return content

@@ -4,7 +4,8 @@ import sys
 import time
 from typing import NamedTuple, Optional
 
-from .decision import Told, decision, rank_of
+from .checkpoints import Checkpoints
+from .decision import Told, decision, rank_of, resumption
 from .folder import Folder
 from .lines import Address, Sign
 
@@ -13,6 +14,8 @@ LOOK = 0.01
 NO_WISH = 1 << 30
 """The number of a process that was started without one."""
 TELL_AFTER, TELL_AGAIN = 1.0, 10.0
+GATHERING = 30.0
+"""Seconds in which a job that has lost all its members waits for as many as it began with."""
 
 
 class Rules(NamedTuple):
@@ -30,10 +33,16 @@ class Rules(NamedTuple):
     """Whether members come and go by a plan, and no others."""
     border_every: int = 1
     """Steps from one border to the next, which are done by all or by none."""
+    checkpoint_every: int = 0
+    """Steps from one checkpoint to the next; 0: only where all members leave."""
 
     @property
     def silence(self) -> float:
         return 2 * self.heartbeat
+
+
+def more_members(needed: int, here: int) -> str:
+    return f"{needed - here} more members, since {needed} are needed and {here} are here"
 
 
 class Waiting:
@@ -55,8 +64,9 @@ class Waiting:
 class Meeting:
     """Of one process."""
 
-    def __init__(self, folder: Folder, name: str, rules: Rules) -> None:
-        self._folder, self._name, self._rules = folder, name, rules
+    def __init__(self, folder: Folder, name: str, rules: Rules, checkpoints: Checkpoints) -> None:
+        self._folder, self._name, self._rules, self._checkpoints = folder, name, rules, checkpoints
+        self._checkpoint: Optional[dict[str, Told]] = None
         self._signs: dict[str, Sign] = {}
 
     def next(self, epoch: int, own: Told, admits: Optional[int]) -> Optional[Told]:
@@ -84,7 +94,7 @@ class Meeting:
                     seen += 1
                     if rank_of(told, self._name) is not None:
                         return told
-                waiting.tell(self._begin(seen) or "the next border of steps")
+                waiting.tell(self._begin(seen, waiting) or "the next border of steps")
                 time.sleep(LOOK)
             return None
         finally:
@@ -103,8 +113,8 @@ class Meeting:
             return f"{admits - len(newcomers)} newcomers that are to join here"
         return self._decide(decision(epoch, came, newcomers[:admits], self._folder.epoch))
 
-    def _begin(self, last: int) -> str:
-        """Newcomers begin anew where no member is left."""
+    def _begin(self, last: int, waiting: Waiting) -> str:
+        """Where no member is left, newcomers go on from a checkpoint, or begin anew."""
         members = self._folder.epoch(last)["members"] if last >= 0 else []
         if any(self._trouble(one, self._rules.patience) is None for one in members):
             return ""
@@ -114,12 +124,20 @@ class Meeting:
         first = newcomers[:self._rules.begin_with] if self._rules.planned else newcomers
         if self._rules.planned and any(self._rules.begin_with <= one["wish"] < NO_WISH for one in first):
             return "the members that are to begin"
-        return self._decide(decision(last + 1, {}, first, self._folder.epoch))
+        if not first or waiting.seconds < GATHERING and len(first) < self._rules.begin_with:
+            return more_members(self._rules.begin_with, len(first))
+        return self._decide(resumption(last + 1, self._left_behind(), first, self._folder.epoch))
+
+    def _left_behind(self) -> dict[str, Told]:
+        """By members who are gone; looked for once, since whoever plans who comes and goes begins anew, and others read it whole."""
+        if self._checkpoint is None:
+            self._checkpoint = {} if self._rules.planned else self._checkpoints.newest()
+        return self._checkpoint
 
     def _decide(self, told: Told) -> str:
         count, needed = len(told["members"]), self._rules.begin_with if told["begin"] is None else self._rules.at_least
         if count < needed and not (told["begin"] and count == 0):
-            return f"{needed - count} more members, since {needed} are needed and {count} are here"
+            return more_members(needed, count)
         self._folder.decide(told["epoch"], told)
         for one in told["members"]:
             self._folder.wait_no_more(one["name"])

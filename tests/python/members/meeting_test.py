@@ -10,8 +10,10 @@ if importlib.util.find_spec("torch") is None:
     sys.exit(77)
 
 from trigram.members import decision, sharing
+from trigram.members.begin import checked
 from trigram.members.borders import mean_of
 from trigram.members.folder import Folder
+from trigram.members.meeting import Rules
 
 
 def member(name, number):
@@ -53,6 +55,18 @@ class Decisions(unittest.TestCase):
         told = self.decide(came("a", (0, 5), (0, 5)), came("d", None), newcomers=[member("d", 3)], epoch=2, epochs=epochs)
         self.assertEqual(([one["number"] for one in told["members"]], told["were"], told["lost"]), ([0, 4], [0, -1], [1, 2]))
 
+    def test_newcomers_take_the_places_of_those_who_wrote_a_checkpoint(self):
+        written = {name: came(name, (0, 5), (0, 5), leaving=True) | {"address": None} for name in "abc"}
+        for names, were in (("d", [0]), ("def", [0, 1, 2]), ("defg", [0, 1, 2, -1])):
+            told = decision.resumption(4, written, [member(name, 0) for name in names], (self.EPOCHS | {3: {"members": [], "next": 9}}).__getitem__)
+            self.assertEqual((told["begin"], told["were"], told["lost"]), ([0, 5], were, []))
+            self.assertEqual([(one["name"], one["number"]) for one in told["members"]], [(name, 9 + i) for i, name in enumerate(names)])
+            self.assertEqual(told["sources"][1], {"address": None, "digests": ["b(0, 5)", ""]})
+
+    def test_without_a_checkpoint_newcomers_begin_anew(self):
+        told = decision.resumption(4, {}, [member("d", 0)], {3: {"members": [], "next": 9}}.__getitem__)
+        self.assertEqual((told["begin"], told["were"], told["sources"]), (None, [-1], []))
+
     def test_of_several_decisions_the_first_one_stands(self):
         with tempfile.TemporaryDirectory() as place:
             folders = [Folder(place) for _ in range(8)]
@@ -63,6 +77,12 @@ class Decisions(unittest.TestCase):
                 one.join()
             self.assertEqual(len({str(one.decided(0)) for one in folders}), 1)
             self.assertEqual(len({one.secret for one in folders}), 1)
+
+
+class JobRules(unittest.TestCase):
+    def test_a_checkpoint_between_borders_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "checkpoint_every=3 is no multiple of border_every=2"):
+            checked(Rules(border_every=2, checkpoint_every=3))
 
 
 class Samples(unittest.TestCase):

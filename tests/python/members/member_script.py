@@ -2,6 +2,7 @@
 leaves in OUT/NUMBER.pt its weights, and of each step that is done who it was of how many, and which samples it took."""
 
 import pathlib
+import signal
 import sys
 
 import torch
@@ -32,13 +33,16 @@ def main(algorithm, out, told):
     model = make()
     optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
     members = trigram.with_members(model, [optimizer], algorithm, membership=told.get("membership"), bucket_size="128B",
-                                   min_members=int(told.get("min_members", 1)), heartbeat=float(told.get("heartbeat", 3)), timeout=60)
+                                   min_members=int(told.get("min_members", 1)), checkpoint_every=int(told.get("checkpoint_every", 0)),
+                                   heartbeat=float(told.get("heartbeat", 3)), timeout=60)
     taken = {}
     for step in members.steps(int(told.get("steps", 12))):
         with step:
             print(f"step {step.number} as {step.rank} of {step.ranks}", flush=True)
             if members.number == 1 and step.number == int(told.get("fails_at", -1)):
                 raise ZeroDivisionError("of this script")
+            if step.number == int(told.get("holds_at", -1)):
+                signal.pause()
             optimizer.zero_grad()
             loss(model, data(step.rank, step.number)).backward()
             optimizer.step()
