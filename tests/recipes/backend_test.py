@@ -55,7 +55,8 @@ class Backend(unittest.TestCase):
         self.assertSameAsThreads("--algorithm", "bytegrad", "--workload", "mlp", "--steps", 6)
 
     def test_lanes_and_groups_of_ranks_are_told_apart(self):
-        self.assertSameAsThreads("--algorithm", "all_reduce:hierarchy=leader", "--workload", "mlp", "--steps", 4, "--ranks-per-node", 1, "--lanes", 3)
+        self.assertSameAsThreads("--algorithm", "bytegrad", "--hierarchy", "all_nics", "--ranks-per-node", 2, "--lanes", 3, "--bucket-size", "4KiB",
+                                 "--workload", "mlp", "--steps", 4)
 
     def test_rpc_reaches_servers(self):
         for status, said in self.job("files", "--algorithm", "ad_psgd", "--workload", "mlp", "--steps", 6):
@@ -68,7 +69,7 @@ class Backend(unittest.TestCase):
 
     def test_a_rank_that_waits_in_vain_says_for_whom(self):
         status, said = self.ended(self.start(0, "shared_folder:folder=files,timeout=10ms", "--workload", "quadratic", "--steps", 1, "--out", "out"))
-        self.assertEqual(status, 3, said)
+        self.assertEqual(status, 1, said)
         self.assertRegex(said, r"rank 0 has waited \S+ s for rank 1")
 
     def test_a_folder_of_another_job_is_refused(self):
