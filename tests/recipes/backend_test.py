@@ -72,6 +72,16 @@ class Backend(unittest.TestCase):
         self.assertEqual(status, 1, said)
         self.assertRegex(said, r"rank 0 has waited \S+ s for rank 1")
 
+    def test_a_rank_that_ends_tells_the_other_why(self):
+        ranks = [self.start(rank, "shared_folder:folder=files", "--workload", "quadratic", "--steps", 10**6, "--out", "out") for rank in range(RANKS)]
+        while not (self.folder / "files" / "0" / "from_1").is_dir():
+            self.assertIsNone(ranks[1].poll())
+        ranks[1].terminate()
+        self.ended(ranks[1])
+        status, said = self.ended(ranks[0])
+        self.assertEqual(status, 1, said)
+        self.assertRegex(said, r"ends: rank 1 failed: .*signal")
+
     def test_a_folder_of_another_job_is_refused(self):
         (self.folder / "used" / "0" / "from_0").mkdir(parents=True)
         status, said = self.ended(self.start(0, "shared_folder:folder=used", "--workload", "quadratic", "--steps", 1, "--out", "out"))
