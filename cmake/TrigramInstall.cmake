@@ -2,8 +2,11 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trigram)
 
-# In the order of their dependencies; the config file includes those that are installed.
-set(parts core processes meeting kernels_cpu process kernels_cuda gpu_host gpu sim mpi threads algorithms workloads)
+# The config file includes those that are installed.
+get_property(parts GLOBAL PROPERTY TRIGRAM_PARTS_IN_package)
+get_property(load_backends GLOBAL PROPERTY TRIGRAM_LOADED_IN_package)
+list(PREPEND parts core processes kernels_cpu process meeting gpu_host algorithms workloads)
+list(REMOVE_DUPLICATES parts)
 foreach(part IN LISTS parts)
   if(TARGET trigram_${part})
     set(targets trigram_${part} trigram_${part}_linked)

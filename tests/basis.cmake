@@ -15,6 +15,23 @@ function(probes_of variable)
   endforeach()
   set(${variable} ${patterns} PARENT_SCOPE)
 endfunction()
+# What lanes, RPC and agreements do is what backends/process does on any transport: threads try all of it in worlds of all sizes, and a
+# transport of processes these probes, on three ranks: messages and groups of several lanes, results, and RPC of two lanes at once.
+set(suites_of_runtime "Everywhere/Lanes*" "Everywhere/Services*" "Everywhere/Agreements*")
+set(probed_of_runtime Lanes.LanesMatchTheirOwnMessagesAndRunBesideTheMainLane Lanes.NodesAndLeadersAreGroupsOfTheirOwn
+                      Lanes.CollectCompletesOnceWithThePartsInRankOrder Services.EverybodyAsksEverybodyAtOnceFromTwoLanes
+                      Agreements.AreTheSameForAllRanksAtTheSameStep)
+# runtime_on(VARIABLE RANKS): patterns of all of it.
+function(runtime_on variable ranks)
+  list(TRANSFORM suites_of_runtime APPEND "_on_${ranks}" OUTPUT_VARIABLE patterns)
+  set(${variable} ${patterns} PARENT_SCOPE)
+endfunction()
+# probes_of_runtime(VARIABLE PLACE): their patterns on a backend of that name.
+function(probes_of_runtime variable place)
+  list(TRANSFORM probed_of_runtime PREPEND "Everywhere/" OUTPUT_VARIABLE patterns)
+  list(TRANSFORM patterns APPEND "/${place}")
+  set(${variable} ${patterns} PARENT_SCOPE)
+endfunction()
 set(trials_of_algorithms "Everywhere/EveryAlgorithm*" "Everywhere/EveryMutant*")
 # trials_on(VARIABLE RANKS): patterns of all such trials; mutants are tried on three ranks and four.
 function(trials_on variable ranks)

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "core/values/error.hpp"
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 #include "meeting/local_ranks.hpp"
 #include "processes/child_process.hpp"
 

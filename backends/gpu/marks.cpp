@@ -2,7 +2,7 @@
 
 #include <exception>
 
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 
 namespace trigram::gpu {
 

@@ -6,7 +6,7 @@
 
 #include "backends/gpu/host/nccl_words.hpp"
 #include "core/values/error.hpp"
-#include "kernels/cuda/python_folder.hpp"
+#include "kernels/cuda/runtime/python_folder.hpp"
 
 namespace trigram::gpu {
 namespace {

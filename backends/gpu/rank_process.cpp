@@ -8,8 +8,8 @@
 #include "backends/gpu/devices.hpp"
 #include "backends/gpu/host/nccl_words.hpp"
 #include "core/values/error.hpp"
-#include "kernels/cuda/check.hpp"
-#include "kernels/cuda/cublas.hpp"
+#include "kernels/cuda/runtime/check.hpp"
+#include "kernels/cuda/runtime/cublas.hpp"
 
 namespace trigram::gpu {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "backends/gpu/vendor.hpp"
 #include "core/values/error.hpp"
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 
 namespace trigram::gpu {
 namespace {

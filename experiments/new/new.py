@@ -1,5 +1,5 @@
 """Begins a product with the file that CONTRIBUTING's recipe links: new.py KIND NAME. Each folder of experiments/skeletons is a kind, with
-one file in the folders that it has in the source tree; so a new kind is a new folder there. In the source tree it is `./trigram new`,
+one file in the folders that it has in the source tree, the last of which may have its name; so a new kind is a new folder there. In the source tree it is `./trigram new`,
 before anything is built; `trigram new` starts it too, which knows the products of its build. Prints where it wrote and ends with 0, or
 prints why not and ends with 2."""
 
@@ -52,6 +52,13 @@ def shown(word):
     return ascii(word if len(word) <= 100 else word[:97] + "...")
 
 
+def home_of(kind, skeleton):
+    """The folder of the kind, and whether each of its products has a folder of its own there."""
+    home = skeleton.relative_to(SKELETONS / kind).parent
+    has_own_folder = home.name == skeleton.stem
+    return home.parent if has_own_folder else home, has_own_folder
+
+
 def require_free(kind, name, home):
     """Refuses what the sources have: a file of that name beside those of the kind, or a product that is registered there by it."""
     sources = TREE / home
@@ -83,6 +90,7 @@ def begun(skeleton, name):
 
 def write_new(path, text):
     try:
+        path.parent.mkdir(exist_ok=True)
         with open(path, "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
@@ -104,9 +112,9 @@ def main(words):
         require_kind(kind)
         require_name(name)
         skeleton = skeleton_of(kind)
-        home = skeleton.relative_to(SKELETONS / kind).parent
+        home, has_own_folder = home_of(kind, skeleton)
         require_free(kind, name, home)
-        place = (home if home.is_dir() else pathlib.Path()) / (name + skeleton.suffix)
+        place = (home if home.is_dir() else pathlib.Path()) / (name if has_own_folder else "") / (name + skeleton.suffix)
         write_new(place, begun(skeleton, name))
     except Refused as reason:
         print(reason)

@@ -38,13 +38,8 @@ class Search:
         self.begin()
         yield self.trials
         number = 0
-        while len(self.trials) < self.plan["trials"]:
-            batch = self.draw(number)
-            if not batch:
-                return
-            self.pool.make([trial.run for _, trial in batch])
-            for asked, trial in batch:
-                self.tell(asked, trial)
+        while len(self.trials) < self.plan["trials"] and (batch := self.draw(number)):
+            self.make(batch)
             yield self.trials
             number += 1
 
@@ -65,22 +60,35 @@ class Search:
         self.study.add_trial(optuna.trial.create_trial(params=parameters, distributions=distributions, value=value))
 
     def draw(self, number):
-        """The trials of one batch, each new; fewer where draws find none."""
+        """The trials of one batch; none where draws find nothing new."""
         self.study.sampler = optuna.samplers.TPESampler(seed=(self.plan["seed"] * 1_000_003 + number) % 2**32, multivariate=True,
                                                         group=True, constant_liar=True)
+        return self.new_trials(self.plan["batch"])
+
+    def new_trials(self, most):
         batch = []
-        for _ in range(min(self.plan["batch"], self.plan["trials"] - len(self.trials))):
+        for _ in range(min(most, self.plan["trials"] - len(self.trials))):
             for _ in range(DRAWS):
                 asked = self.study.ask()
                 chosen = space.chosen(asked, self.plan["choices"])
-                key = tuple(sorted(chosen.items()))
-                if key not in self.seen:
-                    self.seen.add(key)
+                if self.is_new(chosen):
+                    asked.set_user_attr("chosen", chosen)
                     run = self.pool.run(self.plan["settings"] | chosen)
                     batch.append((asked, Trial(len(self.trials) + len(batch), chosen, run)))
                     break
                 self.study.tell(asked, state=TrialState.FAIL)
         return batch
+
+    def is_new(self, chosen):
+        key = tuple(sorted(chosen.items()))
+        is_new = key not in self.seen
+        self.seen.add(key)
+        return is_new
+
+    def make(self, batch):
+        self.pool.make([trial.run for _, trial in batch])
+        for asked, trial in batch:
+            self.tell(asked, trial)
 
     def tell(self, asked, trial):
         if trial.run.refusal is not None:

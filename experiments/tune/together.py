@@ -30,43 +30,19 @@ class SearchTogether(search.Search):
     def new_study(self):
         return optuna.create_study(storage=journal(self.path), study_name="tune", load_if_exists=True)
 
-    def tried(self):
-        """As Search.tried; the trials are those of everybody."""
-        self.begin()
+    def begin(self):
+        super().begin()
         self.first = self.trials[0]
         self.read()
-        yield self.trials
-        while len(self.trials) < self.plan["trials"]:
-            batch = self.draw_any(min(self.pool.jobs, self.plan["trials"] - len(self.trials)))
-            if not batch:
-                return
-            self.pool.make([trial.run for _, trial in batch])
-            for asked, trial in batch:
-                self.tell(asked, trial)
-            self.read()
-            yield self.trials
 
-    def draw_any(self, count):
-        """New trials, drawn without a seed, which would be the same for all; fewer where draws find none."""
+    def draw(self, number):
+        """Without a seed, which would be the same for all."""
         self.study.sampler = optuna.samplers.TPESampler(multivariate=True, group=True, constant_liar=True)
-        batch = []
-        for _ in range(count):
-            for _ in range(search.DRAWS):
-                asked = self.study.ask()
-                chosen = space.chosen(asked, self.plan["choices"])
-                if self.is_new(chosen):
-                    asked.set_user_attr("chosen", chosen)
-                    batch.append((asked, search.Trial(asked.number, chosen, self.pool.run(self.plan["settings"] | chosen))))
-                    break
-                self.study.tell(asked, state=TrialState.FAIL)
-        return batch
+        return self.new_trials(self.pool.jobs)
 
-    def is_new(self, chosen):
-        key = tuple(sorted(chosen.items()))
-        if key in self.seen:
-            return False
-        self.seen.add(key)
-        return True
+    def make(self, batch):
+        super().make(batch)
+        self.read()
 
     def add_begin(self, parameters, distributions, value):
         """Once for all of them."""

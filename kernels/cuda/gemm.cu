@@ -2,8 +2,8 @@
 #include <array>
 
 #include "core/device/rule.hpp"
-#include "kernels/cuda/cublas.hpp"
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/runtime/cublas.hpp"
+#include "kernels/cuda/runtime/launch.hpp"
 
 namespace trigram {
 namespace cuda {

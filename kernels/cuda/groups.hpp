@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/runtime/launch.hpp"
 
 namespace trigram::cuda {
 

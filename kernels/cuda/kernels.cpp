@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/cuda/check.hpp"
-#include "kernels/cuda/cublas.hpp"
-#include "kernels/cuda/staging.hpp"
+#include "kernels/cuda/runtime/check.hpp"
+#include "kernels/cuda/runtime/cublas.hpp"
+#include "kernels/cuda/runtime/staging.hpp"
 
 namespace trigram {
 namespace {

@@ -2,10 +2,10 @@
 #include <cstddef>
 
 #include "core/values/error.hpp"
-#include "kernels/cuda/check.hpp"
-#include "kernels/cuda/fault.hpp"
 #include "kernels/cuda/kernels.hpp"
-#include "kernels/cuda/staging.hpp"
+#include "kernels/cuda/runtime/check.hpp"
+#include "kernels/cuda/runtime/fault.hpp"
+#include "kernels/cuda/runtime/staging.hpp"
 
 namespace trigram {
 

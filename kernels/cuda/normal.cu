@@ -1,5 +1,5 @@
 // Standard normal numbers of a stream: a thread a block of four.
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/normal.hpp"
 #include "kernels/philox.hpp"
 

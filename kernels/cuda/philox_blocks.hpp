@@ -1,7 +1,7 @@
 // Several blocks of a Philox stream side by side.
 #pragma once
 
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/philox.hpp"
 
 namespace trigram::cuda {

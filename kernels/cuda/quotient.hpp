@@ -1,7 +1,7 @@
 // Many quotients by one divisor, rounded as IEEE 754 says, for less than as many divisions.
 #pragma once
 
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram::cuda {

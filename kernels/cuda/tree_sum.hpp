@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/scalar.hpp"
 
 namespace trigram::cuda {

@@ -1,5 +1,5 @@
 // A machine without cuBLAS: kernels multiply matrices themselves.
-#include "kernels/cuda/cublas.hpp"
+#include "kernels/cuda/runtime/cublas.hpp"
 #include "ptx/runtime/control.hpp"
 
 namespace trigram::cuda {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/conformance/tried_device.hpp"
-#include "kernels/cuda/check.hpp"
 #include "kernels/cuda/kernels.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 #include "ptx/device/readable.hpp"
 #include "ptx/device/told.hpp"
 #include "ptx/runtime/control.hpp"

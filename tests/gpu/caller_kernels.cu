@@ -1,5 +1,5 @@
 // One thread an element.
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 #include "tests/gpu/caller_kernels.hpp"
 
 namespace trigram::testing {

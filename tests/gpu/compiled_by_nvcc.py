@@ -10,7 +10,7 @@ import sys
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 NOTED = TREE / "tests/gpu/compiled_by_nvcc"
-COMPILED = ("kernels/rules/*.cpp", "kernels/cuda/*.cu", "kernels/cuda/*.cpp", "backends/gpu/*.cpp", "tests/gpu/*.cu")
+COMPILED = ("kernels/rules/*.cpp", "kernels/operations/*.cpp", "kernels/cuda/**/*.cu", "kernels/cuda/**/*.cpp", "backends/gpu/*.cpp", "tests/gpu/*.cu")
 SETTINGS = ("cmake/TrigramFlags.cmake", "cmake/TrigramParts.cmake", "cmake/TrigramPlugins.cmake", "kernels/CMakeLists.txt")
 
 

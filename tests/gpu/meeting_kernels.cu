@@ -1,5 +1,5 @@
 // A kernel that waits for a flag, and one that raises it.
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 #include "tests/gpu/meeting_kernels.hpp"
 
 namespace trigram::testing {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <thread>
 
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 
 namespace trigram::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "core/values/error.hpp"
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 #include "tests/gpu/job_size.hpp"
 #include "tests/gpu/own_loop.hpp"
 

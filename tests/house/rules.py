@@ -44,9 +44,6 @@ BORDERS = {
     "net": (("net",), r"(linux|net)/\w+\.h|ifaddrs\.h|pthread\.h|" + POSIX),
     "backends/sim": (("core", "processes", "kernels/cpu", "backends/sim"), r"simgrid/.*|xbt/.*|nlohmann/.*|cxxabi\.h|" + POSIX),
     "backends/process": (("core", "processes", "kernels/cpu/kernels.hpp", "backends/process"), r"nothing"),
-    "backends/mpi": (("core", "processes", "kernels/cpu", "backends/process", "backends/mpi"), r"nlohmann/.*|" + POSIX),
-    "backends/threads": (("core", "processes", "backends/process", "backends/threads"), r"nlohmann/.*"),
-    "backends/torch": (("core", "processes", "meeting", "backends/process", "backends/torch"), r"nlohmann/.*"),
     "backends/net": (("core", "processes", "meeting", "net/abi.hpp", "net/vtables.hpp", "backends/process", "backends/torch", "backends/gpu/host", "backends/net"),
                       r"nlohmann/.*|dlfcn\.h|" + POSIX),
     "backends/gpu/host": (("core", "processes", "meeting", "backends/gpu/host"), r"nlohmann/.*|" + POSIX),
@@ -80,6 +77,8 @@ BORDERS = {
     "ptx/runtime": (("core", "ptx"), r"cuda_runtime_api\.h|vector_types\.h"),
     "ptx": (("core", "ptx"), r"cxxabi\.h"),
 }
+# What a backend that has no line above may include.
+BACKEND = (("core", "processes", "meeting", "kernels/cpu/kernels.hpp", "backends/process"), r"nlohmann/.*|" + POSIX)
 # Where no two components, each a header with its source, may need each other.
 ONE_WAY = ("core/", "algorithms/", "kernels/", "processes/", "meeting/", "net/", "backends/", "experiments/", "python/", "ptx/")
 # One file each, where a folder needs more: eigenvalues of a mixing matrix; stacks of a sanitizer; memory that repeats.
@@ -120,9 +119,19 @@ def home_of(path):
     return re.sub(rf"^{SKELETONS}[^/]+/", "", path)
 
 
+def border_of(path):
+    """The folder with a border that a file is in, with what it may include of ours and from outside; None where all is allowed."""
+    folder = next((f for f in BORDERS if path.startswith(f + "/")), None)
+    if folder:
+        return folder, *BORDERS[folder]
+    if backend := re.match(r"backends/\w+(?=/)", path):
+        return backend.group(), (*BACKEND[0], backend.group()), BACKEND[1]
+    return None
+
+
 def check_borders(root, paths):
     for path in code_files(paths):
-        folder = next((f for f in BORDERS if home_of(path).startswith(f + "/")), None)
+        border = border_of(home_of(path))
         for number, line in enumerate(lines_of(root, path), 1):
             found = INCLUDE.match(line)
             if not found:
@@ -131,19 +140,19 @@ def check_borders(root, paths):
             where = f"{path}:{number}: "
             if quote == '"' and not (root / header).is_file():
                 yield where + f'"{header}" is no file from the root of the project'
-            elif folder and quote == '"' and not header.startswith(BORDERS[folder][0]):
-                yield where + f"{folder} may include {', '.join(BORDERS[folder][0])}, not {header}"
-            elif folder and quote == "<" and not allowed_outside(folder, path, header):
-                yield where + f"{folder} may not include <{header}>"
+            elif border and quote == '"' and not header.startswith(border[1]):
+                yield where + f"{border[0]} may include {', '.join(border[1])}, not {header}"
+            elif border and quote == "<" and not allowed_outside(border[0], border[2], path, header):
+                yield where + f"{border[0]} may not include <{header}>"
 
 
-def allowed_outside(folder, path, header):
+def allowed_outside(folder, outside, path, header):
     if re.fullmatch(EXCEPTIONS.get(path, "nothing"), header):
         return True
     if folder == "algorithms" and header in CONCURRENCY:
         return False
     is_standard = re.fullmatch(r"[a-z0-9_]+", header)
-    return bool(is_standard or re.fullmatch(BORDERS[folder][1], header))
+    return bool(is_standard or re.fullmatch(outside, header))
 
 
 def check_one_way(root, paths):
@@ -278,8 +287,8 @@ def check_recipes(root, paths):
             yield f"CONTRIBUTING.md: names `{path}`, and there is no {place}"
     recipe = re.search(r"^## A backend$.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     for path in paths if recipe else ():
-        of_a_test = re.match(r"tests/(?!house/)\w+/", path)
-        if path.endswith(("CMakeLists.txt", ".cmake", ".cmake.in", "rules.py")) and not of_a_test:
+        in_its_folder = re.match(r"(backends/|tests/(?!house/))\w+/", path)
+        if path.endswith(("CMakeLists.txt", ".cmake", ".cmake.in", "rules.py")) and not in_its_folder:
             names_mpi = re.search(r"(?<![\w/.])mpi(?![\w.])|backends/mpi", (root / path).read_text("utf-8"))
             if names_mpi and f"`{path}`" not in recipe.group(0):
                 yield f"CONTRIBUTING.md: the recipe for a backend leaves out {path}, which names mpi"

@@ -42,6 +42,10 @@ class RulesTest(unittest.TestCase):
         own = {"core/values/buffer.hpp": "// A view.\n", "backends/sim/link.hpp": "// A link.\n"}
         crossing = own | {"algorithms/mean.cpp": ALGORITHM + '#include "backends/sim/link.hpp"\n'}
         self.assertIn("algorithms may include core, not backends/sim/link.hpp", complaints(crossing))
+        another = own | {"backends/wire/wire.cpp": "// A wire.\n#include <nccl.h>\n#include \"backends/sim/link.hpp\"\n"}
+        self.assertIn("backends/wire may include core, processes, meeting, kernels/cpu/kernels.hpp, backends/process, backends/wire, "
+                      "not backends/sim/link.hpp", complaints(another))
+        self.assertIn("backends/wire may not include <nccl.h>", complaints(another))
         self.expect("core/a.cpp", "// A.\n#include <simgrid/s4u.hpp>\n", "core may not include <simgrid/s4u.hpp>")
         self.expect("core/a.cpp", "// A.\n#include <Eigen/Core>\n", "core may not include <Eigen/Core>")
         self.assertEqual(complaints({"core/topologies/topology.cpp": "// A.\n#include <Eigen/Core>\n"}), "")

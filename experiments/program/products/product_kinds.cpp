@@ -11,6 +11,7 @@
 #include "core/step/schedule.hpp"
 #include "core/step/workload.hpp"
 #include "core/topologies/topology.hpp"
+#include "core/training/backend.hpp"
 #include "core/values/error.hpp"
 #include "experiments/settings/places.hpp"
 
@@ -36,6 +37,7 @@ std::vector<std::string> names_of_cuda_codecs() {
 std::vector<std::string> names_of_kind(const std::string& kind) {
   static const std::map<std::string, Names> all = {registered<Algorithm>(),
                                                    registered<AllReduce>(),
+                                                   registered<Backend>(),
                                                    registered<Codec>(),
                                                    registered<Operation>(),
                                                    registered<Optimizer>(),

@@ -8,7 +8,7 @@
 
 #include "core/values/error.hpp"
 #include "core/values/random.hpp"
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 
 namespace trigram::bench {
 

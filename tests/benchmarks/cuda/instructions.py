@@ -88,7 +88,7 @@ def tool(name):
 def compiled(build, source, arch, folder):
     """The object of one source for `arch`, by the build's own flags."""
     commands = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
-    own = [one for one in commands if one["file"].endswith(f"/kernels/cuda/{source}.cu") and "nvcc" in one["command"]]
+    own = [one for one in commands if re.search(rf"/kernels/cuda/(\w+/)*{source}\.cu$", one["file"]) and "nvcc" in one["command"]]
     if not own:
         sys.exit(f"instructions.py: {build} does not compile {source}.cu with nvcc")
     given = shlex.split(own[0]["command"])

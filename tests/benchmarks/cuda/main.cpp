@@ -8,7 +8,7 @@
 #include <map>
 
 #include "core/values/error.hpp"
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 #include "tests/benchmarks/cuda/bench.hpp"
 
 namespace trigram::bench {

@@ -77,7 +77,7 @@ def compiled(folder, kernels):
         ptx = text.read_text()
         if not kernels & set(re.findall(r"\.entry\s+(\w+)", ptx)):
             continue
-        named = re.search(r'\.file\s+\d+\s+"[^"]*/kernels/(?:cuda/(\w+)\.cu|(rules)/\w+\.cpp)"', ptx)
+        named = re.search(r'\.file\s+\d+\s+"[^"]*/kernels/(?:cuda/(?:\w+/)*(\w+)\.cu|(rules)/\w+\.cpp)"', ptx)
         source = named.group(1) or named.group(2) if named else ""  # all of its code is from headers
         for arch in ARCHITECTURES:
             cubin = folder / f"{text.stem}.{arch}.cubin"

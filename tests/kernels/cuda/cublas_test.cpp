@@ -1,5 +1,5 @@
 // How cuBLAS is opened and used, on a library of its name for the host.
-#include "kernels/cuda/cublas.hpp"
+#include "kernels/cuda/runtime/cublas.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include "kernels/cuda/check.hpp"
 #include "kernels/cuda/kernels.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 #include "tests/kernels/test_device.hpp"
 
 namespace trigram {

@@ -1,6 +1,6 @@
 // Codecs for GPUs that are wrong in one thing each, as people who write their first kernel make them; and right ones,
 // which they are compared with.
-#include "kernels/cuda/element_codec.hpp"
+#include "kernels/cuda/codecs/element_codec.hpp"
 
 namespace trigram::cuda {
 namespace {

@@ -1,6 +1,6 @@
 // Quotients as kernels have them, by a kernel.
-#include "kernels/cuda/check.hpp"
 #include "kernels/cuda/quotient.hpp"
+#include "kernels/cuda/runtime/check.hpp"
 #include "tests/kernels/cuda/quotients.hpp"
 
 namespace trigram {

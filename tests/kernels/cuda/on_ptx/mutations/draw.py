@@ -18,6 +18,11 @@ def in_any_build(kernel):
     return ANONYMOUS.sub(r"\1 ", kernel)
 
 
+def wherever_it_lies(file):
+    """The path of a source without the room of kernels/cuda that it is in."""
+    return re.sub(r"^kernels/cuda/.*/", "kernels/cuda/", file)
+
+
 def stands_for(place):
     """What a place is one of: all that a mutation does to one instruction of one line of the source."""
     return place.mutation, place.file, place.line, place.instruction
@@ -26,7 +31,8 @@ def stands_for(place):
 def in_order(places, seed, once):
     """All that must be tried; then one place that stands for others of each kind, and the rest unless once is enough, in the seed's order."""
     def drawn(place):
-        return hashlib.sha256(f"{seed} {in_any_build(place.kernel)} {place[2:]}".encode()).digest()
+        words = place.number, place.instruction, wherever_it_lies(place.file), place.line
+        return hashlib.sha256(f"{seed} {in_any_build(place.kernel)} {words}".encode()).digest()
 
     seen, first, rest = set(), [], []
     for place in sorted(places, key=drawn):

@@ -15,9 +15,9 @@ ANOTHER = [name.format("f06ab570", "380ddcb5", 96) for name in NAMES]
 SEEDS = range(1, 9)
 
 
-def drawn(kernels, seed, once):
+def drawn(kernels, seed, once, file="kernels/cuda/some_file.cu"):
     """What is tried of a line, by what no build changes."""
-    places = [Place("turned_comparisons", kernel, number, "setp.gt.f32", "kernels/cuda/some_file.cu", "if (x > y)")
+    places = [Place("turned_comparisons", kernel, number, "setp.gt.f32", file, "if (x > y)")
               for kernel in kernels for number in range(3)]
     return [(in_any_build(place.kernel), place.number) for place in in_order(places, seed, once)[1]]
 
@@ -31,6 +31,8 @@ def main():
                 wrong.append(f"another build draws other places by seed {seed}")
             if drawn(ONE_BUILD[::-1], seed, once) != one:
                 wrong.append(f"kernels in another order are drawn otherwise by seed {seed}")
+            if drawn(ONE_BUILD, seed, once, "kernels/cuda/codecs/some_file.cu") != one:
+                wrong.append(f"a file in another room is drawn otherwise by seed {seed}")
     if len({tuple(drawn(ONE_BUILD, seed, once=True)) for seed in SEEDS}) == 1:
         wrong.append("every seed draws the same")
     if in_any_build(ONE_BUILD[0]) == in_any_build(ONE_BUILD[1]):

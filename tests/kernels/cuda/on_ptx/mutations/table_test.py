@@ -6,7 +6,7 @@ sys.dont_write_bytecode = True
 
 from table import wrong_with
 
-FILE = "kernels/cuda/launch.hpp"
+FILE = "kernels/cuda/runtime/launch.hpp"
 LINE = "inline constexpr unsigned block_threads = 256;"
 RIGHT = {"mutation": "turned_comparisons", "reason": "idle", "file": FILE, "line": LINE, "survived": "1", "why": "nothing is left"}
 # What is changed of a row, and a part of what is said then; "" for nothing.
@@ -20,7 +20,7 @@ ROWS = [
     ({"survived": "0"}, "although it is noticed"),
     ({"line": "inline constexpr unsigned block_threads = 512;"}, "no such line"),
     ({"line": f"inline constexpr unsigned all_lanes = 0xffffffffU; | {LINE}"}, "no such line"),
-    ({"file": "kernels/cuda/launches.hpp"}, "no such line"),
+    ({"file": "kernels/cuda/runtime/launches.hpp"}, "no such line"),
 ]
 
 
