@@ -100,6 +100,8 @@ GpuRuntime::~GpuRuntime() = default;
 
 Lane& GpuRuntime::lane(int index) { return lanes_.at(static_cast<std::size_t>(index))->lane; }
 
+void* GpuRuntime::stream_of(int lane) { return lanes_.at(static_cast<std::size_t>(lane))->stream; }
+
 /// Orders what is enqueued on `then` from now on after what has been enqueued on `first`.
 void GpuRuntime::order(cudaStream_t first, cudaStream_t then) {
   Event issued = events_.take();

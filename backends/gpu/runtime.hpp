@@ -46,6 +46,7 @@ class GpuRuntime final : public ProcessRuntime {
   void step_ends() override;
   /// From now on turns run after what was enqueued on that stream, and what is enqueued there later runs after them.
   void follow(void* stream) override { followed_ = static_cast<cudaStream_t>(stream); }
+  void* stream_of(int lane) override;
 
   void begin() override;
   /// Waits until all that was enqueued has run. Throws what went wrong on the device, and Error where ranks have

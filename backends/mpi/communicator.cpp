@@ -30,7 +30,9 @@ void MpiCommunicator::exchange(std::span<const Transfer> transfers) {
   if (transfers.empty()) return;
   count_operation();
   require_possible(transfers, "mpi");
-  Flight flight(comm_, [this](int peer) { return "rank " + std::to_string(world_rank(peer)); });
+  Flight flight(
+      comm_, [this](int peer) { return "rank " + std::to_string(world_rank(peer)); },
+      [this](int peer) { return world_rank(peer); });
   for (const bool receives : {true, false}) {
     for (const Transfer& transfer : transfers) {
       if (is_receive(transfer) == receives) flight.post(transfer, 0);
@@ -42,7 +44,8 @@ void MpiCommunicator::exchange(std::span<const Transfer> transfers) {
 void MpiCommunicator::finish(MPI_Request request, const std::string& operation) {
   count_operation();
   const Subject subject{[&] { return describe(operation); },
-                        [this](std::size_t) { return "the other " + std::to_string(size() - 1) + " ranks"; }};
+                        [this](std::size_t) { return "the other " + std::to_string(size() - 1) + " ranks"; },
+                        [this](std::size_t) { return world_ranks(); }};
   try {
     wait_all(std::span(&request, 1), *lane(), subject);
   } catch (...) {

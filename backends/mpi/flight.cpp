@@ -38,7 +38,8 @@ MPI_Request Flight::begin(const Piece& piece, void* address, int tag) const {
 }
 
 std::vector<MPI_Status> Flight::wait(const LaneContext& lane, const std::function<std::string()>& operation) {
-  const Subject subject{operation, [this](std::size_t i) { return describe(pieces_[i]); }};
+  Subject subject{operation, [this](std::size_t i) { return describe(pieces_[i]); }};
+  if (rank_of_peer_) subject.ranks = [this](std::size_t i) { return std::vector{rank_of_peer_(pieces_[i].peer)}; };
   const std::vector<MPI_Status> statuses = wait_all(requests_, lane, subject);
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (!pieces_[i].receive) continue;

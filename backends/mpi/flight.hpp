@@ -16,8 +16,12 @@ class Flight {
  public:
   /// How messages of errors call a rank of the communicator: "rank 3".
   using NameOfPeer = std::function<std::string(int peer)>;
+  /// Which rank of the job a rank of the communicator is.
+  using RankOfPeer = std::function<int(int peer)>;
 
-  Flight(MPI_Comm comm, NameOfPeer name_of_peer) : comm_(comm), name_of_peer_(std::move(name_of_peer)) {}
+  /// Without `rank_of_peer` the messages are none that a peer owes in a step of its own, and its end is no error.
+  Flight(MPI_Comm comm, NameOfPeer name_of_peer, RankOfPeer rank_of_peer = {})
+      : comm_(comm), name_of_peer_(std::move(name_of_peer)), rank_of_peer_(std::move(rank_of_peer)) {}
   ~Flight();
   Flight(const Flight&) = delete;
   Flight& operator=(const Flight&) = delete;
@@ -40,6 +44,7 @@ class Flight {
 
   MPI_Comm comm_;
   NameOfPeer name_of_peer_;
+  RankOfPeer rank_of_peer_;
   std::vector<Piece> pieces_;
   std::vector<MPI_Request> requests_;
 };

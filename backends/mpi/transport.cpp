@@ -8,7 +8,10 @@
 namespace trigram::mpi {
 
 MpiTransport::MpiTransport(bool vendor_collectives, double timeout)
-    : vendor_collectives_(vendor_collectives), host_(timeout, failure()), mail_(timeout, failure()) {}
+    : vendor_collectives_(vendor_collectives),
+      host_(timeout, failure()),
+      mail_(timeout, failure()),
+      endings_(timeout) {}
 
 std::shared_ptr<Kernels> MpiTransport::kernels() { return kernels_of_this_process(); }
 

@@ -1,6 +1,7 @@
 // A rank's end of MPI, for one run.
 #pragma once
 
+#include "backends/mpi/endings.hpp"
 #include "backends/mpi/host_group.hpp"
 #include "backends/mpi/mail.hpp"
 #include "backends/process/transport.hpp"
@@ -18,12 +19,14 @@ class MpiTransport final : public Transport {
   std::unique_ptr<Communicator> communicator(int lane, const RankPartition& partition,
                                              const std::shared_ptr<LaneContext>& context) override;
   Mail& mail() override { return mail_; }
+  Endings* endings() override { return &endings_; }
   void mark_lost() noexcept override;
 
  private:
   bool vendor_collectives_;
   MpiHostGroup host_;
   MpiMail mail_;
+  ToldEndings endings_;
 };
 
 }  // namespace trigram::mpi

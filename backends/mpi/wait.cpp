@@ -18,16 +18,35 @@ using Steady = std::chrono::steady_clock;
 /// How long a wait may last after another lane of this rank has failed: peers may still complete it.
 constexpr std::chrono::seconds grace{1};
 
+/// After such a time of waiting somebody asks whether others have ended, and again after each.
+constexpr std::chrono::milliseconds worth_asking{500};
+
 constexpr std::size_t open_requests_shown = 8;
+
+bool is_open(MPI_Request request) {
+  int complete = 0;
+  if (request != MPI_REQUEST_NULL) MPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE);
+  return request != MPI_REQUEST_NULL && complete == 0;
+}
+
+/// Throws where an open request waits for a rank that takes no further step.
+void require_peers(std::span<MPI_Request> requests, const LaneContext& lane, const Subject& subject) {
+  if (lane.endings == nullptr || !subject.ranks) return;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!is_open(requests[i])) continue;
+    for (const int rank : subject.ranks(i)) {
+      if (const std::string why = lane.endings->why_silent(rank); !why.empty())
+        throw BackendError(subject.operation() + " waits in vain for rank " + std::to_string(rank) + ", " + why);
+    }
+  }
+}
 
 [[noreturn]] void throw_stuck(std::span<MPI_Request> requests, const LaneContext& lane, const Subject& subject) {
   std::ostringstream text;
   text << subject.operation() << " has waited " << lane.timeout << " s for:";
   std::size_t open = 0;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    int complete = 0;
-    if (requests[i] != MPI_REQUEST_NULL) MPI_Request_get_status(requests[i], &complete, MPI_STATUS_IGNORE);
-    if (complete != 0 || requests[i] == MPI_REQUEST_NULL) continue;
+    if (!is_open(requests[i])) continue;
     if (++open <= open_requests_shown) text << (open == 1 ? " " : ", ") << subject.request(i);
   }
   if (open > open_requests_shown) text << " and " << open - open_requests_shown << " more";
@@ -87,6 +106,7 @@ std::vector<MPI_Status> wait_all(std::span<MPI_Request> requests, const LaneCont
   std::vector<MPI_Status> statuses(requests.size());
   const Steady::time_point begin = Steady::now();
   Telling telling(lane, subject);
+  Steady::duration ask_after = worth_asking;
   while (true) {
     int complete = 0;
     const int code = MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete, statuses.data());
@@ -95,6 +115,10 @@ std::vector<MPI_Status> wait_all(std::span<MPI_Request> requests, const LaneCont
     const Steady::duration waited = Steady::now() - begin;
     if (lane.timeout > 0 && waited > std::chrono::duration<double>(lane.timeout)) throw_stuck(requests, lane, subject);
     if (waited > grace && lane.failure.raised()) lane.failure.rethrow();
+    if (waited > ask_after) {
+      ask_after = waited + worth_asking;
+      require_peers(requests, lane, subject);
+    }
     require_no_interruption();
     telling.look(waited);
     nap(waited);

@@ -23,6 +23,7 @@ class EnteredProcess final : public EnteredRank {
 
   RankRuntime& runtime() override { return *runtime_; }
   void follow(void* stream) override { runtime_->follow(stream); }
+  void* stream_of(int lane) override { return runtime_->stream_of(lane); }
   void begin_step(std::int64_t begun) override { runtime_->begin_step(begun); }
   void tell_end(std::int64_t steps) override { runtime_->tell_end(steps); }
   Outcome leave(const std::vector<std::byte>& result) override;

@@ -36,6 +36,7 @@ class ProcessCommunicator : public Communicator {
   void require_possible(std::span<const Transfer> transfers, const char* backend) const;
   int world_rank(int peer) const { return world_ranks_[static_cast<std::size_t>(peer)]; }
   std::vector<int> world_ranks_of(const std::vector<int>& members) const;
+  const std::vector<int>& world_ranks() const { return world_ranks_; }
   int own_world_rank() const { return world_rank(rank_); }
   const LaneOfGroup& lane() const { return lane_; }
   const std::string& name() const { return name_; }

@@ -22,6 +22,8 @@ class ProcessRuntime : public RankRuntime {
 
   /// As EnteredRank::follow.
   virtual void follow(void* /*stream*/) {}
+  /// As EnteredRank::stream_of.
+  virtual void* stream_of(int /*lane*/) { return nullptr; }
   /// As EnteredRank::begin_step and EnteredRank::tell_end.
   virtual void begin_step(std::int64_t /*begun*/) {}
   virtual void tell_end(std::int64_t /*steps*/) {}

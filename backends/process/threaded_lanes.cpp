@@ -9,7 +9,8 @@ struct ThreadedLanes::OwnLane {
           Transport& transport, const std::vector<RankPartition>& partitions)
       : lane(index, world, [&clock] { return clock.now(); }) {
     lane.device = std::make_unique<Device>(transport.kernels(), lane.timeline);
-    context = std::make_shared<LaneContext>(world.layout().name_of(index), timeout, transport.failure(), *lane.device);
+    context = std::make_shared<LaneContext>(world.layout().name_of(index), timeout, transport.failure(), *lane.device,
+                                            transport.endings());
     lane.join_groups(world, owner.map(), owner.rank(),
                      [&](std::size_t group) { return transport.communicator(index, partitions[group], context); });
     if (index > 0) thread = std::make_unique<LaneThread>(transport.failure());

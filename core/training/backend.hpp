@@ -45,6 +45,9 @@ class EnteredRank {
   /// of the runtime, and what the runtime enqueues within them, run one after the other. Without it the caller
   /// synchronizes.
   virtual void follow(void* /*stream*/) {}
+  /// On a GPU the stream of a lane, for what a hook or a task enqueues there by itself: a cudaStream_t, which is a
+  /// lane's own. Null where lanes are threads.
+  virtual void* stream_of(int /*lane*/) { return nullptr; }
   /// The caller, all of whose ranks take as many steps, has begun so many: a wait for a rank that told an earlier end
   /// is in vain, and fails with that as its reason, where a backend can tell.
   virtual void begin_step(std::int64_t /*begun*/) {}

@@ -39,6 +39,13 @@ Json order_of(const BucketPlan& plan) {
   return buckets;
 }
 
+/// As numbers, by lane.
+Json numbers_of(const std::vector<void*>& streams) {
+  Json numbers = Json::array();
+  for (void* const stream : streams) numbers.push_back(reinterpret_cast<std::uintptr_t>(stream));
+  return numbers;
+}
+
 Json row_of(const StepRow& row, const Records& recorded) {
   Json cells = {{"step", row.step},
                 {"rank", row.rank},
@@ -68,10 +75,11 @@ int trigram_open(const char* settings, Session** session) {
     for (const auto& [key, value] : given.at("flags").items()) flags.set(key, value.get<std::string>());
     auto opened = std::make_unique<Session>(std::move(flags), trigram::parameters_of(given.at("parameters")),
                                             given.at("loop_updates").get<bool>(), trigram::device_of(given));
-    trigram::last_reply =
-        trigram::Json{
-            {"rank", opened->rank()}, {"ranks", opened->ranks()}, {"order", trigram::order_of(opened->plan())}}
-            .dump();
+    trigram::last_reply = trigram::Json{{"rank", opened->rank()},
+                                        {"ranks", opened->ranks()},
+                                        {"order", trigram::order_of(opened->plan())},
+                                        {"streams", trigram::numbers_of(opened->streams())}}
+                              .dump();
     *session = opened.release();
   });
 }

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "core/foreign/outside_algorithm.hpp"
 #include "core/step/bucketwise.hpp"
 #include "core/training/checkpoint_state.hpp"
 #include "core/training/training.hpp"
@@ -61,13 +60,6 @@ void check_roles(const TrainingOptions& options, const Algorithm& algorithm, int
           "' makes some ranks servers, which train nothing, and each process here trains a model; take another");
 }
 
-/// What another language orders by itself follows no lane.
-void check_code(const Algorithm& algorithm, std::optional<int> device) {
-  require(!device || dynamic_cast<const OutsideAlgorithm*>(&algorithm) == nullptr,
-          "an algorithm in Python works on the host's memory, and the model's is that of CUDA device ",
-          device.value_or(0), "; move the model to the CPU, or write the algorithm as a file of C++");
-}
-
 bool sees_gradients_alone(const Algorithm& algorithm) {
   return algorithm.uses_optimizer() && dynamic_cast<const GradientMethod*>(&algorithm) != nullptr;
 }
@@ -93,7 +85,6 @@ Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_upda
   comes_to_rest_ = parts_.algorithm->trigram().synchrony == Trigram::Synchrony::asynchronous;
   synchronous_ = parts_.algorithm->trigram().synchrony == Trigram::Synchrony::synchronous;
   check_roles(options_, *parts_.algorithm, world_.ranks, loop_updates_);
-  check_code(*parts_.algorithm, device);
   entered_ = backend_->enter(world_);
   worker_.emplace(entered_->runtime(), 0, options_.relaxation);
 }
@@ -145,6 +136,14 @@ TrainingStep& Session::step() {
 void Session::follow(void* stream) {
   ensure(entered_ != nullptr, "the session has ended; nothing can follow");
   entered_->follow(stream);
+}
+
+std::vector<void*> Session::streams() const {
+  std::vector<void*> all;
+  for (int lane = 0; lane < entered_->runtime().lanes(); ++lane) {
+    if (void* const stream = entered_->stream_of(lane); stream != nullptr) all.push_back(stream);
+  }
+  return all;
 }
 
 void Session::adopt(std::vector<ParameterView> memory) {

@@ -41,6 +41,9 @@ class Session {
   /// orders there next follows them. They return once all is ordered: only `state`, `go_on_from` and `finish` wait for
   /// the device, and `end` while more than two steps are under way.
   void follow(void* stream);
+  /// On a device, by lane, the streams on which the code of an OutsideAlgorithm enqueues what it computes there; empty
+  /// where lanes are threads.
+  std::vector<void*> streams() const;
   /// Before `adopt`: what a Handover gives this rank, where the ranks of a job before were others.
   void take_over(std::vector<std::byte> handed) { handed_ = std::move(handed); }
   /// The model's memory, by parameter, which outlives the session; rank 0's weights go to everybody, unless weights

@@ -16,8 +16,9 @@
     trigram.with_trigram(model, [optimizer], lambda: LocalSgd(every=2))          # in a job of mpirun
 
 Hooks and their order are those of core/step/algorithm.hpp, and so are the rules of core/README.md; each rank has an object of its
-own. Tensors are torch's, on the CPU. What is sent is counted, and takes the cluster's time in a simulation; what is computed
-takes none there unless `worker.charge` says so. On the clock of another model (`simulate(…, clock="vgg16")`) buckets stand for
+own. Tensors are torch's, where the model is: on a GPU torch's current stream is that of the hook's lane, so that what a hook or a task
+computes and sends runs in its order there, later than it returns. What is sent is counted, and takes the cluster's time in a simulation;
+what is computed takes none there unless `worker.charge` says so. On the clock of another model (`simulate(…, clock="vgg16")`) buckets stand for
 larger ones, and may have no element of their own: what is computed of them costs as much where it is sent, and `costing` says
 it of what has another size. An error in a hook ends the run."""
 
@@ -32,6 +33,7 @@ require("torch", "trigram.algorithm")
 import torch
 
 from .collectives import TYPES, Call, Collectives
+from .device import CPU, Place
 from .modelled import costing as costing
 from .modelled import modelled_count as modelled_count
 
@@ -58,9 +60,10 @@ class Bucket:
 class Group(Collectives):
     """Ranks, with the collectives of `trigram.comm`, on the lane whose Worker has it."""
 
-    def __init__(self, name: str, place: tuple[int, int], perform: Callable[[str, Call], None]) -> None:
+    def __init__(self, name: str, setting: "Setting", perform: Callable[[str, Call], None]) -> None:
         self._name = name
-        self.rank, self.size = place
+        self.rank, self.size = setting.groups[name]
+        self._place = setting.place
         self._perform_call = perform
 
     def _perform(self, call: Call) -> None:
@@ -74,11 +77,12 @@ class Pending:
         self._ask, self._number = ask, number
 
     def done(self) -> bool:
-        """Whether it has ended; never waits. Who polls this is not deterministic on a real cluster."""
+        """Whether it has ended, on a GPU there; never waits. Who polls this is not deterministic on a real cluster."""
         return bool(self._ask("done", number=self._number))
 
     def wait(self) -> None:
-        """Returns when it has ended. Raises what it failed with. On the main lane."""
+        """Returns when it has ended, on a GPU once what the main lane does next is ordered behind it. Raises what it failed with. On the
+        main lane."""
         self._ask("wait", number=self._number)
 
 
@@ -90,12 +94,14 @@ class Setting:
     """A rank's place in each, and the size."""
     hierarchy: str
     gradients: torch.dtype
+    place: Place = CPU
+    """Of its tensors."""
 
     @staticmethod
-    def of(told: dict[str, Any]) -> "Setting":
+    def of(told: dict[str, Any], place: Place = CPU) -> "Setting":
         """As `setup` is told."""
         types = {name: kind for kind, name in TYPES.items()}
-        return Setting({name: (place[0], place[1]) for name, place in told["groups"].items()}, told["hierarchy"], types[told["gradients"]])
+        return Setting({name: (place[0], place[1]) for name, place in told["groups"].items()}, told["hierarchy"], types[told["gradients"]], place)
 
 
 class Worker:
@@ -103,7 +109,7 @@ class Worker:
 
     def __init__(self, setting: Setting, told: dict[str, Any], ask: Ask, perform: Callable[[str, Call], None],
                  begin: "Callable[[Callable[[Worker], None]], int]") -> None:
-        self.comm, self.node, self.leaders = (Group(name, setting.groups[name], perform) for name in ("all", "node", "leaders"))
+        self.comm, self.node, self.leaders = (Group(name, setting, perform) for name in ("all", "node", "leaders"))
         self.rank, self.world = setting.groups["all"]
         self.hierarchy = setting.hierarchy
         """The run's: "none", "leader", "all_nics"."""

@@ -11,6 +11,7 @@ from .device import Place
 from .masters import Mastered
 from .parts import Whole, described
 
+NOTHING = torch.empty(0)
 INSTEAD = "convert and move the model (model.to) before with_trigram, not after"
 
 
@@ -49,7 +50,7 @@ class BucketMemory:
 
     def __init__(self, names: Sequence[str], parts: Sequence[Whole], buckets: Sequence[Sequence[int]], place: Place) -> None:
         """Moves weights there. `parts`: what this process has of each parameter. `buckets`: which of them each holds, in what order."""
-        self.names, self._parts = list(names), list(parts)
+        self.names, self._parts, self._buckets = list(names), list(parts), buckets
         self._masters = [(index, part) for index, part in enumerate(parts) if isinstance(part, Mastered)]
         self.parameters = [one.parameter for one in parts]
         self.weights: list[torch.Tensor] = []
@@ -160,12 +161,16 @@ class BucketMemory:
         return [gradient for part in self._parts if (gradient := part.gradient) is not None]
 
     def give_back(self) -> None:
-        """Each parameter and its gradient get memory of their own, bucket by bucket, which nobody else may have in use."""
+        """Each parameter and its gradient get memory of their own, and that of each bucket goes before the next one's turn; nobody else may
+        have it in use."""
+        self.homes, self._masters = [], []
         with torch.no_grad():
-            for part, view in zip(self._parts, self.gradients):
-                part.leave(view)
-        self._masters = []
-        self.weights, self.sums, self.homes, self.gradients = [], [], [], []
+            for indices in self._buckets:
+                for index in indices:
+                    self._parts[index].leave(self.gradients[index])
+                    self.gradients[index] = NOTHING
+                del self.weights[0], self.sums[0]
+        self.gradients = []
         in_use.discard(self)
 
 

@@ -40,6 +40,10 @@ class Place:
         """Within it the library may make the device current; after it the caller's is again."""
         return nullcontext()
 
+    def on(self, stream: Optional[int]) -> AbstractContextManager[Any]:
+        """Within it this thread orders its work on that stream, where the place has such."""
+        return nullcontext()
+
     def check_side_by_side(self, those: str, instead: str) -> None:
         """Raises ValueError where exchanges beside each other, as those of lanes=2, could wait for each other for ever."""
 
@@ -94,6 +98,12 @@ class CudaPlace(Place):
     def keep(self, tensors: Sequence[torch.Tensor]) -> None:
         for one in tensors:
             one.record_stream(torch.cuda.current_stream(self.device))
+
+    def on(self, stream: Optional[int]) -> AbstractContextManager[Any]:
+        if stream is None:
+            return nullcontext()
+        guard: AbstractContextManager[Any] = torch.cuda.stream(torch.cuda.ExternalStream(stream, device=self.device))
+        return guard
 
     def check_side_by_side(self, those: str, instead: str) -> None:
         """NCCL reads the variable once, at the first launch of the process; where that was torch's, backend gpu is too late to set it."""

@@ -12,7 +12,6 @@ from . import algorithm as algorithms
 from . import overflow, record, results, tables
 from .bucket_memory import BucketMemory, memory_order
 from .copies import leave_out_job
-from .device import require_cpu
 from .job_moments import JobMoments
 from .job_steps import BEGUN, FINISH, JobSteps
 from .join import Join
@@ -52,8 +51,6 @@ class Job(Rank):
         parts = parts_of(model, [one for _, one in named])
         self._place = check_model(model, named, parts)
         parts = mastered(parts)
-        if self._algorithm is not None:
-            require_cpu(self._place, "algorithms in Python run on the CPU, by backends mpi and torch, whose lanes are threads")
         self._flags = self.settings(algorithms.spec_of(self._algorithm) if self._algorithm else str(algorithm), flags, self._place)
         check_optimizers(named, own, self._optimizers, learning_rate)
         scaler = overflow.in_use(grad_scaler)
@@ -70,7 +67,7 @@ class Job(Rank):
         counts = [one.numel() for one in tensors]
         self._memory = BucketMemory([name for name, _ in named], parts, self._session.order, self._place)
         if self._moments is not None:
-            self._moments.adopt(self._memory.weights, self._memory.sums)
+            self._moments.adopt(self._memory.weights, self._memory.sums, self._place, self._session.streams)
         self._steps = JobSteps(self._session, self._place, model, self._memory, [one for _, one in own], self._optimizers)
         self._steps.algorithm = self._flags["algorithm"]
         self._steps.gradients_alone = self._works_on_gradients_alone()

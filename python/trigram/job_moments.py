@@ -1,4 +1,5 @@
-"""Hooks of an algorithm in Python as a real rank has them: the library calls, on the threads of its lanes."""
+"""Hooks of an algorithm in Python as a real rank has them: the library calls, on the threads of its lanes, or where these are streams of a
+GPU, on the thread that orders."""
 
 import ctypes
 import itertools
@@ -12,6 +13,7 @@ import torch
 from . import library
 from .algorithm import Algorithm, Bucket, Setting, Worker, of_another_lane, tell
 from .collectives import Call
+from .device import CPU, Place
 
 Told = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
 
@@ -22,8 +24,11 @@ class JobMoments:
     def __init__(self, algorithm: Algorithm) -> None:
         self._algorithm = algorithm
         self._buckets: list[Bucket] = []
+        self._place: Place = CPU
+        self._streams: list[int] = []
         self._setting: Optional[Setting] = None  # until `setup` is told
         self._bodies: dict[int, Callable[[Worker], None]] = {}
+        self._kept: dict[int, Callable[[Worker], None]] = {}  # until they have ended: on a GPU that is later than they return
         self._numbers = itertools.count()
         self._here = threading.local()  # what the library calls at present on this thread: its lanes, each in the one before
         self.error: Optional[BaseException] = None
@@ -34,18 +39,20 @@ class JobMoments:
         """Of the session that is opened next."""
         library.library().trigram_moments(ctypes.cast(self._told, ctypes.c_void_p))
 
-    def adopt(self, weights: list[torch.Tensor], gradients: list[torch.Tensor]) -> None:
-        """By bucket, before the first hook."""
+    def adopt(self, weights: list[torch.Tensor], gradients: list[torch.Tensor], place: Place, streams: list[int]) -> None:
+        """By bucket, where they lie, and the streams of lanes there, before the first hook."""
+        self._place, self._streams = place, streams
         self._buckets = [Bucket(index, *both) for index, both in enumerate(zip(weights, gradients))]
 
     def _tell(self, lane: int, text: bytes) -> int:
         try:
             told = json.loads(text)
             if told.get("moment") == "setup":
-                self._setting = Setting.of(told)
+                self._setting = Setting.of(told, self._place)
             self._lanes().append((told["lane"], lane))
             try:
-                tell(self._algorithm, told, self._worker(told), self._buckets, self._bodies)
+                with self._place.on(self._streams[told["lane"]] if self._streams else None):
+                    tell(self._algorithm, told, self._worker(told), self._buckets, self._bodies)
             finally:
                 self._lanes().pop()
             return 0
@@ -67,16 +74,22 @@ class JobMoments:
             return self._lanes()[-1][1]
 
         def ask(what: str, **words: Any) -> Any:
-            library.check(library.library().trigram_lane_ask(lane(), json.dumps({"ask": what} | words).encode()))
-            return json.loads(library.reply())
+            self._call(library.library().trigram_lane_ask, lane(), json.dumps({"ask": what} | words).encode())
+            answer = json.loads(library.reply())
+            if what == "wait" or (what == "done" and answer):
+                self._kept.pop(words["number"], None)
+            return answer
 
         def perform(group: str, call: Call) -> None:
-            library.check(library.library().trigram_lane_call(lane(), group.encode(), *call.in_c()))
+            self._call(library.library().trigram_lane_call, lane(), group.encode(), *call.in_c())
 
         assert self._setting is not None
         return Worker(self._setting, told, ask, perform, self._begin)
 
+    def _call(self, function: Callable[..., int], *arguments: Any) -> None:
+        library.check(function(*arguments))
+
     def _begin(self, body: Callable[[Worker], None]) -> int:
         number = next(self._numbers)
-        self._bodies[number] = body
+        self._bodies[number] = self._kept[number] = body
         return number

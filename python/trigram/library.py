@@ -159,6 +159,8 @@ class Session:
         self.rank: int = answer["rank"]
         self.ranks: int = answer["ranks"]
         self.order: list[list[int]] = answer["order"]
+        self.streams: list[int] = answer["streams"]
+        """By lane, on a GPU."""
 
     def _check(self, status: int) -> None:
         if status != 0 and self._library.trigram_has_ended(self._handle):

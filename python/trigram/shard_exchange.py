@@ -11,7 +11,7 @@ import torch.distributed as dist
 from . import library, program
 from .comm import Joined
 from .device import CPU, require_cpu
-from .model import check_memory, require_f32
+from .model import check_memory
 from .parts import fsdp_modules, groups_of, parts_of, reshard
 
 SETTERS = "set_custom_all_gather", "set_custom_reduce_scatter"
@@ -31,7 +31,6 @@ class ShardExchange:
         named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
         require_cpu(check_memory(model, named, parts_of(model, [one for _, one in named])),
                     "models that fully_shard has cut train on the CPU, by backend torch")
-        require_f32(named, "compute in less by MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)")
         modules = [one for one in fsdp_modules(model) if groups_of(one)]
         members = shard_ranks(modules)
         self._finished = False

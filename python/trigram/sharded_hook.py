@@ -7,8 +7,9 @@ import torch
 
 from .device import CPU, require_cpu
 from .library import require_gradients_only
+from .masters import tell_what_travels
 from .mesh import members_of
-from .model import check_memory, require_f32
+from .model import check_memory
 from .parts import Shard, fsdp_modules, groups_of, parts_of, reshard
 from .rank import Rank
 from .shard_exchange import ShardExchange, require_codecs
@@ -27,18 +28,18 @@ class Island:
 
     def take(self, reduced: torch.Tensor) -> None:
         """Leaves 0, which FSDP adds to what gradients are already. Raises RuntimeError for what does not fit."""
-        if reduced.dtype != torch.float32 or reduced.numel() != self.gradients.numel():
-            raise RuntimeError(f"FSDP reduces {reduced.numel()} gradients of {reduced.dtype} at once, of shards of {self.gradients.numel()} elements; "
-                               "keep reduce_dtype=torch.float32, and have a gradient for each parameter of a module")
+        if reduced.numel() != self.gradients.numel():
+            raise RuntimeError(f"FSDP reduces {reduced.numel()} gradients at once, of shards of {self.gradients.numel()} elements; have a gradient "
+                               "for each parameter of a module")
         self.gradients.copy_(reduced)
         reduced.zero_()
 
     def give(self) -> None:
-        """Adds what ranks have made of them to the gradients of this rank."""
+        """Adds what ranks have made of them to the gradients of this rank, in their type."""
         for shard, mine in zip(self.shards, self.gradients.split(self._sizes)):
-            mean = mine.view(shard.memory.shape)
+            mean = mine.view(shard.memory.shape).to(shard.memory.dtype, copy=True)
             if (gradient := shard.gradient) is None:
-                shard.attach(mean.clone())
+                shard.attach(mean)
             else:
                 gradient += shard.without_padding(mean)
 
@@ -56,7 +57,6 @@ class FsdpHook(Rank):
         named = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
         parts = parts_of(model, [one for _, one in named])
         require_cpu(check_memory(model, named, parts), "models that fully_shard has cut train on the CPU, by backend torch")
-        require_f32(named, "compute in less by MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)")
         require_gradients_only(algorithm, "which is all that a hook sees; use with_trigram")
         self._islands = [Island(module, group) for module in fsdp_modules(model) for group in groups_of(module)]
         check_hooks(self._islands, [name for (name, _), one in zip(named, parts) if not isinstance(one, Shard)])
@@ -69,6 +69,7 @@ class FsdpHook(Rank):
         self._session.adopt([one.weights.data_ptr() for one in self._islands], [one.gradients.data_ptr() for one in self._islands], sizes)
         for index, one in enumerate(self._islands):
             one.module.set_all_reduce_hook(functools.partial(self._reduce, index))
+        tell_what_travels(self.rank, [one.memory.dtype for one in parts], "parameters")
         self._shards = ShardExchange(model, gather, reduce, flags) if encodes else None
 
     def bytes_sent(self) -> dict[str, int]:

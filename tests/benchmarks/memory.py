@@ -3,8 +3,9 @@
     ./trigram python tests/benchmarks/memory.py [MEBIBYTES]
 
 Two ranks train a model of so many mebibytes, 64 if nothing is said, with momentum. Each method is a job of its own, whose peak is told by the system;
-what is shown is that above the process before it had a model, and the median and the fastest of a step, of which the last ones are timed. DDP holds the model, its
-gradients, its buckets and momentum; FSDP2, where torch has it, a half of each, and what it gathers. The last rows train parameters in bfloat16, and copies are of that model."""
+what is shown is that above the process that had trained a tiny one, and the median and the fastest of a step, of which the last ones are timed. A
+process alone, which exchanges nothing, holds the model, its gradients and momentum; DDP its buckets too; FSDP2, where torch has it, a half of each, and
+what it gathers. The last rows train parameters in bfloat16, and copies are of that model."""
 
 import os
 import resource
@@ -13,10 +14,10 @@ import subprocess
 import sys
 import time
 
-METHODS = ["DDP", "FSDP2", "all_reduce", "bytegrad", "qsgd", "power_sgd", "local_sgd:every=4", "diloco:every=4", "decentralized",
+METHODS = ["alone", "DDP", "FSDP2", "all_reduce", "bytegrad", "qsgd", "power_sgd", "local_sgd:every=4", "diloco:every=4", "decentralized",
            "low_precision_decentralized", "async_average", "DDP in bf16", "all_reduce in bf16", "local_sgd:every=4 in bf16"]
 WARM_UP, STEPS = 4, 12
-LAYERS = 8
+LAYERS, SMALL = 8, 8
 
 
 def peak():
@@ -40,22 +41,16 @@ def sharded(model):
         fully_shard(layer)
 
 
-def train(method, mebibytes):
-    """Prints what rank 0 needed."""
+def train(method, width):
+    """Milliseconds of each timed step."""
     import torch
-    import torch.distributed as dist
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo")
-    dist.all_reduce(torch.zeros(1))
-    before = peak()
     name, _, kind = method.partition(" in ")
-    kind, bytes_of = (torch.bfloat16, 2) if kind else (torch.float32, 4)
-    width = int((mebibytes * 2**20 / bytes_of / LAYERS) ** 0.5)
+    kind = torch.bfloat16 if kind else torch.float32
     model = torch.nn.Sequential(*(torch.nn.Linear(width, width, bias=False, dtype=kind) for _ in range(LAYERS)))
     if name == "FSDP2":
         sharded(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    trained = model if name == "FSDP2" else prepared(name, model, optimizer)
+    trained = model if name in ("alone", "FSDP2") else prepared(name, model, optimizer)
     taken = []
     for _ in range(WARM_UP + STEPS):
         begun = time.perf_counter()
@@ -63,11 +58,25 @@ def train(method, mebibytes):
         trained(torch.ones(1, width, dtype=kind)).square().mean().backward()
         optimizer.step()
         taken.append(1e3 * (time.perf_counter() - begun))
-    if dist.get_rank() == 0:
-        copies = (peak() - before) / (LAYERS * width * width * bytes_of / 2**20)
-        print(f"copies {copies:.2f}, ms a step {statistics.median(taken[WARM_UP:]):.0f}, fastest {min(taken[WARM_UP:]):.0f}")
     if hasattr(model, "trigram"):
         model.trigram.finish()
+    return taken[WARM_UP:]
+
+
+def measure(method, mebibytes):
+    """Prints what rank 0 needed, above what it needs for a model of a few kibibytes: libraries, connections, threads."""
+    import torch
+    import torch.distributed as dist
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    train(method, SMALL)
+    before = peak()
+    bytes_of = 2 if method.endswith("bf16") else 4
+    width = int((mebibytes * 2**20 / bytes_of / LAYERS) ** 0.5)
+    taken = train(method, width)
+    copies = (peak() - before) / (LAYERS * width * width * bytes_of / 2**20)
+    if dist.get_rank() == 0:
+        print(f"copies {copies:.2f}, ms a step {statistics.median(taken):.0f}, fastest {min(taken):.0f}")
 
 
 def main():
@@ -81,6 +90,6 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] and sys.argv[1] in METHODS:
-        train(sys.argv[1], float(sys.argv[2]))
+        measure(sys.argv[1], float(sys.argv[2]))
     else:
         main()

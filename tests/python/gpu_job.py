@@ -14,8 +14,9 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 import trigram
+import python_algorithms
 from job_case import STEPS, JobCase, Net, loss_of, momentum, plain, scaler_of, seeded, wrapped
-from trigram import algorithm, comm, device, library, nn
+from trigram import algorithm, comm, device, job_moments, library, nn
 
 GPU = "gpu:timeout=60s"
 METHODS = ["all_reduce", "bytegrad:error_feedback=on", "local_sgd:every=2", "decentralized:topology=ring", "qsgd"]
@@ -38,6 +39,8 @@ class Double(device.Place):
         for one in self.streams:
             self.ask("cudaStreamCreate", ctypes.byref(one))
         self.chosen = self.guards = 0
+        self.lane = None  # a stream of the library's, while a hook of an algorithm in Python works there
+        self.waits = True
 
     def __str__(self):
         return "the double"
@@ -47,11 +50,24 @@ class Double(device.Place):
         self.guards += 1
         yield
 
+    @contextlib.contextmanager
+    def on(self, stream):
+        before, self.lane = self.lane, ctypes.c_void_p(stream)
+        try:
+            if self.waits:
+                self.synchronize()
+            yield
+        finally:
+            self.lane = before
+
+    def present(self):
+        return self.lane or self.streams[self.chosen]
+
     def stream(self):
-        return self.streams[self.chosen].value
+        return self.present().value
 
     def synchronize(self):
-        self.ask("cudaStreamSynchronize", self.streams[self.chosen])
+        self.ask("cudaStreamSynchronize", self.present())
 
     def ask(self, function, *arguments):
         loaded = library.library()
@@ -59,28 +75,56 @@ class Double(device.Place):
         assert call(*arguments) == 0, function
 
     def fill(self, x, byte):
-        self.ask("cudaMemsetAsync", ctypes.c_void_p(x.data_ptr()), byte, ctypes.c_size_t(x.numel() * x.element_size()), self.streams[self.chosen])
+        self.ask("cudaMemsetAsync", ctypes.c_void_p(x.data_ptr()), byte, ctypes.c_size_t(x.numel() * x.element_size()), self.present())
 
     def copy(self, to, x):
         self.ask("cudaMemcpyAsync", ctypes.c_void_p(to.data_ptr()), ctypes.c_void_p(x.data_ptr()), ctypes.c_size_t(x.numel() * x.element_size()),
-                 WITHIN_THE_DEVICE, self.streams[self.chosen])
+                 WITHIN_THE_DEVICE, self.present())
 
 
 @contextlib.contextmanager
 def on(double, waits=True):
-    """Models and communicators are there; with `waits` torch sees what the stream has done when a moment or a call returns."""
-    def then_wait(ordered):
+    """Models and communicators are there; with `waits` torch sees what the stream has done when a moment or a call returns, and in hooks of
+    algorithms in Python, unless `double.waits` says no."""
+    def then_wait(ordered, hook=False):
         def both(*arguments):
             ordered(*arguments)
-            double.synchronize()
+            if double.waits or not hook:
+                double.synchronize()
         return both if waits else ordered
 
     with contextlib.ExitStack() as stack:
         for place, name, value in ((device, "place_of", lambda tensors: double), (comm, "place_named", lambda given: double),
                                    (library.Session, "_moment", then_wait(library.Session._moment)),
-                                   (comm.Joined, "call", then_wait(comm.Joined.call))):
+                                   (comm.Joined, "call", then_wait(comm.Joined.call)),
+                                   (job_moments.JobMoments, "_call", then_wait(job_moments.JobMoments._call, hook=True))):
             stack.enter_context(unittest.mock.patch.object(place, name, value))
         yield
+
+
+class Late(algorithm.GradientMethod):
+    """all_reduce, for which nothing waits: what comes too early, or too late, sees zeros."""
+
+    def __init__(self, double):
+        self.double, self.buckets = double, []
+
+    def there_and_back(self, x):
+        kept = torch.empty_like(x)
+        self.buckets.append(kept)  # which lives until it has been read
+        self.double.copy(kept, x)
+        self.double.fill(x, 0)
+        self.double.copy(x, kept)
+
+    def exchange(self, worker, bucket):
+        self.there_and_back(bucket.gradients)
+        worker.comm.all_reduce(bucket.gradients, op="mean")
+
+    def gradients_ready(self, worker, bucket):
+        self.there_and_back(bucket.gradients)
+        super().gradients_ready(worker, bucket)
+
+    def update(self, worker, bucket):
+        self.there_and_back(bucket.weights)
 
 
 class Cases(JobCase):
@@ -105,6 +149,19 @@ class Cases(JobCase):
     def case_methods_have_the_bits_of_the_cpu(self):
         for method in METHODS:
             self.same(self.both(self.weights, method))
+
+    def case_algorithms_in_python_have_the_bits_of_the_cpu(self):
+        for method in python_algorithms.TWINS.values():
+            self.same(self.both(self.weights, method))
+
+    def case_algorithms_in_python_order_on_the_lanes(self):
+        expected = self.weights("torch:timeout=60s", "all_reduce")
+        for lanes in (1, 2):
+            with on(self.double), unittest.mock.patch.object(self.double, "waits", False):
+                late = Late(self.double)
+                model = self.train(lambda: late, backend=GPU, lanes=lanes)
+                model.trigram.finish()
+            self.same((expected, list(model.parameters())))
 
     def case_a_method_that_steps_by_itself(self):
         def body(backend):
@@ -248,8 +305,6 @@ class Cases(JobCase):
         with on(self.double):
             self.raises(ValueError, "the model is on the double, and backend 'mpi' has its ranks on the CPU; leave backend out",
                         lambda: wrapped(model, [plain(model)], backend="mpi"))
-            self.raises(ValueError, "the model is on the double, and algorithms in Python run on the CPU, by backends mpi and torch",
-                        lambda: wrapped(model, [plain(model)], algorithm.WeightMethod, backend=None))
             self.raises(ValueError, "the communicator is on the double, and backend 'torch' has its ranks on the CPU",
                         lambda: comm.join(backend="torch"))
             wrapped(model, [plain(model)], backend=None)

@@ -3,12 +3,15 @@
 import copy
 import io
 import pickle
+import unittest.mock
+import weakref
 
 import torch
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim.swa_utils import AveragedModel
 
 from job_case import STEPS, JobCase, Net, differences, momentum, plain, seeded, wrapped
+from trigram import parts
 
 
 def saved(what):
@@ -47,6 +50,21 @@ class Copies(JobCase):
         self.one(model, optimizer, 1, None)
         model.trigram.finish()
         body(model)
+
+    def case_buckets_go_one_by_one(self):
+        """At the end of a job each has gone before the next one's parameters get memory of their own: no second copy of the model."""
+        model = seeded(Net)
+        wrapped(model, [momentum(model)])
+        buckets = [weakref.ref(one) for one in model.trigram._memory.weights]
+        left, leave = [], parts.Whole.leave
+
+        def counted(part, view):
+            left.append(sum(one() is not None for one in buckets))
+            leave(part, view)
+
+        with unittest.mock.patch.object(parts.Whole, "leave", counted):
+            model.trigram.finish()
+        assert left == sorted(left, reverse=True) and sorted(set(left)) == list(range(1, len(buckets) + 1)), left
 
     def case_copies_are_plain_models(self):
         """Which train on by themselves."""

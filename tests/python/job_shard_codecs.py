@@ -69,8 +69,9 @@ class ShardCodecs(ShardedCase):
         mesh = self.mesh()
         flat = dist.device_mesh.init_device_mesh("cpu", (4,), mesh_dim_names=("shards",))
         half = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+        in_bf16 = {"make": lambda: Rows().bfloat16(), "mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16)}
         for shards, allowed, options in ((mesh["shards"], 0, {}), (mesh["shards"], 0, {"mp_policy": half}),
-                                         (mesh["shards"], 0, {"reshard_after_forward": False}), (flat, 1e-6, {})):
+                                         (mesh["shards"], 0, {"reshard_after_forward": False}), (mesh["shards"], 0, in_bf16), (flat, 1e-6, {})):
             for codecs in ({"gather": "identity"}, {"reduce": "identity"}, {"gather": "identity", "reduce": "identity"}):
                 hook, *both = self.pair(shards, lambda model, _: trigram.fsdp_hook(model, None, **codecs, **HOOKED), **options)
                 self.train_both(both)

@@ -15,8 +15,8 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--redirects", "9:1",
 PATIENCE = 600
 CASES = ["sharded_all_reduce_is_hsdp", "sharded_loops_are_hsdps", "sharded_in_bf16", "sharded_and_compiled",
          "sharded_methods_are_those_of_whole_models", "sharded_bytegrad", "every_other_algorithm_trains_shards", "sharded_and_resumed",
-         "sharded_scores", "shards_of_tensor_parallel_layers", "stages_have_replicas_of_their_own", "fsdp_hook_is_hsdp", "fsdp_hook_of_bytegrad",
-         "shards_that_cannot_train_are_refused"]
+         "sharded_scores", "shards_of_tensor_parallel_layers", "stages_have_replicas_of_their_own", "fsdp_hook_is_hsdp", "fsdp_hook_in_bf16",
+         "fsdp_hook_of_bytegrad", "shards_that_cannot_train_are_refused"]
 CODECS = ["codecs_that_lose_nothing_are_fsdp", "codecs_within_islands_and_a_method_between", "shard_bytes_in_closed_form",
           "half_precision_between_shards", "eight_bits_keep_their_bound", "random_frames_are_the_same_in_both_passes",
           "a_transformer_learns_in_four_bits", "shard_codecs_that_cannot_be_are_refused"]

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-from failing_job import within_backward
+from failing_job import VAIN, uneven, within_backward
 
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
@@ -116,6 +116,19 @@ class Jobs(unittest.TestCase):
         ended = self.script(2, within_backward("mpi:timeout=300s", "os.kill(os.getpid(), signal.SIGKILL)"))
         self.assertNotEqual(ended.returncode, 0)
         self.assertNotIn("finished", ended.stdout)
+
+    def test_who_ended_before_is_told(self):
+        """By a time-out the job would end after an hour; a collective of MPI waits for all, an exchange for one."""
+        for collectives, awaited in (("own", r"exchange number \d+"), ("vendor", r"all_reduce of 24 bytes number \d+")):
+            ended = self.script(2, uneven(f"mpi:timeout=3600s,collectives={collectives}"))
+            self.assertNotEqual(ended.returncode, 0)
+            self.assertRegex(ended.stdout, f"RuntimeError: rank 0, step 3, .*{awaited} .*waits in vain for {VAIN}")
+            self.assertNotIn("finished", ended.stdout)
+
+    def test_ranks_may_take_other_numbers_of_steps_where_none_waits(self):
+        for algorithm in ("local_sgd:every=10", "async_average"):
+            ended = self.script(2, uneven("mpi:timeout=3600s", algorithm))
+            self.assertEqual((ended.returncode, ended.stdout.count("finished")), (0, 2), ended.stdout)
 
     def test_what_others_start_is_refused(self):
         model = torch.nn.Linear(1, 1)

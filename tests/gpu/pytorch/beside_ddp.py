@@ -22,6 +22,7 @@ import trigram
 from resnet50 import resnet50
 from speed import Speed
 from trigram import comm, nn
+from trigram.algorithm import GradientMethod
 
 BACKEND = "gpu:timeout=60s"
 STEPS = 6
@@ -40,6 +41,16 @@ class Late(torch.autograd.Function):
     def backward(context, gradient):
         torch.cuda._sleep(LONG)
         return gradient * 1.0
+
+
+class LateMean(GradientMethod):
+    """all_reduce in Python, whose lane takes the device its time between what it copies, sends and divides."""
+
+    def exchange(self, worker, bucket):
+        kept = bucket.gradients.clone()
+        torch.cuda._sleep(LONG // 10)
+        worker.comm.all_reduce(kept)
+        bucket.gradients.copy_(kept.div_(worker.world))
 
 
 class Known(torch.nn.Module):
@@ -122,6 +133,11 @@ class Cases:
         for lanes in (1, 2):
             job = self.beside_ddp(self.one, lanes=lanes)
             assert len(job.steps()) == STEPS
+
+    def case_an_algorithm_in_python_is_ddp(self):
+        """Each line of it follows the one before on the stream of its lane, and the optimizer all of them."""
+        for lanes in (1, 2):
+            self.beside_ddp(self.one, algorithm=LateMean, lanes=lanes)
 
     def case_gradients_may_be_late(self):
         """On one rank only: its lanes have to wait for the stream that writes gradients, and the optimizers of others for its part."""
