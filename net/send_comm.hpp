@@ -26,7 +26,7 @@ class SendComm final : public Comm {
   bool tick(Clock::time_point now) override;
 
  protected:
-  void progress(Clock::time_point now) override;
+  bool progress(Clock::time_point now) override;
 
  private:
   class Replies;
@@ -34,6 +34,7 @@ class SendComm final : public Comm {
   static std::deque<Outlet> outlets_to(const Handle& peer, const std::vector<Interface>& interfaces,
                                        const Settings& settings);
 
+  std::uint64_t carried() const;
   void dial(Clock::time_point now);
   void write_all(Clock::time_point now);
   void write(Outlet& outlet, Clock::time_point now);
