@@ -60,7 +60,8 @@ SendComm::SendComm(const Handle& peer, const std::vector<Interface>& interfaces,
       outlets_(outlets_to(peer, interfaces, settings)),
       outbox_(settings.chunk, outlets_.size()),
       begun_(Clock::now()),
-      last_open_(begun_) {
+      last_open_(begun_),
+      looked_(begun_) {
   for (auto& outlet : outlets_) fastest_first_.push_back(&outlet);
 }
 
@@ -126,7 +127,14 @@ std::uint64_t SendComm::carried() const {
                          [](std::uint64_t sum, const Outlet& one) { return sum + one.stream.carried(); });
 }
 
+void SendComm::looked(Clock::time_point now) {
+  if (busy_) gap_ = std::max(gap_, now - looked_);
+  looked_ = now;
+  busy_ = !outbox_.empty();
+}
+
 void SendComm::write_all(Clock::time_point now) {
+  looked(now);
   for (auto* outlet : fastest_first_) {
     if (outlet->open()) write(*outlet, now);
   }
@@ -214,8 +222,9 @@ bool SendComm::tick(Clock::time_point now) {
   const Entry entry(*this);
   if (failed()) return !closed_;
   for (auto& outlet : outlets_) {
-    if (outlet.open()) outlet.measure(now);
+    if (outlet.open()) outlet.measure(now, std::max<Clock::duration>(gap_, 2ms));
   }
+  gap_ = gap_ * 7 / 8;
   std::stable_sort(fastest_first_.begin(), fastest_first_.end(), [](const Outlet* one, const Outlet* other) {
     return one->round_trip_us() < other->round_trip_us();
   });

@@ -36,6 +36,7 @@ class SendComm final : public Comm {
 
   std::uint64_t carried() const;
   void dial(Clock::time_point now);
+  void looked(Clock::time_point now);
   void write_all(Clock::time_point now);
   void write(Outlet& outlet, Clock::time_point now);
   void read(Outlet& outlet, Clock::time_point now);
@@ -56,6 +57,9 @@ class SendComm final : public Comm {
   Clock::time_point begun_;
   Clock::time_point last_open_;
   Clock::time_point asked_{};
+  Clock::time_point looked_;
+  Clock::duration gap_{};  ///< the longest between two looks lately, while something was under way
+  bool busy_ = false;      ///< at the last look
   std::size_t asks_ = 0;
   bool peer_left_ = false;
   std::optional<Clock::time_point> closed_;

@@ -16,7 +16,7 @@ struct Settings {
       -1;  ///< that move large messages: TRIGRAM_NET_THREADS, else NCCL_SOCKET_NTHREADS; -1: by speed and processors
   std::size_t chunk = 128 << 10;  ///< TRIGRAM_NET_CHUNK, bytes that a stream draws at once, a power of two
   std::size_t unsent =
-      512 << 10;        ///< TRIGRAM_NET_UNSENT, bytes that may wait in the kernel for a path, before they are sent
+      64 << 10;  ///< TRIGRAM_NET_UNSENT, least bytes that may wait in the kernel for a path, before they are sent
   double timeout = 30;  ///< TRIGRAM_NET_TIMEOUT, seconds without any path to a peer until it counts as lost
   int speed = 0;        ///< TRIGRAM_NET_SPEED, Mbit/s to tell NCCL; 0: what interfaces say
   std::string metrics;  ///< TRIGRAM_NET_METRICS, a file; %p in it is the process's number
