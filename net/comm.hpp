@@ -86,12 +86,12 @@ class Comm : public Serviced {
   void throw_if_failed() const;
   bool failed() const { return failure_.has_value(); }
   bool requests_in_flight() const;
+  bool any_large_in_flight() const;
 
   std::mutex mutex_;
 
  private:
   void look(const Request& request);
-  bool any_large_in_flight() const;
 
   std::atomic<int> callers_ = 0;  ///< that wait to come in
   Sleeper* mover_ = nullptr;

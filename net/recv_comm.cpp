@@ -87,17 +87,18 @@ bool RecvComm::has_all_streams() {
 Request* RecvComm::irecv(int count, void* const* data, const std::size_t* sizes, const int* tags) {
   const Entry entry(*this);
   throw_if_failed();
+  const bool looked_at = any_large_in_flight();
   Request* request = take_request(count, large_expected_ > 0 && std::any_of(sizes, sizes + count, is_large));
   if (!request) return nullptr;
   for (int i = 0; i < count; ++i) {
     if (!inbox_.post(request, i, static_cast<std::byte*>(data[i]), sizes[i], tags[i])) {
       throw Error(abi::Result::invalid_usage, "too many tags on one communicator");
     }
-    // While only small messages come, nobody waits to hear of receives; while bytes come, one look at the streams
-    // follows the other, and says so with its acknowledgement.
+    // While only small messages come, nobody waits to hear of receives. Where others are under way, the next look at
+    // the streams comes soon, and says so with its acknowledgement.
     if (is_large(sizes[i]) && large_expected_ > 0) {
       --large_expected_;
-      give_credit(tags[i], !moving_);
+      give_credit(tags[i], !looked_at);
     }
   }
   if (!inbox_.problem().empty()) fail(abi::Result::invalid_usage, inbox_.problem());
@@ -125,7 +126,7 @@ RecvComm::Inlet* RecvComm::answering() {
 /// A stream on which nothing has come for a while is asked less often.
 bool RecvComm::progress(Clock::time_point now) {
   constexpr unsigned quiet_passes = 64;
-  moving_ = false;
+  bool any = false;
   ++passes_;
   for (std::size_t i = 0; i < inlets_.size() && !failed(); ++i) {
     auto& inlet = inlets_[i];
@@ -133,14 +134,14 @@ bool RecvComm::progress(Clock::time_point now) {
     const auto before = inlet.stream.carried();
     read(inlet, now);
     if (inlet.stream.carried() != before) {
-      moving_ = true;
+      any = true;
       last_heard_ = i;
       inlet.quiet = 0;
     } else {
       ++inlet.quiet;
     }
   }
-  return moving_;
+  return any;
 }
 
 void RecvComm::read(Inlet& inlet, Clock::time_point now) {

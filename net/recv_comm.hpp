@@ -60,7 +60,6 @@ class RecvComm final : public Comm {
   std::size_t last_heard_ = 0;
   unsigned passes_ = 0;
   int large_expected_ = 32;  ///< receives for which the sender may wait to hear of them
-  bool moving_ = false;      ///< bytes, at the last look
   bool peer_left_ = false;
   bool timed_out_ = false;
   bool closed_ = false;
