@@ -65,6 +65,7 @@ TEST(PtxMemory, VectorsLieInARow) {
       {"ld.global.v2.u32 {%r0, %r9}, [%rd8+8];", {}, {0x8b8a8988, 0x8f8e8d8c}},
       {"ld.global.v4.u32 {%r0, %r5, %r6, %r9}, [%rd8+16];", {}, {0x93929190, 0x9f9e9d9c}},
       {"ld.global.v4.u32 {%r5, %r0, %r9, %r6}, [%rd8+16];", {}, {0x97969594, 0x9b9a9998}},
+      {"ld.global.v2.f32 {%f0, %f9}, [%rd8+8];", {}, {0x8b8a8988, 0x8f8e8d8c}},
       {"ld.global.v4.f32 {%f5, %f0, %f9, %f6}, [%rd8+16];", {}, {0x97969594, 0x9b9a9998}},
       {"ld.global.v2.u64 {%rd0, %rd9}, [%rd8+16];", {}, {0x9796959493929190, 0x9f9e9d9c9b9a9998}},
       {"ld.global.v2.f64 {%fd0, %fd9}, [%rd8+16];", {}, {0x9796959493929190, 0x9f9e9d9c9b9a9998}},

@@ -12,21 +12,28 @@ class ManyBlocks : public testing::Test {
  protected:
   ResidentBlocks resident_{1056};
 
-  void expect_same_frame(const std::string& spec, const std::vector<float>& vector) {
+  void expect_same_frame(const std::string& spec, const std::vector<float>& vector, std::int64_t offset = 0) {
     NewDevice device;
     TestDevice plain(Instructions::portable);
-    EXPECT_EQ(device.encode(*device.make_codec(spec), vector), plain.encode(*plain.make_codec(spec), vector))
-        << spec << " of " << vector.size();
+    EXPECT_EQ(device.encode(*device.make_codec(spec), vector, offset), plain.encode(*plain.make_codec(spec), vector))
+        << spec << " of " << vector.size() << " behind " << offset;
   }
 };
 
+std::vector<float> wide_at_its_ends(std::int64_t count) {
+  std::vector<float> vector(static_cast<std::size_t>(count), 0.25F);
+  vector.front() = -1;
+  vector.back() = 2;
+  return vector;
+}
+
 TEST_F(ManyBlocks, LeaveThePartsOfARange) {
-  for (const std::int64_t blocks : {255, 256, 257, 300}) {
-    std::vector<float> vector(static_cast<std::size_t>(4096 * blocks), 0.25F);
-    vector.front() = -1;
-    vector.back() = 2;
-    expect_same_frame("minmax_uint8", vector);
-  }
+  for (const std::int64_t blocks : {255, 256, 257, 300})
+    expect_same_frame("minmax_uint8", wide_at_its_ends(4096 * blocks));
+}
+
+TEST_F(ManyBlocks, LeaveThePartsOfARangeThatIsReadElementByElement) {
+  for (const std::int64_t blocks : {256, 257}) expect_same_frame("minmax_uint8", wide_at_its_ends(4096 * blocks), 1);
 }
 
 constexpr std::int64_t counted_by_a_block = 248 * 128;
@@ -39,9 +46,9 @@ TEST_F(ManyBlocks, CountDigits) {
 // Fewer elements than are kept are not 0, and where a block's elements end there is one of them.
 TEST_F(ManyBlocks, KeepTheFirstOfEqualElementsWhereverABlockEnds) {
   for (std::int64_t more = 0; more < 8; ++more) {
-    const std::int64_t size = counted_by_a_block - 96 - 128 * more;  // of each of three blocks
-    std::vector<float> vector(static_cast<std::size_t>(3 * size), 0.0F);
-    for (std::size_t i = 1; i < 3; ++i) vector[i * static_cast<std::size_t>(size)] = 1;
+    const std::int64_t size = counted_by_a_block - 96 - 128 * more;  // of each of ten blocks, which run in any order
+    std::vector<float> vector(static_cast<std::size_t>(10 * size), 0.0F);
+    for (std::size_t i = 1; i < 10; ++i) vector[i * static_cast<std::size_t>(size)] = 1;
     expect_same_frame("top_k:fraction=0.9", vector);
   }
 }

@@ -37,8 +37,13 @@ class NewDevice final : public Device {
     download(buffer, std::as_writable_bytes(std::span(host)));
     return host;
   }
-  std::vector<std::uint8_t> encode(const Codec& codec, const std::vector<float>& vector) {
-    const OwnedBuffer in = hold(vector, DType::f32), frame = allocate(codec.encoded_shape(in.view().shape()));
+  /// The frame of a vector that begins `offset` elements behind a boundary of memory.
+  std::vector<std::uint8_t> encode(const Codec& codec, const std::vector<float>& vector, std::int64_t offset = 0) {
+    const auto count = static_cast<std::int64_t>(vector.size());
+    const OwnedBuffer room = allocate(Shape::of(offset + count, DType::f32));
+    const Buffer in = room.view().slice(offset, count);
+    upload(std::as_bytes(std::span(vector)), in);
+    const OwnedBuffer frame = allocate(codec.encoded_shape(in.shape()));
     codec.encode(*this, in, frame, {});
     return values<std::uint8_t>(frame);
   }
