@@ -108,5 +108,13 @@ TEST(Processors, AndSpeedSayHowManyMovers) {
   EXPECT_EQ(movers(0, {400000}, 256), 0);
 }
 
+TEST(Processors, AreNotCountedWhereTheEnvironmentSaysHowManyMovers) {
+  const Variable of_nccl("NCCL_SOCKET_NTHREADS", "3");
+  const Variable unset("TRIGRAM_NET_THREADS", "");
+  EXPECT_EQ(net::settings_of_environment().threads, 3);
+  const Variable ours("TRIGRAM_NET_THREADS", "1");
+  EXPECT_EQ(net::settings_of_environment().threads, 1);
+}
+
 }  // namespace
 }  // namespace trigram::tests
