@@ -5,6 +5,7 @@
 
 #include "net/log.hpp"
 #include "net/measure.hpp"
+#include "net/own_thread.hpp"
 #include "net/service.hpp"
 
 namespace trigram::net {
@@ -65,8 +66,23 @@ void Host::look() {
   const auto fastest = std::max_element(interfaces_.begin(), interfaces_.end(),
                                         [](const auto& one, const auto& other) { return one.speed < other.speed; });
   pci_path_ = fastest->pci_path;
+  staff();
   Service::instance().write_metrics_to(settings_.metrics);
   info("uses " + describe());
+}
+
+/// Interfaces in turn have them near.
+void Host::staff() {
+  const auto usable = usable_processors();
+  threads_ = static_cast<std::size_t>(movers_for(settings_, interfaces_, usable.size()));
+  while (movers_.size() < threads_) {
+    movers_.emplace_back(processors_near(interfaces_[movers_.size() % interfaces_.size()], usable));
+  }
+}
+
+Mover* Host::next_mover() {
+  const std::lock_guard lock(mutex_);
+  return threads_ > 0 ? &movers_[turn_++ % threads_] : nullptr;
 }
 
 std::string Host::describe() const {
@@ -75,8 +91,8 @@ std::string Host::describe() const {
     text += (text.empty() ? "" : ", ") + interface.name + " (" + interface.address.text() + ", " +
             (interface.speed > 0 ? std::to_string(interface.speed) + " Mbit/s" : "speed unknown") + ")";
   }
-  return text + "; NCCL is told " + std::to_string(speed_) + " Mbit/s and " + std::to_string(std::lround(latency_us_)) +
-         " us";
+  return text + "; " + std::to_string(threads_) + " threads beside callers; NCCL is told " + std::to_string(speed_) +
+         " Mbit/s and " + std::to_string(std::lround(latency_us_)) + " us";
 }
 
 Device Host::device() {

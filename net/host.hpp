@@ -1,6 +1,7 @@
 // What the plugin knows of this host while any communicator uses it.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@
 
 #include "net/device.hpp"
 #include "net/interfaces.hpp"
+#include "net/mover.hpp"
 #include "net/send_comm.hpp"
 #include "net/settings.hpp"
 
@@ -32,6 +34,9 @@ class Host {
   Settings settings();
   std::vector<Interface> interfaces();
 
+  /// The next in turn of the threads that move large messages; null where callers move all.
+  Mover* next_mover();
+
   /// The connection that was begun for that handle at that place in memory, or a new one. NCCL calls again with the
   /// same.
   std::shared_ptr<SendComm> connecting(const void* place, const Handle& handle);
@@ -39,6 +44,7 @@ class Host {
 
  private:
   void look();
+  void staff();
   std::string describe() const;
 
   std::mutex mutex_;
@@ -50,6 +56,9 @@ class Host {
   std::string pci_path_;
   int speed_ = 0;
   double latency_us_ = 0;
+  std::deque<Mover> movers_;  ///< of which the first `threads_` are in use
+  std::size_t threads_ = 0;
+  std::size_t turn_ = 0;
   std::map<std::pair<const void*, Token>, std::shared_ptr<SendComm>> connecting_;
 };
 

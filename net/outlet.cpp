@@ -34,7 +34,7 @@ void Outlet::opened(Socket socket, Clock::time_point now) {
   unsent_ = settings_.unsent;
   last_moved_ = measured_ = now;
   pause_ = 100ms;
-  measure(now);
+  measure(now, {});
 }
 
 void Outlet::lose(Clock::time_point now, const std::string& reason) {
@@ -69,21 +69,24 @@ Drawn* Outlet::oldest_before(Clock::time_point time) {
   return old != under_way.end() && old->at < time ? &*old : nullptr;
 }
 
-void Outlet::measure(Clock::time_point now) {
+void Outlet::measure(Clock::time_point now, Clock::duration gap) {
   const Measured measured = stream.socket().measured();
   round_trip_us_ = counters->round_trip_us = measured.round_trip_us;
-  if (measured.acknowledged != moved_bytes_) last_moved_ = now;
-  limit_unsent(measured.acknowledged - moved_bytes_, now - measured_);
+  const auto carried = static_cast<double>(measured.acknowledged - moved_bytes_);
+  if (carried > 0) last_moved_ = now;
+  if (now > measured_ && !under_way.empty()) {
+    limit_unsent(static_cast<std::size_t>(carried * static_cast<double>(gap.count()) /
+                                          static_cast<double>((now - measured_).count())));
+  }
   moved_bytes_ = measured.acknowledged;
   measured_ = now;
 }
 
-/// What a path carries in two milliseconds may wait: a fast one must not run dry between two calls of the caller.
-void Outlet::limit_unsent(std::uint64_t bytes, Clock::duration time) {
-  const double periods = std::chrono::duration<double>(time) / 2ms;
-  const auto carried = periods > 1 ? static_cast<std::size_t>(static_cast<double>(bytes) / periods) : 0;
-  const std::size_t wanted =
-      std::clamp<std::size_t>(carried, settings_.unsent, std::max<std::size_t>(settings_.unsent, 4 << 20));
+/// What a path carries until a caller comes again may wait: it must not run dry before, and what waits on a slow one
+/// cannot go by another.
+void Outlet::limit_unsent(std::size_t wanted) {
+  constexpr std::size_t most = 4 << 20;
+  wanted = std::clamp(wanted, settings_.unsent, std::max(settings_.unsent, most));
   if (wanted <= unsent_ + unsent_ / 4 && wanted >= unsent_ / 2) return;
   unsent_ = wanted;
   stream.socket().limit_unsent(wanted);

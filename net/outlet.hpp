@@ -36,8 +36,8 @@ class Outlet {
   /// A chunk that has been under way for longer than that, and on no other stream.
   Drawn* oldest_before(Clock::time_point time);
 
-  /// Looks at what the kernel knows.
-  void measure(Clock::time_point now);
+  /// Looks at what the kernel knows. Callers come again after at most `gap`.
+  void measure(Clock::time_point now, Clock::duration gap);
   /// Something is under way, and nothing of it has been acknowledged for so long.
   bool stalled(Clock::time_point now, Clock::duration time) const;
   bool moved_since(Clock::time_point time) const { return open() && last_moved_ >= time; }
@@ -56,7 +56,7 @@ class Outlet {
  private:
   void opened(Socket socket, Clock::time_point now);
   void delivered(Clock::duration took);
-  void limit_unsent(std::uint64_t bytes, Clock::duration time);
+  void limit_unsent(std::size_t wanted);
 
   Path path_;
   Hello hello_;

@@ -41,6 +41,17 @@ Handle handle_of(const void* bytes) {
   return *handle;
 }
 
+/// Threads of ours look after it from now on, and NCCL has it.
+void* handed_on(std::shared_ptr<Comm> made) {
+  if (Mover* mover = Host::instance().next_mover()) {
+    made->moved_by(*mover);
+    mover->add(made);
+  }
+  void* comm = made.get();
+  Service::instance().add(std::move(made));
+  return comm;
+}
+
 void close(void* comm) {
   if (comm) static_cast<Comm*>(comm)->close();
 }
@@ -106,18 +117,14 @@ Result connect(int device, void* handle, void** comm) noexcept {
       throw;
     }
     host.end_connecting(handle, peer);
-    *comm = static_cast<Comm*>(made.get());
-    Service::instance().add(std::move(made));
+    *comm = handed_on(std::move(made));
   });
 }
 
 Result accept(void* listener, void** comm) noexcept {
   *comm = nullptr;
   return guarded("accept", [&] {
-    auto made = static_cast<Listener*>(listener)->accept();
-    if (!made) return;
-    *comm = static_cast<Comm*>(made.get());
-    Service::instance().add(std::move(made));
+    if (auto made = static_cast<Listener*>(listener)->accept()) *comm = handed_on(std::move(made));
   });
 }
 

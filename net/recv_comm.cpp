@@ -11,6 +11,8 @@ constexpr std::uint64_t chunks_unacknowledged = 16;
 constexpr std::uint64_t bytes_unacknowledged = 64 << 10;
 constexpr int large_remembered = 32;  // receives after the last large message
 
+bool is_large(std::size_t size) { return size > inline_bytes; }
+
 }  // namespace
 
 /// What comes on one stream.
@@ -61,7 +63,7 @@ RecvComm::RecvComm(int streams, const Settings& settings, std::shared_ptr<void> 
       last_open_(Clock::now()) {}
 
 void RecvComm::adopt(int stream, Socket socket) {
-  const std::lock_guard lock(mutex_);
+  const Entry entry(*this);
   if (closed_ || failed()) return;
   auto& inlet = inlets_[static_cast<std::size_t>(stream)];
   socket.prepare(settings_.unsent, settings_.timeout);
@@ -78,34 +80,37 @@ void RecvComm::adopt(int stream, Socket socket) {
 }
 
 bool RecvComm::has_all_streams() {
-  const std::lock_guard lock(mutex_);
+  const Entry entry(*this);
   return std::all_of(inlets_.begin(), inlets_.end(), [](const Inlet& one) { return one.stream.open(); });
 }
 
 Request* RecvComm::irecv(int count, void* const* data, const std::size_t* sizes, const int* tags) {
-  const std::lock_guard lock(mutex_);
+  const Entry entry(*this);
   throw_if_failed();
-  Request* request = take_request(count);
+  const bool looked_at = any_large_in_flight();
+  Request* request = take_request(count, large_expected_ > 0 && std::any_of(sizes, sizes + count, is_large));
   if (!request) return nullptr;
   for (int i = 0; i < count; ++i) {
     if (!inbox_.post(request, i, static_cast<std::byte*>(data[i]), sizes[i], tags[i])) {
       throw Error(abi::Result::invalid_usage, "too many tags on one communicator");
     }
-    // While only small messages come, nobody waits to hear of receives.
-    if (sizes[i] > inline_bytes && large_expected_ > 0) {
+    // While only small messages come, nobody waits to hear of receives. Where others are under way, the next look at
+    // the streams comes soon, and says so with its acknowledgement.
+    if (is_large(sizes[i]) && large_expected_ > 0) {
       --large_expected_;
-      give_credit(tags[i]);
+      give_credit(tags[i], !looked_at);
     }
   }
   if (!inbox_.problem().empty()) fail(abi::Result::invalid_usage, inbox_.problem());
   throw_if_failed();
+  if (request->large) mover_sees_to_it();
   return request;
 }
 
-void RecvComm::give_credit(std::int32_t tag) {
+void RecvComm::give_credit(std::int32_t tag, bool at_once) {
   if (Inlet* inlet = answering()) {
     inlet->stream.add({.kind = FrameKind::credit, .tag = tag, .index = inbox_.posted(tag)});
-    inlet->stream.flush();
+    if (at_once) inlet->stream.flush();
   }
 }
 
@@ -119,21 +124,24 @@ RecvComm::Inlet* RecvComm::answering() {
 }
 
 /// A stream on which nothing has come for a while is asked less often.
-void RecvComm::progress(Clock::time_point now) {
+bool RecvComm::progress(Clock::time_point now) {
   constexpr unsigned quiet_passes = 64;
+  bool any = false;
   ++passes_;
   for (std::size_t i = 0; i < inlets_.size() && !failed(); ++i) {
     auto& inlet = inlets_[i];
     if (!inlet.stream.open() || (inlet.quiet > quiet_passes && passes_ % 8 != i % 8)) continue;
-    const auto before = inlet.chunks + inlet.bytes;
+    const auto before = inlet.stream.carried();
     read(inlet, now);
-    if (inlet.chunks + inlet.bytes != before) {
+    if (inlet.stream.carried() != before) {
+      any = true;
       last_heard_ = i;
       inlet.quiet = 0;
     } else {
       ++inlet.quiet;
     }
   }
+  return any;
 }
 
 void RecvComm::read(Inlet& inlet, Clock::time_point now) {
@@ -163,7 +171,7 @@ void RecvComm::lose(Inlet& inlet, Clock::time_point now, Moved how) {
   if (!peer_left_) ++inlet.counters->lost;
   last_open_ = now;
   // What was said there may not have been heard.
-  for (const auto& [tag, receives] : inbox_.tags()) give_credit(tag);
+  for (const auto& [tag, receives] : inbox_.tags()) give_credit(tag, true);
 }
 
 void RecvComm::fail_if_alone(Clock::time_point now) {
@@ -176,7 +184,7 @@ void RecvComm::fail_if_alone(Clock::time_point now) {
 }
 
 bool RecvComm::tick(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
+  const Entry entry(*this);
   if (closed_) return false;
   if (failed()) return true;
   progress(now);
@@ -188,7 +196,7 @@ bool RecvComm::tick(Clock::time_point now) {
 }
 
 void RecvComm::close() {
-  const std::lock_guard lock(mutex_);
+  const Entry entry(*this);
   closed_ = true;
   for (auto& inlet : inlets_) {
     if (!inlet.stream.open()) continue;

@@ -31,7 +31,7 @@ class RecvComm final : public Comm {
   bool tick(Clock::time_point now) override;
 
  protected:
-  void progress(Clock::time_point now) override;
+  bool progress(Clock::time_point now) override;
 
  private:
   /// One stream.
@@ -48,7 +48,7 @@ class RecvComm final : public Comm {
 
   void read(Inlet& inlet, Clock::time_point now);
   void acknowledge(Inlet& inlet, bool whatever);
-  void give_credit(std::int32_t tag);
+  void give_credit(std::int32_t tag, bool at_once);
   Inlet* answering();
   void lose(Inlet& inlet, Clock::time_point now, Moved how);
   void fail_if_alone(Clock::time_point now);

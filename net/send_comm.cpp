@@ -1,6 +1,7 @@
 #include "net/send_comm.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "net/log.hpp"
 
@@ -59,12 +60,13 @@ SendComm::SendComm(const Handle& peer, const std::vector<Interface>& interfaces,
       outlets_(outlets_to(peer, interfaces, settings)),
       outbox_(settings.chunk, outlets_.size()),
       begun_(Clock::now()),
-      last_open_(begun_) {
+      last_open_(begun_),
+      looked_(begun_) {
   for (auto& outlet : outlets_) fastest_first_.push_back(&outlet);
 }
 
 bool SendComm::connected() {
-  const std::lock_guard lock(mutex_);
+  const Entry entry(*this);
   const auto now = Clock::now();
   if (!failed()) dial(now);
   throw_if_failed();
@@ -88,7 +90,7 @@ void SendComm::dial(Clock::time_point now) {
 }
 
 Request* SendComm::isend(const void* data, std::size_t size, int tag) {
-  const std::lock_guard lock(mutex_);
+  const Entry entry(*this);
   throw_if_failed();
   if (peer_left_) throw Error(abi::Result::remote_error, "the peer has closed its end; nothing more can be sent to it");
   const auto now = Clock::now();
@@ -96,7 +98,7 @@ Request* SendComm::isend(const void* data, std::size_t size, int tag) {
   if (is_inline && !outbox_.takes_inline()) progress(now);
   throw_if_failed();
   if (is_inline && !outbox_.takes_inline()) return nullptr;
-  Request* request = take_request(1);
+  Request* request = take_request(1, !is_inline);
   if (!request) return nullptr;
   const auto* bytes = static_cast<const std::byte*>(data);
   if (is_inline) {
@@ -106,29 +108,43 @@ Request* SendComm::isend(const void* data, std::size_t size, int tag) {
     write_all(now);
   } else {
     outbox_.add(bytes, size, tag, request);
-    progress(now);
+    if (!mover_sees_to_it()) progress(now);
   }
   return request;
 }
 
-void SendComm::progress(Clock::time_point now) {
+bool SendComm::progress(Clock::time_point now) {
+  const auto before = carried();
   for (auto* outlet : fastest_first_) {
     if (outlet->open()) read(*outlet, now);
   }
   write_all(now);
+  return carried() != before;
+}
+
+std::uint64_t SendComm::carried() const {
+  return std::accumulate(outlets_.begin(), outlets_.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const Outlet& one) { return sum + one.stream.carried(); });
+}
+
+void SendComm::looked(Clock::time_point now) {
+  if (busy_) gap_ = std::max(gap_, now - looked_);
+  looked_ = now;
+  busy_ = !outbox_.empty();
 }
 
 void SendComm::write_all(Clock::time_point now) {
+  looked(now);
   for (auto* outlet : fastest_first_) {
     if (outlet->open()) write(*outlet, now);
   }
   if (outbox_.waits_for()) ask_for_receive(now);
 }
 
-/// A call of `test` must not last: at most so many chunks each.
+/// A call of `test` must not last: at most so many bytes each.
 void SendComm::write(Outlet& outlet, Clock::time_point now) {
-  constexpr int most_chunks = 16;
-  for (int i = 0; i < most_chunks; ++i) {
+  constexpr std::uint64_t most_bytes = 2 << 20;
+  for (const auto before = outlet.stream.carried(); outlet.stream.carried() - before < most_bytes;) {
     const Moved moved = outlet.stream.flush();
     if (moved == Moved::nothing_yet) return;
     if (moved != Moved::some) return lose(outlet, now, moved == Moved::closed ? "the peer hung up" : "it timed out");
@@ -203,11 +219,12 @@ void SendComm::ask_for_receive(Clock::time_point now) {
 }
 
 bool SendComm::tick(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
+  const Entry entry(*this);
   if (failed()) return !closed_;
   for (auto& outlet : outlets_) {
-    if (outlet.open()) outlet.measure(now);
+    if (outlet.open()) outlet.measure(now, std::max<Clock::duration>(gap_, 2ms));
   }
+  gap_ = gap_ * 7 / 8;
   std::stable_sort(fastest_first_.begin(), fastest_first_.end(), [](const Outlet* one, const Outlet* other) {
     return one->round_trip_us() < other->round_trip_us();
   });
@@ -229,7 +246,7 @@ bool SendComm::tick(Clock::time_point now) {
 }
 
 void SendComm::close() {
-  const std::lock_guard lock(mutex_);
+  const Entry entry(*this);
   closed_ = Clock::now();
   for (auto& outlet : outlets_) {
     if (outlet.open() && requests_in_flight()) lose(outlet, *closed_, "closed with messages in flight");

@@ -26,7 +26,7 @@ class SendComm final : public Comm {
   bool tick(Clock::time_point now) override;
 
  protected:
-  void progress(Clock::time_point now) override;
+  bool progress(Clock::time_point now) override;
 
  private:
   class Replies;
@@ -34,7 +34,9 @@ class SendComm final : public Comm {
   static std::deque<Outlet> outlets_to(const Handle& peer, const std::vector<Interface>& interfaces,
                                        const Settings& settings);
 
+  std::uint64_t carried() const;
   void dial(Clock::time_point now);
+  void looked(Clock::time_point now);
   void write_all(Clock::time_point now);
   void write(Outlet& outlet, Clock::time_point now);
   void read(Outlet& outlet, Clock::time_point now);
@@ -55,6 +57,9 @@ class SendComm final : public Comm {
   Clock::time_point begun_;
   Clock::time_point last_open_;
   Clock::time_point asked_{};
+  Clock::time_point looked_;
+  Clock::duration gap_{};  ///< the longest between two looks lately, while something was under way
+  bool busy_ = false;      ///< at the last look
   std::size_t asks_ = 0;
   bool peer_left_ = false;
   std::optional<Clock::time_point> closed_;

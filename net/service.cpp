@@ -1,10 +1,8 @@
 #include "net/service.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <csignal>
 
+#include "net/own_thread.hpp"
 #include "net/statistics.hpp"
 
 namespace trigram::net {
@@ -13,17 +11,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto period = 20ms;
-
-/// Signals are for threads of the program that loaded us.
-std::thread without_signals(auto&& work) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  std::thread thread(work);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
 
 }  // namespace
 
@@ -50,7 +37,7 @@ void Service::add(std::shared_ptr<Serviced> one) {
   if (running_) return;
   if (thread_.joinable()) thread_.join();  // it has left its loop
   running_ = true;
-  thread_ = without_signals([this] { run(); });
+  thread_ = own_thread([this] { run(); });
 }
 
 void Service::drain(double seconds) {

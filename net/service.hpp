@@ -1,4 +1,4 @@
-// The one thread of the plugin: it looks after what nobody asks about at the moment.
+// The thread of the plugin that looks after what nobody asks about at the moment.
 #pragma once
 
 #include <condition_variable>

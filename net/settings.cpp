@@ -38,6 +38,12 @@ int streams_asked_for() {
   return product < 1 ? 0 : static_cast<int>(product > 32 ? 32 : product);
 }
 
+int threads_asked_for() {
+  const std::string meaning = "a number of threads from 0 to 16";
+  const double of_nccl = number_of("NCCL_SOCKET_NTHREADS", 0, 16, -1, meaning);
+  return static_cast<int>(number_of("TRIGRAM_NET_THREADS", 0, 16, of_nccl, meaning));
+}
+
 int family_asked_for() {
   const std::string text = text_of("NCCL_SOCKET_FAMILY");
   if (text.empty()) return 0;
@@ -59,6 +65,7 @@ Settings settings_of_environment() {
   if (settings.interfaces.empty()) settings.interfaces = text_of("NCCL_SOCKET_IFNAME");
   settings.family = family_asked_for();
   settings.streams = streams_asked_for();
+  settings.threads = threads_asked_for();
   settings.chunk = bytes_asked_for("TRIGRAM_NET_CHUNK", settings.chunk);
   if (!std::has_single_bit(settings.chunk)) {
     throw Error(abi::Result::invalid_argument,

@@ -47,6 +47,7 @@ Moved Stream::flush() {
     std::size_t written = 0;
     const Moved moved = socket_.send({parts, left_ > 0 ? 2U : 1U}, written);
     if (moved != Moved::some) return moved;
+    carried_ += written;
     const std::size_t of_head = std::min(head, written);
     head_written_ += of_head;
     if (bytes_) bytes_ += written - of_head;
@@ -82,6 +83,7 @@ Moved Stream::read_buffer(std::size_t& budget) {
   std::size_t bytes = 0;
   const Moved moved = socket_.receive({&part, 1}, bytes);
   end_ += bytes;
+  carried_ += bytes;
   drained_ = end_ < buffer_.size();
   budget -= std::min(budget, bytes);
   return moved;
@@ -119,6 +121,7 @@ Moved Stream::read_payload(FrameReceiver& receiver, std::size_t& budget) {
     const bool to_end = length == frame_.length - read_;
     const Moved moved = socket_.receive({parts, to_end ? 2U : 1U}, bytes);
     if (moved != Moved::some) return moved;
+    carried_ += bytes;
     drained_ = bytes < length + (to_end ? buffer_.size() : 0);
     budget -= std::min(budget, bytes);
     begin_ = 0;

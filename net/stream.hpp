@@ -41,6 +41,8 @@ class Stream {
 
   /// Reads what there is, of about `budget` bytes, and hands it on. `some` if it stopped at the budget.
   Moved read(FrameReceiver& receiver, std::size_t budget);
+  /// Bytes both ways, since it was started.
+  std::uint64_t carried() const { return carried_; }
 
  private:
   Moved read_payload(FrameReceiver& receiver, std::size_t& budget);
@@ -49,6 +51,7 @@ class Stream {
   void take_buffered(std::byte* to);
 
   Socket socket_;
+  std::uint64_t carried_ = 0;
   // Out: heads and frames without bytes, then bytes of a chunk, then frames that wait for its end.
   std::vector<std::byte> head_;
   std::size_t head_written_ = 0;

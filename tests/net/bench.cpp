@@ -119,14 +119,16 @@ struct Received {
   double first = -1, last = 0;  ///< after warming up, seconds when a message was whole
   double bytes = 0;             ///< between them
 
-  /// Adds a message that is whole now.
+  /// Adds a message that is whole now. Those that were whole before the first, and waited for it, are of the time
+  /// before: behind a slow path they come in bursts.
   void add(double seconds, double warm_up, double size) {
+    constexpr double burst = 1e-3;
     const auto tenth = static_cast<std::size_t>(10 * seconds);
     if (tenth < tenths.size()) tenths[tenth] += size;
     if (seconds < warm_up) return;
     if (first < 0) {
       first = seconds;
-    } else {
+    } else if (seconds - first > burst) {
       bytes += size;
     }
     last = seconds;

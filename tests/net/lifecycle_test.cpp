@@ -17,16 +17,6 @@
 namespace trigram::tests {
 namespace {
 
-/// A variable of the environment, for one case.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
-
 std::size_t open_files() {
   const auto files = std::filesystem::directory_iterator("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(files), end(files)));
@@ -143,8 +133,10 @@ TEST(Lifecycle, AFailedInitSaysWhyAndIsFollowedByFinalize) {
   const auto warnings = take_warnings();
   EXPECT_TRUE(any_has(warnings, "nothing_has_this_name") && any_has(warnings, "lo"))
       << testing::PrintToString(warnings);
-  for (const auto& [name, value] :
-       {std::pair{"TRIGRAM_NET_CHUNK", "5000"}, {"TRIGRAM_NET_STREAMS", "many"}, {"NCCL_SOCKET_FAMILY", "AF_UNIX"}}) {
+  for (const auto& [name, value] : {std::pair{"TRIGRAM_NET_CHUNK", "5000"},
+                                    {"TRIGRAM_NET_STREAMS", "many"},
+                                    {"TRIGRAM_NET_THREADS", "17"},
+                                    {"NCCL_SOCKET_FAMILY", "AF_UNIX"}}) {
     const Variable variable(name, value);
     EXPECT_EQ(plugin->init(), Result::invalid_argument) << name;
     EXPECT_EQ(plugin->finalize(), Result::success);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 namespace trigram::tests {
@@ -27,6 +28,13 @@ testing::AssertionResult soon(const std::function<bool()>& is_so) {
   }
   return testing::AssertionFailure() << "not within a minute";
 }
+
+Variable::Variable(const char* name, const char* value) : name_(name) {
+  if (const char* text = std::getenv(name)) before_ = text;
+  setenv(name, value, 1);
+}
+
+Variable::~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
 
 Connected::Connected() : own_(load_plugin(plugin_under_test())), plugin_(own_.get()) {
   EXPECT_EQ(plugin_->init(), Result::success);

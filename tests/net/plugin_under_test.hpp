@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,19 @@ using HandleOfTest = std::array<std::byte, net::abi::handle_bytes>;
 
 /// Calls it again and again, for a minute at most.
 testing::AssertionResult soon(const std::function<bool()>& is_so);
+
+/// A variable of the environment, for a while.
+class Variable {
+ public:
+  Variable(const char* name, const char* value);
+  ~Variable();
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
 
 /// Both ends in this process, with a use of the plugin each.
 class Connected {

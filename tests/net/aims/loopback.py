@@ -8,7 +8,7 @@ import subprocess
 
 # Threads and sockets of a thread. None is the caller's thread alone.
 NUMBERS = ((0, 1), (1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2))
-DESIGNS = {"ours": "ours", **{f"nccl:{threads}x{sockets}": f"nccl:{threads}x{sockets}" for threads, sockets in NUMBERS}, "bagua:2": "bagua:2"}
+DESIGNS = {"ours": "ours", "ours, 1 mover": "ours", **{f"nccl:{threads}x{sockets}": f"nccl:{threads}x{sockets}" for threads, sockets in NUMBERS}, "bagua:2": "bagua:2"}
 
 
 def itself(nccl):
@@ -17,7 +17,9 @@ def itself(nccl):
 
 
 def numbers_of(name):
-    """What NCCL reads of such a name."""
+    """What NCCL, or our plugin, reads of such a name."""
+    if name == "ours, 1 mover":
+        return {"TRIGRAM_NET_THREADS": "1"}
     if not name.startswith("NCCL itself, "):
         return {}
     threads, sockets = name.removeprefix("NCCL itself, ").split("x")
