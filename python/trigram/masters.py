@@ -2,7 +2,7 @@
 
 import collections
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Optional
 
 import torch
@@ -11,6 +11,8 @@ from .parts import Whole
 
 TYPES = torch.bfloat16, torch.float16, torch.float64
 """Beside f32, which needs no master."""
+PIECE = 1 << 16
+"""Elements, or a row, that are computed at once, so that what is in between stays in the cache."""
 
 
 class Mastered(Whole):
@@ -77,7 +79,10 @@ class Mastered(Whole):
     def hand_out(self, home: torch.Tensor) -> None:
         """The parameter is what ranks have made of its master."""
         lead(home, self.memory)
-        self._told = self.memory.clone()
+        if self._told is None:
+            self._told = self.memory.clone()
+        else:
+            self._told.copy_(self.memory)
 
     def forget(self) -> None:
         """Both have been put back to what they were when they agreed."""
@@ -92,6 +97,15 @@ class Mastered(Whole):
         """Nothing: it has memory of its own."""
 
 
+def pieces(*tensors: torch.Tensor) -> Iterable[tuple[torch.Tensor, ...]]:
+    """Of tensors of one shape, some rows at a time."""
+    whole = tensors[0]
+    if whole.numel() <= PIECE:
+        return [tensors]
+    rows = max(1, PIECE * whole.shape[0] // whole.numel())
+    return zip(*(one.split(rows) for one in tensors))
+
+
 def agrees(master: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
     """By element, whether one is the other rounded."""
     wide, narrow = (own, master) if own.element_size() > master.element_size() else (master, own)
@@ -101,16 +115,18 @@ def agrees(master: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
 def follow(master: torch.Tensor, own: torch.Tensor, told: torch.Tensor) -> None:
     """The master moves by what others have made of its tensor since that was `told`, and keeps what rounding hid there, so that averages
     of small differences are not lost; but not where the tensor has become so small that it would show, as loaded from a file."""
-    now = own.float()
-    kept = master - told.float()
-    shows = kept.abs() > torch.finfo(own.dtype).eps / 2 * now.abs()
-    forgotten = agrees(master, told) & ((kept == 0) | shows | kept.isnan())
-    master.copy_(now + kept.masked_fill(forgotten, 0))
+    for mine, theirs, then in pieces(master, own, told):
+        now = theirs.float()
+        kept = mine - then.float()
+        shows = kept.abs() > torch.finfo(own.dtype).eps / 2 * now.abs()
+        forgotten = agrees(mine, then) & ((kept == 0) | shows | kept.isnan())
+        mine.copy_(now + kept.masked_fill(forgotten, 0))
 
 
 def lead(master: torch.Tensor, own: torch.Tensor) -> None:
     """The tensor becomes its master, but where that is as before, which leaves f64 what f32 does not hold."""
-    own.copy_(torch.where(agrees(master, own), own, master.to(own.dtype)))
+    for mine, theirs in pieces(master, own):
+        theirs.copy_(torch.where(agrees(mine, theirs), theirs, mine.to(own.dtype)))
 
 
 def mastered(parts: Sequence[Whole]) -> list[Whole]:

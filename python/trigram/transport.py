@@ -62,6 +62,8 @@ def meeting(seconds: float) -> Iterator[None]:
                            "others reach, or GLOO_SOCKET_IFNAME name its network card") from error
 
 
+NAMES_COME_AGAIN = tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 15)
+"""Torch names a group of some processes after how many there are: the next one after it has gone finds its old addresses in the store."""
 Members = Optional[tuple[int, ...]]
 """Processes that are the ranks of a job, as torch.distributed counts them, in the order of ranks; None: all of them."""
 
@@ -72,6 +74,12 @@ def new_group(seconds: float, members: Members) -> Any:
         if members is None:
             return dist.new_group(backend="gloo", timeout=limit(seconds))
         return dist.new_group(list(members), backend="gloo", timeout=limit(seconds), use_local_synchronization=True)
+
+
+def end_group(group: Any, members: Members) -> None:
+    """But one stays whose name would come again."""
+    if members is None or not NAMES_COME_AGAIN:
+        dist.destroy_process_group(group)
 
 
 class Connections:
@@ -106,7 +114,7 @@ class Connections:
 
     def close(self) -> None:
         for group in self.lanes:
-            dist.destroy_process_group(group)
+            end_group(group, self._members)
 
 
 def place_among(members: Members, seconds: float) -> dict[str, Any]:
@@ -118,7 +126,7 @@ def place_among(members: Members, seconds: float) -> dict[str, Any]:
         with meeting(seconds):
             dist.all_gather_object(hosts, this_host(), group=group)
     finally:
-        dist.destroy_process_group(group)
+        end_group(group, members)
     numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts))}
     is_master = members is None or members[0] == 0
     named = os.environ.get("MASTER_ADDR", platform.node()) if is_master else platform.node()
