@@ -1,5 +1,12 @@
 # What is built where its libraries are found, and the summary of it; each backend looks for its own.
 include(FeatureSummary)
+# MPI is loaded when it is asked for, so that nothing of it is needed here; ranks meet by it too.
+if(CMAKE_DISABLE_FIND_PACKAGE_MPI)
+  set(has_mpi OFF)
+else()
+  set(has_mpi ON)
+endif()
+option(TRIGRAM_MPI "Build what runs on MPI" ${has_mpi})
 # Kernels of GPUs take most of the time of a build, and are of no use where there is none.
 if(EXISTS /dev/nvidiactl)
   set(has_gpu ON)
