@@ -82,12 +82,12 @@ class Checkpoints:
     def _is_whole(self, moment: Moment) -> bool:
         """By the names of its parts."""
         members = self._folder.epoch(moment.epoch)["members"]
-        return all(self._parts(moment, one["number"]).keys() == {STATE, SCRIPT} for one in members)
+        return all(self._parts(moment, one["number"]) for one in members)
 
     def _told(self, moment: Moment, member: Told) -> Optional[Told]:
         """None where a part is not there, or is not what was written."""
         parts = self._parts(moment, member["number"])
-        if parts.keys() != {STATE, SCRIPT}:
+        if not parts:
             return None
         for path in parts.values():
             if digest_of(path.read_bytes()) != path.suffix[1:]:
@@ -98,7 +98,9 @@ class Checkpoints:
                 "moments": [{"moment": list(moment), "digests": digests}]}
 
     def _parts(self, moment: Moment, number: int) -> dict[int, pathlib.Path]:
-        return {int(path.name.split(".")[1]): path for path in self._place(moment).glob(f"{number}.*")}
+        """Both of a member, or none."""
+        found = {int(path.name.split(".")[1]): path for path in self._place(moment).glob(f"{number}.*")}
+        return found if found.keys() == {STATE, SCRIPT} else {}
 
     def _place(self, moment: Moment) -> pathlib.Path:
         return self._path / f"{moment.epoch}-{moment.steps}"
