@@ -74,17 +74,21 @@ class JobMoments:
             return self._lanes()[-1][1]
 
         def ask(what: str, **words: Any) -> Any:
-            library.check(library.library().trigram_lane_ask(lane(), json.dumps({"ask": what} | words).encode()))
+            self._call(library.library().trigram_lane_ask, lane(), json.dumps({"ask": what} | words).encode())
             answer = json.loads(library.reply())
             if what == "wait" or (what == "done" and answer):
                 self._kept.pop(words["number"], None)
             return answer
 
         def perform(group: str, call: Call) -> None:
-            library.check(library.library().trigram_lane_call(lane(), group.encode(), *call.in_c()))
+            self._call(library.library().trigram_lane_call, lane(), group.encode(), *call.in_c())
 
         assert self._setting is not None
         return Worker(self._setting, told, ask, perform, self._begin)
+
+    def _call(self, function: Callable[..., int], *arguments: Any) -> None:
+        """All that hooks ask of the library goes this way, where doubles of GPUs wait for streams."""
+        library.check(function(*arguments))
 
     def _begin(self, body: Callable[[Worker], None]) -> int:
         number = next(self._numbers)
