@@ -10,7 +10,7 @@
 #include "backends/gpu/runtime.hpp"
 #include "backends/process/entered_process.hpp"
 #include "core/lane/all_reduce.hpp"
-#include "core/training/backend_traits.hpp"
+#include "core/registry/backend_traits.hpp"
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
 #include "core/world/nodes_of_ranks.hpp"

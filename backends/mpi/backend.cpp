@@ -7,8 +7,8 @@
 #include "backends/mpi/session.hpp"
 #include "backends/mpi/transport.hpp"
 #include "backends/process/process_backend.hpp"
+#include "core/registry/backend_traits.hpp"
 #include "core/registry/registry.hpp"
-#include "core/training/backend_traits.hpp"
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
 

@@ -8,7 +8,7 @@
 #include "backends/sim/platform/platform_file.hpp"
 #include "backends/sim/ranks.hpp"
 #include "core/lane/all_reduce.hpp"
-#include "core/training/backend_traits.hpp"
+#include "core/registry/backend_traits.hpp"
 #include "core/values/error.hpp"
 #include "core/values/memory.hpp"
 #include "core/values/quoted.hpp"

@@ -8,8 +8,8 @@
 #include "backends/process/entered_process.hpp"
 #include "backends/process/threaded_runtime.hpp"
 #include "backends/threads/transport.hpp"
+#include "core/registry/backend_traits.hpp"
 #include "core/registry/registry.hpp"
-#include "core/training/backend_traits.hpp"
 #include "core/values/error.hpp"
 #include "core/world/nodes_of_ranks.hpp"
 

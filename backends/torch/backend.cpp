@@ -2,8 +2,8 @@
 #include <optional>
 
 #include "backends/torch/transport.hpp"
+#include "core/registry/backend_traits.hpp"
 #include "core/registry/registry.hpp"
-#include "core/training/backend_traits.hpp"
 
 namespace trigram::torch {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/training/member_training.hpp"
+#include "core/members/member_training.hpp"
 #include "experiments/settings/run_config.hpp"
 
 namespace trigram {

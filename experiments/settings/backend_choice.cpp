@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/training/backend_traits.hpp"
+#include "core/registry/backend_traits.hpp"
 #include "core/values/located.hpp"
 #include "core/values/quoted.hpp"
 #include "experiments/settings/cluster.hpp"

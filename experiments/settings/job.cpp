@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "core/training/backend_traits.hpp"
+#include "core/registry/backend_traits.hpp"
 #include "experiments/settings/build_facts.hpp"
 #include "experiments/settings/launcher.hpp"
 

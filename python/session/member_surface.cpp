@@ -2,8 +2,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/members/membership.hpp"
 #include "core/training/handover.hpp"
-#include "core/training/membership.hpp"
 #include "python/session/answer.hpp"
 #include "python/session/session.hpp"
 #include "python/session/surface.hpp"

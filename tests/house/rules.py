@@ -27,6 +27,7 @@ BORDERS = {
                         r"nothing"),
     "core/training": (("core/values", "core/registry", "core/world", "core/device", "core/lane", "core/step", "core/training"),
                       r"nothing"),
+    "core/members": (("core/values", "core/training", "core/members"), r"nothing"),
     "core/foreign": (("core",), r"nlohmann/.*"),
     "core": (("core",), r"nothing"),
     "algorithms": (("core",), r"nothing"),

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/training/membership.hpp"
+#include "core/members/membership.hpp"
 #include "core/training/training.hpp"
 
 namespace trigram {

@@ -1,4 +1,4 @@
-#include "core/training/membership.hpp"
+#include "core/members/membership.hpp"
 
 #include <algorithm>
 #include <charconv>

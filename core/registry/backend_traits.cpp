@@ -1,4 +1,4 @@
-#include "core/training/backend_traits.hpp"
+#include "core/registry/backend_traits.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "core/training/member_training.hpp"
+#include "core/members/member_training.hpp"
 
 #include <algorithm>
 #include <limits>
