@@ -160,8 +160,15 @@ TEST(Handshakes, ArePaidByEachLargeMessageBetweenNodes) {
   expect_relative(duration(node, 2, all_reduce_of(80'000'000)), 2 * (2e-6 + 4e7 / 100e9), tolerance);
 }
 
-TEST(Handshakes, NeedASizeAndExactMessages) {
-  EXPECT_THROW(duration(flat(2, "nic_handshake=2ms,fidelity=fluid"), 2, all_reduce_of(8)), UsageError);
+// A flow that stands for six messages pays for each of them, by its own size.
+TEST(Handshakes, ArePaidByEachLargeMessageOfAFlow) {
+  const std::string cluster = flat(4, "nic_handshake=10us,handshake_size=64KiB,fidelity=fluid");
+  const double bytes = 65536;
+  expect_relative(duration(cluster, 4, all_reduce_of(4 * 65536)), 6 * (alpha + bytes * beta), tolerance);
+  expect_relative(duration(cluster, 4, all_reduce_of(4 * 65792)), 6 * (alpha + 1e-5 + (bytes + 256) * beta), tolerance);
+}
+
+TEST(Handshakes, NeedASize) {
   EXPECT_THROW(duration(flat(2, "handshake_size=1KiB"), 2, all_reduce_of(8)), UsageError);
 }
 

@@ -128,9 +128,6 @@ void Cluster::read_links(Params& params) {
   handshake_size =
       params.get("handshake_size", "64KiB", Unit::bytes, "largest message between nodes that is sent without asking");
   if (nic_handshake == 0) refuse(given(params, {"handshake_size"}), "a cluster without nic_handshake");
-  require(nic_handshake == 0 || !fluid, owner_,
-          ": 'nic_handshake' tells messages by their size ('handshake_size'), which fidelity=fluid does not know; use "
-          "fidelity=exact, or nic_handshake=0");
   read_burst(params);
   read_connections(params);
   nic_per_gpu =

@@ -82,13 +82,14 @@ void Messages::exchange_rounds(std::span<const Transfer> transfers, int rounds) 
     const Platform& platform = member_.simulation.platform();
     const int from = member_.of_world(), to = member_.group->member(transfers.front().peer);
     const double overhead = platform.message_overhead(from, to);
-    const double before_a_round = platform.latency(from, to) + overhead;
+    const double bytes = static_cast<double>(transfers.front().buffer.modelled_bytes()) / rounds;
+    const double later = platform.later_rounds(from, to, bytes, rounds);
     Outstanding outstanding(*this, call.blocked);
     if (overhead > 0) sg::this_actor::sleep_for(overhead);
     start_together(transfers, outstanding, rounds);  // whose oldest is the one that is sent
     while (outstanding.size() > 0) {
       outstanding.finish_oldest();
-      if (rounds > 1 && outstanding.size() == 1) sg::this_actor::sleep_for((rounds - 1) * before_a_round);
+      if (later > 0 && outstanding.size() == 1) sg::this_actor::sleep_for(later);
     }
     outstanding.complete();
     call.blocked.awaits_all();

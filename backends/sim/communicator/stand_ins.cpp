@@ -95,7 +95,8 @@ double StandIns::end_of(const Load& load, const Flow& flow, double begin) const 
     const double last = std::max(alone, (finish - begin - latency) / load.together);
     end = std::max(end + overhead, begin + load.together * overhead + latency + last);
   }
-  return end + (load.rounds - 1) * (latency + overhead);
+  const double bytes = static_cast<double>(load.bytes) / (load.rounds * load.together);
+  return end + platform.later_rounds(load.from, load.to, bytes, load.rounds);
 }
 
 std::vector<StandIn> StandIns::ring_of_first_node(std::int64_t bytes) const {

@@ -37,7 +37,7 @@ Network::Network(const Cluster& cluster, const Platform& platform)
       connections_(cluster.connections),
       wire_(std::max(cluster.nic_bandwidth, cluster.nic_line_rate)),
       unlimited_(!connections_.limit() && cluster.nic_burst == 0),
-      host_takes_time_(cluster.message_overhead > 0) {
+      each_takes_time_(cluster.message_overhead > 0 || cluster.nic_handshake > 0) {
   const TokenBucket::Shape shape{cluster.nic_burst, cluster.nic_bandwidth, cluster.nic_line_rate};
   if (cluster.nic_burst > 0) buckets_.assign(static_cast<std::size_t>(platform.nics()), TokenBucket(shape));
 }

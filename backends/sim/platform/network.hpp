@@ -78,7 +78,7 @@ class Network {
   /// Whether what one flow does stands for others only where each of theirs is admitted too.
   bool remembers() const { return !buckets_.empty() || connections_.starts_slowly(); }
   /// Whether something beside links limits messages between nodes, one by one.
-  bool limits_messages() const { return connections_.limit() || host_takes_time_; }
+  bool limits_messages() const { return connections_.limit() || each_takes_time_; }
 
  private:
   struct Opened {
@@ -96,7 +96,7 @@ class Network {
   Connections connections_;
   double wire_;  ///< the most that a NIC carries, in bytes a second
   bool unlimited_;
-  bool host_takes_time_;
+  bool each_takes_time_;
   std::vector<TokenBucket> buckets_;  ///< by NIC; none where nothing is shaped
   std::unordered_map<std::uint64_t, Opened> opened_;
 };

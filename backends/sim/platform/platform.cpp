@@ -61,7 +61,8 @@ void pay_real_latencies(sg::NetZone* root) {
 Platform::Platform(const Cluster& cluster, int ranks)
     : node_of_rank(cluster.nodes_of(ranks)),
       nic_per_gpu_(cluster.nic_per_gpu),
-      message_overhead_(cluster.message_overhead) {
+      message_overhead_(cluster.message_overhead),
+      has_handshakes_(cluster.nic_handshake > 0) {
   if (cluster.platform.empty()) {
     build(cluster);
   } else {
@@ -190,6 +191,18 @@ double Platform::latency(int from, int to) const {
   double native = 0;
   hosts[static_cast<std::size_t>(from)]->route_to(hosts[static_cast<std::size_t>(to)], links, &native);
   return states_.empty() ? native : route_latency(links, 0);
+}
+
+double Platform::handshake(int from, int to, double bytes) const {
+  if (!has_handshakes_) return 0;
+  std::vector<Link*> links;
+  hosts[static_cast<std::size_t>(from)]->route_to(hosts[static_cast<std::size_t>(to)], links, nullptr);
+  return route_latency(links, bytes) - route_latency(links, 0);
+}
+
+double Platform::later_rounds(int from, int to, double bytes, int rounds) const {
+  const double handshakes = rounds * handshake(from, to, bytes) - handshake(from, to, rounds * bytes);
+  return std::max(0.0, (rounds - 1) * (latency(from, to) + message_overhead(from, to)) + handshakes);
 }
 
 void Platform::apply(const Change& change) {

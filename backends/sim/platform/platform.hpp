@@ -46,6 +46,10 @@ class Platform {
 
   /// Seconds before the first byte from one rank arrives at another, without a handshake.
   double latency(int from, int to) const;
+  /// Seconds that `rounds` messages of `bytes`, one after the other, take beyond what one flow of them all does: each later
+  /// one its latency and the host's time, and handshakes, of which the flow, as one large message, has paid one at most.
+  /// None is below zero: a flow of small messages that is as large as one with a handshake pays up to that much too much.
+  double later_rounds(int from, int to, double bytes, int rounds) const;
   bool between_nodes(int a, int b) const {
     return node_of_rank[static_cast<std::size_t>(a)] != node_of_rank[static_cast<std::size_t>(b)];
   }
@@ -67,6 +71,7 @@ class Platform {
   using Link = simgrid::s4u::Link;
   using Zone = simgrid::s4u::NetZone;
 
+  double handshake(int from, int to, double bytes) const;
   void build(const Cluster& cluster);
   void load(const Cluster& cluster, int ranks);
   bool equalise_latencies(const std::vector<simgrid::s4u::Host*>& ends);
@@ -79,6 +84,7 @@ class Platform {
 
   bool nic_per_gpu_ = false;
   double message_overhead_ = 0;
+  bool has_handshakes_ = false;
   std::deque<LinkState> states_;
   std::vector<std::vector<Link*>> nic_links_;   ///< by node: up and down links
   std::vector<std::vector<Link*>> node_links_;  ///< by rank: up and down links

@@ -6,6 +6,8 @@ import sys
 
 from closed_loop.networks import METHODS
 
+OF_UPDATED_WEIGHTS = {"low_precision_decentralized"}
+
 STUDY = """# Step times of a job that was traced at 200 Mbit/s, on networks that were calibrated.
 [study]
 title = {title}
@@ -35,7 +37,7 @@ def predict(program, model, networks, out):
     clusters = {network: out / f"{network.name}.cfg" for network in networks}
     study = folder / "predicted.cfg"
     study.write_text(STUDY.format(title=f"{model} on two hosts", folder=folder, clusters=" ".join(map(str, clusters.values())),
-                                  rows="".join(f"[row.{row_of(method)}]\nalgorithm = {method}\n\n" for method in METHODS)))
+                                  rows="".join(map(row, METHODS))))
     run(program, "study", study, "--uncertainty", "64", "--plot", "off", "--out", folder / "predicted")
     with open(folder / "predicted/uncertainty.csv") as text:
         ranges = {row["folder"]: row for row in csv.DictReader(text)}
@@ -51,6 +53,12 @@ def predict(program, model, networks, out):
 
 def row_of(method):
     return method.partition(":")[0]
+
+
+def row(method):
+    """PyTorch's optimizers step when all gradients are there, so that what is exchanged of updated weights is beside no backward."""
+    serial = "overlap = off\n" if method in OF_UPDATED_WEIGHTS else ""
+    return f"[row.{row_of(method)}]\nalgorithm = {method}\n{serial}\n"
 
 
 def run(program, *words):
