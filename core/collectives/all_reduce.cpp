@@ -17,8 +17,8 @@ const AllReduce& all_reduce_named(const std::string& spec) {
 }
 
 const AllReduce& Communicator::all_reduce_algorithm() const {
-  static const AllReduce& ring = all_reduce_named("ring");
-  return all_reduce_ != nullptr ? *all_reduce_ : ring;
+  static const AllReduce* const ring = &all_reduce_named("ring");
+  return all_reduce_ != nullptr ? *all_reduce_ : *ring;
 }
 
 }  // namespace trigram

@@ -242,7 +242,7 @@ TEST_F(Uncertain, AStudyDrawsAllRowsAtTheSamePoints) {
   std::istringstream rows(text_of(scratch / "s/uncertainty.csv"));
   std::string line;
   std::getline(rows, line);
-  EXPECT_EQ(line, "folder,row,median,least_68,most_68,least_95,most_95,shares");
+  EXPECT_EQ(line, "folder,row,median,least_68,most_68,least_95,most_95,fastest,shares");
   for (const double load : {0.1, 0.12}) {
     std::getline(rows, line);
     std::istringstream cells(line.substr(line.find(',', line.find(',') + 1) + 1));
@@ -251,6 +251,7 @@ TEST_F(Uncertain, AStudyDrawsAllRowsAtTheSamePoints) {
     EXPECT_NEAR(numbers[0], load, 0.02 * load) << line;
     EXPECT_NEAR(numbers[1], load * std::pow(2, -0.68), 0.02 * load) << line;
     EXPECT_NEAR(numbers[2], load * std::pow(2, 0.68), 0.04 * load) << line;
+    EXPECT_EQ(numbers[5], load == 0.1 ? 1 : 0) << line;
   }
   EXPECT_THAT(text_of(scratch / "s/runs.csv"), HasSubstr(",measure,least_68,most_68,"));
 }

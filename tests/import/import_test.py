@@ -85,6 +85,7 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual(intervals.united([(5, 6), (0, 2), (1, 3), (3, 3)]), [(0, 3), (5, 6)])
         self.assertEqual(intervals.without([(0, 10)], [(1, 2), (4, 11)]), [(0, 1), (2, 4)])
         self.assertEqual(intervals.length([(0, 3), (5, 6)], 2, 5.5), 1.5)
+        self.assertEqual(intervals.shares([(0, 10), (5, 10), (12, 12), (12, 15)]), [7.5, 2.5, 0, 3])
 
     def test_a_ring_is_found_again(self):
         times = [(size, 2 * 7 * 5e-6 + 2 * 7 / 8 * size / 10e9) for size in (1e5, 1e6, 1e8)]

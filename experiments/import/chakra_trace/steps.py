@@ -1,6 +1,7 @@
 """Steps of one rank's graph taken apart, as those of PyTorch's traces: forward, backward, rest, and when each bucket of gradients was ready."""
 
 import dataclasses
+import itertools
 import re
 
 from chakra_trace import schema
@@ -85,8 +86,10 @@ def taken_apart(nodes, times, waited, size_of):
         return (min(max(time, first), last) - first) / (last - first) if last > first else 1.0
 
     buckets = [Ready(node.bytes // 4, "float", share(times[node.id][1])) for node in gradients]
-    transfers = [Transfer(0.0, 0.0, node.microseconds, node.operation, node.bytes, "byte", size_of(node))
-                 for node in nodes if lane_of(node) == NETWORK and node.operation]
+    on_network = [node for node in nodes if lane_of(node) == NETWORK and node.operation]
+    ends = list(itertools.accumulate(node.microseconds for node in on_network))  # one after the other: a duration is that of one alone
+    transfers = [Transfer(at - node.microseconds, at - node.microseconds, at, node.operation, node.bytes, "byte", size_of(node))
+                 for node, at in zip(on_network, ends)]
     seconds = [TO_SECONDS * one for one in (end - begin, first - begin, last - first, end - last)]
     return Step(*seconds, exposed=0, hidden=0, others=0, idle=0, loading=0, buckets=buckets, tensors=[], transfers=transfers)
 

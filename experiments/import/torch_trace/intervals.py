@@ -33,3 +33,15 @@ def without(intervals, others):
 def length(intervals, begin=float("-inf"), end=float("inf")):
     """How long a union is between two times."""
     return sum(max(0.0, min(last, end) - max(first, begin)) for first, last in intervals)
+
+
+def shares(intervals):
+    """How long each would take alone, of such as share one wire evenly while several are on it; in the order given."""
+    own, on, last = [0.0] * len(intervals), set(), 0.0
+    ends = [(end, False, i) for i, (begin, end) in enumerate(intervals) if begin < end]
+    for time, begins, i in sorted(ends + [(intervals[i][0], True, i) for _, _, i in ends]):
+        for one in on:
+            own[one] += (time - last) / len(on)
+        (on.add if begins else on.remove)(i)
+        last = time
+    return own

@@ -5,12 +5,14 @@ import collections
 import dataclasses
 
 from imported import middle
+from torch_trace.intervals import shares
 from unusable import Unusable
 
 
 @dataclasses.dataclass
 class Collective:
-    """One that is repeated in each step, with the seconds that each took on the rank that waited least."""
+    """One that is repeated in each step, with the seconds that each took on the rank that waited least. Of several that ran at once, as gloo's
+    do, each counts for its share of that time: they are on one wire."""
 
     operation: str
     bytes: int
@@ -77,8 +79,8 @@ def transfers_of(steps_of_ranks):
     for steps in steps_of_ranks:
         own = collections.defaultdict(list)
         for step in steps:
-            for one in step.transfers:
-                own[(one.operation, one.bytes, one.group)].append((one.end - one.begin) * 1e-6)
+            for one, alone in zip(step.transfers, shares([(one.begin, one.end) for one in step.transfers])):
+                own[(one.operation, one.bytes, one.group)].append(alone * 1e-6)
         by_rank.append(own)
     found = []
     for key in sorted({key for own in by_rank for key in own}):

@@ -61,23 +61,34 @@ StudyUncertainty::StudyUncertainty(const Study& study, const std::vector<StudyRe
   times_ = uncertain_times(questions, draws);
 }
 
+std::map<std::string, std::vector<std::size_t>> StudyUncertainty::places() const {
+  std::map<std::string, std::vector<std::size_t>> at;
+  for (std::size_t i = 0; i < results_.size(); ++i) at[place_of(study_, *results_[i])].push_back(i);
+  return at;
+}
+
+std::vector<double> StudyUncertainty::chances() const {
+  std::vector<double> all(results_.size(), 1.0);
+  for (const auto& [place, there] : places()) {
+    std::vector<const UncertainTime*> times;
+    for (const std::size_t i : there) times.push_back(&times_[i]);
+    const std::vector<double> least = chances_of_least(times);
+    for (std::size_t i = 0; i < there.size(); ++i) all[there[i]] = least[i];
+  }
+  return all;
+}
+
 std::string StudyUncertainty::table() const {
   if (times_.empty()) return "";
-  std::vector<std::string> places;
-  std::map<std::string, std::vector<std::size_t>> at;
-  for (std::size_t i = 0; i < results_.size(); ++i) {
-    const std::string place = place_of(study_, *results_[i]);
-    if (!at.contains(place)) places.push_back(place);
-    at[place].push_back(i);
-  }
   std::vector<std::vector<std::string>> rows = {{"at", "the probability of each to be the fastest, by draws"}};
-  for (const std::string& place : places) {
-    if (at[place].size() < 2) continue;  // with nobody to be faster than
-    std::vector<const UncertainTime*> times;
-    for (const std::size_t i : at[place]) times.push_back(&times_[i]);
-    const std::vector<double> chances = chances_of_least(times);
+  const std::vector<double> fastest = chances();
+  auto at = places();
+  for (const StudyResult* result : results_) {
+    const std::string place = place_of(study_, *result);
+    const auto there = at.extract(place);
+    if (there.empty() || there.mapped().size() < 2) continue;  // has its line, or nobody to be faster than
     std::vector<std::pair<std::string, double>> named;
-    for (std::size_t i = 0; i < chances.size(); ++i) named.emplace_back(results_[at[place][i]]->point.row, chances[i]);
+    for (const std::size_t i : there.mapped()) named.emplace_back(results_[i]->point.row, fastest[i]);
     rows.push_back({place.empty() ? "all" : place, chances_text(named)});
   }
   const std::string cluster = question_of(*results_.front()).run.at("cluster");
@@ -87,12 +98,14 @@ std::string StudyUncertainty::table() const {
 
 std::string StudyUncertainty::csv() const {
   constexpr int digits = 6;
-  std::string text = "folder,row,median,least_68,most_68,least_95,most_95,shares\n";
+  std::string text = "folder,row,median,least_68,most_68,least_95,most_95,fastest,shares\n";
+  const std::vector<double> fastest = chances();
   for (std::size_t i = 0; i < results_.size(); ++i) {
     const Spread of = times(times_[i].seconds, study_.measure.scale);
     text += trigram::quoted(results_[i]->folder) + "," + trigram::quoted(results_[i]->point.row);
     for (const double value : {of.median, of.of_68.least, of.of_68.most, of.of_95.least, of.of_95.most})
       text += "," + decimal(value, digits);
+    text += "," + decimal(fastest[i], 3);
     std::string shares;
     for (const auto& [key, share] : times_[i].shares)
       shares += (shares.empty() ? "" : " ") + key + "=" + decimal(share, 3);

@@ -18,7 +18,8 @@ class StudyUncertainty {
 
   /// How probable each row is the fastest, a line a combination of swept values, and what makes the ranges wide.
   std::string table() const;
-  /// A line a run: its folder, median and ranges in the study's measure, and the shares of the variance.
+  /// A line a run: its folder, median and ranges in the study's measure, the probability that it is the fastest of
+  /// those with its swept values, and the shares of the variance.
   std::string csv() const;
   /// Ranges in the study's measure by the folder of a run.
   std::map<std::string, Spread> ranges() const;
@@ -26,6 +27,11 @@ class StudyUncertainty {
   DrawnTimes drawn() const;
 
  private:
+  /// Which results have the same swept values.
+  std::map<std::string, std::vector<std::size_t>> places() const;
+  /// How probable each result is the fastest of its place.
+  std::vector<double> chances() const;
+
   const Study& study_;
   std::vector<const StudyResult*> results_;
   std::vector<UncertainTime> times_;  ///< of each result
