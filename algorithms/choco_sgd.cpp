@@ -82,17 +82,11 @@ class ChocoSgd final : public WeightMethod {
     const std::vector<int> peers = topology_->receives_from(group.rank(), 0);
     const std::vector<Shape> vectors(peers.size() + 1, x.shape());
     const Frames frames = Frames::row(group, *codec_on_device_, vectors);
-    const Buffer own = frames[static_cast<int>(peers.size())];
+    const Buffer own = frames.last();
     Key key = vector_key(lane, group, bucket);
     lane.device.weighted_sum(std::array{x, kept.own.view()}, std::array{1.0F, -1.0F}, difference);
     codec_on_device_->encode(lane.device, difference, own, key);
-
-    std::vector<Transfer> transfers;
-    for (std::size_t i = 0; i < peers.size(); ++i) {
-      transfers.push_back(Transfer::send_to(peers[i], own));
-      transfers.push_back(Transfer::receive_from(peers[i], frames[static_cast<int>(i)]));
-    }
-    if (!transfers.empty()) group.exchange(transfers);
+    swap_with_peers(group, peers, frames);
 
     codec_on_device_->decode_add(lane.device, own, 1.0F, kept.own, key);
     for (const auto& [vertex, weight] : row) {

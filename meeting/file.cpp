@@ -1,6 +1,6 @@
 // Ranks that meet in a folder that all of them see.
-#include "meeting/file_store.hpp"
-#include "meeting/store_rendezvous.hpp"
+#include "meeting/store/file_store.hpp"
+#include "meeting/store/store_rendezvous.hpp"
 
 namespace trigram {
 namespace {

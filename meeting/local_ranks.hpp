@@ -5,7 +5,7 @@
 
 #include "core/training/carried_error.hpp"
 #include "meeting/member.hpp"
-#include "meeting/store.hpp"
+#include "meeting/store/store.hpp"
 
 namespace trigram {
 

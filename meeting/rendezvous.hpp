@@ -7,7 +7,7 @@
 
 #include "core/registry/registry.hpp"
 #include "meeting/member.hpp"
-#include "meeting/store.hpp"
+#include "meeting/store/store.hpp"
 #include "processes/host_group.hpp"
 
 namespace trigram {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "meeting/store.hpp"
+#include "meeting/store/store.hpp"
 
 namespace trigram {
 

@@ -2,8 +2,8 @@
 #include <charconv>
 
 #include "core/values/quoted.hpp"
-#include "meeting/store_rendezvous.hpp"
-#include "meeting/tcp_store.hpp"
+#include "meeting/store/store_rendezvous.hpp"
+#include "meeting/store/tcp_store.hpp"
 
 namespace trigram {
 namespace {

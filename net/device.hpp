@@ -1,4 +1,4 @@
-// What NCCL is told of the network.
+// The properties of the network that NCCL asks for.
 #pragma once
 
 namespace trigram::net {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "net/log.hpp"
-#include "net/measure.hpp"
-#include "net/own_thread.hpp"
 #include "net/service.hpp"
+#include "net/stream/measure.hpp"
+#include "net/stream/own_thread.hpp"
 
 namespace trigram::net {
 namespace {

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "net/connection/interfaces.hpp"
 #include "net/device.hpp"
-#include "net/interfaces.hpp"
-#include "net/mover.hpp"
 #include "net/send_comm.hpp"
 #include "net/settings.hpp"
+#include "net/stream/mover.hpp"
 
 namespace trigram::net {
 

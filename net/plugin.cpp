@@ -2,8 +2,8 @@
 
 #include <exception>
 
+#include "net/connection/listener.hpp"
 #include "net/host.hpp"
-#include "net/listener.hpp"
 #include "net/log.hpp"
 #include "net/recv_comm.hpp"
 #include "net/service.hpp"

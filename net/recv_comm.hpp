@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "net/comm.hpp"
-#include "net/inbox.hpp"
 #include "net/settings.hpp"
 #include "net/statistics.hpp"
-#include "net/stream.hpp"
+#include "net/stream/inbox.hpp"
+#include "net/stream/stream.hpp"
 
 namespace trigram::net {
 

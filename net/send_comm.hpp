@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "net/comm.hpp"
-#include "net/handle.hpp"
-#include "net/outlet.hpp"
+#include "net/connection/handle.hpp"
+#include "net/stream/outlet.hpp"
 
 namespace trigram::net {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "net/own_thread.hpp"
 #include "net/statistics.hpp"
+#include "net/stream/own_thread.hpp"
 
 namespace trigram::net {
 namespace {

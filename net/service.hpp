@@ -1,4 +1,4 @@
-// The thread of the plugin that looks after what nobody asks about at the moment.
+// The plugin's background thread, which attends to communicators while no caller is in them.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// Real time: the moment, and the clock of real backends, which evaluation stops.
+// Real time: now, and the clock of real backends, which stops during evaluation.
 #pragma once
 
 #include <chrono>

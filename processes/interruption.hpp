@@ -1,4 +1,4 @@
-// Ctrl-C, or a request to end, noted for whoever has something to leave behind.
+// Ctrl-C, or a request to end, noted for code that must write something before the process ends.
 #pragma once
 
 #include "core/values/error.hpp"

@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "ptx/address_space.hpp"
+#include "ptx/execution/lanes.hpp"
 #include "ptx/grid.hpp"
 #include "ptx/instruction.hpp"
 #include "ptx/kernel.hpp"
-#include "ptx/lanes.hpp"
 #include "ptx/memory.hpp"
 
 namespace trigram::ptx {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/lanes.hpp"
-#include "ptx/schedule.hpp"
+#include "ptx/execution/lanes.hpp"
+#include "ptx/execution/schedule.hpp"
 
 namespace trigram::ptx {
 

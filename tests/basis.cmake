@@ -16,10 +16,12 @@ function(probes_of variable)
   set(${variable} ${patterns} PARENT_SCOPE)
 endfunction()
 # What lanes, RPC and agreements do is what backends/process does on any transport: threads try all of it in worlds of all sizes, and a
-# transport of processes these probes, on three ranks: messages and groups of several lanes, results, and RPC of two lanes at once.
+# transport of processes these probes, on three ranks: messages and groups of several lanes, also where they overtake
+# each other, results, and RPC of two lanes at once.
 set(suites_of_runtime "Everywhere/Lanes*" "Everywhere/Services*" "Everywhere/Agreements*")
 set(probed_of_runtime Lanes.LanesMatchTheirOwnMessagesAndRunBesideTheMainLane Lanes.NodesAndLeadersAreGroupsOfTheirOwn
-                      Lanes.CollectCompletesOnceWithThePartsInRankOrder Services.EverybodyAsksEverybodyAtOnceFromTwoLanes
+                      Lanes.MessagesOfOneAreNotHandedToAnother Lanes.CollectCompletesOnceWithThePartsInRankOrder
+                      Services.EverybodyAsksEverybodyAtOnceFromTwoLanes Services.RepliesToALaneAreNotHandedToAnother
                       Agreements.AreTheSameForAllRanksAtTheSameStep)
 # runtime_on(VARIABLE RANKS): patterns of all of it.
 function(runtime_on variable ranks)

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "backends/mpi/duplicate.hpp"
-#include "backends/mpi/flight.hpp"
-#include "backends/mpi/memory.hpp"
+#include "backends/mpi/messages/flight.hpp"
+#include "backends/mpi/messages/memory.hpp"
+#include "backends/mpi/messages/wait.hpp"
 #include "backends/mpi/session.hpp"
-#include "backends/mpi/wait.hpp"
 #include "backends/mpi/whereabouts.hpp"
 
 namespace trigram::mpi {

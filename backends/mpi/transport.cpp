@@ -1,7 +1,7 @@
 #include "backends/mpi/transport.hpp"
 
 #include "backends/mpi/duplicate.hpp"
-#include "backends/mpi/memory.hpp"
+#include "backends/mpi/messages/memory.hpp"
 #include "backends/mpi/session.hpp"
 #include "backends/mpi/vendor.hpp"
 

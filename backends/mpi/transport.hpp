@@ -3,7 +3,7 @@
 
 #include "backends/mpi/endings.hpp"
 #include "backends/mpi/host_group.hpp"
-#include "backends/mpi/mail.hpp"
+#include "backends/mpi/messages/mail.hpp"
 #include "backends/process/transport.hpp"
 
 namespace trigram::mpi {

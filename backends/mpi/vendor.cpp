@@ -1,8 +1,8 @@
 #include "backends/mpi/vendor.hpp"
 
 #include "backends/mpi/check.hpp"
-#include "backends/mpi/datatype.hpp"
-#include "backends/mpi/packed.hpp"
+#include "backends/mpi/messages/datatype.hpp"
+#include "backends/mpi/messages/packed.hpp"
 #include "core/collectives/reduction.hpp"
 #include "core/lane/real_data.hpp"
 

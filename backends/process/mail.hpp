@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "backends/process/lane_context.hpp"
+#include "backends/process/lanes/lane_context.hpp"
 #include "core/lane/communicator.hpp"
 
 namespace trigram {

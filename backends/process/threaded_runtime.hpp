@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "backends/process/lanes/threaded_lanes.hpp"
 #include "backends/process/message_requests.hpp"
 #include "backends/process/process_runtime.hpp"
-#include "backends/process/threaded_lanes.hpp"
 #include "backends/process/transport.hpp"
 
 namespace trigram {

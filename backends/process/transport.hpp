@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "backends/process/endings.hpp"
-#include "backends/process/lane_context.hpp"
+#include "backends/process/lanes/lane_context.hpp"
 #include "backends/process/mail.hpp"
 #include "core/lane/communicator.hpp"
 #include "core/world/lane_groups.hpp"

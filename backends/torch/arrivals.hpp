@@ -1,4 +1,4 @@
-// Envelopes that have arrived and that nobody has taken.
+// Envelopes that have arrived and wait to be taken.
 #pragma once
 
 #include <condition_variable>

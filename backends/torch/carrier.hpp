@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backends/process/endings.hpp"
-#include "backends/process/lane_context.hpp"
+#include "backends/process/lanes/lane_context.hpp"
 #include "backends/torch/connections.hpp"
 #include "core/lane/communicator.hpp"
 #include "meeting/rendezvous.hpp"

@@ -5,8 +5,8 @@
 
 #include "core/values/error.hpp"
 #include "meeting/secret.hpp"
-#include "meeting/store_rendezvous.hpp"
-#include "meeting/tcp_store.hpp"
+#include "meeting/store/store_rendezvous.hpp"
+#include "meeting/store/tcp_store.hpp"
 
 namespace trigram::torch {
 namespace {

@@ -1,4 +1,4 @@
-// A network of somebody else's: torch.distributed, reached by functions of the Python that loaded this library.
+// A network that another library owns: torch.distributed, reached by functions of the Python that loaded this library.
 #pragma once
 
 #include <cstdint>

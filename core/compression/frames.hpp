@@ -22,6 +22,7 @@ class Frames {
   static std::vector<Frames> rows(Communicator& group, const Codec& codec, std::span<const Vectors> vectors);
 
   const std::vector<Buffer>& all() const { return frames_; }
+  Buffer last() const { return frames_.back(); }
   Buffer operator[](int index) const { return frames_[static_cast<std::size_t>(index)]; }
 
  private:
@@ -30,5 +31,8 @@ class Frames {
 
   std::vector<Buffer> frames_;
 };
+
+/// Sends the last frame to each peer, whose frames come into the others, in their order.
+void swap_with_peers(Communicator& group, std::span<const int> peers, const Frames& frames);
 
 }  // namespace trigram

@@ -6,6 +6,7 @@
 
 #include "core/conformance/hard_vectors.hpp"
 #include "core/device/codec.hpp"
+#include "core/device/on_host.hpp"
 #include "core/values/error.hpp"
 #include "core/values/packing.hpp"
 #include "core/values/random.hpp"
@@ -26,13 +27,6 @@ std::vector<float> vector_of(std::int64_t count, std::uint64_t seed) {
   const Philox philox(Key{.seed = seed});
   std::vector<float> values;
   for (std::int64_t i = 0; i < count; ++i) values.push_back(2 * philox.uniform(static_cast<std::uint64_t>(i)) - 1);
-  return values;
-}
-
-template <class T>
-std::vector<T> on_host(Device& device, Buffer buffer) {
-  std::vector<T> values(static_cast<std::size_t>(buffer.count()));
-  device.download(buffer, std::as_writable_bytes(std::span(values)));
   return values;
 }
 

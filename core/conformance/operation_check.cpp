@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/conformance/operation_inputs.hpp"
+#include "core/device/on_host.hpp"
 #include "core/registry/by_device.hpp"
 #include "core/step/operation.hpp"
 #include "core/values/error.hpp"
@@ -85,11 +86,7 @@ class OperationCheck {
 
   OwnedBuffer allocated(const TensorShape& shape) { return device_.allocate(Shape::of(shape.count(), shape.dtype)); }
   void put(Buffer to, const std::vector<float>& values) { device_.upload(std::as_bytes(std::span(values)), to); }
-  std::vector<float> floats(Buffer from) {
-    std::vector<float> values(static_cast<std::size_t>(from.count()));
-    device_.download(from, std::as_writable_bytes(std::span(values)));
-    return values;
-  }
+  std::vector<float> floats(Buffer from) { return on_host<float>(device_, from); }
   /// What forward wrote, all tensors end to end.
   Bytes written(const std::vector<Buffer>& outputs, const std::vector<Buffer>& saved) {
     Bytes all;

@@ -4,6 +4,8 @@
 #include <bit>
 #include <set>
 
+#include "core/device/on_host.hpp"
+
 namespace trigram {
 namespace {
 
@@ -35,12 +37,9 @@ std::unique_ptr<Communicator> Communicator::split(int color, int key) {
 }
 
 std::vector<std::int64_t> Communicator::all_gather_number(std::int64_t value) {
-  std::vector<std::int64_t> values(static_cast<std::size_t>(size()), value);
-  const OwnedBuffer all = device().allocate(Shape::of(size(), DType::i64));
-  device().upload(std::as_bytes(std::span(values)), all);
+  const OwnedBuffer all = on_device(device(), std::vector(static_cast<std::size_t>(size()), value));
   kind_of(Collective::all_gather).by_exchange(*this, {.collective = Collective::all_gather, .x = all.view()});
-  device().download(all, std::as_writable_bytes(std::span(values)));
-  return values;
+  return on_host<std::int64_t>(device(), all);
 }
 
 Buffer Communicator::scratch(const Shape& shape) {

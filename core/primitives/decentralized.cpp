@@ -48,17 +48,11 @@ void DecentralizedLowPrecision::exchange_differences(Worker& lane, Communicator&
   const std::vector<int> peers = topology_->receives_from(self, 0);
   const std::vector<Shape> vectors(peers.size() + 1, x.shape());
   const Frames frames = Frames::row(group, *codec_, vectors);
-  const Buffer own = frames[static_cast<int>(peers.size())];
+  const Buffer own = frames.last();
   Key key = vector_key(lane, group, bucket_);
   difference(lane, self, peers, x);
   codec_->encode(lane.device, x, own, key);
-
-  std::vector<Transfer> transfers;
-  for (std::size_t i = 0; i < peers.size(); ++i) {
-    transfers.push_back(Transfer::send_to(peers[i], own));
-    transfers.push_back(Transfer::receive_from(peers[i], frames[static_cast<int>(i)]));
-  }
-  if (!transfers.empty()) group.exchange(transfers);
+  swap_with_peers(group, peers, frames);
 
   codec_->decode_add(lane.device, own, 1.0F, self_, key);
   for (std::size_t i = 0; i < peers.size(); ++i) {

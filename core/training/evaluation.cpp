@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/device/on_host.hpp"
 #include "core/values/error.hpp"
 #include "core/values/packing.hpp"
 #include "core/values/units.hpp"
@@ -160,10 +161,7 @@ double worst_accuracy(Device& device, Workload& workload, const std::vector<Part
 
 HostWeights download_weights(Device& device, std::span<const ParameterView> parameters) {
   HostWeights weights;
-  for (const ParameterView& parameter : parameters) {
-    std::vector<float>& host = weights.emplace_back(static_cast<std::size_t>(parameter.weights.count()));
-    device.download(parameter.weights, std::as_writable_bytes(std::span(host)));
-  }
+  for (const ParameterView& parameter : parameters) weights.push_back(on_host<float>(device, parameter.weights));
   return weights;
 }
 

@@ -1,4 +1,4 @@
-// What the lanes of one rank have done by some moment, all together.
+// What all lanes of one rank together have done up to a point in time.
 #pragma once
 
 #include <cstdint>

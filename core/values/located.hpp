@@ -1,4 +1,4 @@
-// Where something wrong stands, said by whoever knows it.
+// The place of an error, added to its message by the code that knows the place.
 #pragma once
 
 #include "core/values/error.hpp"

@@ -6,7 +6,7 @@
 #include "core/values/error.hpp"
 #include "core/values/located.hpp"
 #include "core/values/quoted.hpp"
-#include "experiments/settings/csv_table.hpp"
+#include "experiments/settings/files/csv_table.hpp"
 
 namespace trigram {
 namespace {

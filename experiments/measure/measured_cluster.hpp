@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "experiments/measure/alpha_beta.hpp"
-#include "experiments/measure/codec_probe.hpp"
-#include "experiments/measure/contention_probe.hpp"
-#include "experiments/measure/device_probe.hpp"
-#include "experiments/measure/network_probe.hpp"
-#include "experiments/measure/posted_probe.hpp"
+#include "experiments/measure/probes/codec_probe.hpp"
+#include "experiments/measure/probes/contention_probe.hpp"
+#include "experiments/measure/probes/device_probe.hpp"
+#include "experiments/measure/probes/network_probe.hpp"
+#include "experiments/measure/probes/posted_probe.hpp"
 
 namespace trigram {
 

@@ -14,7 +14,7 @@
 #include "core/values/packing.hpp"
 #include "experiments/measure/bench_time.hpp"
 #include "experiments/measure/median.hpp"
-#include "experiments/measure/message_probe.hpp"
+#include "experiments/measure/probes/message_probe.hpp"
 #include "experiments/program/flags/command_line.hpp"
 #include "experiments/program/flags/uncertainty.hpp"
 #include "experiments/program/tables/tables.hpp"
@@ -127,7 +127,7 @@ using Cells = std::vector<std::vector<std::string>>;
 /// The ends of the ranges that draws give each size, in microseconds.
 void add_ranges(const Settings& given, const BenchFlags& config, Cells& rows) {
   constexpr int jobs = 2;
-  Settings run = layered({{"cluster", run_defaults().at("cluster")}}, given);
+  Settings run = with_cluster(given);
   for (const char* flag :
        {"op", "min-size", "max-size", "factor", "iterations", "out", "uncertainty", "uncertainty-seed"})
     run.erase(flag);

@@ -14,8 +14,8 @@
 #include "experiments/program/flags/subcommand.hpp"
 #include "experiments/program/standard_streams.hpp"
 #include "experiments/settings/build_facts.hpp"
+#include "experiments/settings/files/utf8.hpp"
 #include "experiments/settings/launcher.hpp"
-#include "experiments/settings/utf8.hpp"
 
 namespace trigram {
 namespace {

@@ -10,7 +10,7 @@
 #include "experiments/program/tables/tables.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/record/warnings.hpp"
-#include "experiments/settings/shell_word.hpp"
+#include "experiments/settings/files/shell_word.hpp"
 #include "experiments/settings/system.hpp"
 #include "processes/interruption.hpp"
 

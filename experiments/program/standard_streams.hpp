@@ -1,4 +1,4 @@
-// Standard input and output of the program, which somebody may have closed or filled.
+// Standard input and output of the program, which may be closed or full.
 #pragma once
 
 namespace trigram {

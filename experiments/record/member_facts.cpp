@@ -6,7 +6,7 @@
 
 #include "core/values/located.hpp"
 #include "core/values/quoted.hpp"
-#include "experiments/settings/text_file.hpp"
+#include "experiments/settings/files/text_file.hpp"
 
 namespace trigram {
 namespace {

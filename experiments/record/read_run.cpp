@@ -1,8 +1,8 @@
 // Reads run.json with suspicion: it may be cut, edited, or of another run.
-#include "experiments/record/digest.hpp"
 #include "experiments/record/expenses.hpp"
+#include "experiments/record/resume/digest.hpp"
 #include "experiments/record/run_record.hpp"
-#include "experiments/settings/text_file.hpp"
+#include "experiments/settings/files/text_file.hpp"
 
 namespace trigram {
 namespace {

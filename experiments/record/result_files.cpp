@@ -6,11 +6,11 @@
 #include <sstream>
 #include <vector>
 
-#include "experiments/record/digest.hpp"
 #include "experiments/record/expenses.hpp"
 #include "experiments/record/member_facts.hpp"
 #include "experiments/record/report.hpp"
 #include "experiments/record/report_file.hpp"
+#include "experiments/record/resume/digest.hpp"
 
 namespace trigram {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "experiments/record/stopped_run.hpp"
+#include "experiments/record/resume/stopped_run.hpp"
 #include "experiments/settings/run_config.hpp"
 
 namespace trigram {

@@ -1,4 +1,4 @@
-// What people are told of a run that takes long: what it will take, from its first seconds, and how far it is in a
+// Messages to the user of a long run: what it will take, from its first seconds, and how far it is in a
 // step.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a launcher told this process about its place among those that it started together.
+// This process's place among those that one launcher started together.
 #pragma once
 
 #include <string>

@@ -207,4 +207,9 @@ Settings run_defaults() {
   return defaults;
 }
 
+Settings with_cluster(Settings run) {
+  run.emplace("cluster", run_defaults().at("cluster"));
+  return run;
+}
+
 }  // namespace trigram

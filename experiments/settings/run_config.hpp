@@ -62,5 +62,7 @@ const std::vector<Params::Declared>& run_flags();
 
 /// Their defaults.
 Settings run_defaults();
+/// The same flags with the cluster that is simulated where none is given.
+Settings with_cluster(Settings run);
 
 }  // namespace trigram

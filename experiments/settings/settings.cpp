@@ -4,7 +4,7 @@
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
 #include "core/values/uncertain_value.hpp"
-#include "experiments/settings/config_file.hpp"
+#include "experiments/settings/files/config_file.hpp"
 
 namespace trigram {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/study/run_costs.hpp"
-#include "experiments/study/run_task.hpp"
+#include "experiments/study/runs/run_costs.hpp"
+#include "experiments/study/runs/run_task.hpp"
 
 namespace trigram {
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "experiments/record/run_record.hpp"
-#include "experiments/study/run_pool.hpp"
-#include "experiments/study/selection.hpp"
+#include "experiments/study/comparison/selection.hpp"
+#include "experiments/study/runs/run_pool.hpp"
+#include "experiments/study/runs/unmade_runs.hpp"
 #include "experiments/study/study_calibration.hpp"
 #include "experiments/study/study_run.hpp"
-#include "experiments/study/unmade_runs.hpp"
 
 namespace trigram {
 namespace {

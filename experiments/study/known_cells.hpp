@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <functional>
 
-#include "experiments/study/compare.hpp"
-#include "experiments/study/run_task.hpp"
+#include "experiments/study/comparison/compare.hpp"
+#include "experiments/study/runs/run_task.hpp"
 #include "experiments/study/study.hpp"
 
 namespace trigram {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/study/agreement.hpp"
+#include "experiments/study/comparison/agreement.hpp"
 
 namespace trigram {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/settings/settings.hpp"
-#include "experiments/study/observations.hpp"
+#include "experiments/study/comparison/observations.hpp"
 
 namespace trigram {
 

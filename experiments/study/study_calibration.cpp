@@ -7,7 +7,7 @@
 #include "core/values/error.hpp"
 #include "core/values/located.hpp"
 #include "experiments/fit/fit_words.hpp"
-#include "experiments/study/measured.hpp"
+#include "experiments/study/comparison/measured.hpp"
 
 namespace trigram {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "core/values/error.hpp"
-#include "experiments/study/compare.hpp"
-#include "experiments/study/run_pool.hpp"
+#include "experiments/study/comparison/compare.hpp"
+#include "experiments/study/runs/run_pool.hpp"
 
 namespace trigram {
 

@@ -12,7 +12,7 @@
 #include "experiments/record/expenses.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/settings/grid.hpp"
-#include "experiments/study/goal.hpp"
+#include "experiments/study/comparison/goal.hpp"
 
 namespace trigram {
 namespace {

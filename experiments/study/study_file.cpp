@@ -9,10 +9,10 @@
 #include "core/values/error.hpp"
 #include "core/values/located.hpp"
 #include "core/values/quoted.hpp"
-#include "experiments/settings/config_file.hpp"
+#include "experiments/settings/files/config_file.hpp"
 #include "experiments/settings/grid.hpp"
-#include "experiments/study/curve_view.hpp"
-#include "experiments/study/goal.hpp"
+#include "experiments/study/comparison/curve_view.hpp"
+#include "experiments/study/comparison/goal.hpp"
 #include "experiments/study/study_check.hpp"
 
 namespace trigram {

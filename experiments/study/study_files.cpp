@@ -6,9 +6,9 @@
 #include <set>
 
 #include "core/values/decimal.hpp"
-#include "experiments/study/curve_view.hpp"
-#include "experiments/study/goal.hpp"
-#include "experiments/study/measured.hpp"
+#include "experiments/study/comparison/curve_view.hpp"
+#include "experiments/study/comparison/goal.hpp"
+#include "experiments/study/comparison/measured.hpp"
 
 namespace trigram {
 namespace {

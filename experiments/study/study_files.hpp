@@ -7,7 +7,7 @@
 #include <string>
 
 #include "experiments/fit/spread.hpp"
-#include "experiments/study/run_pool.hpp"
+#include "experiments/study/runs/run_pool.hpp"
 
 namespace trigram {
 

@@ -2,8 +2,8 @@
 
 #include "core/values/error.hpp"
 #include "core/values/located.hpp"
-#include "experiments/record/digest.hpp"
-#include "experiments/settings/shell_word.hpp"
+#include "experiments/record/resume/digest.hpp"
+#include "experiments/settings/files/shell_word.hpp"
 #include "experiments/settings/system.hpp"
 
 namespace trigram {

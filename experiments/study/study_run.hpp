@@ -5,7 +5,7 @@
 #include <string>
 
 #include "experiments/settings/run_config.hpp"
-#include "experiments/study/run_task.hpp"
+#include "experiments/study/runs/run_task.hpp"
 #include "experiments/study/study_point.hpp"
 
 namespace trigram {

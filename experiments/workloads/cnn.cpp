@@ -1,9 +1,9 @@
 // A convolutional network on images, with batch norm or without.
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
-#include "experiments/workloads/classifier.hpp"
-#include "experiments/workloads/convolutional.hpp"
-#include "experiments/workloads/widths.hpp"
+#include "experiments/workloads/networks/classifier.hpp"
+#include "experiments/workloads/networks/convolutional.hpp"
+#include "experiments/workloads/networks/widths.hpp"
 
 namespace trigram {
 namespace {

@@ -1,7 +1,7 @@
 // A multilayer perceptron with ReLU: the smallest network that is not convex.
-#include "experiments/workloads/classifier.hpp"
-#include "experiments/workloads/fully_connected.hpp"
-#include "experiments/workloads/widths.hpp"
+#include "experiments/workloads/networks/classifier.hpp"
+#include "experiments/workloads/networks/fully_connected.hpp"
+#include "experiments/workloads/networks/widths.hpp"
 
 namespace trigram {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
+#include "experiments/workloads/networks/tensor_places.hpp"
 #include "experiments/workloads/profile.hpp"
-#include "experiments/workloads/tensor_places.hpp"
 
 namespace trigram {
 namespace {

@@ -1,6 +1,6 @@
 // Softmax regression: a convex problem on real data.
-#include "experiments/workloads/classifier.hpp"
-#include "experiments/workloads/fully_connected.hpp"
+#include "experiments/workloads/networks/classifier.hpp"
+#include "experiments/workloads/networks/fully_connected.hpp"
 
 namespace trigram {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/values/quoted.hpp"
 #include "experiments/workloads/data/batches.hpp"
 #include "experiments/workloads/data/character_text.hpp"
-#include "experiments/workloads/decoder.hpp"
+#include "experiments/workloads/networks/decoder.hpp"
 
 namespace trigram {
 namespace {

@@ -1,6 +1,6 @@
 #include "ptx/checks/access_history.hpp"
 
-#include "ptx/lanes.hpp"
+#include "ptx/execution/lanes.hpp"
 
 namespace trigram::ptx {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ptx/lanes.hpp"
+#include "ptx/execution/lanes.hpp"
 
 namespace trigram::ptx {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/values/error.hpp"
-#include "ptx/lanes.hpp"
+#include "ptx/execution/lanes.hpp"
 
 namespace trigram::ptx {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ptx/lanes.hpp"
+#include "ptx/execution/lanes.hpp"
 #include "ptx/observer.hpp"
 
 namespace trigram::ptx {

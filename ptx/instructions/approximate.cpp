@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "core/values/error.hpp"
-#include "ptx/instructions/float_values.hpp"
-#include "ptx/lanes.hpp"
+#include "ptx/execution/lanes.hpp"
+#include "ptx/instructions/conversion/float_values.hpp"
 
 namespace trigram::ptx {
 

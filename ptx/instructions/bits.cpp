@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "core/values/error.hpp"
+#include "ptx/execution/lanes.hpp"
 #include "ptx/instructions/choose.hpp"
-#include "ptx/lanes.hpp"
 #include "ptx/reader/texts.hpp"
 
 namespace trigram::ptx {

@@ -3,9 +3,9 @@
 #include <array>
 
 #include "core/values/error.hpp"
+#include "ptx/execution/lanes.hpp"
 #include "ptx/instructions/choose.hpp"
-#include "ptx/instructions/float_values.hpp"
-#include "ptx/lanes.hpp"
+#include "ptx/instructions/conversion/float_values.hpp"
 #include "ptx/reader/texts.hpp"
 
 namespace trigram::ptx {

@@ -1,7 +1,7 @@
 #include "ptx/instructions/control.hpp"
 
 #include "core/values/error.hpp"
-#include "ptx/lanes.hpp"
+#include "ptx/execution/lanes.hpp"
 #include "ptx/reader/texts.hpp"
 #include "ptx/store_buffer.hpp"
 

@@ -7,7 +7,7 @@
 #include "ptx/instructions/bits.hpp"
 #include "ptx/instructions/compare.hpp"
 #include "ptx/instructions/control.hpp"
-#include "ptx/instructions/convert.hpp"
+#include "ptx/instructions/conversion/convert.hpp"
 #include "ptx/instructions/floating.hpp"
 #include "ptx/instructions/integer.hpp"
 #include "ptx/instructions/move.hpp"

@@ -4,11 +4,11 @@
 #include <map>
 
 #include "core/values/error.hpp"
+#include "ptx/execution/lanes.hpp"
 #include "ptx/instructions/approximate.hpp"
 #include "ptx/instructions/choose.hpp"
-#include "ptx/instructions/float_values.hpp"
-#include "ptx/instructions/rounding.hpp"
-#include "ptx/lanes.hpp"
+#include "ptx/instructions/conversion/float_values.hpp"
+#include "ptx/instructions/conversion/rounding.hpp"
 
 namespace trigram::ptx {
 

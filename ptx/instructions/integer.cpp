@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "core/values/error.hpp"
+#include "ptx/execution/lanes.hpp"
 #include "ptx/instructions/choose.hpp"
-#include "ptx/lanes.hpp"
 
 namespace trigram::ptx {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "ptx/address_space.hpp"
-#include "ptx/lanes.hpp"
+#include "ptx/execution/lanes.hpp"
 
 namespace trigram::ptx {
 

@@ -1,8 +1,8 @@
 // Logic and shifts of whole words, lane by lane or for all lanes' predicates at once.
 #include "core/values/error.hpp"
+#include "ptx/execution/lanes.hpp"
 #include "ptx/instructions/bits.hpp"
 #include "ptx/instructions/choose.hpp"
-#include "ptx/lanes.hpp"
 
 namespace trigram::ptx {
 

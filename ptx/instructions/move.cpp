@@ -5,8 +5,8 @@
 
 #include "core/values/error.hpp"
 #include "ptx/address_space.hpp"
+#include "ptx/execution/lanes.hpp"
 #include "ptx/instructions/choose.hpp"
-#include "ptx/lanes.hpp"
 
 namespace trigram::ptx {
 

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "core/values/error.hpp"
+#include "ptx/execution/lanes.hpp"
 #include "ptx/instructions/choose.hpp"
-#include "ptx/lanes.hpp"
 #include "ptx/reader/texts.hpp"
 
 namespace trigram::ptx {

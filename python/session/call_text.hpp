@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "core/foreign/outside_words.hpp"
+#include "core/foreign/foreign_messages.hpp"
 #include "python/session/answer.hpp"
 
 namespace trigram {
 
-/// `text`: what core/foreign/outside_words.hpp says, and "dtype".
+/// `text`: what core/foreign/foreign_messages.hpp says, and "dtype".
 inline GroupCall group_call_of(const char* text, const std::uint64_t* addresses, const std::int64_t* counts,
                                int buffers) {
   const Json given = Json::parse(text);

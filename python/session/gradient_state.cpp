@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/device/on_host.hpp"
 #include "core/values/error.hpp"
 
 namespace trigram {
@@ -60,9 +61,7 @@ void KeptState::visit(const Item& item, const Pack& pack, const Unpack& unpack) 
 
 void FiniteState::visit(const Item&, Buffer x) {
   if (!finite_ || !has_numbers(x)) return;
-  std::vector<float> host(static_cast<std::size_t>(x.count()));
-  device_.download(x, std::as_writable_bytes(std::span(host)));
-  finite_ = std::ranges::all_of(host, [](float number) { return std::isfinite(number); });
+  finite_ = std::ranges::all_of(on_host<float>(device_, x), [](float number) { return std::isfinite(number); });
 }
 
 }  // namespace trigram

@@ -1,9 +1,9 @@
-// An algorithm whose moments are functions of the language that loaded this library, as functions of C.
+// An algorithm whose hooks are functions of the language that loaded this library, as functions of C.
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "core/foreign/outside_words.hpp"
+#include "core/foreign/foreign_messages.hpp"
 #include "python/session/answer.hpp"
 #include "python/session/call_text.hpp"
 #include "python/session/surface.hpp"
@@ -11,30 +11,30 @@
 namespace trigram {
 
 struct LaneOfCaller {
-  OutsideLane& lane;
+  ForeignLane& lane;
   std::string failure = {};
 };
 
 namespace {
 
-class CallersCode final : public OutsideCode {
+class CallersCode final : public ForeignCode {
  public:
   explicit CallersCode(Told told) : told_(told) {}
 
   void open() override { require(told_ != nullptr, "an algorithm of Python is given to with_trigram, as its class"); }
 
-  void moment(OutsideLane& lane, const std::string& name, int bucket) override {
-    run(lane, told_of_moment(lane, name, bucket));
+  void hook(ForeignLane& lane, const std::string& name, int bucket) override {
+    run(lane, message_of_hook(lane, name, bucket));
   }
 
-  void body(OutsideLane& lane, std::int64_t number) override { run(lane, told_of_body(lane, number)); }
+  void task(ForeignLane& lane, std::int64_t number) override { run(lane, message_of_task(lane, number)); }
 
-  void exchange(OutsideLane& lane, int bucket) override { run(lane, told_of_exchange(lane, bucket)); }
+  void exchange(ForeignLane& lane, int bucket) override { run(lane, message_of_exchange(lane, bucket)); }
 
  private:
-  void run(OutsideLane& lane, const Json& told) const {
+  void run(ForeignLane& lane, const Json& message) const {
     LaneOfCaller own{lane};
-    if (told_(&own, told.dump().c_str()) != 0) throw Error(own.failure);
+    if (told_(&own, message.dump().c_str()) != 0) throw Error(own.failure);
   }
 
   Told told_;
@@ -45,7 +45,7 @@ thread_local Told told_next = nullptr;
 
 const Algorithms::Registration registration("python_algorithm", {"an algorithm that is written in Python"},
                                             [](Params& params) {
-                                              return std::make_unique<OutsideAlgorithm>(
+                                              return std::make_unique<ForeignAlgorithm>(
                                                   params, std::make_shared<CallersCode>(told_next));
                                             });
 
@@ -54,7 +54,7 @@ const Algorithms::Registration registration("python_algorithm", {"an algorithm t
 
 using trigram::LaneOfCaller;
 
-void trigram_moments(trigram::Told told) { trigram::told_next = told; }
+void trigram_hooks(trigram::Told told) { trigram::told_next = told; }
 
 int trigram_lane_call(LaneOfCaller* own, const char* group, const char* call, const std::uint64_t* addresses,
                       const std::int64_t* counts, int buffers) {

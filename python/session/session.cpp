@@ -111,7 +111,7 @@ void Session::moment(const Body& body) {
 }
 
 template <class Body>
-void Session::moment_in_turn(const Body& body) {
+void Session::hook_in_turn(const Body& body) {
   moment([&] { in_turn(entered_->runtime(), body); });
 }
 
@@ -147,7 +147,7 @@ std::vector<void*> Session::streams() const {
 }
 
 void Session::adopt(std::vector<ParameterView> memory) {
-  moment_in_turn([&] {
+  hook_in_turn([&] {
     ensure(step_ == nullptr, "'adopt' was called twice; a session has one model, whose memory stays where it is");
     store_.emplace(parameters_, plan_, std::move(memory));
     if (!handed_.empty()) {
@@ -170,11 +170,11 @@ void Session::take_up() {
 }
 
 void Session::share(const Buffer& bytes, int root) {
-  moment_in_turn([&] { worker_->comm.broadcast(bytes, root); });
+  hook_in_turn([&] { worker_->comm.broadcast(bytes, root); });
 }
 
 void Session::sum(const Buffer& numbers) {
-  moment_in_turn([&] { worker_->comm.all_reduce(numbers, ReduceOp::sum); });
+  hook_in_turn([&] { worker_->comm.all_reduce(numbers, ReduceOp::sum); });
 }
 
 void Session::global_weights() {
@@ -233,7 +233,7 @@ void Session::go_on_from(std::span<const std::byte> state) {
 }
 
 void Session::begin(double learning_rate) {
-  moment_in_turn([&] { before_ = sums(); });
+  hook_in_turn([&] { before_ = sums(); });
   exposed_ = 0;
   if (synchronous_) entered_->begin_step(steps_ + 1);
   moment([&] { step().begin(steps_, learning_rate); });

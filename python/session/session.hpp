@@ -41,7 +41,7 @@ class Session {
   /// orders there next follows them. They return once all is ordered: only `state`, `go_on_from` and `finish` wait for
   /// the device, and `end` while more than two steps are under way.
   void follow(void* stream);
-  /// On a device, by lane, the streams on which the code of an OutsideAlgorithm enqueues what it computes there; empty
+  /// On a device, by lane, the streams on which the code of a ForeignAlgorithm enqueues what it computes there; empty
   /// where lanes are threads.
   std::vector<void*> streams() const;
   /// Before `adopt`: what a Handover gives this rank, where the ranks of a job before were others.
@@ -111,7 +111,7 @@ class Session {
   void moment(const Body& body);
   /// One whose body is none of TrainingStep's, which take turns themselves.
   template <class Body>
-  void moment_in_turn(const Body& body);
+  void hook_in_turn(const Body& body);
   void end_with(std::exception_ptr error) noexcept;
   /// Throws Error before `adopt`.
   TrainingStep& step();

@@ -1,4 +1,4 @@
-// Collectives on memory that somebody else owns, for whoever has no training for Trigram to drive.
+// Collectives on memory of the caller's, for programs that do not train by Trigram.
 #pragma once
 
 #include <cstdint>

@@ -98,16 +98,16 @@ class Setting:
     """Of its tensors."""
 
     @staticmethod
-    def of(told: dict[str, Any], place: Place = CPU) -> "Setting":
-        """As `setup` is told."""
+    def of(message: dict[str, Any], place: Place = CPU) -> "Setting":
+        """As the hook `setup` is told of it."""
         types = {name: kind for kind, name in TYPES.items()}
-        return Setting({name: (place[0], place[1]) for name, place in told["groups"].items()}, told["hierarchy"], types[told["gradients"]], place)
+        return Setting({name: (place[0], place[1]) for name, place in message["groups"].items()}, message["hierarchy"], types[message["gradients"]], place)
 
 
 class Worker:
     """One lane of one rank, in one hook: a task gets a Worker of its own."""
 
-    def __init__(self, setting: Setting, told: dict[str, Any], ask: Ask, perform: Callable[[str, Call], None],
+    def __init__(self, setting: Setting, message: dict[str, Any], ask: Ask, perform: Callable[[str, Call], None],
                  begin: "Callable[[Callable[[Worker], None]], int]") -> None:
         self.comm, self.node, self.leaders = (Group(name, setting, perform) for name in ("all", "node", "leaders"))
         self.rank, self.world = setting.groups["all"]
@@ -115,12 +115,12 @@ class Worker:
         """The run's: "none", "leader", "all_nics"."""
         self.gradients = setting.gradients
         """What gradients are rounded to, and full-precision means of them travel as."""
-        self.step: int = told["step"]
+        self.step: int = message["step"]
         """Counts from 0."""
-        self.steps: int = told["steps"]
+        self.steps: int = message["steps"]
         """Of the whole run; 0 where nobody knows."""
-        self.learning_rate: float = told["learning_rate"]
-        self.lane: int = told["lane"]
+        self.learning_rate: float = message["learning_rate"]
+        self.lane: int = message["lane"]
         self._ask, self._begin = ask, begin
 
     def mean(self, x: torch.Tensor) -> torch.Tensor:
@@ -140,10 +140,10 @@ class Worker:
         a chunk. x is float32."""
         return hierarchical(self, x, exchange, weighted)
 
-    def start(self, bucket: Optional[Bucket], body: "Callable[[Worker], None]") -> Pending:
-        """Runs the task `body(worker)` beside the main lane: on the lane of the bucket, or on the one for background methods (None).
-        Bodies of a lane run in order; every rank starts the same. Nobody else touches its tensors until `wait`."""
-        number = self._begin(body)
+    def start(self, bucket: Optional[Bucket], task: "Callable[[Worker], None]") -> Pending:
+        """Runs the task `task(worker)` beside the main lane: on the lane of the bucket, or on the one for background methods (None).
+        Tasks of a lane run in order; every rank starts the same. Nobody else touches its tensors until `wait`."""
+        number = self._begin(task)
         self._ask("start", bucket=-1 if bucket is None else bucket.index, number=number)
         return Pending(self._ask, number)
 
@@ -326,20 +326,20 @@ def spec_of(algorithm: Algorithm) -> str:
     return "python_algorithm:" + ",".join(f"{key}={value}" for key, value in words.items())
 
 
-def tell(algorithm: Algorithm, told: dict[str, Any], worker: Worker, buckets: list[Bucket],
-         bodies: dict[int, Callable[[Worker], None]]) -> None:
+def tell(algorithm: Algorithm, message: dict[str, Any], worker: Worker, buckets: list[Bucket],
+         tasks: dict[int, Callable[[Worker], None]]) -> None:
     """Runs the hook, or the task that was begun."""
     with torch.no_grad():
-        if "body" in told:
-            bodies.pop(told["body"])(worker)
-        elif "exchange" in told:
-            getattr(algorithm, "exchange")(worker, buckets[told["exchange"]])
-        elif told["moment"] == "communicates":
+        if "task" in message:
+            tasks.pop(message["task"])(worker)
+        elif "exchange" in message:
+            getattr(algorithm, "exchange")(worker, buckets[message["exchange"]])
+        elif message["hook"] == "communicates":
             if getattr(algorithm, "communicates")(worker.step):
                 worker._ask("communicates")
-        elif told["moment"] == "setup":
+        elif message["hook"] == "setup":
             algorithm.setup(worker, buckets)
-        elif told["bucket"] >= 0:
-            getattr(algorithm, told["moment"])(worker, buckets[told["bucket"]])
+        elif message["bucket"] >= 0:
+            getattr(algorithm, message["hook"])(worker, buckets[message["bucket"]])
         else:
-            getattr(algorithm, told["moment"])(worker)
+            getattr(algorithm, message["hook"])(worker)

@@ -12,7 +12,7 @@ from . import algorithm as algorithms
 from . import overflow, record, results, tables
 from .bucket_memory import BucketMemory, memory_order
 from .copies import leave_out_job
-from .job_moments import JobMoments
+from .job_hooks import JobHooks
 from .job_steps import BEGUN, FINISH, JobSteps
 from .join import Join
 from .library import works_on_gradients_alone
@@ -47,7 +47,7 @@ class Job(Rank):
         own = [(name, one) for name, one in trained if id(one) in apart]
         self._model, self._optimizers = model, list(optimizers)
         self._algorithm = None if isinstance(algorithm, str) else algorithms.made(algorithm)
-        self._moments = None if self._algorithm is None else JobMoments(self._algorithm)
+        self._hooks = None if self._algorithm is None else JobHooks(self._algorithm)
         parts = parts_of(model, [one for _, one in named])
         self._place = check_model(model, named, parts)
         parts = mastered(parts)
@@ -61,13 +61,13 @@ class Job(Rank):
         tensors = [one.memory for one in parts]
         self._open_session(self._flags, [{"name": name, "count": one.numel(), "dimensions": [one.shape[i] for i in memory_order(one)]}
                                          for (name, _), one in zip(named, tensors)],
-                           loop_updates=bool(self._optimizers), place=self._place, moments=self._moments,
+                           loop_updates=bool(self._optimizers), place=self._place, hooks=self._hooks,
                            members=members_of(model, mesh, self._flags["backend"]))
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
         counts = [one.numel() for one in tensors]
         self._memory = BucketMemory([name for name, _ in named], parts, self._session.order, self._place)
-        if self._moments is not None:
-            self._moments.adopt(self._memory.weights, self._memory.sums, self._place, self._session.streams)
+        if self._hooks is not None:
+            self._hooks.adopt(self._memory.weights, self._memory.sums, self._place, self._session.streams)
         self._steps = JobSteps(self._session, self._place, model, self._memory, [one for _, one in own], self._optimizers)
         self._steps.algorithm = self._flags["algorithm"]
         self._steps.gradients_alone = self._works_on_gradients_alone()

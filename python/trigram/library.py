@@ -12,7 +12,7 @@ from . import program
 from .device import CurrentStream, Place
 
 if TYPE_CHECKING:
-    from .job_moments import JobMoments
+    from .job_hooks import JobHooks
 
 USAGE = 2
 
@@ -61,7 +61,7 @@ def library() -> ctypes.CDLL:
         getattr(loaded, f"trigram_{name}").argtypes = types
     loaded.trigram_reply.restype = text
     loaded.trigram_kept.restype = Handle
-    for name in ("fail", "close", "group_close", "chunk", "moments", "lane_fail", "transport", "kept_bytes", "kept_drop"):
+    for name in ("fail", "close", "group_close", "chunk", "hooks", "lane_fail", "transport", "kept_bytes", "kept_drop"):
         getattr(loaded, f"trigram_{name}").restype = None
     return loaded
 
@@ -82,7 +82,7 @@ def lane_arguments() -> dict[str, list[Any]]:
     """Of what algorithms in Python call."""
     number, text, whole = ctypes.c_int64, ctypes.c_char_p, ctypes.c_int
     call = [Handle, text, text, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number), whole]
-    return {"moments": [ctypes.c_void_p], "lane_call": call, "lane_ask": [Handle, text], "lane_fail": [Handle, text]}
+    return {"hooks": [ctypes.c_void_p], "lane_call": call, "lane_ask": [Handle, text], "lane_fail": [Handle, text]}
 
 
 def optimizer_arguments() -> dict[str, list[Any]]:
@@ -138,7 +138,7 @@ class Session:
     """This process as a rank, until it has finished: the hooks of a step, in their order."""
 
     def __init__(self, flags: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool, place: Place,
-                 ended: Callable[[], None], moments: "Optional[JobMoments]" = None) -> None:
+                 ended: Callable[[], None], hooks: "Optional[JobHooks]" = None) -> None:
         """`place`: where all memory lies that hooks are told of. `ended` is called where a failure has ended the session,
         before that is raised. `hooks`: of an algorithm in Python, whose own errors are raised as they are."""
         self._handle = Handle()
@@ -146,15 +146,15 @@ class Session:
         self._place = place
         self._stream = CurrentStream(place)
         self._ended = ended
-        self._moments = moments
+        self._hooks = hooks
         settings = json.dumps({"flags": flags, "parameters": parameters, "loop_updates": loop_updates} | place.settings)
-        if moments is not None:
-            moments.be_next()
+        if hooks is not None:
+            hooks.be_next()
         try:
             with place.current():
                 check(self._library.trigram_open(settings.encode(), ctypes.byref(self._handle)))
         finally:
-            self._library.trigram_moments(None)
+            self._library.trigram_hooks(None)
         answer = json.loads(reply())
         self.rank: int = answer["rank"]
         self.ranks: int = answer["ranks"]
@@ -165,11 +165,11 @@ class Session:
     def _check(self, status: int) -> None:
         if status != 0 and self._library.trigram_has_ended(self._handle):
             self._ended()
-            if self._moments is not None and self._moments.error is not None:
-                raise self._moments.error
+            if self._hooks is not None and self._hooks.error is not None:
+                raise self._hooks.error
         check(status)
 
-    def _moment(self, function: Callable[..., int], *arguments: Any) -> None:
+    def _hook(self, function: Callable[..., int], *arguments: Any) -> None:
         """Ordered behind what this thread's stream has by now, and before what it is given next."""
         with self._place.current():
             if (stream := self._stream.changed()) is not None:
@@ -178,33 +178,33 @@ class Session:
 
     def adopt(self, weights: list[int], gradients: list[int], counts: list[int]) -> None:
         addresses, lengths = ctypes.c_uint64 * len(counts), ctypes.c_int64 * len(counts)
-        self._moment(self._library.trigram_adopt, addresses(*weights), addresses(*gradients), lengths(*counts), len(counts))
+        self._hook(self._library.trigram_adopt, addresses(*weights), addresses(*gradients), lengths(*counts), len(counts))
 
     def share(self, address: int, count: int, root: int = 0) -> None:
         """The root's bytes."""
-        self._moment(self._library.trigram_share, address, count, root)
+        self._hook(self._library.trigram_share, address, count, root)
 
     def global_weights(self) -> None:
         """Into the model's memory, whose own weights the caller has kept."""
-        self._moment(self._library.trigram_global_weights)
+        self._hook(self._library.trigram_global_weights)
 
     def meet(self) -> None:
-        self._moment(self._library.trigram_meet)
+        self._hook(self._library.trigram_meet)
 
     def sum(self, address: int, count: int) -> None:
-        self._moment(self._library.trigram_sum, address, count)
+        self._hook(self._library.trigram_sum, address, count)
 
     def state(self) -> bytes:
         place, count = ctypes.c_void_p(), ctypes.c_int64()
-        self._moment(self._library.trigram_state, ctypes.byref(place), ctypes.byref(count))
+        self._hook(self._library.trigram_state, ctypes.byref(place), ctypes.byref(count))
         return ctypes.string_at(place, count.value)
 
     def go_on_from(self, state: bytes) -> None:
-        self._moment(self._library.trigram_go_on_from, state, len(state))
+        self._hook(self._library.trigram_go_on_from, state, len(state))
 
     def border(self, kept: Handle) -> None:
         """What other members would go on from, between two steps."""
-        self._moment(self._library.trigram_border, kept)
+        self._hook(self._library.trigram_border, kept)
 
     def take_over(self, handed: Handle) -> None:
         """What members of before have left, before `adopt`."""
@@ -212,36 +212,36 @@ class Session:
 
     def keep(self) -> None:
         """Remembers what the algorithm keeps, before a step."""
-        self._moment(self._library.trigram_keep)
+        self._hook(self._library.trigram_keep)
 
     def go_back(self) -> None:
         """After the step, which then was none to the algorithm."""
-        self._moment(self._library.trigram_go_back)
+        self._hook(self._library.trigram_go_back)
 
     def rescale(self, factor: float) -> None:
         """What the algorithm keeps of gradients, between two steps."""
-        self._moment(self._library.trigram_rescale, factor)
+        self._hook(self._library.trigram_rescale, factor)
 
     def state_is_finite(self) -> bool:
         """Of what the algorithm keeps, between two steps."""
         finite = ctypes.c_int()
-        self._moment(self._library.trigram_state_is_finite, ctypes.byref(finite))
+        self._hook(self._library.trigram_state_is_finite, ctypes.byref(finite))
         return bool(finite.value)
 
     def begin(self, learning_rate: float) -> None:
-        self._moment(self._library.trigram_begin, learning_rate)
+        self._hook(self._library.trigram_begin, learning_rate)
 
     def tensor_ready(self, parameter: int) -> None:
-        self._moment(self._library.trigram_tensor_ready, parameter)
+        self._hook(self._library.trigram_tensor_ready, parameter)
 
     def gradients_end(self) -> None:
-        self._moment(self._library.trigram_gradients_end)
+        self._hook(self._library.trigram_gradients_end)
 
     def end(self) -> None:
-        self._moment(self._library.trigram_end)
+        self._hook(self._library.trigram_end)
 
     def finish(self) -> None:
-        self._moment(self._library.trigram_finish)
+        self._hook(self._library.trigram_finish)
 
     def rows(self) -> list[dict[str, Any]]:
         self._check(self._library.trigram_rows(self._handle))

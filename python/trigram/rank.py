@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 from . import launcher, program, record, tables, transport
 from .device import Place
-from .job_moments import JobMoments
+from .job_hooks import JobHooks
 from .library import Session
 from .recording import Recording
 
@@ -43,9 +43,9 @@ class Rank:
         return texts | {"algorithm": algorithm, "backend": launcher.backend_of(flags.get("backend"), place)}
 
     def _open_session(self, settings: dict[str, str], parameters: list[dict[str, Any]], loop_updates: bool, place: Place,
-                      moments: Optional[JobMoments] = None, members: transport.Members = None) -> None:
+                      hooks: Optional[JobHooks] = None, members: transport.Members = None) -> None:
         transport.offer(settings["backend"], members)
-        self._session = Session(settings, parameters, loop_updates, place, ended=self._leave, moments=moments)
+        self._session = Session(settings, parameters, loop_updates, place, ended=self._leave, hooks=hooks)
         self.rank, self.ranks = self._session.rank, self._session.ranks
         self._recording = Recording(self._session, place)
         live[self] = None

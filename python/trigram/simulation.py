@@ -25,7 +25,7 @@ from .recording import numbers_of
 from .simulated_comm import ModelThread, SimulatedCommunicator, alike
 from .simulated_lane import Asked
 from .simulated_line import Line
-from .simulated_moments import SimulatedMoments
+from .simulated_hooks import SimulatedHooks
 from .simulated_rank import SimulatedRank, trained, trained_alone
 
 Make = Callable[[], torch.nn.Module]
@@ -76,7 +76,7 @@ class Server:
         self._named = shapes_of(first)
         self.shared = Shared(sum(one.numel() for _, one in named))
         self._has_algorithm = algorithm is not None
-        self._moments = SimulatedMoments(algorithm, self.shared.bucket_weights, self.shared.bucket_gradients)
+        self._hooks = SimulatedHooks(algorithm, self.shared.bucket_weights, self.shared.bucket_gradients)
         self._initial = torch.cat([one.detach().reshape(-1) for _, one in named])
         self._first = SimulatedRank(first, thread, self.shared.weights, self.shared.gradients, optimizer, accumulate)
         self._buffers = {0: self._first.buffers()}  # rank 0's at the begin of the last steps
@@ -115,8 +115,8 @@ class Server:
     def answer(self, question: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], bytes]:
         """With the bytes that come with either."""
         asked = question.pop("ask")
-        if asked == "moment":
-            return self._moment(question.pop("rank"), question)
+        if asked == "hook":
+            return self._hook(question.pop("rank"), question)
         if asked == "gradients":
             return self._gradients(**question)
         if asked == "go_on_with_gradients":
@@ -128,19 +128,19 @@ class Server:
 
     def end(self) -> None:
         """Nothing of the algorithm or of a model runs when it returns."""
-        self._moments.end()
+        self._hooks.end()
         for one in self._ranks.values():
             one.end()
 
-    def _moment(self, rank: int, told: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        moment = told.get("moment", "a task")
-        self.where = f"in {moment} of rank {rank}" + ("" if moment == "setup" else f" in step {told['step']}")
+    def _hook(self, rank: int, told: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        hook = told.get("hook", "a task")
+        self.where = f"in {hook} of rank {rank}" + ("" if hook == "setup" else f" in step {told['step']}")
         with self._rank(rank).own_random_numbers():
-            return self._moments.begin(rank, told, None if self._line.others_serve else functools.partial(self._serve_others, rank, told["lane"]))
+            return self._hooks.begin(rank, told, None if self._line.others_serve else functools.partial(self._serve_others, rank, told["lane"]))
 
     def _go_on(self, rank: int, lane: int, answer: Any, payload: bytes) -> tuple[dict[str, Any], bytes]:
         with self._rank(rank).own_random_numbers():
-            return self._moments.go_on(rank, lane, answer, payload)
+            return self._hooks.go_on(rank, lane, answer, payload)
 
     def describe(self) -> dict[str, Any]:
         return {"description": self._first.name, "local_batch": self._samples, "accumulate": self._accumulate, "has_algorithm": self._has_algorithm, "keeps_state": self.keeps_state,

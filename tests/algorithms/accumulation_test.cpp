@@ -31,7 +31,7 @@ TrainingOptions accumulating(const std::string& algorithm, int micro_batches, st
 // Three steps of four micro-batches: means 2.5, 6.5 and 10.5.
 TEST(Accumulation, StepsAlongTheMeanOverMicroBatches) {
   for (const char* algorithm : {"all_reduce", "local_sgd:every=1", "decentralized", "push_pull"}) {
-    for (const std::vector<float>& weights : final_weights(train_on(threads(2), 4, accumulating(algorithm, 4, 3)))) {
+    for (const std::vector<float>& weights : weights_of(train_on(threads(2), 4, accumulating(algorithm, 4, 3)))) {
       EXPECT_THAT(weights, ::testing::Each(::testing::FloatNear(-(2.5F + 6.5F + 10.5F) / 8, 1e-5F))) << algorithm;
     }
   }
@@ -67,7 +67,7 @@ TEST(Accumulation, GoesOnFromACheckpoint) {
   const Training whole = train_on(threads(2), 4, options);
   const Training half = whole;  // its reports hold what ranks had after step 2
   options.checkpoint.load = [&half](int rank) { return half.ranks[static_cast<std::size_t>(rank)].state; };
-  EXPECT_EQ(final_weights(train_on(threads(2), 4, options)), final_weights(whole));
+  EXPECT_EQ(weights_of(train_on(threads(2), 4, options)), weights_of(whole));
 }
 
 TEST(Accumulation, RefusesNumbersThatCannotBe) {

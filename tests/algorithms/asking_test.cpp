@@ -114,7 +114,7 @@ TEST_F(Stragglers, AServerThatIsSlowSlowsEverybody) {
 TEST_F(Stragglers, AreTheSameInTwoRuns) {
   for (const char* algorithm : {"ad_psgd", "moniqua", "parameter_server:servers=2,staleness=1"}) {
     const Training one = train(algorithm, ",slow=1:4"), other = train(algorithm, ",slow=1:4");
-    EXPECT_EQ(final_weights(one), final_weights(other)) << algorithm;
+    EXPECT_EQ(weights_of(one), weights_of(other)) << algorithm;
     for (std::size_t rank = 0; rank < ranks; ++rank)
       EXPECT_EQ(one.ranks[rank].training_seconds, other.ranks[rank].training_seconds) << algorithm;
   }

@@ -82,10 +82,10 @@ TEST_P(EveryOptimizer, GoesOnOnAnotherNumberOfRanks) {
   play_gradients(gradient_of_all);
   TrainingOptions options = of("all_reduce", "scripted");
   options.optimizer = GetParam();
-  const auto one = final_weights(train_on(threads(2), 1, options));
+  const auto one = weights_of(train_on(threads(2), 1, options));
   for (const auto& [before, after] : {std::pair(4, 2), {2, 4}, {4, 1}}) {
     const Training rest = on_other_ranks(options, after, train_on(threads(2), before, options));
-    const auto weights = final_weights(rest);
+    const auto weights = weights_of(rest);
     ASSERT_EQ(weights.size(), static_cast<std::size_t>(after));
     for (const auto& rank : weights) EXPECT_EQ(rank, one[0]) << before << " to " << after;
   }
@@ -167,7 +167,7 @@ TEST(CheckpointsOfOtherRanks, GoOnFromWhatAllHaveInCommon) {
   options.learning_rate = 0.125;
   for (const auto& [before, after] : {std::pair(4, 2), {2, 4}}) {
     const Training rest = on_other_ranks(options, after, train_on(threads(2), before, options));
-    const auto weights = final_weights(rest);
+    const auto weights = weights_of(rest);
     for (std::int64_t element = 0; element < 19; ++element) {
       float expected = 0;
       for (std::int64_t step = 0; step < 2 * half; ++step) {
@@ -195,7 +195,7 @@ TEST(CheckpointsOfOtherRanks, KeepTheMeanOfWhatRanksHoldDifferently) {
   options.learning_rate = 0.125;
   const Training then = train_on(threads(2), 4, options);
   for (const int ranks : {2, 8}) {
-    const auto weights = final_weights(on_other_ranks(options, ranks, then));
+    const auto weights = weights_of(on_other_ranks(options, ranks, then));
     EXPECT_NE(weights.front(), weights.back()) << ranks;
     double mean = 0, expected = 0;
     for (const auto& rank : weights) mean += static_cast<double>(rank[0]) / ranks;

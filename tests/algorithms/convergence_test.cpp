@@ -24,7 +24,7 @@ TrainingOptions quadratic(const std::string& algorithm, std::int64_t steps) {
 
 /// Mean weights over ranks after `steps`; weights start at 0.
 std::vector<double> mean_after(const std::string& algorithm, std::int64_t steps) {
-  return mean_over_ranks(final_weights(train_on(threads(2), ranks, quadratic(algorithm, steps))));
+  return mean_over_ranks(weights_of(train_on(threads(2), ranks, quadratic(algorithm, steps))));
 }
 
 class LinearRecurrence : public ::testing::TestWithParam<const char*> {};
@@ -68,7 +68,7 @@ Distance from_optimum(const std::string& algorithm, double learning_rate) {
   TrainingOptions options = scripted(algorithm, 600);
   options.evaluate_every = 0;
   options.learning_rate = learning_rate;
-  const auto weights = final_weights(train_on(threads(2), many, options));
+  const auto weights = weights_of(train_on(threads(2), many, options));
   Distance distance;
   distance.of_mean = std::abs(mean_over_ranks(weights)[0] - 35);
   for (const std::vector<float>& rank : weights)

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/device/codec.hpp"
+#include "core/device/on_host.hpp"
 #include "core/primitives/centralized.hpp"
 #include "core/values/error.hpp"
 #include "tests/algorithms/script.hpp"
@@ -19,12 +20,6 @@ constexpr int steps = 20;
 float input(std::int64_t step, int rank, std::int64_t element) {
   return static_cast<float>(
       std::sin(1.3 * static_cast<double>(step) + 2.1 * rank + 0.37 * static_cast<double>(element * element)));
-}
-
-std::vector<float> downloaded(Device& device, Buffer buffer) {
-  std::vector<float> host(static_cast<std::size_t>(buffer.count()));
-  device.download(buffer, std::as_writable_bytes(std::span(host)));
-  return host;
 }
 
 /// Halves every five steps, as a schedule may.
@@ -58,7 +53,7 @@ Ledger run_scatter_reduce(const std::string& codec_spec, int ranks, bool error_f
         host[static_cast<std::size_t>(i)] = input(worker.step, worker.rank(), i);
       worker.device.upload(std::as_bytes(std::span(host)), x);
       primitive.average(worker, x);
-      const std::vector<float> out = downloaded(worker.device, x);
+      const std::vector<float> out = on_host<float>(worker.device, x);
       const std::lock_guard lock(mutex);
       for (std::size_t i = 0; i < out.size(); ++i) {
         ledger.in[i] += worker.learning_rate * host[i] / static_cast<double>(ranks);
@@ -66,8 +61,8 @@ Ledger run_scatter_reduce(const std::string& codec_spec, int ranks, bool error_f
       }
     }
     if (error_feedback) {
-      const std::vector<float> delta = downloaded(worker.device, primitive.worker_residual());
-      const std::vector<float> epsilon = downloaded(worker.device, primitive.server_residual());
+      const std::vector<float> delta = on_host<float>(worker.device, primitive.worker_residual());
+      const std::vector<float> epsilon = on_host<float>(worker.device, primitive.server_residual());
       const std::lock_guard lock(mutex);
       for (std::size_t i = 0; i < delta.size(); ++i) ledger.residual[i] += worker.learning_rate * delta[i] / ranks;
       const auto begin = static_cast<std::size_t>(chunk_begin(elements, ranks, worker.rank()));

@@ -29,7 +29,7 @@ TrainingOptions options_with(const std::string& algorithm, DType gradients, std:
 /// The weight that all elements of all ranks have after one step of 1/8.
 float weight_after_a_step(const std::string& algorithm, DType gradients, const Gradient& of_rank) {
   play_constant(of_rank);
-  const auto weights = final_weights(train_on(threads(1), 2, options_with(algorithm, gradients, 1)));
+  const auto weights = weights_of(train_on(threads(1), 2, options_with(algorithm, gradients, 1)));
   for (const std::vector<float>& of_one : weights) {
     for (const float weight : of_one) EXPECT_EQ(weight, weights[0][0]) << algorithm;
   }

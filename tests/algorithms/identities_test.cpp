@@ -37,7 +37,7 @@ std::vector<std::vector<float>> weights_after(const std::string& algorithm, int 
   options.evaluate_every = 0;
   options.optimizer = optimizer;
   options.relaxation.overlap = overlap;
-  return final_weights(train_on(threads(2), ranks, options));
+  return weights_of(train_on(threads(2), ranks, options));
 }
 
 void expect_near(const std::vector<std::vector<float>>& a, const std::vector<std::vector<float>>& b, double relative) {
@@ -70,7 +70,7 @@ TEST_P(Identities, QsgdIsByteGradWithItsCodec) {
     const Training own = run(parameters.empty() ? "qsgd" : "qsgd:error_feedback=on," + parameters);
     const Training same =
         run(parameters.empty() ? "bytegrad:codec=qsgd" : "bytegrad:error_feedback=on,codec=(qsgd:" + parameters + ")");
-    EXPECT_EQ(final_weights(own), final_weights(same)) << parameters;
+    EXPECT_EQ(weights_of(own), weights_of(same)) << parameters;
     for (std::size_t rank = 0; rank < own.ranks.size(); ++rank)
       EXPECT_EQ(own.ranks[rank].sent, same.ranks[rank].sent) << parameters;
   }

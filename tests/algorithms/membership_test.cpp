@@ -75,7 +75,7 @@ TEST_P(EveryMethod, HasTheSameWeightsSimulatedAndOnThreads) {
   if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
   const MemberTraining real = train(threads(2), GetParam()), simulated = train(simulator(2), GetParam());
   ASSERT_EQ(real.training.ranks.size(), 4U);
-  EXPECT_EQ(final_weights(real.training), final_weights(simulated.training));
+  EXPECT_EQ(weights_of(real.training), weights_of(simulated.training));
   for (const MemberTraining* one : {&real, &simulated}) {
     const RankReport& first = one->training.ranks.front();
     ASSERT_EQ(first.steps.size(), static_cast<std::size_t>(steps)) << "rank 0 was somebody else at first";

@@ -93,7 +93,7 @@ class Moments : public ::testing::Test {
     options.schedule = schedule_;
     options.steps = steps_;
     const Training training = train_on(threads(1), 1, options);
-    weights_ = final_weights(training);
+    weights_ = weights_of(training);
     recorded_ = training.ranks[0].recorded;
     return moments();
   }

@@ -27,7 +27,7 @@ std::vector<std::vector<float>> weights_after(const std::string& algorithm, int 
   play(script);
   TrainingOptions options = scripted(algorithm, steps);
   options.evaluate_every = 0;
-  return final_weights(train_on("sim:nodes=6,gpus_per_node=1", ranks, options));
+  return weights_of(train_on("sim:nodes=6,gpus_per_node=1", ranks, options));
 }
 
 /// Multiples of 2^-9, so that with the learning rate 1/8 weights stay on a grid of 2^-12, where every sum is exact.

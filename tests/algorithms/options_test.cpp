@@ -77,7 +77,7 @@ TEST_P(OptionTable, CellRunsAtItsDeclaredCostOrIsRefusedWithAReason) {
   }
   const bool centralized = algorithm->trigram().centrality == Trigram::Centrality::centralized;
   if (centralized && algorithm->invariants({}).replicas != Invariants::Replicas::free) {
-    const auto weights = final_weights(training);
+    const auto weights = weights_of(training);
     for (const auto& one : weights) EXPECT_EQ(one, weights.front());
   }
 }
@@ -120,8 +120,8 @@ TEST_P(HierarchyOf, BitsDoNotDependOnOverlapInsideHierarchies) {
   if (!algorithm->deterministic()) GTEST_SKIP() << "depends on timing";
   for (const Hierarchy hierarchy : {Hierarchy::leader, Hierarchy::all_nics}) {
     if (!refusal(*algorithm, true, hierarchy).empty()) continue;
-    EXPECT_EQ(final_weights(train_on(threads(4), 8, relaxed(GetParam(), true, hierarchy))),
-              final_weights(train_on(threads(4), 8, relaxed(GetParam(), false, hierarchy))));
+    EXPECT_EQ(weights_of(train_on(threads(4), 8, relaxed(GetParam(), true, hierarchy))),
+              weights_of(train_on(threads(4), 8, relaxed(GetParam(), false, hierarchy))));
   }
 }
 
@@ -154,9 +154,9 @@ TEST(LongBuckets, OfOddSizesSendWhatIsDeclaredAndLeaveReplicasAlike) {
 TEST(Hierarchies, FullPrecisionMeansAgreeWithTheFlatOne) {
   play_rough_gradients();
   for (const char* name : {"all_reduce", "local_sgd:every=2"}) {
-    const auto flat = final_weights(train_on(threads(4), 8, relaxed(name, true, Hierarchy::none)));
+    const auto flat = weights_of(train_on(threads(4), 8, relaxed(name, true, Hierarchy::none)));
     for (const Hierarchy hierarchy : {Hierarchy::leader, Hierarchy::all_nics}) {
-      const auto nested = final_weights(train_on(threads(4), 8, relaxed(name, true, hierarchy)));
+      const auto nested = weights_of(train_on(threads(4), 8, relaxed(name, true, hierarchy)));
       for (std::size_t i = 0; i < flat[0].size(); ++i) EXPECT_NEAR(nested[0][i], flat[0][i], 1e-6);
     }
   }
@@ -178,7 +178,7 @@ TEST(Hierarchies, GoByChunksInEveryFullPrecisionMean) {
         };
         const Training whole = train(1), chunked = train(3);
         if (!Algorithms::make(name)->deterministic()) continue;
-        const auto expected = final_weights(whole), found = final_weights(chunked);
+        const auto expected = weights_of(whole), found = weights_of(chunked);
         for (std::size_t i = 0; i < found[0].size(); ++i) EXPECT_NEAR(found[0][i], expected[0][i], 1e-5) << name;
         for (const auto& one : found) EXPECT_EQ(one, found.front()) << name;
       }
@@ -197,7 +197,7 @@ TEST(Hierarchies, ADecentralizedNodeIsOneVertex) {
   for (const Hierarchy hierarchy : {Hierarchy::leader, Hierarchy::all_nics}) {
     TrainingOptions options = relaxed("decentralized:topology=ring", true, hierarchy);
     options.steps = 2;
-    const auto weights = final_weights(train_on(threads(2), 8, options));
+    const auto weights = weights_of(train_on(threads(2), 8, options));
     for (int node = 0; node < 4; ++node) {
       // Vertex v holds −(8·(2v + ½) + e)/8; a ring's third of its own and both neighbours' values.
       double mean = 0;

@@ -41,7 +41,7 @@ std::vector<std::vector<float>> trained(const std::string& algorithm, int ranks,
   TrainingOptions options = scripted(algorithm, steps);
   options.buckets.bytes = 1 << 20;
   options.relaxation.seed = seed;
-  return final_weights(train_on(threads(2), ranks, options));
+  return weights_of(train_on(threads(2), ranks, options));
 }
 
 /// One matrix of the bucket, on all ranks; all row-major.

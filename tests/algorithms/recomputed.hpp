@@ -122,7 +122,7 @@ inline std::vector<std::vector<float>> trained(const std::string& algorithm, int
   TrainingOptions options = scripted(algorithm, steps);
   options.evaluate_every = 0;
   options.buckets.bytes = bucket_bytes;
-  return final_weights(train_on(threads(2), ranks, options));
+  return weights_of(train_on(threads(2), ranks, options));
 }
 
 inline void expect_recomputed(const std::vector<std::vector<float>>& trained, const Vectors& recomputed,

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/device/on_host.hpp"
 #include "core/step/workload.hpp"
 #include "core/values/error.hpp"
 #include "tests/algorithms/script.hpp"
@@ -56,10 +57,7 @@ class ScriptedWorkload final : public Workload {
     }
     worker.device.charge_seconds(script.layer_seconds * static_cast<double>(views_.size()));
     seen_.clear();
-    for (const ParameterView& view : views_) {
-      std::vector<float>& host = seen_.emplace_back(static_cast<std::size_t>(view.weights.count()));
-      worker.device.download(view.weights, std::as_writable_bytes(std::span(host)));
-    }
+    for (const ParameterView& view : views_) seen_.push_back(on_host<float>(worker.device, view.weights));
   }
 
   void backward(Worker& worker, int layer) override {

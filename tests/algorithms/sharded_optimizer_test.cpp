@@ -40,7 +40,7 @@ std::vector<std::vector<float>> weights_after(
   options.workload = workload;
   options.evaluate_every = 0;
   options.optimizer = optimizer;
-  return final_weights(train_on(threads(2), ranks, options));
+  return weights_of(train_on(threads(2), ranks, options));
 }
 
 class ShardedState : public ::testing::TestWithParam<int> {

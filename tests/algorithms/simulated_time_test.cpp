@@ -113,7 +113,7 @@ TEST(MeasuredSteps, IncludeTheUpdateThatAnAlgorithmMakesItself) {
                                                      [](Params&) { return std::make_unique<OwnUpdate>(); });
   const Training own = on_a_measured_step("own_update", 2), plain = on_a_measured_step("all_reduce", 2);
   EXPECT_EQ(own.ranks[0].training_seconds, plain.ranks[0].training_seconds);
-  EXPECT_EQ(final_weights(own), final_weights(plain));
+  EXPECT_EQ(weights_of(own), weights_of(plain));
 }
 
 TEST(AGroupOfOne, PaysForNoCodecAndLosesNothing) {
@@ -124,14 +124,14 @@ TEST(AGroupOfOne, PaysForNoCodecAndLosesNothing) {
        {"bytegrad", "bytegrad:error_feedback=on", "qsgd", "low_precision_decentralized"}) {
     const Training coded = on_a_measured_step(algorithm, 1);
     EXPECT_EQ(coded.ranks[0].training_seconds, alone.ranks[0].training_seconds) << algorithm;
-    EXPECT_EQ(final_weights(coded), final_weights(alone)) << algorithm;
+    EXPECT_EQ(weights_of(coded), weights_of(alone)) << algorithm;
     EXPECT_EQ(coded.ranks[0].steps.back().encode_s + coded.ranks[0].steps.back().decode_s, 0) << algorithm;
   }
   // One node is one server: with a leader nothing is encoded either.
   const Training node = on_a_measured_step("all_reduce", 3, Hierarchy::leader);
   const Training coded = on_a_measured_step("bytegrad", 3, Hierarchy::leader);
   EXPECT_EQ(coded.ranks[0].training_seconds, node.ranks[0].training_seconds);
-  EXPECT_EQ(final_weights(coded), final_weights(node));
+  EXPECT_EQ(weights_of(coded), weights_of(node));
 }
 
 // Rank 0 takes 2 s a step and rank 1, four times slower, 8 s; every step takes 1/8 off the only weight of each.

@@ -48,7 +48,7 @@ std::vector<float> trained(const std::string& algorithm, std::int64_t steps, std
   TrainingOptions options = scripted(algorithm, steps);
   options.evaluate_every = 0;
   options.buckets.alignment = alignment;
-  const auto weights = final_weights(train_on(threads(2), ranks, options));
+  const auto weights = weights_of(train_on(threads(2), ranks, options));
   for (const auto& other : weights) EXPECT_EQ(other, weights[0]);
   return weights[0];
 }

@@ -62,7 +62,7 @@ TEST(ReferenceVectors, ByteGradIsBaguasScatterReduce) {
     const int ranks = one.at("nranks");
     const bool average = one.at("average");
     const TrainingOptions options = play_gradients({inputs}, std::vector<float>(expected.size(), 0.0F), "bytegrad");
-    for (const auto& weights : final_weights(train_on(threads(ranks), ranks, options))) {
+    for (const auto& weights : weights_of(train_on(threads(ranks), ranks, options))) {
       for (std::size_t i = 0; i < expected.size(); ++i) {
         // Ours is always the mean. A level of these chunks is worth at least 4e-4: none may differ.
         const double output = -weights[i] * (average ? 1.0 : ranks);
@@ -85,8 +85,8 @@ TEST(ReferenceVectors, DecentralizedIsBaguasForEveryPeerSelectionAndInterval) {
     options.learning_rate = one.at("lr");
     for (const json& step : one.at("trace")) {
       options.steps = step.at("step").get<std::int64_t>() + 1;
-      expect_near(final_weights(train_on(threads(ranks), ranks, options)), step.at("weights_after").get<Vectors>(),
-                  1e-5, algorithm + ", step " + step.at("step").dump());
+      expect_near(weights_of(train_on(threads(ranks), ranks, options)), step.at("weights_after").get<Vectors>(), 1e-5,
+                  algorithm + ", step " + step.at("step").dump());
     }
   }
 }
@@ -105,7 +105,7 @@ TEST(ReferenceVectors, LowPrecisionDecentralizedIsBaguasRing) {
     for (const json& step : one.at("trace")) {
       // One level of these differences is worth more than 1e-4: equal weights mean equal payloads.
       options.steps = step.at("step").get<std::int64_t>() + 1;
-      expect_near(final_weights(train_on(threads(ranks), ranks, options)), step.at("x").get<Vectors>(), 1e-5,
+      expect_near(weights_of(train_on(threads(ranks), ranks, options)), step.at("x").get<Vectors>(), 1e-5,
                   std::to_string(ranks) + " ranks, step " + step.at("step").dump());
     }
   }
@@ -127,7 +127,7 @@ TEST(ReferenceVectors, QAdamIsBaguasWhereItIsAsked) {
       if (ranks == 1 && step.at("mode") == "compress") break;  // Bagua encodes also where there is nobody to send to
       options.steps = step.at("iteration").get<std::int64_t>();
       const Vectors expected(static_cast<std::size_t>(ranks), step.at("weights").get<std::vector<float>>());
-      expect_near(final_weights(train_on(threads(ranks), ranks, options)), expected, 1e-5,
+      expect_near(weights_of(train_on(threads(ranks), ranks, options)), expected, 1e-5,
                   algorithm + ", iteration " + step.at("iteration").dump());
     }
   }
@@ -145,7 +145,7 @@ TEST(ReferenceVectors, LeaderHierarchyGivesTheGlobalMeanOnAnyNodes) {
     for (const int ranks_per_node : {one.at("gpus_per_node").at(0).get<int>(), 3, 5}) {
       TrainingOptions options = play_gradients({inputs}, std::vector<float>(expected.size(), 0.0F), "all_reduce");
       options.relaxation.hierarchy = Hierarchy::leader;
-      for (const auto& weights : final_weights(train_on(threads(ranks_per_node), ranks, options))) {
+      for (const auto& weights : weights_of(train_on(threads(ranks_per_node), ranks, options))) {
         for (std::size_t i = 0; i < expected.size(); ++i)
           EXPECT_NEAR(-weights[i], expected[i], 1e-6) << ranks_per_node << " a node";
       }

@@ -70,16 +70,6 @@ Training train_on(const std::string& backend, int ranks, const TrainingOptions& 
   return run_training(*Backends::make(backend), world, options);
 }
 
-std::vector<std::vector<float>> final_weights(const Training& training) {
-  std::vector<std::vector<float>> all;
-  for (const RankReport& report : training.ranks) {
-    if (report.steps_done == 0) continue;
-    std::vector<float>& flat = all.emplace_back();
-    for (const auto& parameter : report.weights) flat.insert(flat.end(), parameter.begin(), parameter.end());
-  }
-  return all;
-}
-
 std::vector<double> mean_over_ranks(const std::vector<std::vector<float>>& values) {
   std::vector<double> mean(values.front().size(), 0.0);
   for (const auto& one : values) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/conformance/trial.hpp"  // what the weights of a training are
 #include "core/training/training.hpp"
 #include "core/values/cost_text.hpp"  // how tests print costs
 
@@ -41,9 +42,6 @@ TrainingOptions scripted(const std::string& algorithm, std::int64_t steps);
 /// Trains on `ranks` ranks.
 Training train_on(const std::string& backend, int ranks, const TrainingOptions& options,
                   const std::string& all_reduce = "ring");
-
-/// The final weights of each rank that trains, all parameters one after the other.
-std::vector<std::vector<float>> final_weights(const Training& training);
 
 /// Mean over ranks, in double precision.
 std::vector<double> mean_over_ranks(const std::vector<std::vector<float>>& values);

@@ -83,7 +83,7 @@ std::vector<std::vector<float>> run(const std::string& parameters, int ranks, Hi
   TrainingOptions options = scripted("zero_pp:" + parameters, steps);
   options.evaluate_every = 0;
   options.relaxation.hierarchy = hierarchy;
-  return final_weights(train_on(threads(2), ranks, options));
+  return weights_of(train_on(threads(2), ranks, options));
 }
 
 const std::string four_bits = "gradients=(qsgd:levels=7,bucket_size=2,stochastic=off)";

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/device/on_host.hpp"
 #include "core/step/handed_state.hpp"
 #include "core/training/rank_report.hpp"
 #include "core/values/error.hpp"
@@ -23,16 +24,8 @@ class HandoverTest : public ::testing::Test {
   using Bytes = std::vector<std::byte>;
   using List = std::function<void(State&)>;
 
-  OwnedBuffer buffer(const Values& values) {
-    OwnedBuffer x = device_.allocate(Shape::of(static_cast<std::int64_t>(values.size()), DType::f32));
-    if (!values.empty()) device_.upload(std::as_bytes(std::span(values)), x);
-    return x;
-  }
-  Values values_of(const OwnedBuffer& x) {
-    Values values(static_cast<std::size_t>(x.view().count()));
-    if (!values.empty()) device_.download(x, std::as_writable_bytes(std::span(values)));
-    return values;
-  }
+  OwnedBuffer buffer(const Values& values) { return on_device(device_, values); }
+  Values values_of(const OwnedBuffer& x) { return on_host<float>(device_, x); }
   Bytes written(const List& list) {
     Packer packer;
     StateWriter writer(device_, packer);

@@ -1,6 +1,7 @@
 // Lanes, agreement and collection on every backend.
 #include "core/lane/worker.hpp"
 #include "tests/core/conformance.hpp"
+#include "tests/core/overtaking.hpp"
 
 namespace trigram::testing {
 namespace {
@@ -40,6 +41,14 @@ TEST_P(Lanes, LanesMatchTheirOwnMessagesAndRunBesideTheMainLane) {
   });
   const int n = ranks();
   for (const Longs& result : results) EXPECT_EQ(result, (Longs{10 * n, n, 2 * n, 3 * n, 4}));
+}
+
+TEST_P(Lanes, MessagesOfOneAreNotHandedToAnother) {
+  const auto results = run<std::int64_t>(overtaken_messages);
+  for (int rank = 0; rank < ranks(); ++rank) {
+    const bool is_paired = (rank ^ 1) < ranks();
+    EXPECT_EQ(results[static_cast<std::size_t>(rank)], is_paired ? overtaken_by_lane : (Longs{0, 0}));
+  }
 }
 
 TEST_P(Lanes, BodiesOfOneLaneRunInOrderAndDestructorsWait) {

@@ -2,6 +2,7 @@
 #include "core/lane/service.hpp"
 
 #include "tests/core/conformance.hpp"
+#include "tests/core/overtaking.hpp"
 
 namespace trigram::testing {
 namespace {
@@ -118,6 +119,11 @@ TEST_P(Services, EverybodyAsksEverybodyAtOnceFromTwoLanes) {
   });
   const std::int64_t asked = ranks() == 1 ? 0 : 10;
   for (const Longs& result : results) EXPECT_EQ(result, (Longs{0, asked, 15 * (ranks() - 1)}));
+}
+
+TEST_P(Services, RepliesToALaneAreNotHandedToAnother) {
+  if (ranks() == 1) GTEST_SKIP() << "nobody asks";
+  for (const Longs& result : run<std::int64_t>(overtaken_replies)) EXPECT_EQ(result, overtaken_by_subject);
 }
 
 // An agreement that blocks nobody: votes go to rank 0, which replies when all are there.

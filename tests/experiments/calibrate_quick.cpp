@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/values/units.hpp"
+#include "experiments/measure/probes/second_probes.hpp"
 #include "experiments/measure/ranges_of_sets.hpp"
-#include "experiments/measure/second_probes.hpp"
 #include "experiments/settings/settings.hpp"
 #include "tests/experiments/program_rig.hpp"
 

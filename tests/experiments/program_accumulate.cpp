@@ -12,17 +12,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class Accumulating : public ::testing::Test {
+class Accumulating : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
-  std::string path(const std::string& name) const { return (scratch / name).string(); }
   Ended run(const std::string& flags, const std::string& out) const {
     return program("run --record all --ranks 4 --lr 0.1 --steps 6 --evaluate-every 3 " + flags + " --out " + path(out));
-  }
-  nlohmann::json result(const std::string& out) const {
-    return nlohmann::json::parse(text_of(scratch / out / "run.json"));
   }
   /// Of step 0, the mean over ranks.
   double first_loss(const std::string& out) const {
@@ -32,7 +25,6 @@ class Accumulating : public ::testing::Test {
   }
 
   static constexpr int ranks = 4;
-  Scratch scratch;
 };
 
 // The samples of a step are those of one batch four times as large, and so are the mean of losses and gradients.

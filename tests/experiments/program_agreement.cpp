@@ -9,7 +9,7 @@
 #include "core/values/error.hpp"
 #include "experiments/program/tables/tables.hpp"
 #include "experiments/settings/places.hpp"
-#include "experiments/study/agreement.hpp"
+#include "experiments/study/comparison/agreement.hpp"
 #include "experiments/study/left_out.hpp"
 #include "experiments/study/study_file.hpp"
 #include "tests/experiments/program_rig.hpp"
@@ -192,11 +192,8 @@ TEST_F(Judged, TakesNoSweep) {
               ::testing::ThrowsMessage<UsageError>(HasSubstr("names no variant before it")));
 }
 
-class Published : public ::testing::Test {
+class Published : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
   /// The lines of a shipped table that hold `part`, below its heading.
   static std::string lines_with(const std::string& table, const std::string& part) {
     std::istringstream stream(text_of(shipped_folder("studies") / "targets" / table));
@@ -206,8 +203,6 @@ class Published : public ::testing::Test {
     }
     return text;
   }
-
-  Scratch scratch;
 };
 
 /// The eighth cell of a line of agreement.csv.

@@ -9,7 +9,7 @@
 #include "core/values/units.hpp"
 #include "experiments/measure/alpha_beta.hpp"
 #include "experiments/measure/median.hpp"
-#include "experiments/measure/network_probe.hpp"
+#include "experiments/measure/probes/network_probe.hpp"
 #include "experiments/settings/settings.hpp"
 #include "tests/experiments/program_rig.hpp"
 

@@ -17,12 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-class Checkpointed : public ::testing::Test {
+class Checkpointed : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
-  std::string path(const std::string& name) const { return (scratch / name).string(); }
   Ended run(const std::string& flags, const std::string& out = "out",
             const std::string& given = "--steps 10 --ranks 4") const {
     return program("run --workload quadratic:noise=0.5 --lr 0.01 --evaluate-every 4 " + given + " " + flags +
@@ -48,7 +44,6 @@ class Checkpointed : public ::testing::Test {
     for (const char* file : {"steps.csv", "evals.csv"})
       EXPECT_EQ(text_of(scratch / a / file), text_of(scratch / b / file)) << file;
   }
-  Scratch scratch;
   const std::string every_3 = "--checkpoint " + path("c") + " --checkpoint-every 3 ";
 };
 

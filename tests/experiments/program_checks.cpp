@@ -11,7 +11,7 @@
 #include "core/step/workload.hpp"
 #include "core/training/backend.hpp"
 #include "core/values/error.hpp"
-#include "experiments/record/folder_lock.hpp"
+#include "experiments/record/resume/folder_lock.hpp"
 #include "experiments/record/run_record.hpp"
 #include "tests/experiments/program_rig.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "core/values/error.hpp"
 #include "experiments/program/tables/tables.hpp"
-#include "experiments/study/compare.hpp"
+#include "experiments/study/comparison/compare.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

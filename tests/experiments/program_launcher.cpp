@@ -10,13 +10,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class Launched : public ::testing::Test {
+class Launched : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
   std::string out(const std::string& name) const { return " --out " + (scratch / name).string(); }
-  Scratch scratch;
 };
 
 TEST_F(Launched, AProcessThatIsAloneRunsAndPrintsWhateverItsNumber) {

@@ -12,27 +12,20 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class WithMembers : public ::testing::Test {
+class WithMembers : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
   Ended run(const std::string& schedule, const std::string& flags = "", const std::string& out = "out") const {
     const auto file = scratch.file("members.txt", schedule);
     return program("run --workload quadratic:noise=0.5 --lr 0.01 --steps 12 --ranks 4 --membership " + file.string() +
                    " " + flags + " --out " + (scratch / out).string());
   }
-  nlohmann::json recorded(const std::string& out = "out") const {
-    return nlohmann::json::parse(text_of(scratch / out / "run.json"));
-  }
-  Scratch scratch;
 };
 
 TEST_F(WithMembers, LeavesEpochsAndWhatTheyCost) {
   const Ended ended = run("at 3 lose 2\nat 6 join 2\nat 9 leave 0\n");
   ASSERT_EQ(ended.code, 0) << ended.text;
   EXPECT_THAT(ended.text, HasSubstr("members    4 epochs, the last of 4 ranks, goodput "));
-  const nlohmann::json members = recorded()["membership"];
+  const nlohmann::json members = result()["membership"];
   EXPECT_EQ(members["epochs"].size(), 4U);
   EXPECT_GT(members["recovery_s"], 1) << "a loss is missed after a second";
   EXPECT_LT(members["goodput"], 0.5) << "steps are short";
@@ -52,13 +45,13 @@ TEST_F(WithMembers, HasTheSameWeightsOnThreads) {
   ASSERT_EQ(run(schedule).code, 0);
   const Ended threads = run(schedule, "--backend threads", "threads");
   ASSERT_EQ(threads.code, 0) << threads.text;
-  EXPECT_EQ(recorded()["weights"], recorded("threads")["weights"]);
-  EXPECT_TRUE(recorded("threads")["membership"]["goodput"].is_null());
+  EXPECT_EQ(result()["weights"], result("threads")["weights"]);
+  EXPECT_TRUE(result("threads")["membership"]["goodput"].is_null());
 }
 
 TEST_F(WithMembers, TakesLongerToMissALoss) {
   ASSERT_EQ(run("at 3 lose 2\n", "--detection 5s").code, 0);
-  EXPECT_GT(recorded()["membership"]["lost_s"], 5);
+  EXPECT_GT(result()["membership"]["lost_s"], 5);
 }
 
 TEST_F(WithMembers, RefusesWhatCannotBeBeforeTraining) {

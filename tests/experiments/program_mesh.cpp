@@ -14,17 +14,12 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-class InAMesh : public ::testing::Test {
+class InAMesh : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
-  std::string path(const std::string& name) const { return (scratch / name).string(); }
   Ended run(const std::string& flags, const std::string& out = "out") const {
     return program("run --workload quadratic:noise=0.5 --lr 0.01 --evaluate-every 3 --steps 6 --record all " + flags +
                    " --out " + path(out));
   }
-  Scratch scratch;
 };
 
 TEST_F(InAMesh, WhatDoesNotFitIsRefusedBeforeAnythingIsWritten) {

@@ -1,6 +1,7 @@
 // Runs the program as a person would, in a folder that disappears.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,9 +9,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "core/training/backend.hpp"
 
 namespace trigram {
 
@@ -86,5 +90,19 @@ inline bool has_matplotlib() {
 inline Ended program(const std::string& arguments, const std::string& environment = "") {
   return shell("env " + environment + " " + program_path() + " " + arguments + " 2>&1");
 }
+
+/// Runs of the simulator in a folder that disappears; a build without one skips them.
+class Simulating : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  }
+  std::string path(const std::string& name) const { return (scratch / name).string(); }
+  nlohmann::json json_of(const std::string& name) const { return nlohmann::json::parse(text_of(scratch / name)); }
+  /// What a run has written of itself.
+  nlohmann::json result(const std::string& out = "out") const { return json_of(out + "/run.json"); }
+
+  Scratch scratch;
+};
 
 }  // namespace trigram

@@ -13,12 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class Simulated : public ::testing::Test {
+class Simulated : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
-  Scratch scratch;
   std::string short_run = "run --workload quadratic --steps 4 --evaluate-every 2 --lr 0.01 ";
 };
 

@@ -4,7 +4,7 @@
 
 #include "core/registry/backend_traits.hpp"
 #include "core/values/error.hpp"
-#include "experiments/settings/config_file.hpp"
+#include "experiments/settings/files/config_file.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/settings/job.hpp"
 #include "experiments/settings/run_config.hpp"

@@ -19,17 +19,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Shown : public ::testing::Test {
+class Shown : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
   nlohmann::json json_of(const std::string& file) const { return nlohmann::json::parse(text_of(scratch / file)); }
   std::size_t runs_in(const std::string& study) const {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(scratch / study / "runs"), {}));
   }
-
-  Scratch scratch;
 };
 
 TEST_F(Shown, TheHeadlineIsTheMeanStepThatSamplesASecondAreOf) {

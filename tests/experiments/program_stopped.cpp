@@ -18,12 +18,8 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-class Stopped : public ::testing::Test {
+class Stopped : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
-  std::string path(const std::string& name) const { return (scratch / name).string(); }
   nlohmann::json run_in(const std::string& name) const {
     return nlohmann::json::parse(text_of(scratch / name / "run.json"), nullptr, false);
   }
@@ -58,7 +54,6 @@ class Stopped : public ::testing::Test {
                  happened + " || ! kill -0 $pid; do sleep 0.02; done 2>/dev/null\n" + end +
                  "\nwait $pid; code=$?; cat $said; exit $code");
   }
-  Scratch scratch;
   const std::string endless = "run --workload quadratic --lr 0.001 --ranks 2 --steps 5000000 ";
 };
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/training/backend.hpp"
-#include "experiments/record/folder_lock.hpp"
+#include "experiments/record/resume/folder_lock.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {
@@ -16,12 +16,8 @@ namespace {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-class StudyFolder : public ::testing::Test {
+class StudyFolder : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
-
   /// A study of runs that take no time.
   Ended study(const std::string& rows, const std::string& out = "s") {
     const auto file = scratch.file("s.cfg", "[run]\nworkload = quadratic\nsteps = 2\n" + rows);
@@ -35,7 +31,6 @@ class StudyFolder : public ::testing::Test {
     std::sort(folders.begin(), folders.end());
     return folders;
   }
-  Scratch scratch;
 };
 
 const char* const two_rows = "[row.a]\nalgorithm = all_reduce\n[row.b]\nalgorithm = decentralized\n";

@@ -5,9 +5,9 @@
 #include "core/values/error.hpp"
 #include "experiments/program/tables/tables.hpp"
 #include "experiments/record/run_record.hpp"
+#include "experiments/study/comparison/winner_map.hpp"
 #include "experiments/study/study_file.hpp"
 #include "experiments/study/study_point.hpp"
-#include "experiments/study/winner_map.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram {

@@ -11,7 +11,7 @@
 #include "experiments/settings/places.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "experiments/settings/system.hpp"
-#include "experiments/study/observations.hpp"
+#include "experiments/study/comparison/observations.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram::testing::settings_system_test {

@@ -6,7 +6,7 @@
 
 #include "core/training/backend.hpp"
 #include "core/values/error.hpp"
-#include "experiments/study/curve_view.hpp"
+#include "experiments/study/comparison/curve_view.hpp"
 #include "experiments/study/study_file.hpp"
 #include "experiments/study/study_files.hpp"
 #include "tests/experiments/program_rig.hpp"

@@ -17,11 +17,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
-class StudyFailures : public ::testing::Test {
+class StudyFailures : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
   Ended study(const std::string& lines, const std::string& flags = "--plot off") const {
     const auto file = scratch.file("s.cfg", "[run]\nworkload = quadratic\n" + lines);
     return program("study " + file.string() + " --out " + (scratch / "s").string() + " " + flags);
@@ -31,8 +28,6 @@ class StudyFailures : public ::testing::Test {
     const std::string text = text_of(scratch / "s/runs.csv");
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) - 1;
   }
-
-  Scratch scratch;
 };
 
 /// Four runs of each row; a link of `breaks` is cut long before the fourth step, and long after the first two.

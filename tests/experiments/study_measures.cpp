@@ -8,8 +8,8 @@
 #include "core/values/error.hpp"
 #include "experiments/fit/chances.hpp"
 #include "experiments/program/tables/tables.hpp"
-#include "experiments/study/goal.hpp"
-#include "experiments/study/measured.hpp"
+#include "experiments/study/comparison/goal.hpp"
+#include "experiments/study/comparison/measured.hpp"
 #include "experiments/study/study_file.hpp"
 #include "tests/experiments/program_rig.hpp"
 

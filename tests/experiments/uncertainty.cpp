@@ -148,26 +148,21 @@ TEST(ShippedFiles, StateRangesWithTheirSources) {
   EXPECT_GE(ranges, 30);
 }
 
-class Uncertain : public ::testing::Test {
+class Uncertain : public Simulating {
  protected:
-  void SetUp() override {
-    if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
-  }
   /// A cable of 10 Gbps, or of half as many, or of twice as many, of which the model is known to be right.
   std::string cable() const {
-    return scratch_
+    return scratch
         .file("cable.cfg",
               "nodes = 2\ngpus_per_node = 1\nnic_latency = 0s\n# what a port is sold as\n"
               "nic_bandwidth = 10Gbps in 5Gbps..20Gbps\ncalibration_error = all/9/0% bandwidth/9/0% latency/9/0%\n")
         .string();
   }
-
-  Scratch scratch_;
 };
 
 // 125 MB each way take 0.1 s at 10 Gbps; the 16th of 100 draws has 10·2^0.68 Gbps, the 84th as much less.
 TEST_F(Uncertain, BenchHasTheQuantilesOfItsBandwidth) {
-  const std::string out = (scratch_ / "b.csv").string();
+  const std::string out = (scratch / "b.csv").string();
   const Ended ended =
       program("bench --op exchange --min-size 125000000 --max-size 125000000 --uncertainty 256 --cluster " + cable() +
               " --out " + out);
@@ -193,7 +188,7 @@ TEST_F(Uncertain, RunSaysHowWideItsAnswerIsAndWhatDecides) {
   const auto run = [&](const std::string& more, const std::string& out) {
     return program("run --cluster " + cable() +
                    " --workload tensor:size=125MB --bucket-size 1TiB --overlap off --steps 2 " + more + " --out " +
-                   (scratch_ / out).string());
+                   (scratch / out).string());
   };
   const Ended plain = run("--uncertainty 0", "plain"), ended = run("--uncertainty 64", "one"),
               again = run("--uncertainty 64", "two");
@@ -202,11 +197,11 @@ TEST_F(Uncertain, RunSaysHowWideItsAnswerIsAndWhatDecides) {
   EXPECT_THAT(ended.text, HasSubstr("decided by cluster.nic_bandwidth ("));
   EXPECT_THAT(ended.text, HasSubstr("--fit nic_bandwidth"));
   EXPECT_THAT(ended.text, ContainsRegex("arithmetic 0\\.1.* s, compute and bytes over bandwidth: inside"));
-  const auto facts = nlohmann::json::parse(text_of(scratch_ / "one/run.json"));
-  EXPECT_EQ(facts.at("uncertainty"), nlohmann::json::parse(text_of(scratch_ / "two/run.json")).at("uncertainty"));
+  const auto facts = nlohmann::json::parse(text_of(scratch / "one/run.json"));
+  EXPECT_EQ(facts.at("uncertainty"), nlohmann::json::parse(text_of(scratch / "two/run.json")).at("uncertainty"));
   EXPECT_NEAR(facts.at("uncertainty").at("median_s").get<double>(), 0.1, 0.003);
   EXPECT_GT(facts.at("uncertainty").at("shares").at("cluster.nic_bandwidth").get<double>(), 0.9);
-  const auto without = nlohmann::json::parse(text_of(scratch_ / "plain/run.json"));
+  const auto without = nlohmann::json::parse(text_of(scratch / "plain/run.json"));
   EXPECT_FALSE(without.contains("uncertainty"));
   EXPECT_EQ(without.at("summary").at("iteration_s"), facts.at("summary").at("iteration_s"));
 }
@@ -216,11 +211,11 @@ TEST_F(Uncertain, RunSaysHowWideItsAnswerIsAndWhatDecides) {
 TEST_F(Uncertain, ARunOfAProfileDrawsByItselfInShortRuns) {
   const auto run = [&](const std::string& more, const std::string& out) {
     return program("run --cluster " + cable() + " --bucket-size 1TiB --overlap off --steps 200 " + more + " --out " +
-                   (scratch_ / out).string());
+                   (scratch / out).string());
   };
   const Ended ended = run("--workload tensor:size=12.5MB", "tensor");
   EXPECT_THAT(ended.text, ContainsRegex("median of 32 draws; 68 % .* \\(1 ranges, seed 1\\)"));
-  const auto facts = nlohmann::json::parse(text_of(scratch_ / "tensor/run.json"));
+  const auto facts = nlohmann::json::parse(text_of(scratch / "tensor/run.json"));
   EXPECT_EQ(facts.at("uncertainty").at("steps"), 12);
   EXPECT_NEAR(facts.at("uncertainty").at("median_s").get<double>(), 0.01, 0.001);
   EXPECT_NEAR(facts.at("uncertainty").at("of_95_s").at(1).get<double>(), 0.01 * std::pow(2, 0.95), 0.002);
@@ -237,14 +232,14 @@ std::string two_loads(const std::string& cable, const std::string& more = "") {
 
 // Ranges overlap by most of their width, and yet the smaller load is the faster one in each draw.
 TEST_F(Uncertain, AStudyDrawsAllRowsAtTheSamePoints) {
-  const auto file = scratch_.file("s.cfg", two_loads(cable()));
+  const auto file = scratch.file("s.cfg", two_loads(cable()));
   const Ended ended =
-      program("study " + file.string() + " --uncertainty 64 --plot off --out " + (scratch_ / "s").string());
+      program("study " + file.string() + " --uncertainty 64 --plot off --out " + (scratch / "s").string());
   ASSERT_EQ(ended.code, 0) << ended.text;
   EXPECT_THAT(ended.text, ContainsRegex("all +less 100 %"));
   EXPECT_THAT(ended.text, HasSubstr("decided by cluster.nic_bandwidth ("));
   EXPECT_THAT(ended.text, HasSubstr("--fit nic_bandwidth"));
-  std::istringstream rows(text_of(scratch_ / "s/uncertainty.csv"));
+  std::istringstream rows(text_of(scratch / "s/uncertainty.csv"));
   std::string line;
   std::getline(rows, line);
   EXPECT_EQ(line, "folder,row,median,least_68,most_68,least_95,most_95,fastest,shares");
@@ -258,12 +253,12 @@ TEST_F(Uncertain, AStudyDrawsAllRowsAtTheSamePoints) {
     EXPECT_NEAR(numbers[2], load * std::pow(2, 0.68), 0.04 * load) << line;
     EXPECT_EQ(numbers[5], load == 0.1 ? 1 : 0) << line;
   }
-  EXPECT_THAT(text_of(scratch_ / "s/runs.csv"), HasSubstr(",measure,least_68,most_68,"));
+  EXPECT_THAT(text_of(scratch / "s/runs.csv"), HasSubstr(",measure,least_68,most_68,"));
 }
 
 TEST_F(Uncertain, AStudyOfAnotherMeasureHasNoDraws) {
-  const auto file = scratch_.file("s.cfg", two_loads(cable(), "[measure]\nvalue = summary.bytes_per_step_mean\n"));
-  const std::string study = "study " + file.string() + " --uncertainty 8 --out " + (scratch_ / "s").string();
+  const auto file = scratch.file("s.cfg", two_loads(cable(), "[measure]\nvalue = summary.bytes_per_step_mean\n"));
+  const std::string study = "study " + file.string() + " --uncertainty 8 --out " + (scratch / "s").string();
   const Ended ended = program(study);
   EXPECT_EQ(ended.code, 2) << ended.text;
   EXPECT_THAT(ended.text, HasSubstr("measures summary.bytes_per_step_mean; leave --uncertainty out"));

@@ -7,8 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "experiments/workloads/convolutional.hpp"
+#include "core/device/on_host.hpp"
 #include "experiments/workloads/data/batches.hpp"
+#include "experiments/workloads/networks/convolutional.hpp"
 #include "tests/experiments/workloads_rig.hpp"
 #include "tests/kernels/vector_file.hpp"
 
@@ -197,16 +198,8 @@ struct Small {
     network.allocate(device, rows, true);
   }
 
-  OwnedBuffer hold(const std::vector<float>& host) {
-    OwnedBuffer buffer = device.allocate(Shape::of(static_cast<std::int64_t>(host.size()), DType::f32));
-    device.upload(std::as_bytes(std::span(host)), buffer);
-    return buffer;
-  }
-  std::vector<float> host(const Buffer& buffer) {
-    std::vector<float> found(static_cast<std::size_t>(buffer.count()));
-    device.download(buffer, std::as_writable_bytes(std::span(found)));
-    return found;
-  }
+  OwnedBuffer hold(const std::vector<float>& values) { return on_device(device, values); }
+  std::vector<float> host(const Buffer& buffer) { return on_host<float>(device, buffer); }
   std::vector<float> forward(std::size_t seed, std::int64_t count) {
     const std::vector<float> images = values(seed, static_cast<std::size_t>(count * pixels));
     device.upload(std::as_bytes(std::span(images)), network.input().slice(0, count * pixels));

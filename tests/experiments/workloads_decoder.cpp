@@ -5,7 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "experiments/workloads/decoder.hpp"
+#include "core/device/on_host.hpp"
+#include "experiments/workloads/networks/decoder.hpp"
 #include "tests/experiments/workloads_rig.hpp"
 #include "tests/support/source_tree.hpp"
 
@@ -40,15 +41,10 @@ struct Published {
   std::int64_t size(const char* name) const { return file.at("sizes").at(name).get<std::int64_t>(); }
   template <class T>
   Buffer held(const std::vector<T>& values, DType dtype) {
-    memory.push_back(device.allocate(Shape::of(static_cast<std::int64_t>(values.size()), dtype)));
-    device.upload(std::as_bytes(std::span(values)), memory.back());
+    memory.push_back(on_device(device, values, dtype));
     return memory.back();
   }
-  Numbers host(const Buffer& x) {
-    Numbers values(static_cast<std::size_t>(x.count()));
-    device.download(x, std::as_writable_bytes(std::span(values)));
-    return values;
-  }
+  Numbers host(const Buffer& x) { return on_host<float>(device, x); }
 };
 
 TEST(Decoder, IsPyTorchs) {

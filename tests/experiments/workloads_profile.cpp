@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "experiments/workloads/tensor_places.hpp"
+#include "experiments/workloads/networks/tensor_places.hpp"
 #include "tests/experiments/workloads_rig.hpp"
 
 namespace trigram {

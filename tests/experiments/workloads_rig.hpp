@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/conformance/lone_rank.hpp"
+#include "core/device/on_host.hpp"
 #include "core/step/workload.hpp"
 #include "core/values/error.hpp"
 #include "kernels/cpu/kernels.hpp"
@@ -65,11 +66,7 @@ class Rig {
     for (Bucket& bucket : store->buckets()) runtime.device().axpby(-learning_rate, bucket.gradients, 1, bucket.weights);
   }
 
-  std::vector<float> host(Buffer x) {
-    std::vector<float> values(static_cast<std::size_t>(x.count()));
-    runtime.device().download(x, std::as_writable_bytes(std::span(values)));
-    return values;
-  }
+  std::vector<float> host(Buffer x) { return on_host<float>(runtime.device(), x); }
 
   Workload::HostWeights weights() {
     Workload::HostWeights all;

@@ -1,31 +1,13 @@
 #include "tests/gpu/own_loop.hpp"
 
 #include <chrono>
-#include <exception>
-#include <functional>
 #include <thread>
 
 #include "kernels/cuda/runtime/check.hpp"
 
 namespace trigram::testing {
-namespace {
 
 using cuda::check;
-
-/// Moments come from other threads, on which CUDA's current device is its first.
-void on_another_thread(const std::function<int()>& call) {
-  std::exception_ptr error;
-  std::thread([&] {
-    try {
-      succeed(call());
-    } catch (...) {
-      error = std::current_exception();
-    }
-  }).join();
-  if (error != nullptr) std::rethrow_exception(error);
-}
-
-}  // namespace
 
 OwnStream::OwnStream() {
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");

@@ -18,12 +18,14 @@ std::vector<Unsupported> everywhere() {
       {"PhantomsGoThroughEverything", "", "only real data travel on a real network"},
       {"AnErrorNextToABlockedLaneEndsTheRun", "",
        "a body is ordered, not run: its lane blocks nobody; see failing jobs"},
+      {"MessagesOfOneAreNotHandedToAnother", "", "lanes are started in one order on all ranks: none overtakes another"},
       {"IdenticalBitsOnEveryBackend", "collectives=vendor", "NCCL adds in an order of its own"},
       {"RingAddsRanksInTheDocumentedOrder", "collectives=vendor", "NCCL adds in an order of its own"},
   };
-  for (const char* test : {"ARankThatDoesSomethingElseAnswersEverybody", "EverybodyAsksEverybodyAtOnceFromTwoLanes",
-                           "WhatIsTooEarlyIsRepliedLater", "NeverRunBesideAnExclusiveBody",
-                           "AServiceThatFailsEndsTheRunWithItsOwnError", "ThoseWhoAskCountTheRanksOfTheirLine"}) {
+  for (const char* test :
+       {"ARankThatDoesSomethingElseAnswersEverybody", "EverybodyAsksEverybodyAtOnceFromTwoLanes",
+        "WhatIsTooEarlyIsRepliedLater", "RepliesToALaneAreNotHandedToAnother", "NeverRunBesideAnExclusiveBody",
+        "AServiceThatFailsEndsTheRunWithItsOwnError", "ThoseWhoAskCountTheRanksOfTheirLine"}) {
     all.push_back({test, "", "NCCL sends only what its receiver expects: methods that ask are refused"});
   }
   return all;

@@ -2,6 +2,7 @@
 """House rules that no compiler checks, one line a violation: borders between folders, size and form of files, names
 of products, the catalogue, the README. Run by ctest; by hand: tests/house/rules.py [ROOT]."""
 
+import collections
 import re
 import subprocess
 import sys
@@ -88,6 +89,7 @@ EXCEPTIONS = {"core/topologies/topology.cpp": r"Eigen/.*", "backends/sim/engine/
 
 CODE = (".cpp", ".hpp", ".cu")
 MAX_LINES = 400
+MAX_FILES = 25
 README_LINES = 120
 TUTORIAL = "docs/tutorials/algorithm_in_cpp.md"
 FORBIDDEN_NAMES = {"util", "utils", "common", "helper", "helpers", "manager", "misc"}
@@ -205,6 +207,18 @@ def check_form(root, paths):
 def says_its_purpose(lines, path):
     own_header = f'#include "{path.removesuffix(".cpp")}.hpp"'
     return bool(lines) and (lines[0].startswith("// ") or lines[0] == own_header)
+
+
+def check_rooms(root, paths):
+    """What lies in one folder can be overlooked. Products and suites do not count: a folder is the list of them, and grows by each."""
+    counts = collections.Counter(str(Path(path).parent) for path in code_files(paths) if not is_listed((root / path).read_text("utf-8")))
+    for folder, count in sorted(counts.items()):
+        if count > MAX_FILES:
+            yield f"{folder}: holds {count} files; at most {MAX_FILES} beside products and suites: give it rooms"
+
+
+def is_listed(text):
+    return REGISTRATION.search(text) or re.search(r"^(TYPED_)?TEST(_F|_P)?\(", text, re.MULTILINE)
 
 
 def check_words(root, paths):
@@ -341,7 +355,7 @@ def check_pages(root, _):
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
     paths = project_files(root)
-    checks = (check_borders, check_one_way, check_form, check_words, check_silence, check_closed_buffers, check_products,
+    checks = (check_borders, check_one_way, check_form, check_rooms, check_words, check_silence, check_closed_buffers, check_products,
               check_catalogue, check_pages, check_recipes, check_picture)
     violations = [violation for check in checks for violation in check(root, paths)]
     print("\n".join(violations) or f"{len(code_files(paths))} source files keep the house rules")

@@ -77,6 +77,13 @@ class RulesTest(unittest.TestCase):
         self.expect("core/utils/a.cpp", "// A.\n", "'utils' says nothing")
         self.expect("core/helpers.cpp", "// A.\n", "'helpers' says nothing")
 
+    def test_size_of_rooms(self):
+        many = {f"core/values/value_{index}.hpp": "// A value.\n" for index in range(25)}
+        self.assertIn("core/values: holds 26 files; at most 25 beside products and suites", complaints(many))
+        self.assertEqual(complaints({path.replace("values", "world"): text for path, text in many.items()}), "")
+        suites = {f"tests/core/suite_{index}.cpp": "// A suite.\nTEST(A, B) {}\n" for index in range(26)}
+        self.assertEqual(complaints(suites), "")
+
     def test_words(self):
         self.expect("core/a.cpp", "// A.\nint a;  // TODO: b\n", "core/a.cpp:2: TODO")
         self.expect("docs/a.md", "see /home/me/a\n", "docs/a.md:1: a path of one machine")

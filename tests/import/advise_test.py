@@ -32,6 +32,11 @@ class Advice(unittest.TestCase):
         ended = self.advise(100, "1Tbps", "--methods", "bytegrad,local_sgd")
         self.assertRegex(ended.stdout, r"^nothing will help: (99\.\d+|100) % of a step is computing")
 
+    def test_without_flags_it_is_about_the_default_run(self):
+        ended = subprocess.run([PROGRAM, "advise", "--methods", "local_sgd"], capture_output=True, text=True)
+        self.assertEqual(set(self.rows(ended)), {"all_reduce", "local_sgd"})
+        self.assertIn("all_reduce today: 68 % of 16 draws", ended.stdout)
+
     def test_a_slow_network_is_bound_by_bytes(self):
         # Forward 1, rest 1, backward 1 ms; 4 MB of two ranks cross a NIC once, in 40 ms at 0.8 Gbps; every fourth step for local_sgd.
         rows = self.rows(self.advise(1, "0.8Gbps", "--methods", "local_sgd"))

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/device/codec.hpp"
+#include "core/device/on_host.hpp"
 #include "core/values/random.hpp"
 #include "kernels/cpu/kernels.hpp"
 
@@ -33,17 +34,13 @@ class TestDevice final : public Device {
   /// A buffer with these elements; T is as wide as `dtype`.
   template <class T>
   OwnedBuffer hold(const std::vector<T>& values, DType dtype) {
-    OwnedBuffer buffer = allocate(Shape::of(static_cast<std::int64_t>(values.size()), dtype));
-    upload(std::as_bytes(std::span(values)), buffer);
-    return buffer;
+    return on_device(*this, values, dtype);
   }
   OwnedBuffer hold(const std::vector<float>& values) { return hold(values, DType::f32); }
 
   template <class T = float>
   std::vector<T> values(const Buffer& buffer) {
-    std::vector<T> host(static_cast<std::size_t>(buffer.count()));
-    download(buffer, std::as_writable_bytes(std::span(host)));
-    return host;
+    return on_host<T>(*this, buffer);
   }
 
   std::vector<std::uint8_t> encode(const Codec& codec, const std::vector<float>& vector, const Key& key = {}) {

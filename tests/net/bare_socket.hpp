@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "net/socket.hpp"
+#include "net/connection/socket.hpp"
 #include "tests/net/two_processes.hpp"
 
 namespace trigram::tests {

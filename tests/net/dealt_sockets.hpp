@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "net/socket.hpp"
+#include "net/connection/socket.hpp"
 
 namespace trigram::tests {
 

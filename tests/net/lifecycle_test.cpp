@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "net/handle.hpp"
+#include "net/connection/handle.hpp"
 #include "tests/net/plugin_under_test.hpp"
 
 namespace trigram::tests {

@@ -1,13 +1,13 @@
 // Threads that move large messages, and how many there are.
 
-#include "net/mover.hpp"
+#include "net/stream/mover.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "net/listener.hpp"
-#include "net/own_thread.hpp"
+#include "net/connection/listener.hpp"
 #include "net/send_comm.hpp"
+#include "net/stream/own_thread.hpp"
 #include "tests/net/plugin_under_test.hpp"
 
 namespace trigram::tests {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <thread>
 
-#include "net/handle.hpp"
-#include "net/interfaces.hpp"
-#include "net/path.hpp"
+#include "net/connection/handle.hpp"
+#include "net/connection/interfaces.hpp"
+#include "net/stream/path.hpp"
 #include "tests/net/dealt_sockets.hpp"
 
 namespace trigram::tests {

@@ -6,7 +6,7 @@
 #include <regex>
 #include <sstream>
 
-#include "ptx/launch.hpp"
+#include "ptx/execution/launch.hpp"
 
 namespace trigram::ptx {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "ptx/schedule.hpp"
+#include "ptx/execution/schedule.hpp"
 #include "ptx/where.hpp"
 
 namespace trigram::ptx {

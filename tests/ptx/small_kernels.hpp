@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ptx/launch.hpp"
+#include "ptx/execution/launch.hpp"
 
 namespace trigram::ptx {
 

@@ -16,7 +16,7 @@ from torch.nn.parallel import DistributedDataParallel
 import trigram
 import python_algorithms
 from job_case import STEPS, JobCase, Net, loss_of, momentum, plain, scaler_of, seeded, wrapped
-from trigram import algorithm, comm, device, job_moments, library, nn
+from trigram import algorithm, comm, device, job_hooks, library, nn
 
 GPU = "gpu:timeout=60s"
 METHODS = ["all_reduce", "bytegrad:error_feedback=on", "local_sgd:every=2", "decentralized:topology=ring", "qsgd"]
@@ -97,7 +97,7 @@ def on(double, waits=True):
         for place, name, value in ((device, "place_of", lambda tensors: double), (comm, "place_named", lambda given: double),
                                    (library.Session, "_moment", then_wait(library.Session._moment)),
                                    (comm.Joined, "call", then_wait(comm.Joined.call)),
-                                   (job_moments.JobMoments, "_call", then_wait(job_moments.JobMoments._call, hook=True))):
+                                   (job_hooks.JobHooks, "_call", then_wait(job_hooks.JobHooks._call, hook=True))):
             stack.enter_context(unittest.mock.patch.object(place, name, value))
         yield
 

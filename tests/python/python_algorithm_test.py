@@ -180,15 +180,15 @@ class Page(Case):
 class Hooks(Case):
     def told(self, make):
         """How often what was told two ranks in three steps, and the number of buckets."""
-        heard, buckets, begin = collections.Counter(), 0, SimulatedMoments.begin
+        heard, buckets, begin = collections.Counter(), 0, SimulatedHooks.begin
 
         def hear(own, rank, words, serve):
             nonlocal buckets
-            heard[words.get("moment") or ("body" if "body" in words else "exchange")] += 1
+            heard[words.get("hook") or ("task" if "task" in words else "exchange")] += 1
             buckets = len(words.get("counts", ())) or buckets
             return begin(own, rank, words, serve)
 
-        with unittest.mock.patch.object(SimulatedMoments, "begin", hear):
+        with unittest.mock.patch.object(SimulatedHooks, "begin", hear):
             self.simulate(algorithm=make, ranks=2, steps=3, clock="vgg16", bucket_size="10MiB")
         self.assertGreater(buckets, 3)
         return dict(heard), buckets
@@ -208,7 +208,7 @@ class Hooks(Case):
                 self.ended = True
 
         told, buckets = self.told(Own)
-        self.assertEqual(told, {"setup": 2, "gradients_ready": 6 * buckets, "body": 6 * buckets, "before_update": 6, "finish": 2})
+        self.assertEqual(told, {"setup": 2, "gradients_ready": 6 * buckets, "task": 6 * buckets, "before_update": 6, "finish": 2})
 
 
 class Clock(Case):
@@ -371,7 +371,7 @@ if __name__ == "__main__":
     import real_and_simulated as task
     import simulate_test
     from trigram import algorithm, modelled, simulated_lane
-    from trigram.simulated_moments import SimulatedMoments
+    from trigram.simulated_hooks import SimulatedHooks
 
     simulate_test.task = task
     simulate_test.trigram = importlib.import_module("trigram")

@@ -20,19 +20,6 @@ nlohmann::json settings_of(const Flags& flags, const std::vector<int>& counts, b
   return {{"flags", flags}, {"parameters", parameters}, {"loop_updates", loop_updates}};
 }
 
-/// A thread that ends before this returns: what follows comes after it, and on another one.
-void elsewhere(const std::function<int()>& call) {
-  std::exception_ptr error;
-  std::thread([&] {
-    try {
-      succeed(call());
-    } catch (...) {
-      error = std::current_exception();
-    }
-  }).join();
-  if (error != nullptr) std::rethrow_exception(error);
-}
-
 /// Each of 0 … count − 1 once, in an order that `turn` decides.
 std::vector<int> shuffled(int count, int turn) {
   std::vector<int> order(static_cast<std::size_t>(count));
@@ -43,6 +30,18 @@ std::vector<int> shuffled(int count, int turn) {
 }
 
 }  // namespace
+
+void on_another_thread(const std::function<int()>& call) {
+  std::exception_ptr error;
+  std::thread([&] {
+    try {
+      succeed(call());
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }).join();
+  if (error != nullptr) std::rethrow_exception(error);
+}
 
 void on_ranks(int ranks, const std::function<void()>& body) {
   std::vector<std::thread> threads;
@@ -111,13 +110,13 @@ void CalledSession::step(int step, double learning_rate) {
   for (const int parameter : shuffled(parameters(), step + rank_)) {
     std::fill_n(gradients(parameter), count(parameter), gradient_of(rank_, step, parameter));
     const bool told_of = step % 3 != 2 || parameter > 0;
-    if (told_of) elsewhere([&] { return trigram_tensor_ready(session_, parameter); });
+    if (told_of) on_another_thread([&] { return trigram_tensor_ready(session_, parameter); });
   }
   succeed(trigram_gradients_end(session_));
   if (loop_updates_) {
     for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] -= static_cast<float>(learning_rate) * gradients_[i];
   }
-  elsewhere([&] { return trigram_end(session_); });
+  on_another_thread([&] { return trigram_end(session_); });
 }
 
 }  // namespace trigram::testing

@@ -22,6 +22,9 @@ void succeed(int status);
 /// The message of a call that fails. Throws where it does not.
 std::string message_of(int status);
 nlohmann::json reply();
+/// Makes the call on a thread that ends before this returns, as hooks come from threads of their own. Throws as
+/// `succeed`.
+void on_another_thread(const std::function<int()>& call);
 
 /// The flags of a job of so many ranks.
 Flags job_of(int ranks, Flags more = {});

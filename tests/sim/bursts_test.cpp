@@ -13,16 +13,6 @@ std::string shaping(int nodes, const std::string& more = "") {
          ",nic_bandwidth=10Gbps,nic_burst=50MB,nic_line_rate=25Gbps" + more;
 }
 
-/// Of each rank to the next.
-Operation shift(std::int64_t bytes) {
-  return [bytes](RankRuntime& runtime) {
-    Communicator& comm = *runtime.lane(0).comm;
-    const int n = comm.size(), rank = comm.rank();
-    comm.exchange({Transfer::send_to((rank + 1) % n, phantom(bytes)),
-                   Transfer::receive_from((rank + n - 1) % n, phantom(bytes))});
-  };
-}
-
 /// A bucket that is full, in steps of a microsecond: seconds until so many bytes have left.
 double in_small_steps(double bytes) {
   constexpr double step = 1e-6;
@@ -41,7 +31,7 @@ TEST(Bursts, GoAtLineRateUntilTheBucketIsEmpty) {
     const double closed =
         bytes <= burst * line_rate / (line_rate - shaped) ? bytes / line_rate : (bytes - burst) / shaped;
     expect_relative(closed, in_small_steps(bytes), 0.01, std::to_string(bytes));
-    expect_relative(duration(shaping(2), 2, shift(static_cast<std::int64_t>(bytes))), alpha + closed, 1e-6,
+    expect_relative(duration(shaping(2), 2, shift_of(static_cast<std::int64_t>(bytes))), alpha + closed, 1e-6,
                     std::to_string(bytes));
   }
 }
@@ -96,17 +86,10 @@ TEST(Bursts, ComeBackOnlyWhenAllHasLeft) {
 TEST(Bursts, OfAllNodesAreSpentByFlowsThatStandForThem) {
   for (const char* nodes :
        {"nodes=4,gpus_per_node=4", "gpus_per_node=2 4 3", "nodes=4,gpus_per_node=4,message_overhead=700us"}) {
-    const std::string cluster =
-        std::string("sim:nic_bandwidth=10Gbps,nic_latency=100us,nic_burst=50MB,nic_line_rate=25Gbps,") + nodes;
-    World world;
-    world.ranks = Backends::make(cluster)->default_ranks();
-    const std::vector<Operation> operations{all_reduce_of(30'000'000), by_leader_of(40'000'000),
-                                            shift(3'000'000),          all_to_all_of(4'000'000),
-                                            all_reduce_of(60'000'000), last_to_first_of(60'000'000)};
-    const auto exact = durations(cluster, world, operations);
-    const auto fluid = durations(cluster + ",fidelity=fluid", world, operations);
-    for (std::size_t i = 0; i < operations.size(); ++i)
-      expect_relative(fluid[i], exact[i], 0.02, nodes + (" " + std::to_string(i)));
+    expect_alike_in_both_fidelities(
+        std::string("sim:nic_bandwidth=10Gbps,nic_latency=100us,nic_burst=50MB,nic_line_rate=25Gbps,") + nodes,
+        {all_reduce_of(30'000'000), by_leader_of(40'000'000), shift_of(3'000'000), all_to_all_of(4'000'000),
+         all_reduce_of(60'000'000), last_to_first_of(60'000'000)});
   }
 }
 

@@ -140,11 +140,7 @@ TEST(NodeLinks, CarryTheTrafficOfTheirNode) {
 
 // Eight ranks send through one NIC: 8·M·β + α; with a NIC each, M·β + α.
 TEST(Nics, AreSharedByTheirNodeOrOwnedByAGpu) {
-  const auto shift_node = [](RankRuntime& runtime) {
-    Communicator& comm = *runtime.lane(0).comm;
-    const int peer = (comm.rank() + 8) % 16;
-    comm.exchange({Transfer::send_to(peer, phantom(10'000'000)), Transfer::receive_from(peer, phantom(10'000'000))});
-  };
+  const Operation shift_node = shift_of(10'000'000, 8);
   const std::string cluster = "sim:nodes=2,gpus_per_node=8,nic_bandwidth=100Gbps,nic_latency=5us,nic=";
   expect_relative(duration(cluster + "node", 16, shift_node), alpha + 8e7 * beta, tolerance);
   expect_relative(duration(cluster + "gpu", 16, shift_node), alpha + 1e7 * beta, tolerance);
@@ -187,7 +183,7 @@ TEST(Frames, LeavePayloadWhatTheirMtuDoes) {
                                    {"mtu=9001B", 8949.0 / 9039},
                                    {"mtu=9001B,nic_efficiency=0.5", 0.5},
                                    {"mtu=0", 1.0}})
-    expect_relative(duration(flat(2, mtu), 2, swap_of(1'000'000'000)), alpha + bytes * beta / share, 1e-6, mtu);
+    expect_relative(duration(flat(2, mtu), 2, shift_of(1'000'000'000)), alpha + bytes * beta / share, 1e-6, mtu);
   EXPECT_THROW(Backends::make(flat(2, "mtu=40B")), UsageError);
   EXPECT_THROW(Backends::make(flat(2, "mtu=1GiB")), UsageError);
 }

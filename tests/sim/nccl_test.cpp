@@ -18,10 +18,7 @@ constexpr double tolerance = 1e-6;
 constexpr double micro = 1e-6;
 
 double seconds(const std::string& cluster, int ranks, const std::string& all_reduce, std::int64_t bytes) {
-  World world;
-  world.ranks = ranks;
-  world.all_reduce = all_reduce;
-  return durations(cluster, world, {all_reduce_of(bytes)}).front();
+  return duration(cluster, ranks, all_reduce_of(bytes), all_reduce);
 }
 
 const char* const fidelities[] = {",fidelity=exact", ",fidelity=fluid"};
@@ -187,13 +184,10 @@ TEST(Nccl, ChainsBringTheNumbers) {
   world.all_reduce = "nccl";
   const auto results = run_ranks<std::int32_t>(two_of_eight, world, [](RankRuntime& runtime) {
     Communicator& comm = *runtime.lane(0).comm;
-    std::vector<std::int32_t> value{comm.rank()};
-    const OwnedBuffer x = comm.device().allocate(Shape::of(1, DType::i32));
-    comm.device().upload(std::as_bytes(std::span(value)), x);
+    const OwnedBuffer x = on_device<std::int32_t>(comm.device(), {comm.rank()});
     comm.reduce(x, ReduceOp::sum, 5);
     comm.broadcast(x, 5);
-    comm.device().download(x, std::as_writable_bytes(std::span(value)));
-    return value;
+    return on_host<std::int32_t>(comm.device(), x);
   });
   for (const auto& result : results) EXPECT_EQ(result.front(), 120);
 }
@@ -324,11 +318,9 @@ TEST(Nccl, AddsWhatAllRanksBring) {
         Communicator& comm = *runtime.lane(0).comm;
         std::vector<std::int32_t> values(count);
         std::iota(values.begin(), values.end(), comm.rank());
-        const OwnedBuffer x = comm.device().allocate(Shape::of(count, DType::i32));
-        comm.device().upload(std::as_bytes(std::span(values)), x);
+        const OwnedBuffer x = on_device(comm.device(), values);
         comm.all_reduce(x, ReduceOp::sum);
-        comm.device().download(x, std::as_writable_bytes(std::span(values)));
-        return values;
+        return on_host<std::int32_t>(comm.device(), x);
       });
       for (const auto& result : results) {
         for (const std::int64_t i : {std::int64_t{0}, count / 2, count - 1})

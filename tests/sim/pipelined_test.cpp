@@ -12,10 +12,7 @@ namespace {
 constexpr double tolerance = 1e-6;
 
 double all_reduce_seconds(const std::string& cluster, int ranks, const std::string& all_reduce, std::int64_t bytes) {
-  World world;
-  world.ranks = ranks;
-  world.all_reduce = all_reduce;
-  return durations(cluster, world, {all_reduce_of(bytes)}).front();
+  return duration(cluster, ranks, all_reduce_of(bytes), all_reduce);
 }
 
 const char* const fidelities[] = {",fidelity=exact", ",fidelity=fluid"};

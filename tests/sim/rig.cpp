@@ -25,10 +25,20 @@ std::vector<double> durations(const std::string& backend, World world, const std
   return results.front();
 }
 
-double duration(const std::string& backend, int ranks, const Operation& operation) {
+double duration(const std::string& backend, int ranks, const Operation& operation, const std::string& all_reduce) {
   World world;
   world.ranks = ranks;
+  world.all_reduce = all_reduce;
   return durations(backend, world, {operation}).front();
+}
+
+void expect_alike_in_both_fidelities(const std::string& cluster, const std::vector<Operation>& operations) {
+  World world;
+  world.ranks = Backends::make(cluster)->default_ranks();
+  const auto exact = durations(cluster, world, operations);
+  const auto fluid = durations(cluster + ",fidelity=fluid", world, operations);
+  for (std::size_t i = 0; i < operations.size(); ++i)
+    expect_relative(fluid[i], exact[i], 0.02, cluster + " " + std::to_string(i));
 }
 
 Outcome simulate(const std::string& backend, int ranks, const Operation& operation) {
@@ -61,11 +71,11 @@ Operation by_leader_of(std::int64_t bytes) {
   };
 }
 
-Operation swap_of(std::int64_t bytes) {
-  return [bytes](RankRuntime& runtime) {
+Operation shift_of(std::int64_t bytes, int distance) {
+  return [bytes, distance](RankRuntime& runtime) {
     Communicator& comm = *runtime.lane(0).comm;
-    const int peer = 1 - comm.rank();
-    comm.exchange({Transfer::send_to(peer, phantom(bytes)), Transfer::receive_from(peer, phantom(bytes))});
+    const int to = (comm.rank() + distance) % comm.size(), from = (comm.rank() + comm.size() - distance) % comm.size();
+    comm.exchange({Transfer::send_to(to, phantom(bytes)), Transfer::receive_from(from, phantom(bytes))});
   };
 }
 

@@ -25,7 +25,11 @@ Buffer phantom(std::int64_t bytes);
 /// has ended it.
 using Operation = std::function<void(RankRuntime&)>;
 std::vector<double> durations(const std::string& backend, World world, const std::vector<Operation>& operations);
-double duration(const std::string& backend, int ranks, const Operation& operation);
+/// Of one, where the world's all-reduce is that of this name: by default the ring.
+double duration(const std::string& backend, int ranks, const Operation& operation,
+                const std::string& all_reduce = World().all_reduce);
+/// Operations take as long in fidelity fluid as in exact, on as many ranks as the cluster has.
+void expect_alike_in_both_fidelities(const std::string& cluster, const std::vector<Operation>& operations);
 
 /// A run whose ranks return nothing.
 Outcome simulate(const std::string& backend, int ranks, const Operation& operation);
@@ -46,8 +50,8 @@ std::string failure(const std::string& backend, int ranks, const Operation& oper
 Operation all_reduce_of(std::int64_t bytes);
 Operation all_to_all_of(std::int64_t bytes);
 Operation by_leader_of(std::int64_t bytes);
-/// Two ranks send so many bytes to each other.
-Operation swap_of(std::int64_t bytes);
+/// Every rank sends so many bytes to the one that is `distance` behind it: two ranks to each other.
+Operation shift_of(std::int64_t bytes, int distance = 1);
 /// The last rank sends so many bytes to the first.
 Operation last_to_first_of(std::int64_t bytes);
 /// All ranks compute for so long.

@@ -35,8 +35,8 @@ double doubling_stream(std::int64_t bytes, double most) {
 TEST(SlowStart, DoublesTheWindowEachRoundTrip) {
   for (const std::int64_t bytes : {1 << 13, 1 << 14, 100'000, 1 << 20, 1 << 24, 1 << 28}) {
     const std::string size = std::to_string(bytes);
-    expect_relative(duration(far("nodes=2"), 2, swap_of(bytes)), doubling_stream(bytes, 1e18), 0.02, size);
-    expect_relative(duration(far("nodes=2,nic_window=1MiB"), 2, swap_of(bytes)), doubling_stream(bytes, 1 << 20), 0.02,
+    expect_relative(duration(far("nodes=2"), 2, shift_of(bytes)), doubling_stream(bytes, 1e18), 0.02, size);
+    expect_relative(duration(far("nodes=2,nic_window=1MiB"), 2, shift_of(bytes)), doubling_stream(bytes, 1 << 20), 0.02,
                     size + ", window 1 MiB");
   }
 }
@@ -49,57 +49,40 @@ TEST(SlowStart, ComesAgainAfterIdleTime) {
   world.ranks = 2;
   const auto seconds =
       durations(far("nodes=2"), world,
-                {swap_of(bytes), swap_of(bytes), idle_for(0.1), swap_of(bytes), idle_for(0.3), swap_of(bytes)});
+                {shift_of(bytes), shift_of(bytes), idle_for(0.1), shift_of(bytes), idle_for(0.3), shift_of(bytes)});
   expect_relative(seconds[0], slow, 0.01);
   expect_relative(seconds[1], open, 0.01);
   expect_relative(seconds[3], open, 0.01);
   expect_relative(seconds[5], slow, 0.01);
   const auto patient =
-      durations(far("nodes=2,idle_restart=1s"), world, {swap_of(bytes), idle_for(0.3), swap_of(bytes)});
+      durations(far("nodes=2,idle_restart=1s"), world, {shift_of(bytes), idle_for(0.3), shift_of(bytes)});
   expect_relative(patient[2], open, 0.01);
 }
 
 // Two messages of 5 GB share a NIC: each takes twice as long as it would alone, and its connection is in use until
 // then.
 TEST(SlowStart, FindsNoIdleTimeInWhatOthersSlowDown) {
-  const auto to_other_node = [](std::int64_t bytes) {
-    return [bytes](RankRuntime& runtime) {
-      Communicator& comm = *runtime.lane(0).comm;
-      const int peer = (comm.rank() + 2) % 4;
-      comm.exchange({Transfer::send_to(peer, phantom(bytes)), Transfer::receive_from(peer, phantom(bytes))});
-    };
-  };
   World world;
   world.ranks = 4;
   const auto seconds =
       durations("sim:nodes=2,gpus_per_node=2,nic_bandwidth=100Gbps,nic_latency=1ms,initial_window=10KiB", world,
-                {to_other_node(5'000'000'000), to_other_node(100'000)});
+                {shift_of(5'000'000'000, 2), shift_of(100'000, 2)});
   EXPECT_GT(seconds[0], 0.8);
   expect_relative(seconds[1], latency + 200'000 * beta, 0.01);
 }
 
 TEST(SlowStart, IsThatOfEachConnection) {
   constexpr std::int64_t bytes = 4 * 15 * static_cast<std::int64_t>(initial_window);
-  expect_relative(duration(far("nodes=2,connections=4"), 2, swap_of(bytes)), 7 * latency, 0.01);
+  expect_relative(duration(far("nodes=2,connections=4"), 2, shift_of(bytes)), 7 * latency, 0.01);
 }
 
 TEST(SlowStart, IsAlikeInBothFidelities) {
   for (const char* nodes : {"nodes=4,gpus_per_node=4", "gpus_per_node=2 4 3", "nodes=4,gpus_per_node=1",
                             "nodes=4,gpus_per_node=4,idle_restart=20ms"}) {
-    const std::string cluster =
-        std::string("sim:nic_bandwidth=10Gbps,nic_latency=1ms,initial_window=14600B,nic_window=1MiB,") + nodes;
-    World world;
-    world.ranks = Backends::make(cluster)->default_ranks();
-    const std::vector<Operation> operations{all_reduce_of(30'000'000),
-                                            all_reduce_of(9'000'000),
-                                            all_to_all_of(400'000),
-                                            last_to_first_of(9'000'000),
-                                            idle_for(0.5),
-                                            by_leader_of(3'000'000)};
-    const auto exact = durations(cluster, world, operations);
-    const auto fluid = durations(cluster + ",fidelity=fluid", world, operations);
-    for (std::size_t i = 0; i < operations.size(); ++i)
-      expect_relative(fluid[i], exact[i], 0.02, nodes + (" " + std::to_string(i)));
+    expect_alike_in_both_fidelities(
+        std::string("sim:nic_bandwidth=10Gbps,nic_latency=1ms,initial_window=14600B,nic_window=1MiB,") + nodes,
+        {all_reduce_of(30'000'000), all_reduce_of(9'000'000), all_to_all_of(400'000), last_to_first_of(9'000'000),
+         idle_for(0.5), by_leader_of(3'000'000)});
   }
 }
 

@@ -21,13 +21,13 @@ constexpr std::int64_t megabyte = 1'000'000;  ///< 8,000 s there
 
 TEST(SlowRuns, AreNoDeadlocksHoweverLongAMessageTakes) {
   for (const char* fidelity : {",fidelity=exact", ",fidelity=fluid"}) {
-    EXPECT_EQ(failure<Error>(crawling(fidelity), 2, swap_of(megabyte)), "");
+    EXPECT_EQ(failure<Error>(crawling(fidelity), 2, shift_of(megabyte)), "");
     EXPECT_EQ(failure<Error>(crawling(fidelity), 2, all_reduce_of(10 * megabyte)), "");
   }
 }
 
 TEST(SlowRuns, EndAtTheTimeoutThatTheirClusterNames) {
-  EXPECT_THAT(failure<BackendError>(crawling(",timeout=3600s"), 2, swap_of(megabyte)),
+  EXPECT_THAT(failure<BackendError>(crawling(",timeout=3600s"), 2, shift_of(megabyte)),
               AllOf(HasSubstr("timeout at 3600"), HasSubstr("cluster.timeout is 3600 s"), HasSubstr("timeout=0s"),
                     HasSubstr("a send of 1000000 bytes to rank 1"), Not(HasSubstr("deadlock"))));
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device/on_host.hpp"
 #include "core/training/backend.hpp"
 #include "core/values/packing.hpp"
 
@@ -13,31 +14,6 @@ namespace trigram {
 
 /// The backends that every communicator test runs on: threads, and the simulator in both fidelities where it is built.
 std::vector<std::string> tested_backends();
-
-/// The element type that a Buffer calls T.
-template <class T>
-constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, float>) return DType::f32;
-  if constexpr (std::is_same_v<T, std::uint8_t>) return DType::u8;
-  if constexpr (std::is_same_v<T, std::int32_t>) return DType::i32;
-  if constexpr (std::is_same_v<T, std::int64_t>) return DType::i64;
-}
-
-/// Device memory with these values.
-template <class T>
-OwnedBuffer on_device(Device& device, const std::vector<T>& values) {
-  OwnedBuffer buffer = device.allocate(Shape::of(static_cast<std::int64_t>(values.size()), dtype_of<T>()));
-  device.upload(std::as_bytes(std::span(values)), buffer);
-  return buffer;
-}
-
-/// The values of device memory.
-template <class T>
-std::vector<T> on_host(Device& device, Buffer buffer) {
-  std::vector<T> values(static_cast<std::size_t>(buffer.count()));
-  device.download(buffer, std::as_writable_bytes(std::span(values)));
-  return values;
-}
 
 /// Runs `body` on every rank; what each returns, by rank. Ranks may be other processes: expectations belong after the
 /// run, on what the bodies returned.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "meeting/member.hpp"
-#include "meeting/store.hpp"
+#include "meeting/store/store.hpp"
 
 namespace trigram::gpu {
 

@@ -1,4 +1,4 @@
-// One rank of a group, as whoever acts for it there knows it.
+// One rank of a group, as the code that acts for it sees it.
 #pragma once
 
 #include <memory>

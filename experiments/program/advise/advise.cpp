@@ -23,8 +23,8 @@
 #include "experiments/program/flags/uncertainty.hpp"
 #include "experiments/program/scripts/page.hpp"
 #include "experiments/program/tables/tables.hpp"
+#include "experiments/settings/files/shell_word.hpp"
 #include "experiments/settings/run_config.hpp"
-#include "experiments/settings/shell_word.hpp"
 #include "experiments/settings/system.hpp"
 
 namespace trigram {
@@ -97,7 +97,7 @@ std::vector<Advice> predicted(const std::vector<Method>& all, const Settings& ru
   std::vector<Advice> advice;
   std::vector<Measurement> rows;
   for (const Method& one : all) rows.push_back(row_of(run, one));
-  const std::string cluster = run.contains("cluster") ? run.at("cluster") : run_defaults().at("cluster");
+  const std::string& cluster = run.at("cluster");
   Predictor predictor(jobs);
   std::vector<PlannedMeasurement> possible;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -226,7 +226,7 @@ int advise(const Arguments& arguments) {
   const OwnAndRun given = parted(words, declared_flags<AdviseFlags>("trigram advise"));
   Params params = as_params("trigram advise", given.own);
   const AdviseFlags flags(params);
-  const Settings run = phantom(given.run);
+  const Settings run = with_cluster(phantom(given.run));
   const std::string now = run.contains("algorithm") ? run.at("algorithm") : "all_reduce";
   std::vector<Method> all = methods(flags.choice);
   std::erase_if(all, [&](const Method& one) { return one.name == now; });
@@ -241,7 +241,7 @@ int advise(const Arguments& arguments) {
   std::ranges::copy_if(ordered, std::back_inserter(faster),
                        [&](const Advice& one) { return today.predicted.seconds > least_gain * one.predicted.seconds; });
   if (flags.uncertainty.draws > 0) add_ranges(run, flags, today, faster, ordered);
-  const std::string cluster = run.contains("cluster") ? run.at("cluster") : run_defaults().at("cluster");
+  const std::string& cluster = run.at("cluster");
   std::cout << verdict(faster, today) << "\n"
             << table_of_methods(ordered, today) << doubt(today, cluster) << details(faster, today);
   for (const Advice& one : advice) {

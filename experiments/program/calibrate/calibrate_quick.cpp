@@ -14,9 +14,9 @@
 #include "core/values/units.hpp"
 #include "experiments/fit/fit_words.hpp"
 #include "experiments/fit/predictor.hpp"
+#include "experiments/measure/probes/second_probes.hpp"
 #include "experiments/measure/ranges_of_sets.hpp"
 #include "experiments/measure/rank_samples.hpp"
-#include "experiments/measure/second_probes.hpp"
 #include "experiments/program/tables/tables.hpp"
 #include "experiments/record/report_file.hpp"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/values/decimal.hpp"
-#include "experiments/settings/shell_word.hpp"
+#include "experiments/settings/files/shell_word.hpp"
 
 namespace trigram {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "experiments/settings/text_file.hpp"
+#include "experiments/settings/files/text_file.hpp"
 
 namespace trigram {
 

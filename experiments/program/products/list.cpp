@@ -17,7 +17,7 @@
 #include "core/training/backend.hpp"
 #include "core/values/quoted.hpp"
 #include "experiments/program/flags/command_line.hpp"
-#include "experiments/settings/config_file.hpp"
+#include "experiments/settings/files/config_file.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/workloads/profile_table.hpp"
 #include "experiments/workloads/shipped_profiles.hpp"

@@ -8,7 +8,7 @@
 #include "experiments/program/scripts/plotting.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/settings/settings.hpp"
-#include "experiments/study/curve_view.hpp"
+#include "experiments/study/comparison/curve_view.hpp"
 
 namespace trigram {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/values/quoted.hpp"
 #include "experiments/program/scripts/script.hpp"
 #include "experiments/settings/places.hpp"
-#include "experiments/study/curve_view.hpp"
+#include "experiments/study/comparison/curve_view.hpp"
 
 namespace trigram {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
 #include "core/values/units.hpp"
-#include "experiments/settings/config_file.hpp"
+#include "experiments/settings/files/config_file.hpp"
 #include "experiments/settings/grid.hpp"
 #include "experiments/settings/run_config.hpp"
 

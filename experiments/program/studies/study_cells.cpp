@@ -14,11 +14,11 @@
 #include "experiments/record/report_file.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/study/cell.hpp"
-#include "experiments/study/forked_runs.hpp"
 #include "experiments/study/known_cells.hpp"
-#include "experiments/study/run_costs.hpp"
-#include "experiments/study/run_folder.hpp"
-#include "experiments/study/unmade_runs.hpp"
+#include "experiments/study/runs/forked_runs.hpp"
+#include "experiments/study/runs/run_costs.hpp"
+#include "experiments/study/runs/run_folder.hpp"
+#include "experiments/study/runs/unmade_runs.hpp"
 
 namespace trigram {
 namespace {

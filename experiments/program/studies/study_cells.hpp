@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiments/program/studies/study_flags.hpp"
-#include "experiments/study/compare.hpp"
+#include "experiments/study/comparison/compare.hpp"
 #include "experiments/study/study.hpp"
 
 namespace trigram {

@@ -17,7 +17,7 @@ namespace {
 
 UncertainQuestion question_of(const StudyResult& result) {
   const StudyPoint& point = result.point;
-  return {resolved(with_system(point.settings, run_flags()), run_defaults()), "", "", point.place};
+  return {resolved(with_cluster(with_system(point.settings, run_flags())), run_defaults()), "", "", point.place};
 }
 
 /// The swept values of a run, where rows are compared with each other.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/program/flags/uncertainty.hpp"
-#include "experiments/study/winner_map.hpp"
+#include "experiments/study/comparison/winner_map.hpp"
 
 namespace trigram {
 

@@ -16,8 +16,8 @@
 #include "experiments/program/scripts/plotting.hpp"
 #include "experiments/program/scripts/script.hpp"
 #include "experiments/program/studies/search_space.hpp"
-#include "experiments/record/folder_lock.hpp"
 #include "experiments/record/report_file.hpp"
+#include "experiments/record/resume/folder_lock.hpp"
 #include "experiments/settings/build_facts.hpp"
 #include "experiments/settings/places.hpp"
 #include "experiments/settings/run_config.hpp"
@@ -161,7 +161,8 @@ void add_uncertainty(const TuneFlags& flags, const Settings& given, const RunCon
   const int jobs = std::max(2, flags.jobs);
   std::vector<UncertainQuestion> questions;
   for (const Settings& one : {given, found})
-    questions.push_back({resolved(with_system(one, run_flags()), run_defaults()), "", "", "trigram tune: "});
+    questions.push_back(
+        {resolved(with_cluster(with_system(one, run_flags())), run_defaults()), "", "", "trigram tune: "});
   const std::vector<UncertainTime> times = uncertain_times(questions, flags.uncertainty.with(jobs));
   const double nothing = std::nan("");
   const std::string text =

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "experiments/program/tables/tables.hpp"
-#include "experiments/study/agreement.hpp"
+#include "experiments/study/comparison/agreement.hpp"
 #include "experiments/study/left_out.hpp"
 
 namespace trigram {

@@ -9,7 +9,7 @@
 #include "experiments/measure/median.hpp"
 #include "experiments/program/flags/uncertainty.hpp"
 #include "experiments/program/tables/tables.hpp"
-#include "experiments/study/measured.hpp"
+#include "experiments/study/comparison/measured.hpp"
 
 namespace trigram {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "core/values/decimal.hpp"
 #include "experiments/measure/median.hpp"
-#include "experiments/study/goal.hpp"
-#include "experiments/study/measured.hpp"
+#include "experiments/study/comparison/goal.hpp"
+#include "experiments/study/comparison/measured.hpp"
 
 namespace trigram {
 namespace {

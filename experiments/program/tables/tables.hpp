@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/study/compare.hpp"
-#include "experiments/study/run_pool.hpp"
+#include "experiments/study/comparison/compare.hpp"
+#include "experiments/study/comparison/winner_map.hpp"
+#include "experiments/study/runs/run_pool.hpp"
 #include "experiments/study/study_point.hpp"
-#include "experiments/study/winner_map.hpp"
 
 namespace trigram {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/foreign/outside_words.hpp"
+#include "core/foreign/foreign_messages.hpp"
 #include "core/values/error.hpp"
 
 namespace trigram {

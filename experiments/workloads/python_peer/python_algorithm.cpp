@@ -2,7 +2,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/foreign/outside_words.hpp"
+#include "core/foreign/foreign_messages.hpp"
 #include "core/values/error.hpp"
 #include "experiments/workloads/python_peer/peer.hpp"
 #include "experiments/workloads/python_peer/peer_call.hpp"
@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Brings what the buckets of a rank hold to where Python sees it, or back.
-void show(OutsideLane& lane) {
+void show(ForeignLane& lane) {
   Peer& peer = Peer::of_this_process();
   std::size_t begin = 0;
   for (const Bucket& bucket : lane.buckets()) {
@@ -26,7 +26,7 @@ void show(OutsideLane& lane) {
   }
 }
 
-void take_back(OutsideLane& lane) {
+void take_back(ForeignLane& lane) {
   Peer& peer = Peer::of_this_process();
   std::size_t begin = 0;
   for (const Bucket& bucket : lane.buckets()) {
@@ -38,28 +38,28 @@ void take_back(OutsideLane& lane) {
   }
 }
 
-/// A moment is a conversation: Python begins it, asks for one thing after the other, each of which other ranks may work
+/// A hook is a conversation: Python begins it, asks for one thing after the other, each of which other ranks may work
 /// beside, and ends it. What needs no answer comes with the next thing that does, as its "before".
-class PeerCode final : public OutsideCode {
+class PeerCode final : public ForeignCode {
  public:
   void open() override { Peer::of_this_process().require_algorithm(); }
 
-  void moment(OutsideLane& lane, const std::string& name, int bucket) override {
-    Json told = told_of_moment(lane, name, bucket);
+  void hook(ForeignLane& lane, const std::string& name, int bucket) override {
+    Json message = message_of_hook(lane, name, bucket);
     if (name == "setup") {
-      told["counts"] = counts_of(lane);
-      told["modelled_counts"] = modelled_counts_of(lane);
+      message["counts"] = counts_of(lane);
+      message["modelled_counts"] = modelled_counts_of(lane);
     }
-    run(lane, std::move(told));
+    run(lane, std::move(message));
   }
 
-  void body(OutsideLane& lane, std::int64_t number) override { run(lane, told_of_body(lane, number)); }
+  void task(ForeignLane& lane, std::int64_t number) override { run(lane, message_of_task(lane, number)); }
 
-  void exchange(OutsideLane& lane, int bucket) override { run(lane, told_of_exchange(lane, bucket)); }
+  void exchange(ForeignLane& lane, int bucket) override { run(lane, message_of_exchange(lane, bucket)); }
 
  private:
   /// Elements of each bucket.
-  static std::vector<std::int64_t> counts_of(OutsideLane& lane) {
+  static std::vector<std::int64_t> counts_of(ForeignLane& lane) {
     Peer::of_this_process().require_algorithm();
     std::vector<std::int64_t> counts;
     std::int64_t all = 0;
@@ -73,18 +73,18 @@ class PeerCode final : public OutsideCode {
     return counts;
   }
 
-  static std::vector<std::int64_t> modelled_counts_of(OutsideLane& lane) {
+  static std::vector<std::int64_t> modelled_counts_of(ForeignLane& lane) {
     std::vector<std::int64_t> counts;
     for (const Bucket& bucket : lane.buckets()) counts.push_back(bucket.weights.modelled_count());
     return counts;
   }
 
-  static void run(OutsideLane& lane, Json told) {
+  static void run(ForeignLane& lane, Json message) {
     const Worker& worker = lane.worker();
-    told.update({{"ask", "moment"}, {"rank", worker.rank()}});
+    message.update({{"ask", "hook"}, {"rank", worker.rank()}});
     const Json where = {{"ask", "go_on"}, {"rank", worker.rank()}, {"lane", worker.lane}};
     std::string bytes;
-    for (Json question = std::move(told);;) {
+    for (Json question = std::move(message);;) {
       show(lane);
       const Json asked = Peer::of_this_process().ask(std::move(question), bytes);
       take_back(lane);
@@ -96,7 +96,7 @@ class PeerCode final : public OutsideCode {
     }
   }
 
-  static Json answer(OutsideLane& lane, const Json& asked, std::string& bytes) {
+  static Json answer(ForeignLane& lane, const Json& asked, std::string& bytes) {
     if (asked.at("ask") != "call") return answer_to(lane, asked);
     perform_for_peer(lane.worker().device, asked, bytes,
                      [&](const GroupCall& call) { lane.perform(asked.at("group"), call); });
@@ -106,7 +106,7 @@ class PeerCode final : public OutsideCode {
 
 const Algorithms::Registration registration(
     "python_algorithm", {"an algorithm that is written in Python, as trigram.simulate gives it"},
-    [](Params& params) { return std::make_unique<OutsideAlgorithm>(params, std::make_shared<PeerCode>()); });
+    [](Params& params) { return std::make_unique<ForeignAlgorithm>(params, std::make_shared<PeerCode>()); });
 
 }  // namespace
 }  // namespace trigram

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "ptx/execution/schedule.hpp"
 #include "ptx/module.hpp"
-#include "ptx/schedule.hpp"
 
 namespace cuda_on_host {
 

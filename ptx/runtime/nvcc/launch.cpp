@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "ptx/launch.hpp"
+#include "ptx/execution/launch.hpp"
 #include "ptx/runtime/nvcc/device_memory.hpp"
 #include "ptx/runtime/nvcc/kernels.hpp"
 #include "ptx/runtime/nvcc/observers.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/device/on_host.hpp"
 #include "core/step/workload.hpp"
 #include "core/values/error.hpp"
 
@@ -40,17 +41,16 @@ class RoutedTokens final : public Workload {
     std::vector<float> values(static_cast<std::size_t>(experts_));
     for (int slot = 0; slot < experts_; ++slot) values[at(goes_to(worker, slot))] = value(worker, slot);
     received_ = to_experts(worker, values);
-    std::vector<float> weight(width), answers;
-    worker.device.download(view_.weights, std::as_writable_bytes(std::span(weight)));
-    for (const float token : received_) answers.push_back(weight.front() * token);
+    const float weight = on_host<float>(worker.device, view_.weights).front();
+    std::vector<float> answers;
+    for (const float token : received_) answers.push_back(weight * token);
     const std::vector<float> answered = to_experts(worker, answers);
     const float loss = std::inner_product(answered.begin(), answered.end(), answered.begin(), 0.0F) / 2;
     worker.device.upload(std::as_bytes(std::span(&loss, 1)), loss_);
   }
 
   void backward(Worker& worker, int) override {
-    std::vector<float> weight(width);
-    worker.device.download(view_.weights, std::as_writable_bytes(std::span(weight)));
+    std::vector<float> weight = on_host<float>(worker.device, view_.weights);
     const float squares = std::inner_product(received_.begin(), received_.end(), received_.begin(), 0.0F);
     for (float& element : weight) element *= squares;
     worker.device.upload(std::as_bytes(std::span(weight)), view_.gradients);
@@ -73,18 +73,15 @@ class RoutedTokens final : public Workload {
 
   /// Value e goes to expert e; what arrives is by the expert that sent it.
   std::vector<float> to_experts(Worker& worker, const std::vector<float>& values) const {
-    const OwnedBuffer out = worker.device.allocate(Shape::of(experts_, DType::f32));
+    const OwnedBuffer out = on_device(worker.device, values);
     const OwnedBuffer in = worker.device.allocate(Shape::of(experts_, DType::f32));
-    worker.device.upload(std::as_bytes(std::span(values)), out);
     std::vector<Buffer> send, receive;
     for (int expert = 0; expert < experts_; ++expert) {
       send.push_back(out.view().slice(expert, 1));
       receive.push_back(in.view().slice(expert, 1));
     }
     worker.group("expert").all_to_all(send, receive);
-    std::vector<float> arrived(values.size());
-    worker.device.download(in, std::as_writable_bytes(std::span(arrived)));
-    return arrived;
+    return on_host<float>(worker.device, in);
   }
 
   Shard shard_;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "core/device/on_host.hpp"
 #include "core/values/error.hpp"
 #include "core/values/random.hpp"
 #include "kernels/cuda/runtime/check.hpp"
@@ -64,17 +65,9 @@ Floats Bench::fresh(std::int64_t count) {
   return values;
 }
 
-OwnedBuffer Bench::hold(const Floats& values) {
-  OwnedBuffer buffer = device_.allocate(Shape::of(static_cast<std::int64_t>(values.size()), DType::f32));
-  device_.upload(std::as_bytes(std::span(values)), buffer);
-  return buffer;
-}
+OwnedBuffer Bench::hold(const Floats& values) { return on_device(device_, values); }
 
-Floats Bench::values(const Buffer& buffer) {
-  Floats host(static_cast<std::size_t>(buffer.count()));
-  device_.download(buffer, std::as_writable_bytes(std::span(host)));
-  return host;
-}
+Floats Bench::values(const Buffer& buffer) { return on_host<float>(device_, buffer); }
 
 void Bench::occupy(double seconds) {
   constexpr double rate = 5e12;  // more than any device copies

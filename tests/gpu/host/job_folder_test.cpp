@@ -99,13 +99,7 @@ TEST_F(JobFolders, ARankDoesNotFollowADeadRankZero) {
 }
 
 TEST_F(JobFolders, DifferentNamesAreDifferentFolders) {
-  const auto errors = errors_of(4, [&](int index) {
-    const std::string job = index < 2 ? "a/b" : "a_b";
-    const auto meeting = meet(place.file(), member_named(index % 2, 2, job), {20});
-    ensure(text_of(meeting->all_gather(bytes_of(job), {20}).front()) == job, "the other job's bytes");
-    meeting->leave();
-  });
-  EXPECT_THAT(errors, Each(IsEmpty()));
+  EXPECT_THAT(errors_of_two_jobs(place, "a/b", "a_b"), Each(IsEmpty()));
 }
 
 TEST_F(JobFolders, WhatStandsInTheWayIsSaid) {

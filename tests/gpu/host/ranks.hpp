@@ -10,8 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "core/values/error.hpp"
 #include "meeting/listener.hpp"
 #include "meeting/rendezvous.hpp"
+#include "processes/bytes.hpp"
 
 namespace trigram::gpu {
 
@@ -62,6 +64,17 @@ inline std::vector<std::string> errors_of(int threads, const std::function<void(
   }
   for (std::thread& thread : running) thread.join();
   return errors;
+}
+
+/// Of two jobs of two ranks that meet in one place under these names: none, where each has its own bytes only.
+inline std::vector<std::string> errors_of_two_jobs(const MeetingPlace& place, const std::string& one,
+                                                   const std::string& other) {
+  return errors_of(4, [&](int index) {
+    const std::string job = index < 2 ? one : other;
+    const auto meeting = meet(place.file(), member_named(index % 2, 2, job), {20});
+    ensure(text_of(meeting->all_gather(bytes_of(job), {20}).front()) == job, "the other job's bytes");
+    meeting->leave();
+  });
 }
 
 }  // namespace trigram::gpu

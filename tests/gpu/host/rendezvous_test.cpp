@@ -5,9 +5,9 @@
 
 #include "backends/process/host_exchange.hpp"
 #include "core/values/error.hpp"
-#include "meeting/file_store.hpp"
-#include "meeting/store_rendezvous.hpp"
-#include "meeting/tcp_store.hpp"
+#include "meeting/store/file_store.hpp"
+#include "meeting/store/store_rendezvous.hpp"
+#include "meeting/store/tcp_store.hpp"
 #include "processes/child_process.hpp"
 #include "tests/gpu/host/ranks.hpp"
 
@@ -95,7 +95,7 @@ TEST_P(Rendezvouses, ALateRankIsWaitedFor) {
 }
 
 TEST_P(Rendezvouses, WhoHasNotComeYetIsNotSilent) {
-  constexpr PulseTimes quick{0.05, 1};
+  constexpr HeartbeatTimes quick{0.05, 1};
   const auto errors = errors_of(3, [&](int rank) {
     if (rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1600));
     StoreRendezvous(store_for(member_named(rank, 3)), member_named(rank, 3), patience, quick).barrier(patience);
@@ -104,7 +104,7 @@ TEST_P(Rendezvouses, WhoHasNotComeYetIsNotSilent) {
 }
 
 TEST_P(Rendezvouses, WhoHasComeAndFallsSilentIsNoticed) {
-  constexpr PulseTimes quick{0.02, 0.5};
+  constexpr HeartbeatTimes quick{0.02, 0.5};
   std::atomic<bool> noticed = false;
   const auto errors = errors_of(2, [&](int rank) {
     const auto store = store_for(member_named(rank, 2));
@@ -236,13 +236,7 @@ TEST(FileRendezvous, NothingIsLeftBehind) {
 
 TEST(FileRendezvous, JobsShareAFolder) {
   const MeetingPlace place;
-  const auto errors = errors_of(4, [&](int index) {
-    const std::string job = index < 2 ? "left" : "right";
-    const auto meeting = meet(place.file(), member_named(index % 2, 2, job), {20});
-    ensure(text_of(meeting->all_gather(bytes_of(job), {20}).front()) == job, "the other job's bytes");
-    meeting->leave();
-  });
-  EXPECT_THAT(errors, Each(IsEmpty()));
+  EXPECT_THAT(errors_of_two_jobs(place, "left", "right"), Each(IsEmpty()));
 }
 
 TEST(FileRendezvous, AFolderThatCannotBeIsRefused) {

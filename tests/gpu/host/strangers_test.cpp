@@ -10,7 +10,7 @@
 
 #include "core/values/error.hpp"
 #include "meeting/handshake.hpp"
-#include "meeting/store_server.hpp"
+#include "meeting/store/store_server.hpp"
 #include "tests/gpu/host/ranks.hpp"
 
 namespace trigram::gpu {

@@ -23,9 +23,7 @@ class Beyond4GiB : public ::testing::Test {
   Buffer last(const OwnedBuffer& x) const { return x.view().slice(x.view().count() - tail, tail); }
   template <class T>
   std::vector<T> read(const Buffer& x) {
-    std::vector<T> values(static_cast<std::size_t>(x.count()));
-    device_.download(x, std::as_writable_bytes(std::span(values)));
-    return values;
+    return on_host<T>(device_, x);
   }
 
   TestDevice device_;

@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "net/frame.hpp"
-#include "net/handle.hpp"
-#include "net/hello.hpp"
-#include "net/listener.hpp"
+#include "net/connection/handle.hpp"
+#include "net/connection/hello.hpp"
+#include "net/connection/listener.hpp"
 #include "net/recv_comm.hpp"
 #include "net/send_comm.hpp"
+#include "net/stream/frame.hpp"
 
 namespace trigram::tests {
 namespace {

@@ -27,15 +27,11 @@ class NewDevice final : public Device {
 
   template <class T>
   OwnedBuffer hold(const std::vector<T>& values, DType dtype) {
-    OwnedBuffer buffer = allocate(Shape::of(static_cast<std::int64_t>(values.size()), dtype));
-    upload(std::as_bytes(std::span(values)), buffer);
-    return buffer;
+    return on_device(*this, values, dtype);
   }
   template <class T>
   std::vector<T> values(const Buffer& buffer) {
-    std::vector<T> host(static_cast<std::size_t>(buffer.count()));
-    download(buffer, std::as_writable_bytes(std::span(host)));
-    return host;
+    return on_host<T>(*this, buffer);
   }
   /// The frame of a vector that begins `offset` elements behind a boundary of memory.
   std::vector<std::uint8_t> encode(const Codec& codec, const std::vector<float>& vector, std::int64_t offset = 0) {

@@ -1,0 +1,39 @@
+#include "experiments/record/resume/digest.hpp"
+
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <iomanip>
+#include <sstream>
+#include <string_view>
+
+namespace trigram {
+namespace {
+
+constexpr std::uint64_t start = 14695981039346656037ULL;
+
+std::uint64_t continued(std::uint64_t value, std::string_view text) {
+  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return value;
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  std::ostringstream text;
+  text << std::hex << std::setw(16) << std::setfill('0') << value;
+  return text.str();
+}
+
+}  // namespace
+
+std::string digest(const std::string& text) { return hexadecimal(continued(start, text)); }
+
+std::string file_digest(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 1 << 16> piece{};
+  std::uint64_t value = start;
+  while (file.read(piece.data(), piece.size()) || file.gcount() > 0)
+    value = continued(value, {piece.data(), static_cast<std::size_t>(file.gcount())});
+  return file.is_open() && !file.bad() ? hexadecimal(value) : "";
+}
+
+}  // namespace trigram

@@ -1,0 +1,96 @@
+// The messages of a sending communicator, as chunks that streams draw from one queue.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "net/comm.hpp"
+#include "net/stream/frame.hpp"
+
+namespace trigram::net {
+
+/// A message until all of it is acknowledged.
+struct Message {
+  const std::byte* bytes = nullptr;
+  std::uint64_t size = 0;
+  std::int32_t tag = 0;
+  std::uint64_t index = 0;  ///< among those with its tag
+  std::uint32_t chunk = 0;
+  std::uint64_t chunks = 0;
+  std::uint64_t drawn = 0;
+  std::uint64_t acknowledged = 0;
+  std::vector<bool> has_arrived;  ///< a chunk
+  Request* request = nullptr;     ///< null: the caller was told that it is sent, and the bytes are a copy
+  std::vector<std::byte> copy;
+};
+
+/// A chunk that a stream has drawn.
+struct Drawn {
+  std::shared_ptr<Message> message;
+  std::uint64_t chunk = 0;
+  Clock::time_point at;
+  bool repeated = false;  ///< another stream has drawn it too
+
+  bool has_arrived() const { return message->has_arrived[chunk]; }
+  Frame frame() const;
+  const std::byte* bytes() const { return message->bytes + chunk * message->chunk; }
+};
+
+class Outbox {
+ public:
+  /// Chunks have at least so many bytes. So many streams draw.
+  Outbox(std::size_t chunk, std::size_t streams) : chunk_(static_cast<std::uint32_t>(chunk)), streams_(streams) {}
+
+  /// Whether another message, of at most `inline_bytes`, may be taken over.
+  bool takes_inline() const { return inline_in_flight_ < max_unasked; }
+  /// The bytes are copied.
+  void add_inline(const std::byte* bytes, std::uint64_t size, std::int32_t tag);
+  /// The bytes stay where they are until the request is over.
+  void add(const std::byte* bytes, std::uint64_t size, std::int32_t tag, Request* request);
+
+  /// The next chunk for a stream that has room: small messages first, then what has to go again, then the first message
+  /// for which a receive is known.
+  std::optional<Drawn> draw(Clock::time_point now);
+  /// Something small waits.
+  bool is_urgent() const { return !urgent_.empty(); }
+  /// Takes chunks back that were drawn by a stream that is gone.
+  void take_back(std::deque<Drawn>& drawn);
+  /// A chunk has arrived. True if it was the last one of its message, whose bytes are then the caller's again.
+  bool arrived(const Drawn& drawn);
+
+  /// So many receives have been posted with the tag. False if that cannot be.
+  bool credit(std::int32_t tag, std::uint64_t posted);
+  /// The tag of a message that waits for a receive, if one does and nothing else can be drawn.
+  std::optional<std::int32_t> waits_for() const;
+
+  /// Nothing is under way.
+  bool empty() const { return in_flight_ == 0; }
+
+ private:
+  struct Tag {
+    std::uint64_t messages = 0;
+    std::uint64_t posted = 0;
+  };
+
+  std::shared_ptr<Message> new_message(const std::byte* bytes, std::uint64_t size, std::int32_t tag);
+  bool may_go(const Message& message) const;
+  std::optional<Drawn> draw_again(Clock::time_point now);
+
+  std::uint32_t chunk_of(std::uint64_t size) const;
+
+  std::uint32_t chunk_;
+  std::size_t streams_;
+  std::map<std::int32_t, Tag> tags_;
+  std::deque<std::shared_ptr<Message>> urgent_;
+  std::deque<std::shared_ptr<Message>> queue_;
+  std::deque<Drawn> again_;
+  std::size_t in_flight_ = 0;
+  std::size_t inline_in_flight_ = 0;
+};
+
+}  // namespace trigram::net

@@ -1,0 +1,103 @@
+#include "net/stream/outlet.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "net/log.hpp"
+
+namespace trigram::net {
+
+using namespace std::chrono_literals;
+
+bool Outlet::dial(Clock::time_point now) {
+  if (open() || now < next_dial_) return false;
+  if (!dial_) dial_.emplace(path_, hello_, answers_, now);
+  const auto state = dial_->progress(now);
+  if (state == Dial::State::going_on) return false;
+  Socket socket = dial_->take();
+  if (state == Dial::State::failed) reason_ = dial_->reason();
+  refused_ = dial_->refused();
+  dial_.reset();
+  next_dial_ = now + pause_;
+  pause_ = std::min<Clock::duration>(2 * pause_, 1s);
+  if (state == Dial::State::ready) opened(std::move(socket), now);
+  return open();
+}
+
+void Outlet::opened(Socket socket, Clock::time_point now) {
+  counters = &counters_of(path_.from.name + " " + socket.ends());
+  ++counters->opened;
+  socket.prepare(settings_.unsent, settings_.timeout);
+  stream.start(std::move(socket));
+  acknowledged_ = 0;
+  moved_bytes_ = 0;
+  unsent_ = settings_.unsent;
+  last_moved_ = measured_ = now;
+  pause_ = 100ms;
+  measure(now, {});
+}
+
+void Outlet::lose(Clock::time_point now, const std::string& reason) {
+  end(now, reason);
+  ++counters->lost;
+  info("lost " + name() + ": " + reason);
+}
+
+void Outlet::end(Clock::time_point now, const std::string& reason) {
+  stream.stop();
+  reason_ = reason;
+  next_dial_ = now + pause_;
+}
+
+void Outlet::begin(Drawn drawn) {
+  if (under_way.empty()) last_moved_ = drawn.at;
+  const Frame frame = drawn.frame();
+  stream.begin(frame, drawn.bytes());
+  counters->sent_bytes += frame.length;
+  ++counters->chunks;
+  if (drawn.repeated) ++counters->repeated;
+  under_way.push_back(std::move(drawn));
+}
+
+void Outlet::forget(const Message& message) {
+  if (!stream.idle() && !under_way.empty() && under_way.back().message.get() == &message) stream.forget_bytes();
+}
+
+Drawn* Outlet::oldest_before(Clock::time_point time) {
+  const auto old = std::find_if(under_way.begin(), under_way.end(),
+                                [](const Drawn& one) { return !one.repeated && !one.has_arrived(); });
+  return old != under_way.end() && old->at < time ? &*old : nullptr;
+}
+
+void Outlet::measure(Clock::time_point now, Clock::duration gap) {
+  const Measured measured = stream.socket().measured();
+  round_trip_us_ = counters->round_trip_us = measured.round_trip_us;
+  const auto carried = static_cast<double>(measured.acknowledged - moved_bytes_);
+  if (carried > 0) last_moved_ = now;
+  if (now > measured_ && !under_way.empty()) {
+    limit_unsent(static_cast<std::size_t>(carried * static_cast<double>(gap.count()) /
+                                          static_cast<double>((now - measured_).count())));
+  }
+  moved_bytes_ = measured.acknowledged;
+  measured_ = now;
+}
+
+/// What a path carries until a caller comes again may wait: it must not run dry before, and what waits on a slow one
+/// cannot go by another.
+void Outlet::limit_unsent(std::size_t wanted) {
+  constexpr std::size_t most = 4 << 20;
+  wanted = std::clamp(wanted, settings_.unsent, std::max(settings_.unsent, most));
+  if (wanted <= unsent_ + unsent_ / 4 && wanted >= unsent_ / 2) return;
+  unsent_ = wanted;
+  stream.socket().limit_unsent(wanted);
+}
+
+bool Outlet::stalled(Clock::time_point now, Clock::duration time) const {
+  return open() && !under_way.empty() && now - last_moved_ > time;
+}
+
+void Outlet::delivered(Clock::duration took) {
+  delivery_ = delivery_ == Clock::duration{} ? took : (7 * delivery_ + took) / 8;
+}
+
+}  // namespace trigram::net
