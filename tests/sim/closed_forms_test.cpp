@@ -164,9 +164,7 @@ TEST(Handshakes, ArePaidByEachLargeMessageOfAFlow) {
   expect_relative(duration(cluster, 4, all_reduce_of(4 * 65792)), 6 * (alpha + 1e-5 + (bytes + 256) * beta), tolerance);
 }
 
-TEST(Handshakes, NeedASize) {
-  EXPECT_THROW(duration(flat(2, "handshake_size=1KiB"), 2, all_reduce_of(8)), UsageError);
-}
+TEST(Handshakes, NeedASize) { EXPECT_THROW(duration(flat(2, "handshake_size=1KiB"), 2, all_reduce_of(8)), UsageError); }
 
 // min(bandwidth · efficiency, cap)
 TEST(Nics, ReachTheirEfficiencyAndNoMoreThanTheirCap) {

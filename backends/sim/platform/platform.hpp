@@ -46,9 +46,10 @@ class Platform {
 
   /// Seconds before the first byte from one rank arrives at another, without a handshake.
   double latency(int from, int to) const;
-  /// Seconds that `rounds` messages of `bytes`, one after the other, take beyond what one flow of them all does: each later
-  /// one its latency and the host's time, and handshakes, of which the flow, as one large message, has paid one at most.
-  /// None is below zero: a flow of small messages that is as large as one with a handshake pays up to that much too much.
+  /// Seconds that `rounds` messages of `bytes`, one after the other, take beyond what one flow of them all does: each
+  /// later one its latency and the host's time, and handshakes, of which the flow, as one large message, has paid one
+  /// at most. None is below zero: a flow of small messages that is as large as one with a handshake pays up to that
+  /// much too much.
   double later_rounds(int from, int to, double bytes, int rounds) const;
   bool between_nodes(int a, int b) const {
     return node_of_rank[static_cast<std::size_t>(a)] != node_of_rank[static_cast<std::size_t>(b)];
