@@ -95,7 +95,7 @@ def on(double, waits=True):
 
     with contextlib.ExitStack() as stack:
         for place, name, value in ((device, "place_of", lambda tensors: double), (comm, "place_named", lambda given: double),
-                                   (library.Session, "_moment", then_wait(library.Session._moment)),
+                                   (library.Session, "_hook", then_wait(library.Session._hook)),
                                    (comm.Joined, "call", then_wait(comm.Joined.call)),
                                    (job_hooks.JobHooks, "_call", then_wait(job_hooks.JobHooks._call, hook=True))):
             stack.enter_context(unittest.mock.patch.object(place, name, value))
