@@ -57,6 +57,11 @@ class Whole:
         home.copy_(self.memory)
         self.move(home)
 
+    @property
+    def needs_sums(self) -> bool:
+        """Whether its gradient has to be in a bucket."""
+        return True
+
     def begin(self, view: torch.Tensor) -> None:
         """Its gradient is in that part of a bucket, where 0 is, unless it is frozen."""
         self.attach(view if self.parameter.requires_grad else None)
