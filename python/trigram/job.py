@@ -17,7 +17,7 @@ from .job_steps import BEGUN, FINISH, JobSteps
 from .join import Join
 from .library import works_on_gradients_alone
 from .masters import mastered, tell_what_travels
-from .mesh import members_of
+from .mesh import members_of, tell_of_sums
 from .model import check_model, check_optimizers, only_on_this_rank
 from .parts import fsdp_modules, parts_of, reshard
 from .rank import Rank
@@ -85,6 +85,7 @@ class Job(Rank):
         self._steps.share(self._steps.buffers())
         self._steps.listen()
         leave_out_job(model)
+        tell_of_sums(self.rank, model)
         tell_what_travels(self.rank, [one.memory.dtype for one in parts], "parameters")
         if not hasattr(model, "no_sync"):  # as frameworks look for it in DistributedDataParallel
             model.no_sync = self.no_sync

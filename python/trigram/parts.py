@@ -135,7 +135,7 @@ def local(one: torch.Tensor) -> torch.Tensor:
 
 def fsdp_modules(model: torch.nn.Module) -> list[Any]:
     """Those that fully_shard was called for."""
-    return [module for module in model.modules() if hasattr(module, "_get_fsdp_state") and hasattr(module, "set_all_reduce_hook")]
+    return [module for module in model.modules() if hasattr(module, "_get_fsdp_state")]
 
 
 def groups_of(module: Any) -> list[Any]:
