@@ -24,6 +24,7 @@ class Decentralized final : public Algorithm {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::decentralized};
   }
   bool local_updates() const override { return mix_ == "after"; }
+  bool reads_gradients() const override { return false; }
   std::vector<std::string> trials() const override {
     return {"", "mix=after,every=2", "topology=one_peer_exponential", "topology=random_matching",
             "mix=after,every=2,average_every=3"};

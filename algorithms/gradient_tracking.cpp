@@ -19,6 +19,7 @@ class GradientTracking final : public WeightMethod {
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::decentralized};
   }
+  bool reads_gradients() const override { return true; }
   std::vector<std::string> trials() const override { return {"", "topology=one_outside"}; }
 
   Cost cost(const CostQuery& query) const override {

@@ -19,6 +19,7 @@ class LocalAdam final : public WeightMethod {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
   }
   bool uses_optimizer() const override { return false; }
+  bool reads_gradients() const override { return true; }
   std::vector<std::string> trials() const override {
     return {"", "every=3,moments=off,beta1=0.8,beta2=0.99,epsilon=1e-6"};
   }

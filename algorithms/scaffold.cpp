@@ -17,6 +17,7 @@ class Scaffold final : public WeightMethod {
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::centralized};
   }
+  bool reads_gradients() const override { return true; }
   std::vector<std::string> trials() const override { return {"", "every=3"}; }
   Cost cost(const CostQuery& query) const override {
     if (!communicates(query.step)) return {};

@@ -25,6 +25,7 @@ class StreamingDiLoCo final : public Algorithm {
   }
   /// Ranks keep a share of what is theirs, and momentum carries the mean on.
   Invariants invariants(const CostQuery&) const override { return {}; }
+  bool reads_gradients() const override { return false; }
   std::vector<std::string> trials() const override {
     return {"", "every=2,fragments=3,keep=0.25,outer=(momentum:momentum=0.5),outer_lr=0.5"};
   }

@@ -14,6 +14,7 @@ class AsyncModelAverage : public Algorithm {
   explicit AsyncModelAverage(Params& params);
 
   bool deterministic() const final { return false; }
+  bool reads_gradients() const final { return warmup_ > 0; }
   /// Of one averaging; how many there are is up to the clock.
   Cost cost(const CostQuery& query) const final;
 

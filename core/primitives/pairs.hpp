@@ -20,6 +20,7 @@ class PairAveraging : public Algorithm, private Service {
 
   bool deterministic() const final { return false; }
   bool asks() const final { return true; }
+  bool reads_gradients() const final { return false; }
   Refusal refuses(Option option) const final;
   /// Of an active rank's step, and of one reply: how many a passive rank gives is up to those who ask.
   Cost cost(const CostQuery& query) const final;

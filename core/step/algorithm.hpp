@@ -100,6 +100,9 @@ class Algorithm {
   /// False where the run's optimizer steps nothing, since the algorithm changes all weights by itself, in `update`: it
   /// then holds what optimizers it needs (1-bit Adam), and a run that names one is refused.
   virtual bool uses_optimizer() const { return true; }
+  /// False where hooks look at no gradient, since the optimizer alone does: a bucket's may then be memory that nobody
+  /// has written, where a loop has its own ones elsewhere.
+  virtual bool reads_gradients() const { return true; }
   /// The part of `bucket` that the run's optimizer steps on this rank and keeps state for: the whole, `bucket.part(…)`,
   /// other weights or another direction (`bucket.along(…)`), or nothing. Called once per bucket, after `setup`.
   virtual std::optional<Bucket> stepped(const Worker&, const Bucket& bucket) const { return bucket; }

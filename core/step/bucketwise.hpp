@@ -40,6 +40,7 @@ class GradientMethod : public Algorithm {
 class WeightMethod : public Algorithm {
  public:
   bool local_updates() const final { return true; }
+  bool reads_gradients() const override { return false; }
   void after_update(Worker& worker, Bucket& bucket) final;
   void after_step(Worker& worker) final;
 

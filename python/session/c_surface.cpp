@@ -78,6 +78,8 @@ int trigram_open(const char* settings, Session** session) {
     trigram::last_reply = trigram::Json{{"rank", opened->rank()},
                                         {"ranks", opened->ranks()},
                                         {"order", trigram::order_of(opened->plan())},
+                                        {"synchronous", opened->synchronous()},
+                                        {"reads_gradients", opened->reads_gradients()},
                                         {"streams", trigram::numbers_of(opened->streams())}}
                               .dump();
     *session = opened.release();
@@ -110,6 +112,10 @@ int trigram_sum(Session* session, std::uint64_t numbers, std::int64_t count) {
   return trigram::answer([&] {
     session->sum({trigram::address(numbers), trigram::Shape::of(count, trigram::DType::f32)});
   });
+}
+
+int trigram_come_to_rest(Session* session) {
+  return trigram::answer([&] { session->come_to_rest(); });
 }
 
 int trigram_global_weights(Session* session) {

@@ -82,8 +82,8 @@ Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_upda
   parts_ = TrainingStep::make_parts(options_.algorithm, "");
   parts_.optimizer.reset();
   gradients_alone_ = sees_gradients_alone(*parts_.algorithm);
-  comes_to_rest_ = parts_.algorithm->trigram().synchrony == Trigram::Synchrony::asynchronous;
   synchronous_ = parts_.algorithm->trigram().synchrony == Trigram::Synchrony::synchronous;
+  reads_gradients_ = parts_.algorithm->reads_gradients();
   check_roles(options_, *parts_.algorithm, world_.ranks, loop_updates_);
   entered_ = backend_->enter(world_);
   worker_.emplace(entered_->runtime(), 0, options_.relaxation);
@@ -177,9 +177,12 @@ void Session::sum(const Buffer& numbers) {
   hook_in_turn([&] { worker_->comm.all_reduce(numbers, ReduceOp::sum); });
 }
 
+void Session::come_to_rest() {
+  moment([&] { step().quiesce(); });
+}
+
 void Session::global_weights() {
   moment([&] {
-    step().quiesce();
     if (!gradients_alone_) step().global_weights();  // replicas of others are equal already
   });
 }
@@ -201,7 +204,7 @@ void Session::list_border(State& state) {
 std::vector<std::byte> Session::border(std::vector<std::byte> memory) {
   Packer packer(std::move(memory));
   moment([&] {
-    if (comes_to_rest_) step().quiesce();
+    if (!synchronous_) step().quiesce();
     StateWriter writer(worker_->device, packer);
     list_border(writer);
   });

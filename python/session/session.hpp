@@ -36,6 +36,10 @@ class Session {
   int ranks() const { return worker_->world_size(); }
   /// How the parameters are fused: the memory of a bucket's tensors has to lie in this order.
   const BucketPlan& plan() const { return plan_; }
+  /// Whether weights change within hooks alone.
+  bool synchronous() const { return synchronous_; }
+  /// Whether hooks look at gradients, so that a loop which has its own elsewhere has to copy them here.
+  bool reads_gradients() const { return reads_gradients_; }
 
   /// On a device: from now on hooks follow what the caller has ordered on that stream, a cudaStream_t, and what it
   /// orders there next follows them. They return once all is ordered: only `state`, `go_on_from` and `finish` wait for
@@ -74,8 +78,10 @@ class Session {
   /// Between two steps: whether what the algorithm keeps has neither infinity nor NaN. Of one that sees more than
   /// gradients, in the midst of whose exchanges this may be, nobody looks.
   bool state_is_finite();
-  /// Between two steps: weights become those of the model that the method trains, the same on all ranks, and their own
-  /// are gone; the loop has kept them, puts them back, and then all call `meet` before one goes on. Collective.
+  /// Between two steps: what an asynchronous algorithm has under way ends, by which weights may change. Collective.
+  void come_to_rest();
+  /// After `come_to_rest`: weights become those of the model that the method trains, the same on all ranks, and their
+  /// own are gone; the loop has kept them, puts them back, and then all call `meet` before one goes on. Collective.
   void global_weights();
   void meet();
   /// Between two steps: what this rank keeps beside weights and the loop's optimizers. Collective.
@@ -131,8 +137,8 @@ class Session {
   TrainingStep::Parts parts_;
   bool loop_updates_;
   bool gradients_alone_ = false;  ///< are all that the algorithm sees
-  bool comes_to_rest_ = false;    ///< the algorithm, where it has something under way between steps
-  bool synchronous_ = false;      ///< so that all ranks take as many steps
+  bool synchronous_ = false;      ///< so that all ranks take as many steps, and nothing is under way between them
+  bool reads_gradients_ = true;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<EnteredRank> entered_;
   std::optional<Worker> worker_;

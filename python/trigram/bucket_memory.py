@@ -1,5 +1,6 @@
 """Where the parameters of a model lie while a job trains it: behind one another, in buckets."""
 
+import itertools
 import weakref
 from collections.abc import Sequence
 from typing import NamedTuple, Optional
@@ -57,13 +58,15 @@ class BucketMemory:
         """By bucket."""
         self.sums: list[torch.Tensor] = []
         """The gradients of each bucket."""
+        self._summed: list[bool] = []  # by bucket; memory that nobody writes takes none of the system's
         self.slices: dict[int, Slice] = {}
         """By `id` of the parameter, those that are whole."""
         views: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         with torch.no_grad():
             for indices in buckets:
                 total = sum(parts[index].memory.numel() for index in indices)
-                bucket = [make(total, device=place.device) for make in (torch.empty, torch.zeros)]
+                self._summed.append(any(parts[index].needs_sums for index in indices))
+                bucket = [make(total, device=place.device) for make in (torch.empty, torch.zeros if self._summed[-1] else torch.empty)]
                 begin = 0
                 for index in indices:
                     one = parts[index].memory
@@ -144,7 +147,7 @@ class BucketMemory:
 
     def zero_gradients(self) -> None:
         """And parameters have them, but those that are frozen."""
-        for sums in self.sums:
+        for sums in itertools.compress(self.sums, self._summed):
             sums.zero_()
         for part, view in zip(self._parts, self.gradients):
             part.begin(view)

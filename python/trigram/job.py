@@ -17,7 +17,7 @@ from .job_steps import BEGUN, FINISH, JobSteps
 from .join import Join
 from .library import works_on_gradients_alone
 from .masters import mastered, tell_what_travels
-from .mesh import members_of
+from .mesh import members_of, tell_of_sums
 from .model import check_model, check_optimizers, only_on_this_rank
 from .parts import fsdp_modules, parts_of, reshard
 from .rank import Rank
@@ -50,7 +50,6 @@ class Job(Rank):
         self._hooks = None if self._algorithm is None else JobHooks(self._algorithm)
         parts = parts_of(model, [one for _, one in named])
         self._place = check_model(model, named, parts)
-        parts = mastered(parts)
         self._flags = self.settings(algorithms.spec_of(self._algorithm) if self._algorithm else str(algorithm), flags, self._place)
         check_optimizers(named, own, self._optimizers, learning_rate)
         scaler = overflow.in_use(grad_scaler)
@@ -64,6 +63,7 @@ class Job(Rank):
                            loop_updates=bool(self._optimizers), place=self._place, hooks=self._hooks,
                            members=members_of(model, mesh, self._flags["backend"]))
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
+        parts = mastered(parts, self._session)
         counts = [one.numel() for one in tensors]
         self._memory = BucketMemory([name for name, _ in named], parts, self._session.order, self._place)
         if self._hooks is not None:
@@ -85,6 +85,7 @@ class Job(Rank):
         self._steps.share(self._steps.buffers())
         self._steps.listen()
         leave_out_job(model)
+        tell_of_sums(self.rank, model)
         tell_what_travels(self.rank, [one.memory.dtype for one in parts], "parameters")
         if not hasattr(model, "no_sync"):  # as frameworks look for it in DistributedDataParallel
             model.no_sync = self.no_sync
@@ -127,8 +128,8 @@ class Job(Rank):
     def mean_model(self) -> Iterator[torch.nn.Module]:
         """Within it the model, which it also gives, has the weights that the algorithm trains, the same on all ranks: to evaluate, and to
         save, on one rank or on all. They are the mean over ranks, or what the algorithm keeps as such, as DiLoCo its outer weights;
-        afterwards this rank's own are back. Buffers are this rank's, and no step may begin. Collective, between two steps, and again at
-        its end, where ranks wait for each other as long as in an exchange.
+        afterwards this rank's own are back, of an asynchronous method those with which it came to rest. Buffers are this rank's, and
+        no step may begin. Collective, between two steps, and again at its end, where ranks wait for each other as long as in an exchange.
 
             with job.mean_model():
                 if job.rank == 0: torch.save(model.state_dict(), "model.pt")

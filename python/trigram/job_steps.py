@@ -198,6 +198,8 @@ class JobSteps:
         its end; but where an algorithm works on gradients alone, all ranks have them already, also amid a step."""
         if not self.gradients_alone or self.moment == ELSEWHERE:
             self.come_between(came)
+            self._session.come_to_rest()
+            self._hand_out()
         moment, own = self.moment, [] if self.gradients_alone else self._memory.kept()
         if own:
             reshard(self._model)

@@ -50,7 +50,7 @@ def library() -> ctypes.CDLL:
     loaded = opened(path())
     arguments = {"open": [text, ctypes.POINTER(Handle)], "adopt": [Handle, addresses, addresses, counts, ctypes.c_int],
                  "share": [Handle, ctypes.c_uint64, number, ctypes.c_int], "sum": [Handle, ctypes.c_uint64, number],
-                 "global_weights": [Handle], "meet": [Handle],
+                 "come_to_rest": [Handle], "global_weights": [Handle], "meet": [Handle],
                  "state": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "go_on_from": [Handle, text, number],
                  "follow": [Handle, ctypes.c_uint64], "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
@@ -161,6 +161,10 @@ class Session:
         self.order: list[list[int]] = answer["order"]
         self.streams: list[int] = answer["streams"]
         """By lane, on a GPU."""
+        self.synchronous: bool = answer["synchronous"]
+        """Whether weights change within hooks alone."""
+        self.reads_gradients: bool = answer["reads_gradients"]
+        """Whether hooks look at gradients."""
 
     def _check(self, status: int) -> None:
         if status != 0 and self._library.trigram_has_ended(self._handle):
@@ -183,6 +187,10 @@ class Session:
     def share(self, address: int, count: int, root: int = 0) -> None:
         """The root's bytes."""
         self._hook(self._library.trigram_share, address, count, root)
+
+    def come_to_rest(self) -> None:
+        """Weights may change until it returns; then none do before the next step."""
+        self._moment(self._library.trigram_come_to_rest)
 
     def global_weights(self) -> None:
         """Into the model's memory, whose own weights the caller has kept."""

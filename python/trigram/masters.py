@@ -7,6 +7,7 @@ from typing import Optional
 
 import torch
 
+from .library import Session
 from .parts import Whole
 
 TYPES = torch.bfloat16, torch.float16, torch.float64
@@ -17,12 +18,12 @@ PIECE = 1 << 16
 
 class Mastered(Whole):
     """A parameter that stays where and of the type that it is. Its master goes along with every change of it, and it with its master's;
-    one is always the other rounded to the type that knows less."""
+    one is always the other rounded to the type that knows less. Its gradient is copied where somebody reads it."""
 
-    def __init__(self, part: Whole) -> None:
+    def __init__(self, part: Whole, session: Session) -> None:
         super().__init__(part.parameter)
-        self._part, self._type = part, part.memory.dtype
-        self._told: Optional[torch.Tensor] = None  # of what its master was handed out last, since others may move that meanwhile
+        self._part, self._type, self._session = part, part.memory.dtype, session
+        self._told: Optional[torch.Tensor] = None  # as what its master was handed out last, where others may move that meanwhile
 
     @property
     def memory(self) -> torch.Tensor:
@@ -52,7 +53,11 @@ class Mastered(Whole):
         return self.memory.dtype is self._type and self.memory.shape == home.shape
 
     def return_to(self, home: torch.Tensor) -> None:
-        follow(home, self.memory, self.like(home) if self._told is None else self._told)
+        follow(home, self.memory, self._told)
+
+    @property
+    def needs_sums(self) -> bool:
+        return self._session.reads_gradients
 
     def begin(self, view: torch.Tensor) -> None:
         if not self.parameter.requires_grad:
@@ -65,24 +70,27 @@ class Mastered(Whole):
     def collect(self, view: torch.Tensor) -> None:
         gradient = self.gradient
         if gradient is None:
-            view.zero_()
             self.begin(view)
+        if not self.needs_sums:
+            return
+        if gradient is None:
+            view.zero_()
         else:
             self.without_padding(view).copy_(gradient)
 
     def return_gradient(self, view: torch.Tensor) -> None:
         """What somebody has made of its gradient is in the bucket too."""
-        if (gradient := self.gradient) is not None:
-            master = self.without_padding(view)
-            follow(master, gradient, self.like(master))
+        if (gradient := self.gradient) is not None and self.needs_sums:
+            follow(self.without_padding(view), gradient)
 
     def hand_out(self, home: torch.Tensor) -> None:
         """The parameter is what ranks have made of its master."""
         lead(home, self.memory)
+        if self._session.synchronous:
+            return
         if self._told is None:
-            self._told = self.memory.clone()
-        else:
-            self._told.copy_(self.memory)
+            self._told = torch.empty_like(self.memory)
+        self._told.copy_(self.memory)
 
     def forget(self) -> None:
         """Both have been put back to what they were when they agreed."""
@@ -90,7 +98,7 @@ class Mastered(Whole):
 
     def hand_out_gradient(self, view: torch.Tensor) -> None:
         """The same of the gradient."""
-        if (gradient := self.gradient) is not None:
+        if (gradient := self.gradient) is not None and self.needs_sums:
             lead(self.without_padding(view), gradient)
 
     def leave(self, view: torch.Tensor) -> None:
@@ -112,26 +120,34 @@ def agrees(master: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
     return wide.to(narrow.dtype) == narrow
 
 
-def follow(master: torch.Tensor, own: torch.Tensor, told: torch.Tensor) -> None:
-    """The master moves by what others have made of its tensor since that was `told`, and keeps what rounding hid there, so that averages
-    of small differences are not lost; but not where the tensor has become so small that it would show, as loaded from a file."""
-    for mine, theirs, then in pieces(master, own, told):
+def follow(master: torch.Tensor, own: torch.Tensor, told: Optional[torch.Tensor] = None) -> None:
+    """The master moves by what others have made of its tensor since that was `told`, or else was what it is rounded, and keeps what rounding
+    hid there, so that averages of small differences are not lost; but not where the tensor has become so small that it would show, as loaded
+    from a file."""
+    for mine, theirs, *then in pieces(master, own, *(() if told is None else (told,))):
+        before = then[0] if then else mine.to(own.dtype)
+        if not then and torch.equal(before, theirs):
+            continue
         now = theirs.float()
-        kept = mine - then.float()
-        shows = kept.abs() > torch.finfo(own.dtype).eps / 2 * now.abs()
-        forgotten = agrees(mine, then) & ((kept == 0) | shows | kept.isnan())
-        mine.copy_(now + kept.masked_fill(forgotten, 0))
+        kept = mine - before.float()
+        hidden = kept.abs() <= now.abs().mul_(torch.finfo(own.dtype).eps / 2)
+        if then:
+            hidden |= ~agrees(mine, before)
+        torch.add(now, kept.masked_fill_(hidden.logical_not_(), 0), out=mine)
 
 
 def lead(master: torch.Tensor, own: torch.Tensor) -> None:
     """The tensor becomes its master, but where that is as before, which leaves f64 what f32 does not hold."""
+    if own.element_size() < master.element_size():
+        own.copy_(master)
+        return
     for mine, theirs in pieces(master, own):
         theirs.copy_(torch.where(agrees(mine, theirs), theirs, mine.to(own.dtype)))
 
 
-def mastered(parts: Sequence[Whole]) -> list[Whole]:
-    """Each as it is where its type is f32, else with a master."""
-    return [one if one.memory.dtype == torch.float32 else Mastered(one) for one in parts]
+def mastered(parts: Sequence[Whole], session: Session) -> list[Whole]:
+    """Each as it is where its type is f32, else with a master for the hooks of `session`."""
+    return [one if one.memory.dtype == torch.float32 else Mastered(one, session) for one in parts]
 
 
 def tell_what_travels(rank: int, types: Sequence[torch.dtype], what: str) -> None:

@@ -1,5 +1,6 @@
 """Which processes train together: all, or those along one dimension of a DeviceMesh."""
 
+import sys
 from typing import Any, Optional
 
 import torch
@@ -44,6 +45,26 @@ def mesh_of_shards(model: torch.nn.Module) -> Optional[Any]:
                              f"shards alone, {HOW}")
         shards = shards or group.fsdp_params[0].sharded_param.device_mesh
     return shards
+
+
+def tell_of_sums(rank: int, model: torch.nn.Module) -> None:
+    """By rank 0, where gloo adds up the gradients of shards of which FSDP asks for the mean, as that of torch 2.7 does. Collective over shards."""
+    groups = [group for module in fsdp_modules(model) for group in groups_of(module) if asks_for_means(group)]
+    for shards in {group.mesh_info.shard_process_group for group in groups}:
+        ranks = dist.get_world_size(shards)
+        mean = torch.empty(1)
+        dist.reduce_scatter_tensor(mean, torch.ones(ranks), op=dist.ReduceOp.AVG, group=shards)
+        if rank == 0 and mean != 1:
+            print(f"trigram: gloo of torch {torch.__version__} adds up gradients of shards where FSDP2 asks for their mean, so that they are {ranks} "
+                  "times as large as they should be; give fully_shard mp_policy=MixedPrecisionPolicy(reduce_dtype=torch.float64), of which FSDP2 "
+                  "divides the sum by itself, or take a newer torch", file=sys.stderr, flush=True)
+
+
+def asks_for_means(group: Any) -> bool:
+    """Of other types FSDP divides sums by itself."""
+    policy = group.mp_policy
+    kinds = {policy.reduce_dtype or policy.param_dtype or one.sharded_param.dtype for one in group.fsdp_params}
+    return bool(kinds & {torch.float32, torch.bfloat16})
 
 
 def dimension_left(shards: Any) -> Any:

@@ -57,6 +57,11 @@ class Whole:
         home.copy_(self.memory)
         self.move(home)
 
+    @property
+    def needs_sums(self) -> bool:
+        """Whether its gradient has to be in a bucket."""
+        return True
+
     def begin(self, view: torch.Tensor) -> None:
         """Its gradient is in that part of a bucket, where 0 is, unless it is frozen."""
         self.attach(view if self.parameter.requires_grad else None)
@@ -130,7 +135,7 @@ def local(one: torch.Tensor) -> torch.Tensor:
 
 def fsdp_modules(model: torch.nn.Module) -> list[Any]:
     """Those that fully_shard was called for."""
-    return [module for module in model.modules() if hasattr(module, "_get_fsdp_state") and hasattr(module, "set_all_reduce_hook")]
+    return [module for module in model.modules() if hasattr(module, "_get_fsdp_state")]
 
 
 def groups_of(module: Any) -> list[Any]:

@@ -8,7 +8,7 @@ import torch
 from .device import CPU, require_cpu
 from .library import require_gradients_only
 from .masters import tell_what_travels
-from .mesh import members_of
+from .mesh import members_of, tell_of_sums
 from .model import check_memory
 from .parts import Shard, fsdp_modules, groups_of, parts_of, reshard
 from .rank import Rank
@@ -69,6 +69,7 @@ class FsdpHook(Rank):
         self._session.adopt([one.weights.data_ptr() for one in self._islands], [one.gradients.data_ptr() for one in self._islands], sizes)
         for index, one in enumerate(self._islands):
             one.module.set_all_reduce_hook(functools.partial(self._reduce, index))
+        tell_of_sums(self.rank, model)
         tell_what_travels(self.rank, [one.memory.dtype for one in parts], "parameters")
         self._shards = ShardExchange(model, gather, reduce, flags) if encodes else None
 
@@ -109,6 +110,8 @@ class FsdpHook(Rank):
 
 def check_hooks(islands: list[Island], others: list[str]) -> None:
     """Raises ValueError where FSDP would not call a hook for all gradients, or divide them after it."""
+    if islands and not hasattr(islands[0].module, "set_all_reduce_hook"):
+        raise ValueError(f"torch {torch.__version__} has no FSDPModule.set_all_reduce_hook, which came with 2.7; take with_trigram, which needs none")
     if not islands:
         raise ValueError("no part of the model is one that fully_shard has cut; call it first, or trigram.ddp_hook for a model below "
                          "DistributedDataParallel")

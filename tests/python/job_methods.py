@@ -108,8 +108,9 @@ class Methods(JobCase):
             assert all(math.isfinite(float(p.abs().max())) for p in model.parameters()), algorithm
 
     def case_ranks_that_ask_keep_their_mean(self):
-        """AD-PSGD whose optimizers change nothing: pairs average what ranks were given, which adds up to the same in the end."""
-        for flags in ({}, {"lanes": 2, "bucket_size": "200B"}):
+        """AD-PSGD whose optimizers change nothing: pairs average what ranks were given, which adds up to the same in the end, also where somebody
+        has asked for the mean meanwhile."""
+        for flags, asks in (({}, False), ({"lanes": 2, "bucket_size": "200B"}, False), ({}, True)):
             model = seeded(Net)
             [one.data.zero_() for one in model.parameters()]
             optimizer = torch.optim.SGD(model.parameters(), lr=0)
@@ -121,6 +122,9 @@ class Methods(JobCase):
                 optimizer.step()
                 if number == 0:
                     dist.barrier()
+                if asks:
+                    with model.trigram.mean_model():
+                        assert number > 0 or all((one == 4 * (self.ranks - 1)).all() for one in model.parameters())
             model.trigram.finish()
             whole = torch.cat([one.detach().flatten() for one in model.parameters()])
             assert self.rank > 0 or (whole > 0).all(), whole  # rank 0 has nothing but what it was told

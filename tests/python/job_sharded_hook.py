@@ -1,5 +1,9 @@
 """Cases of sharded_job.py: gradient methods as FSDP2's all-reduce hook, and what is refused of sharded models."""
 
+import contextlib
+import io
+import unittest.mock
+
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
@@ -72,6 +76,22 @@ class ShardedHooks(ShardedCase):
         both = [torch.empty_like(reduced) for _ in range(2)]
         dist.all_gather(both, reduced, group=group)
         reduced.copy_(byte_grad(both))
+
+    def case_sums_in_place_of_means_are_told(self):
+        """Where gloo scatters sums though FSDP asks for means; not where FSDP divides by itself."""
+        from torch.distributed.fsdp import MixedPrecisionPolicy
+        mesh, collective = self.mesh(), dist.reduce_scatter_tensor
+
+        def summed(*arguments, op, **named):
+            return collective(*arguments, op=dist.ReduceOp.SUM, **named)
+
+        for scatter, kind, told in ((summed, None, True), (collective, None, False), (summed, torch.float64, False)):
+            model, optimizer = self.cut(mesh["shards"], mp_policy=MixedPrecisionPolicy(reduce_dtype=kind))
+            with unittest.mock.patch.object(dist, "reduce_scatter_tensor", scatter), contextlib.redirect_stderr(io.StringIO()) as said:
+                job = trigram.with_trigram(model, [optimizer], **BUCKETS).trigram
+            job.finish()
+            expected = "so that they are 2 times as large as they should be; give fully_shard mp_policy=" if told and job.rank == 0 else ""
+            assert expected in said.getvalue() and bool(said.getvalue()) == bool(expected), said.getvalue()
 
     def case_shards_that_cannot_train_are_refused(self):
         from torch.distributed.fsdp import FullyShardedDataParallel

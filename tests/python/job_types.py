@@ -141,6 +141,22 @@ class Types(JobCase):
                 assert kind == F64 or apart.float().mean() < 0.05, (algorithm, apart)  # what changed its sign forgets what was rounded off
                 assert differences(model, alone) <= bound, (algorithm, kind, differences(model, alone))
 
+    def case_methods_of_weights_need_one_master(self):
+        """Beside parameters, gradients and momentum: nobody writes gradients into buckets, where they would take memory, and no rank keeps what it
+        was told where only hooks move masters."""
+        for algorithm, reads in (("local_sgd:every=2", False), ("diloco:every=9", False), ("decentralized", False), ("all_reduce", True)):
+            model = seeded(typed(BF16))
+            optimizer = momentum(model)
+            wrapped(model, [optimizer], algorithm)
+            memory = model.trigram._memory
+            [one.fill_(float("nan")) for one in memory.sums]
+            for number in range(STEPS):
+                self.typed_step(model, optimizer, number)
+            assert [bool(one.isnan().all()) for one in memory.sums] == [not reads] * len(memory.sums), algorithm
+            assert all(part._told is None for _, part in memory._masters), algorithm
+            model.trigram.finish()
+            assert all(bool(one.isfinite().all()) for one in model.parameters()), algorithm
+
     def case_averages_of_close_weights_are_not_lost(self):
         """Of ranks few steps of bf16 apart, which gossip moves by less than half of one: they meet at their mean."""
         model = torch.nn.Linear(4, 1, bias=False).to(BF16)

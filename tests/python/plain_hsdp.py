@@ -7,13 +7,16 @@ import types
 
 from torch.distributed import fsdp
 
+import hsdp_on_cpus
 import trigram
+from trigram.mesh import root_of
 
+hsdp_on_cpus.bring()
 cut = fsdp.fully_shard
 
 
 def over_both(module, mesh, **options):
-    return cut(module, mesh=mesh._get_root_mesh(), **options)
+    return cut(module, mesh=root_of(mesh), **options)
 
 
 def as_it_is(model, *_, **__):

@@ -3,6 +3,7 @@ and beside whole models. sharded_job.py FOLDER CASE…; rank 0 prints which case
 
 import sys
 
+import hsdp_on_cpus
 from job_shard_codecs import ShardCodecs
 from job_sharded import Sharded
 from job_sharded_hook import ShardedHooks
@@ -14,4 +15,5 @@ class Cases(Sharded, ShardedHooks, ShardCodecs):
 
 
 if __name__ == "__main__":
+    hsdp_on_cpus.bring()
     main(Cases, sys.argv[1], sys.argv[2:])

@@ -1,4 +1,4 @@
-"""Models that fully_shard has cut, in a job of torchrun of four ranks, which takes torch from 2.7 on. Ends with 77 where it is older, as
+"""Models that fully_shard has cut, in a job of torchrun of four ranks, which takes torch from 2.6 on. Ends with 77 where it is older, as
 Debian 12's is, or not there; tests/python/with_torch 2.15.0 sharded brings one."""
 
 import importlib.util
@@ -15,8 +15,9 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--redirects", "9:1",
 PATIENCE = 600
 CASES = ["sharded_all_reduce_is_hsdp", "sharded_loops_are_hsdps", "sharded_in_bf16", "sharded_and_compiled",
          "sharded_methods_are_those_of_whole_models", "sharded_bytegrad", "every_other_algorithm_trains_shards", "sharded_and_resumed",
-         "sharded_scores", "shards_of_tensor_parallel_layers", "stages_have_replicas_of_their_own", "fsdp_hook_is_hsdp", "fsdp_hook_in_bf16",
-         "fsdp_hook_of_bytegrad", "shards_that_cannot_train_are_refused"]
+         "sharded_scores", "shards_of_tensor_parallel_layers", "stages_have_replicas_of_their_own",
+         "sums_in_place_of_means_are_told"]
+HOOKS = ["fsdp_hook_is_hsdp", "fsdp_hook_in_bf16", "fsdp_hook_of_bytegrad", "shards_that_cannot_train_are_refused"]
 CODECS = ["codecs_that_lose_nothing_are_fsdp", "codecs_within_islands_and_a_method_between", "shard_bytes_in_closed_form",
           "half_precision_between_shards", "eight_bits_keep_their_bound", "random_frames_are_the_same_in_both_passes",
           "a_transformer_learns_in_four_bits", "shard_codecs_that_cannot_be_are_refused"]
@@ -41,9 +42,16 @@ class Sharded(unittest.TestCase):
     def test_shards(self):
         self.hold(CASES)
 
+    def need(self, method):
+        if not hasattr(torch.distributed.fsdp.FSDPModule, method):
+            self.skipTest(f"torch {torch.__version__} has no FSDPModule.{method}")
+
+    def test_hooks_of_fsdp(self):
+        self.need("set_all_reduce_hook")
+        self.hold(HOOKS)
+
     def test_codecs_between_shards(self):
-        if not hasattr(torch.distributed.fsdp.FSDPModule, "set_custom_all_gather"):
-            self.skipTest(f"torch {torch.__version__} has no FSDPModule.set_custom_all_gather")
+        self.need("set_custom_all_gather")
         self.hold(CODECS)
 
     def test_the_example(self):
@@ -65,7 +73,7 @@ if __name__ == "__main__":
         sys.exit(77)
     import torch
     import torch.distributed.fsdp
-    if not hasattr(getattr(torch.distributed.fsdp, "FSDPModule", None), "set_all_reduce_hook"):
-        print(f"torch {torch.__version__} has no FSDPModule.set_all_reduce_hook, which came with 2.7")
+    if not hasattr(torch.distributed.fsdp, "FSDPModule"):
+        print(f"torch {torch.__version__} has no torch.distributed.fsdp.FSDPModule, which came with 2.6")
         sys.exit(77)
     unittest.main()

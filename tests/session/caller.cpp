@@ -1,6 +1,7 @@
 #include "tests/session/caller.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <numeric>
 #include <thread>
@@ -107,14 +108,18 @@ int CalledSession::adopt() {
 
 void CalledSession::step(int step, double learning_rate) {
   succeed(trigram_begin(session_, learning_rate));
+  std::vector<float> own(gradients_.size());
   for (const int parameter : shuffled(parameters(), step + rank_)) {
-    std::fill_n(gradients(parameter), count(parameter), gradient_of(rank_, step, parameter));
+    const float gradient = gradient_of(rank_, step, parameter);
+    std::fill_n(own.begin() + (gradients(parameter) - gradients_.data()), count(parameter), gradient);
+    std::fill_n(gradients(parameter), count(parameter), hides_gradients_ ? std::nanf("") : gradient);
     const bool told_of = step % 3 != 2 || parameter > 0;
     if (told_of) on_another_thread([&] { return trigram_tensor_ready(session_, parameter); });
   }
   succeed(trigram_gradients_end(session_));
   if (loop_updates_) {
-    for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] -= static_cast<float>(learning_rate) * gradients_[i];
+    const std::vector<float>& along = hides_gradients_ ? own : gradients_;
+    for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] -= static_cast<float>(learning_rate) * along[i];
   }
   on_another_thread([&] { return trigram_end(session_); });
 }

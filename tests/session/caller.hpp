@@ -54,6 +54,8 @@ class CalledSession {
   int count(int parameter) const { return counts_.at(static_cast<std::size_t>(parameter)); }
   const std::vector<float>& all_weights() const { return weights_; }
   void put_weights(const std::vector<float>& weights) { weights_ = weights; }
+  /// From now on the loop steps along gradients of its own, and the session's are NaN.
+  void hide_gradients() { hides_gradients_ = true; }
 
   /// A step of plain SGD, each moment on a thread of its own: gradients become ready in an order that the step decides.
   void step(int step, double learning_rate);
@@ -62,6 +64,7 @@ class CalledSession {
   Session* session_ = nullptr;
   int rank_ = 0, ranks_ = 0;
   bool loop_updates_;
+  bool hides_gradients_ = false;
   std::vector<int> counts_;
   std::vector<std::size_t> begins_;  ///< by parameter
   std::vector<float> weights_, gradients_;

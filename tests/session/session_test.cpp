@@ -16,6 +16,7 @@ namespace {
 using ::testing::Each;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::Truly;
 
 constexpr int steps = 4;
 constexpr double rate = 0.5;
@@ -105,6 +106,45 @@ TEST(Sessions, ShareAndSumOutsideOfSteps) {
   });
 }
 
+/// Names of those that say that they read no gradient, and that a loop with its own optimizer can train.
+std::vector<std::string> readers_of_weights_alone() {
+  std::vector<std::string> names;
+  for (const std::string& name : Algorithms::names()) {
+    const auto algorithm = Algorithms::make(name);
+    if (!algorithm->reads_gradients() && algorithm->uses_optimizer() && algorithm->servers(4) == 0)
+      names.push_back(name);
+  }
+  return names;
+}
+
+class ReadsNoGradient : public ::testing::TestWithParam<std::string> {
+ protected:
+  static std::vector<std::vector<float>> trained(bool hides_gradients) {
+    constexpr int ranks = 4;
+    std::vector<std::vector<float>> all(ranks);
+    on_ranks(ranks, [&] {
+      CalledSession session(small_buckets(ranks, GetParam()), sizes());
+      succeed(session.adopt());
+      if (hides_gradients) session.hide_gradients();
+      for (int step = 0; step < 2 * steps; ++step) session.step(step, 0.01);
+      succeed(trigram_finish(session));
+      all[static_cast<std::size_t>(session.rank())] = session.all_weights();
+    });
+    return all;
+  }
+};
+
+TEST_P(ReadsNoGradient, WeightsAreTheSameWhereItsGradientsAreNaN) {
+  const auto hidden = trained(true);
+  for (const auto& weights : hidden) EXPECT_THAT(weights, Each(Truly([](float one) { return std::isfinite(one); })));
+  if (Algorithms::make(GetParam())->deterministic()) {
+    EXPECT_EQ(hidden, trained(false));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sessions, ReadsNoGradient, ::testing::ValuesIn(readers_of_weights_alone()),
+                         [](const auto& algorithm) { return algorithm.param; });
+
 /// All elements of a parameter on each rank, as the model that is trained has them, after steps from 0 in which nothing
 /// was exchanged yet.
 std::vector<float> global_weights(const std::string& algorithm) {
@@ -114,6 +154,7 @@ std::vector<float> global_weights(const std::string& algorithm) {
     CalledSession session(small_buckets(ranks, algorithm), sizes());
     succeed(session.adopt());
     for (int step = 0; step < last; ++step) session.step(step, rate);
+    succeed(trigram_come_to_rest(session));
     const std::vector<float> own = session.all_weights();
     succeed(trigram_global_weights(session));
     const float first = session.weights(1)[0];
