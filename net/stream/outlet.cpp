@@ -31,7 +31,7 @@ void Outlet::opened(Socket socket, Clock::time_point now) {
   stream.start(std::move(socket));
   acknowledged_ = 0;
   moved_bytes_ = 0;
-  unsent_ = settings_.unsent;
+  unsent_ = UnsentLimit(settings_.unsent);
   last_moved_ = measured_ = now;
   pause_ = 100ms;
   measure(now, {});
@@ -72,24 +72,13 @@ Drawn* Outlet::oldest_before(Clock::time_point time) {
 void Outlet::measure(Clock::time_point now, Clock::duration gap) {
   const Measured measured = stream.socket().measured();
   round_trip_us_ = counters->round_trip_us = measured.round_trip_us;
-  const auto carried = static_cast<double>(measured.acknowledged - moved_bytes_);
+  const std::uint64_t carried = measured.acknowledged - moved_bytes_;
   if (carried > 0) last_moved_ = now;
-  if (now > measured_ && !under_way.empty()) {
-    limit_unsent(static_cast<std::size_t>(carried * static_cast<double>(gap.count()) /
-                                          static_cast<double>((now - measured_).count())));
+  if (now > measured_ && !under_way.empty() && unsent_.learn(carried, now - measured_, gap)) {
+    stream.socket().limit_unsent(unsent_.bytes());
   }
   moved_bytes_ = measured.acknowledged;
   measured_ = now;
-}
-
-/// What a path carries until a caller comes again may wait: it must not run dry before, and what waits on a slow one
-/// cannot go by another.
-void Outlet::limit_unsent(std::size_t wanted) {
-  constexpr std::size_t most = 4 << 20;
-  wanted = std::clamp(wanted, settings_.unsent, std::max(settings_.unsent, most));
-  if (wanted <= unsent_ + unsent_ / 4 && wanted >= unsent_ / 2) return;
-  unsent_ = wanted;
-  stream.socket().limit_unsent(wanted);
 }
 
 bool Outlet::stalled(Clock::time_point now, Clock::duration time) const {

@@ -9,6 +9,7 @@
 #include "net/statistics.hpp"
 #include "net/stream/outbox.hpp"
 #include "net/stream/stream.hpp"
+#include "net/stream/unsent_limit.hpp"
 
 namespace trigram::net {
 
@@ -56,7 +57,6 @@ class Outlet {
  private:
   void opened(Socket socket, Clock::time_point now);
   void delivered(Clock::duration took);
-  void limit_unsent(std::size_t wanted);
 
   Path path_;
   Hello hello_;
@@ -69,7 +69,7 @@ class Outlet {
   bool refused_ = false;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t moved_bytes_ = 0;
-  std::size_t unsent_ = 0;
+  UnsentLimit unsent_{settings_.unsent};
   Clock::time_point measured_{};
   Clock::time_point last_moved_{};
   std::uint32_t round_trip_us_ = 0;

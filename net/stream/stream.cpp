@@ -115,14 +115,14 @@ Moved Stream::read_payload(FrameReceiver& receiver, std::size_t& budget) {
       unwanted_.resize(buffer_bytes);
       length = std::min(length, unwanted_.size());
     }
-    // The next head comes with the end of this chunk.
-    iovec parts[] = {{to ? to + read_ : unwanted_.data(), length}, {buffer_.data(), buffer_.size()}};
+    // The next head comes with the end of this chunk, and no more, since what is read ahead is copied twice.
+    iovec parts[] = {{to ? to + read_ : unwanted_.data(), length}, {buffer_.data(), frame_bytes}};
     std::size_t bytes = 0;
     const bool to_end = length == frame_.length - read_;
     const Moved moved = socket_.receive({parts, to_end ? 2U : 1U}, bytes);
     if (moved != Moved::some) return moved;
     carried_ += bytes;
-    drained_ = bytes < length + (to_end ? buffer_.size() : 0);
+    drained_ = bytes < length + (to_end ? frame_bytes : 0);
     budget -= std::min(budget, bytes);
     begin_ = 0;
     end_ = bytes - std::min(bytes, length);

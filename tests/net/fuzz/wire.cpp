@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -47,8 +49,19 @@ class Script {
   std::size_t at_ = 0;
 };
 
+/// What this harness needs of the system, else it says which of it failed.
 void must(bool holds) {
-  if (!holds) std::abort();
+  if (holds) return;
+  std::perror("the harness itself");
+  std::abort();
+}
+
+/// Connects, also where the fuzzer's alarm interrupts it.
+void connect_to(const Address& address, int descriptor) {
+  int result = -1;
+  do result = connect(descriptor, address.raw(), address.length());
+  while (result != 0 && errno == EINTR);
+  must(result == 0 || errno == EISCONN);
 }
 
 /// The hostile end of a connection.
@@ -194,7 +207,7 @@ void to_a_listener(Script& script) {
   constexpr std::size_t most_peers = 12;
   while (!script.over() && peers.size() < most_peers) {
     const int theirs = socket(AF_INET, SOCK_STREAM, 0);
-    must(connect(theirs, address.raw(), address.length()) == 0);
+    connect_to(address, theirs);
     peers.push_back(std::make_unique<Peer>(theirs));
     const std::uint8_t act = script.byte();
     std::array<std::byte, hello_bytes> hello{};
