@@ -1,6 +1,7 @@
 #include "net/stream/outbox.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace trigram::net {
@@ -16,11 +17,14 @@ Frame Drawn::frame() const {
   return {FrameKind::data, message->tag, message->chunk, length, message->index, offset, message->size};
 }
 
-/// The least; where one stream draws all, as much as it can write at a time.
+/// The least, so that unequal paths end together; equal streams have a part each, of at most what one can write at a
+/// time.
 std::uint32_t Outbox::chunk_of(std::uint64_t size) const {
-  constexpr std::uint32_t largest_alone = 1 << 20;
-  if (streams_ > 1 || size <= chunk_) return std::max<std::uint32_t>(chunk_, inline_bytes);
-  return std::max<std::uint32_t>(chunk_, largest_alone);
+  constexpr std::uint64_t largest = 1 << 20;
+  const std::uint64_t least = std::max<std::uint64_t>(chunk_, inline_bytes);
+  if (!one_path_) return static_cast<std::uint32_t>(least);
+  const std::uint64_t part = std::bit_ceil((size + streams_ - 1) / streams_);
+  return static_cast<std::uint32_t>(std::clamp(part, least, std::max(least, largest)));
 }
 
 std::shared_ptr<Message> Outbox::new_message(const std::byte* bytes, std::uint64_t size, std::int32_t tag) {

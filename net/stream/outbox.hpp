@@ -43,8 +43,9 @@ struct Drawn {
 
 class Outbox {
  public:
-  /// Chunks have at least so many bytes. So many streams draw.
-  Outbox(std::size_t chunk, std::size_t streams) : chunk_(static_cast<std::uint32_t>(chunk)), streams_(streams) {}
+  /// Chunks have at least so many bytes. So many streams draw, of one path or of several, which may be unequal.
+  Outbox(std::size_t chunk, std::size_t streams, bool one_path)
+      : chunk_(static_cast<std::uint32_t>(chunk)), streams_(streams), one_path_(one_path) {}
 
   /// Whether another message, of at most `inline_bytes`, may be taken over.
   bool takes_inline() const { return inline_in_flight_ < max_unasked; }
@@ -85,6 +86,7 @@ class Outbox {
 
   std::uint32_t chunk_;
   std::size_t streams_;
+  bool one_path_;
   std::map<std::int32_t, Tag> tags_;
   std::deque<std::shared_ptr<Message>> urgent_;
   std::deque<std::shared_ptr<Message>> queue_;

@@ -28,6 +28,8 @@ std::vector<Path> paths_to(const std::vector<Interface>& interfaces, const std::
 
 int streams_of(const Path& path, int asked) {
   if (asked > 0) return asked;
+  // There an end often finds a connection full, or empty; of two, one mostly goes on.
+  if (path.from.name == "lo") return 2;
   if (path.from.speed >= 50000) return 4;
   return path.from.speed >= 25000 ? 2 : 1;
 }

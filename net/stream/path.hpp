@@ -16,8 +16,8 @@ struct Path {
 /// of the same place in both lists, which a router joins.
 std::vector<Path> paths_to(const std::vector<Interface>& interfaces, const std::vector<Address>& addresses);
 
-/// How many connections a path has: what is asked for, else one, more from 25 Gbit/s on, which one connection may not
-/// carry.
+/// How many connections a path has: what is asked for, else one, more from 25 Gbit/s on and on loopback, which one
+/// connection may not carry.
 int streams_of(const Path& path, int asked);
 
 }  // namespace trigram::net

@@ -190,7 +190,7 @@ class Session:
 
     def come_to_rest(self) -> None:
         """Weights may change until it returns; then none do before the next step."""
-        self._moment(self._library.trigram_come_to_rest)
+        self._hook(self._library.trigram_come_to_rest)
 
     def global_weights(self) -> None:
         """Into the model's memory, whose own weights the caller has kept."""

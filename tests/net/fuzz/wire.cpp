@@ -187,7 +187,9 @@ void to_a_sender(Script& script) {
   const Interface lo = loopback();
   Handle handle{random_token(), random_token(), {lo.address}};
   const Socket listening = Socket::listening(handle.addresses.front());
-  SendComm comm(handle, {lo}, {});
+  Settings settings;
+  settings.streams = 1;
+  SendComm comm(handle, {lo}, settings);
   comm.connected();
   int theirs = -1;
   while (theirs < 0) theirs = accept(listening.descriptor(), nullptr, nullptr);
