@@ -56,7 +56,7 @@ class Sharded(unittest.TestCase):
     def test_a_model_as_torchtitan_builds_it(self):
         """Has the weights of PyTorch's own HSDP."""
         script, weights = EXAMPLES / "titan_style.py", []
-        for words in ([script], [HERE / "plain_hsdp.py", script]):
+        for words in ([HERE / "hsdp_on_cpus.py", script], [HERE / "plain_hsdp.py", script]):
             said = self.job(*words, leaves=lambda folder: weights.append(torch.load(folder / "titan_style.pt")))
             self.assertRegex(said, r"loss 0\.\d+ after 40 steps")
         ours, theirs = weights
