@@ -14,6 +14,8 @@ TYPES = torch.bfloat16, torch.float16, torch.float64
 """Beside f32, which needs no master."""
 PIECE = 1 << 16
 """Elements, or a row, that are computed at once, so that what is in between stays in the cache."""
+INTEGERS = {2: torch.int16, 8: torch.int64}
+"""As wide as those types, by bytes."""
 
 
 class Mastered(Whole):
@@ -109,7 +111,7 @@ def pieces(*tensors: torch.Tensor) -> Iterable[tuple[torch.Tensor, ...]]:
     """Of tensors of one shape, some rows at a time."""
     whole = tensors[0]
     if whole.numel() <= PIECE:
-        return [tensors]
+        return [tensors] if whole.numel() else []
     rows = max(1, PIECE * whole.shape[0] // whole.numel())
     return zip(*(one.split(rows) for one in tensors))
 
@@ -120,20 +122,29 @@ def agrees(master: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
     return wide.to(narrow.dtype) == narrow
 
 
+def same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """To the bit, in a fifth of the time of torch.equal, which compares one by one."""
+    bits = INTEGERS[one.element_size()]
+    return not any(map(bool, (one.view(bits) ^ other.view(bits)).aminmax()))
+
+
 def follow(master: torch.Tensor, own: torch.Tensor, told: Optional[torch.Tensor] = None) -> None:
     """The master moves by what others have made of its tensor since that was `told`, or else was what it is rounded, and keeps what rounding
     hid there, so that averages of small differences are not lost; but not where the tensor has become so small that it would show, as loaded
     from a file."""
     for mine, theirs, *then in pieces(master, own, *(() if told is None else (told,))):
         before = then[0] if then else mine.to(own.dtype)
-        if not then and torch.equal(before, theirs):
+        if not then and same(before, theirs):
             continue
         now = theirs.float()
         kept = mine - before.float()
-        hidden = kept.abs() <= now.abs().mul_(torch.finfo(own.dtype).eps / 2)
-        if then:
-            hidden |= ~agrees(mine, before)
-        torch.add(now, kept.masked_fill_(hidden.logical_not_(), 0), out=mine)
+        shown = kept.abs().sub_(now.abs().mul_(torch.finfo(own.dtype).eps / 2))
+        if not shown.amax() <= 0:  # NaN shows too
+            hidden = shown <= 0
+            if then:
+                hidden |= ~agrees(mine, before)
+            kept = torch.where(hidden, kept, kept.new_zeros(()))
+        torch.add(now, kept, out=mine)
 
 
 def lead(master: torch.Tensor, own: torch.Tensor) -> None:

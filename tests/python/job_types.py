@@ -306,6 +306,7 @@ class Types(JobCase):
             optimizer.step()
             if number == 0:
                 torch.distributed.barrier()
+                model.trigram.state_dict()
         model.trigram.finish()
         whole = torch.cat([one.detach().double().flatten() for one in model.parameters()])
         torch.distributed.all_reduce(whole)
