@@ -9,26 +9,24 @@ import tempfile
 import unittest
 
 from closed_loop.agreement import Row, read_csv, row_of, summary
-from closed_loop.networks import MODELS, NETWORKS, OTHERS, TRACED
+from closed_loop.networks import NETWORKS, OTHERS, TRACED
 from closed_loop.predicted import predict
 
 LEFT = pathlib.Path(__file__).resolve().parents[2] / "experiments/studies/closed_loop"
+MODEL = "conv"  # whose traces were kept
 
 
 class ClosedLoop(unittest.TestCase):
     def test_traces_predict_what_ran(self):
-        then = {(row.model, row.network, row.method): row for row in read_csv(LEFT / "loop.csv")}
+        then = {(row.network, row.method): row for row in read_csv(LEFT / "loop.csv") if row.model == MODEL}
         with tempfile.TemporaryDirectory() as scratch:
             out = pathlib.Path(shutil.copytree(LEFT, pathlib.Path(scratch, "loop")))
-            now = []
-            for model in MODELS:
-                for (network, method), said in predict(os.environ["TRIGRAM_PROGRAM"], model, list(NETWORKS.values()), out).items():
-                    measured = then[model, network.about, method].measured
-                    now.append(row_of(model, network, method, measured / 1e3, said))
+            now = [row_of(MODEL, network, method, then[network.about, method].measured / 1e3, said)
+                   for (network, method), said in predict(os.environ["TRIGRAM_PROGRAM"], MODEL, list(NETWORKS.values()), out).items()]
         self.assertEqual(len(now), len(then))
         for row in now:
             with self.subTest(row):
-                self.assertAlmostEqual(row.predicted / then[row.model, row.network, row.method].predicted, 1, 2)
+                self.assertAlmostEqual(row.predicted / then[row.network, row.method].predicted, 1, 2)
         others = [row for row in now if row.network in [network.about for network in OTHERS]]
         self.assertLess(statistics.mean(abs(row.error) for row in others), 10)
         self.assertGreaterEqual(statistics.mean(row.within(95) for row in others), 0.9)

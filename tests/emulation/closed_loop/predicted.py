@@ -4,11 +4,11 @@ import csv
 import subprocess
 import sys
 
-from closed_loop.networks import METHODS
+from closed_loop.networks import METHODS, TRACED
 
 OF_UPDATED_WEIGHTS = {"low_precision_decentralized"}
 
-STUDY = """# Step times of a job that was traced at 200 Mbit/s, on networks that were calibrated.
+STUDY = """# Step times of a job that was traced on one network, on networks that were calibrated.
 [study]
 title = {title}
 
@@ -33,7 +33,7 @@ def predict(program, model, networks, out):
     """{(network, method): a row of uncertainty.csv with `predicted`}, in milliseconds."""
     folder = out / model
     traces = sorted((folder / "traced").glob("trace*.json.gz"))
-    run(program, "import", "pytorch", *traces, "--cluster", out / "200mbit.cfg", "--out", folder / "imported")
+    run(program, "import", "pytorch", *traces, "--cluster", out / f"{TRACED.name}.cfg", "--out", folder / "imported")
     clusters = {network: out / f"{network.name}.cfg" for network in networks}
     study = folder / "predicted.cfg"
     study.write_text(STUDY.format(title=f"{model} on two hosts", folder=folder, clusters=" ".join(map(str, clusters.values())),
