@@ -50,7 +50,7 @@ def mesh_of_shards(model: torch.nn.Module) -> Optional[Any]:
 def tell_of_sums(rank: int, model: torch.nn.Module) -> None:
     """By rank 0, where gloo adds up the gradients of shards of which FSDP asks for the mean, as that of torch 2.7 does. Collective over shards."""
     groups = [group for module in fsdp_modules(model) for group in groups_of(module) if asks_for_means(group)]
-    for shards in {group.mesh_info.shard_process_group for group in groups}:
+    for shards in dict.fromkeys(group.mesh_info.shard_process_group for group in groups):  # in one order on all ranks
         ranks = dist.get_world_size(shards)
         mean = torch.empty(1)
         dist.reduce_scatter_tensor(mean, torch.ones(ranks), op=dist.ReduceOp.AVG, group=shards)
