@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import datetime
 import functools
+import hashlib
 import itertools
 import json
 import os
@@ -121,12 +122,15 @@ def place_among(members: Members, seconds: float) -> dict[str, Any]:
     """Where this process stands among the members, and where they would reach it. Collective."""
     require_group(seconds)
     group = new_group(seconds, members)
-    rank, hosts = dist.get_rank(group), [""] * dist.get_world_size(group)
+    own_host = torch.tensor(list(hashlib.sha256(this_host().encode()).digest()), dtype=torch.uint8)
+    rank, all_hosts = dist.get_rank(group), [torch.empty_like(own_host) for _ in range(dist.get_world_size(group))]
     try:
         with meeting(seconds):
-            dist.all_gather_object(hosts, this_host(), group=group)
+            dist.all_gather(all_hosts, own_host, group=group)
     finally:
         end_group(group, members)
+        del group  # before the tensors: its thread may not be the last to hold one, or each would wait for the other
+    hosts = [bytes(host.tolist()) for host in all_hosts]
     numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts))}
     is_master = members is None or members[0] == 0
     named = os.environ.get("MASTER_ADDR", platform.node()) if is_master else platform.node()

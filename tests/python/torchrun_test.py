@@ -61,6 +61,13 @@ except RuntimeError as error:
 assert step(*patient) > 0
 print("went on")
 """
+FOLLOWING = """
+import torch, trigram
+torch.set_num_threads(1)
+for _ in range(60):
+    model = torch.nn.Linear(2, 2)
+    trigram.with_trigram(model, [torch.optim.SGD(model.parameters(), lr=0.1)], backend="torch:timeout=60s").trigram.finish()
+"""
 
 
 class Job:
@@ -158,6 +165,13 @@ class Torchrun(unittest.TestCase):
             self.assertRegex(said, f"hasty: {lost}")
             self.assertRegex(said, r"opens alone after \d\d?\.\d s: torch.distributed could not connect this process with the others: .*; "
                                    "did all of them come within 4 s, and does none have an error of its own")
+
+    def test_jobs_of_a_process_follow_each_other(self):
+        """Of sixty on torch 2.2 and 2.7 one used to wait for a thread of torch, which waited for it."""
+        job = self.pair("follow.py", FOLLOWING)
+        for rank in (0, 1):
+            status, said = job.ended(rank)
+            self.assertEqual(status, 0, said)
 
     def test_who_ended_before_is_told(self):
         job = self.pair("uneven.py", uneven("torch:timeout=3600s"))
