@@ -61,9 +61,9 @@ def tell_of_sums(rank: int, model: torch.nn.Module) -> None:
 
 
 def asks_for_means(group: Any) -> bool:
-    """Of other types FSDP divides sums by itself."""
-    policy = group.mp_policy
-    kinds = {policy.reduce_dtype or policy.param_dtype or one.sharded_param.dtype for one in group.fsdp_params}
+    """Of other types FSDP divides sums by itself. A policy is the parameter's, or in older torch its group's."""
+    policies = [(one, (one if hasattr(one, "mp_policy") else group).mp_policy) for one in group.fsdp_params]
+    kinds = {policy.reduce_dtype or policy.param_dtype or one.sharded_param.dtype for one, policy in policies}
     return bool(kinds & {torch.float32, torch.bfloat16})
 
 
