@@ -1,12 +1,11 @@
 """What runs on emulated hosts: the traced job, the quick calibration and jobs of each method. What an earlier call has left stays."""
 
 import json
-import os
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
+from closed_loop.command import run
 from closed_loop.networks import METHODS, TRACED
 
 EMULATION = Path(__file__).resolve().parents[1]
@@ -31,10 +30,7 @@ class Hosts:
 
     def _run(self, network, *words):
         passed = [word for name in self._environment for word in ("-x", name)]
-        command = list(map(str, [EMULATION / "ahead", EMULATION / "emulate", *network.emulation(), "mpirun", "-n", "2", *passed, *words]))
-        ended = subprocess.run(command, env=os.environ | self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if ended.returncode != 0:
-            sys.exit(f"loop: {' '.join(command)} ended with {ended.returncode}:\n{ended.stdout}")
+        run(EMULATION / "ahead", EMULATION / "emulate", *network.emulation(), "mpirun", "-n", "2", *passed, *words, environment=self._environment)
 
 
 def measure(hosts, models, networks, steps, seconds, out):

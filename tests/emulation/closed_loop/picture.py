@@ -1,27 +1,16 @@
 """The picture of a loop: predicted against measured, a panel a model."""
 
-import sys
+import functools
 
+import panels
 from closed_loop.networks import METHODS
 
 
 def draw(rows, file):
     """Bars are ranges of 95 %, points of one colour a method on each network."""
-    try:
-        import matplotlib
-    except ImportError:
-        print("loop: python3-matplotlib is missing, so there is no picture", file=sys.stderr)
-        return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    models = list(dict.fromkeys(row.model for row in rows))
-    figure, axes = pyplot.subplots(1, len(models), squeeze=False, layout="constrained", figsize=(4.6 * len(models), 4.2))
-    for model, panel in zip(models, axes.flat):
-        draw_panel([row for row in rows if row.model == model], model, panel)
-    axes[0, 0].legend(frameon=False, fontsize=8)
-    figure.supxlabel("measured (ms a step)")
-    figure.supylabel("predicted (ms a step), 95 % of the draws")
-    figure.savefig(file)
+    models = dict.fromkeys(row.model for row in rows)
+    drawn = [functools.partial(draw_panel, [row for row in rows if row.model == model], model) for model in models]
+    panels.draw(drawn, file, 4.6, 4.2, "measured (ms a step)", "predicted (ms a step), 95 % of the draws")
 
 
 def draw_panel(rows, model, panel):

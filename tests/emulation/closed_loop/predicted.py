@@ -1,9 +1,8 @@
 """What the trace and the quick calibrations say before anything of it runs: import, then a study over the networks."""
 
 import csv
-import subprocess
-import sys
 
+from closed_loop.command import run
 from closed_loop.networks import METHODS, TRACED
 
 OF_UPDATED_WEIGHTS = {"low_precision_decentralized"}
@@ -59,10 +58,3 @@ def row(method):
     """PyTorch's optimizers step when all gradients are there, so that what is exchanged of updated weights is beside no backward."""
     serial = "overlap = off\n" if method in OF_UPDATED_WEIGHTS else ""
     return f"[row.{row_of(method)}]\nalgorithm = {method}\n{serial}\n"
-
-
-def run(program, *words):
-    command = [str(program), *map(str, words)]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if ended.returncode != 0:
-        sys.exit(f"loop: {' '.join(command)} ended with {ended.returncode}:\n{ended.stdout}")

@@ -1,10 +1,11 @@
 """Predicted beside measured: rows, tables, a picture."""
 
 import csv
+import functools
 import statistics
-import sys
 from dataclasses import dataclass
 
+import panels
 from validation.scenarios import OPERATIONS, SCENARIOS, Case
 
 
@@ -75,25 +76,9 @@ def table(rows):
 
 def draw(rows, file):
     """Predicted against measured, a panel a scenario."""
-    try:
-        import matplotlib
-    except ImportError:
-        print("validate: python3-matplotlib is missing, so there is no picture", file=sys.stderr)
-        return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    names = list(dict.fromkeys(row.scenario for row in rows))
-    columns = min(3, len(names))
-    figure, axes = pyplot.subplots(-(-len(names) // columns), columns, squeeze=False, layout="constrained",
-                                   figsize=(3.4 * columns, 3.3 * -(-len(names) // columns)))
-    for name, panel in zip(names, axes.flat):
-        draw_panel([row for row in rows if row.scenario == name], name, panel)
-    for panel in axes.flat[len(names):]:
-        panel.remove()
-    axes[0, 0].legend(frameon=False, fontsize=8)
-    figure.supxlabel("measured (ms)")
-    figure.supylabel("predicted (ms)")
-    figure.savefig(file)
+    names = dict.fromkeys(row.scenario for row in rows)
+    drawn = [functools.partial(draw_panel, [row for row in rows if row.scenario == name], name) for name in names]
+    panels.draw(drawn, file, 3.4, 3.3, "measured (ms)", "predicted (ms)")
 
 
 def draw_panel(rows, name, panel):
