@@ -15,8 +15,10 @@ ThreadedRuntime::ThreadedRuntime(std::unique_ptr<Transport> transport, const Wor
           layout().background()) {
   try {
     require_one_configuration(world);
-  } catch (const BackendError&) {
-    fail(std::current_exception());  // a UsageError is every rank's own
+  } catch (const UsageError&) {
+    throw;  // every rank finds it itself
+  } catch (...) {
+    fail(std::current_exception());
     throw;
   }
   try {

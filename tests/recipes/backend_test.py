@@ -82,6 +82,17 @@ class Backend(unittest.TestCase):
         self.assertEqual(status, 1, said)
         self.assertRegex(said, r"ends: rank 1 failed: .*signal")
 
+    def test_a_rank_that_is_ended_while_it_waits_for_the_others_tells_them(self):
+        words = "shared_folder:folder=files", "--workload", "quadratic", "--steps", 1, "--out", "out"
+        first, sent = self.start(1, *words), self.folder / "files" / "0" / "from_1"
+        while not (sent.is_dir() and any(sent.iterdir())):
+            self.assertIsNone(first.poll())
+        first.terminate()
+        self.ended(first)
+        status, said = self.ended(self.start(0, *words))
+        self.assertEqual(status, 1, said)
+        self.assertRegex(said, r"ends: rank 1 failed: .*signal")
+
     def test_a_folder_of_another_job_is_refused(self):
         (self.folder / "used" / "0" / "from_0").mkdir(parents=True)
         status, said = self.ended(self.start(0, "shared_folder:folder=used", "--workload", "quadratic", "--steps", 1, "--out", "out"))
