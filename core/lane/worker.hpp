@@ -82,10 +82,11 @@ class RankRuntime {
   LaneLayout layout_;
 };
 
-/// System options of a run, the same for every algorithm: overlap and hierarchy (Bagua's relaxations O and H), the type
-/// of gradients, and the random seed.
+/// System options of a run, the same for every algorithm: overlap and hierarchy (Bagua's relaxations O and H), whether
+/// buckets are stepped within backward, the type of gradients, and the random seed.
 struct Relaxation {
   bool overlap = true;
+  bool optimizer_in_backward = true;  ///< where the algorithm has local updates, and overlap is on
   Hierarchy hierarchy = Hierarchy::none;
   std::uint64_t seed = 0;
   DType gradients = DType::f32;  ///< what gradients are rounded to, and full-precision means of them travel as

@@ -89,8 +89,8 @@ class Algorithm {
   virtual Refusal refuses(Option) const { return {}; }
   /// False where results depend on timing (a polled Pending): same-bits tests then hold in the simulator only.
   virtual bool deterministic() const { return true; }
-  /// Whether a bucket may be stepped within backward, right after its own gradients_ready (with overlap): its update
-  /// waits for no exchange of gradients.
+  /// Whether a bucket may be stepped within backward, right after its own gradients_ready (with overlap and the run's
+  /// optimizer_in_backward): its update waits for no exchange of gradients.
   virtual bool local_updates() const { return false; }
   /// Whether ranks send each other requests by RPC (core/lane/service.hpp).
   virtual bool asks() const { return false; }
@@ -121,8 +121,8 @@ class Algorithm {
   virtual std::vector<std::string> trials() const { return {""}; }
 
   // The hooks run on the main lane, in this order. Those with a bucket are called once per bucket and step. With
-  // overlap and local_updates(), update and after_update of a bucket follow its gradients_ready, within backward; else
-  // they follow before_update.
+  // overlap, optimizer_in_backward and local_updates(), update and after_update of a bucket follow its gradients_ready,
+  // within backward; else they follow before_update.
   virtual void setup(Worker&, std::span<Bucket>) {}  ///< before the first step: allocate state; weights are equal
   virtual void before_forward(Worker&) {}            ///< start exchanges that overlap with forward and backward
   virtual void gradients_ready(Worker&, Bucket&) {}  ///< the bucket's gradients are complete: start their exchange

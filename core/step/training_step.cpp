@@ -188,7 +188,8 @@ void TrainingStep::abandon() noexcept {
 }
 
 bool TrainingStep::updates_early() const {
-  return worker_.relaxation.overlap && algorithm_->local_updates() && !loop_updates();
+  const Relaxation& run = worker_.relaxation;
+  return run.overlap && run.optimizer_in_backward && algorithm_->local_updates() && !loop_updates();
 }
 
 void TrainingStep::update(Bucket& bucket) {

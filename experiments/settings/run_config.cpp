@@ -68,6 +68,10 @@ void read_what_is_trained(Params& flags, TrainingOptions& training) {
 void read_how_it_communicates(Params& flags, TrainingOptions& training) {
   training.algorithm = flags.get("algorithm", "all_reduce", "how ranks agree (trigram list algorithms)");
   training.relaxation.overlap = flags.get("overlap", true, "communicate beside backward where the algorithm can");
+  training.relaxation.optimizer_in_backward =
+      flags.get("optimizer-in-backward", true,
+                "step a bucket within backward where the algorithm waits for no gradients of others; off: after it, as "
+                "loops of PyTorch do");
   training.relaxation.gradients =
       parse_gradients(flags.get("gradients", "f32",
                                 "f32, fp16 or bf16: what gradients are rounded to, and full-precision means of them "

@@ -47,6 +47,23 @@ TEST_P(SimulatedTime, OverlapHidesCommunicationBehindComputing) {
   EXPECT_GE(overlapped, 2 * layers * layer_seconds);
 }
 
+// Weights travel when their bucket is stepped. With 'off' that is after the last gradient, as in loops of PyTorch; a
+// method that sends gradients alone sends them in backward still.
+TEST(OptimizerInBackward, IsWhatLetsWeightsTravelBesideIt) {
+  if (!Backends::has("sim")) GTEST_SKIP() << "this build has no simulator";
+  const auto seconds = [](const std::string& algorithm, bool overlap, bool in_backward) {
+    TrainingOptions options = timed(algorithm, overlap);
+    options.relaxation.optimizer_in_backward = in_backward;
+    return train_on(simulator(2), 4, options).ranks[0].training_seconds;
+  };
+  for (const std::string weights : {"low_precision_decentralized", "decentralized:mix=after"}) {
+    EXPECT_LT(seconds(weights, true, true), seconds(weights, true, false)) << weights;
+    EXPECT_EQ(seconds(weights, false, true), seconds(weights, false, false)) << weights;
+  }
+  EXPECT_EQ(seconds("all_reduce", true, false), seconds("all_reduce", true, true));
+  EXPECT_LT(seconds("all_reduce", true, false), seconds("all_reduce", false, false));
+}
+
 TEST_P(SimulatedTime, ComputeAndExposedSecondsSumToTheStep) {
   for (const bool overlap : {false, true}) {
     const Training training = train_on(simulator(2), 4, timed(GetParam(), overlap));

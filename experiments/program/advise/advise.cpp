@@ -82,6 +82,12 @@ Settings phantom(Settings given) {
   return given;
 }
 
+/// The script that is advised leaves steps to PyTorch's optimizers, which wait for the end of backward.
+Settings stepped_by_pytorch(Settings given) {
+  given.try_emplace("optimizer-in-backward", "off");
+  return given;
+}
+
 Measurement row_of(const Settings& run, const Method& method) {
   Measurement row;
   row.place = method.name + ": ";
@@ -226,7 +232,7 @@ int advise(const Arguments& arguments) {
   const OwnAndRun given = parted(words, declared_flags<AdviseFlags>("trigram advise"));
   Params params = as_params("trigram advise", given.own);
   const AdviseFlags flags(params);
-  const Settings run = with_cluster(phantom(given.run));
+  const Settings run = stepped_by_pytorch(with_cluster(phantom(given.run)));
   const std::string now = run.contains("algorithm") ? run.at("algorithm") : "all_reduce";
   std::vector<Method> all = methods(flags.choice);
   std::erase_if(all, [&](const Method& one) { return one.name == now; });

@@ -5,8 +5,6 @@ import csv
 from closed_loop.command import run
 from closed_loop.networks import METHODS, TRACED
 
-OF_UPDATED_WEIGHTS = {"low_precision_decentralized"}
-
 STUDY = """# Step times of a job that was traced on one network, on networks that were calibrated.
 [study]
 title = {title}
@@ -14,6 +12,7 @@ title = {title}
 [run]
 profile = {folder}/imported/profile.csv
 bucket-size = 1MiB
+optimizer-in-backward = off
 steps = 8
 
 [sweep]
@@ -55,6 +54,4 @@ def row_of(method):
 
 
 def row(method):
-    """PyTorch's optimizers step when all gradients are there, so that what is exchanged of updated weights is beside no backward."""
-    serial = "overlap = off\n" if method in OF_UPDATED_WEIGHTS else ""
-    return f"[row.{row_of(method)}]\nalgorithm = {method}\n{serial}\n"
+    return f"[row.{row_of(method)}]\nalgorithm = {method}\n\n"
