@@ -1,10 +1,14 @@
 #include "core/members/member_training.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "core/members/member_use.hpp"
 #include "core/training/handover.hpp"
 #include "core/values/error.hpp"
 #include "core/values/located.hpp"
@@ -49,99 +53,201 @@ void add_rows(RankReport& all, const RankReport& first, std::int64_t begin) {
   }
 }
 
+/// The step after which what comes at `second` changes members; nothing where the rows end before it.
+std::optional<std::int64_t> border_at(const std::vector<StepRow>& rows, std::int64_t begin, double second, bool cuts) {
+  for (const StepRow& row : rows) {
+    if (row.step < begin || row.time_s < second) continue;
+    return cuts && row.step > begin ? row.step : row.step + 1;
+  }
+  return std::nullopt;
+}
+
+/// Rows and evaluations that are told once it is known that they count.
+class Untold {
+ public:
+  /// Those of before `begin` have been told.
+  void listen(TrainingOptions& options, std::int64_t begin) {
+    if (options.on_row) {
+      options.on_row = [this, tell = options.on_row, begin](const StepRow& row, const Records& recorded) {
+        if (row.step >= begin) rows_.push_back([=] { tell(row, recorded); });
+      };
+    }
+    if (!options.on_evaluation) return;
+    options.on_evaluation = [this, tell = options.on_evaluation, begin](const EvalRow& row) {
+      if (begin == 0 || row.step > begin) rows_.push_back([=] { tell(row); });
+    };
+  }
+  void tell() const {
+    for (const auto& row : rows_) row();
+  }
+
+ private:
+  std::vector<std::function<void()>> rows_;
+};
+
 /// The epochs of one training, one after the other.
 class MemberCourse {
  public:
-  MemberCourse(Backend& backend, const World& world, const TrainingOptions& options,
-               const std::vector<MemberEpoch>& epochs, double detection_s)
-      : backend_(backend), world_(world), options_(options), epochs_(epochs), detection_s_(detection_s) {}
+  MemberCourse(Backend& backend, const World& world, const TrainingOptions& options, Membership& membership,
+               double detection_s)
+      : backend_(backend),
+        world_(world),
+        options_(options),
+        membership_(membership),
+        detection_s_(detection_s),
+        roll_(world.ranks) {}
 
   MemberTraining run() {
-    for (std::size_t i = 0; i < epochs_.size(); ++i) {
-      const std::int64_t end = i + 1 < epochs_.size() ? epochs_[i + 1].begin : options_.steps;
-      train(i, end);
-      record(i, end);
+    membership_.begin(world_.ranks, options_.relaxation.seed);
+    coming_ = membership_.next();
+    while (true) {
+      const std::int64_t end = train_until_change();
+      record(end);
+      if (end == options_.steps) break;
+      turn(end);
     }
-    finish_rows();
+    finish();
     return std::move(all_);
   }
 
  private:
-  void train(std::size_t index, std::int64_t end) {
-    const MemberEpoch& epoch = epochs_[index];
+  const MemberEpoch& epoch() const { return roll_.epoch(); }
+  bool is_first() const { return all_.epochs.empty(); }
+  const std::vector<StepRow>& rows() const { return all_.training.ranks.front().steps; }
+
+  /// The steps that are done then.
+  std::int64_t train_until_change() {
+    if (!coming_ || !coming_->second) {
+      const std::int64_t end = coming_ ? std::min(coming_->step, options_.steps) : options_.steps;
+      train(end).tell();
+      return end;
+    }
+    // Simulated again from the same state, the same steps take the same time, so that a trial shows which step it is.
+    std::int64_t end = guess(last_step_);
+    for (bool known = false;;) {
+      const Untold untold = train(end);
+      const std::optional<std::int64_t> border = known ? end : border_of_coming();
+      if (border == end || (!border && end == options_.steps)) {
+        untold.tell();
+        return end;
+      }
+      known = border.has_value();
+      end = border ? *border : std::max(end + 1, guess(duration_of(rows().back())));
+    }
+  }
+
+  /// By steps of that length.
+  std::int64_t guess(double step_s) const {
+    constexpr std::int64_t few = 16;
+    if (step_s <= 0) return std::min(epoch().begin + few, options_.steps);
+    const double now = is_first() ? 0 : all_.epochs.back().end_s;
+    const double steps = std::ceil(std::max(0.0, *coming_->second - now) / step_s) + 1;
+    const auto left = static_cast<double>(options_.steps - epoch().begin);
+    return epoch().begin + static_cast<std::int64_t>(std::min(steps, left));
+  }
+
+  /// Who does not reach a border in time is lost.
+  std::optional<std::int64_t> border_of_coming() {
+    const auto border_if = [&](bool cuts) { return border_at(rows(), epoch().begin, *coming_->second, cuts); };
+    const std::optional<std::int64_t> border = border_if(coming_->kind == MemberEvent::Kind::lose);
+    if (!border || coming_->kind != MemberEvent::Kind::leave) return border;
+    if (time_of_border(*border) <= *coming_->second + coming_->grace) return border;
+    coming_->kind = MemberEvent::Kind::lose;
+    return border_if(true);
+  }
+
+  double time_of_border(std::int64_t steps) const {
+    const auto row = std::ranges::find(rows(), steps - 1, &StepRow::step);
+    return row == rows().end() ? 0 : row->time_s;
+  }
+
+  Untold train(std::int64_t end) {
+    Untold untold;
     TrainingOptions options = options_;
     if (end < options.steps) options.until = end;
     options.checkpoint.keep = true;
     options.checkpoint.save = {};
-    keep_from(options, epoch.begin);
-    if (index == 0) {
-      all_.training = run_training(backend_, world_of(world_, epoch), options);
+    untold.listen(options, epoch().begin);
+    located(
+        [&] {
+          return is_first() ? std::string()
+                            : "from step " + std::to_string(epoch().begin) + " on, with " +
+                                  std::to_string(epoch().members.size()) + " members: ";
+        },
+        [&] { train(options); });
+    return untold;
+  }
+
+  void train(TrainingOptions& options) {
+    if (is_first()) {
+      all_.training = run_training(backend_, world_of(world_, epoch()), options);
       return;
     }
-    const Training before = std::move(all_.training);
-    const Handover handover(change_to(index),
-                            [&](int rank) { return before.ranks[static_cast<std::size_t>(rank)].state; });
+    const Handover handover(change(), [&](int rank) { return before_.ranks[static_cast<std::size_t>(rank)].state; });
     options.checkpoint.load = [&](int rank) { return handover.of(rank); };
-    options.checkpoint.take_up = {epoch.lost.empty() ? 0 : detection_s_ + last_step_, fetches_of(epoch),
+    options.checkpoint.take_up = {epoch().lost.empty() ? 0 : detection_s_ + last_step_, fetches_of(epoch()),
                                   backend_.simulated()};
-    all_.training = run_training(backend_, world_of(world_, epoch), options);
+    all_.training = run_training(backend_, world_of(world_, epoch()), options);
   }
 
-  /// Rows of the epochs before have been told.
-  static void keep_from(TrainingOptions& options, std::int64_t begin) {
-    if (options.on_row) {
-      options.on_row = [tell = options.on_row, begin](const StepRow& row, const Records& recorded) {
-        if (row.step >= begin) tell(row, recorded);
-      };
-    }
-    if (!options.on_evaluation) return;
-    options.on_evaluation = [tell = options.on_evaluation, begin](const EvalRow& row) {
-      if (begin == 0 || row.step > begin) tell(row);
-    };
-  }
-
-  MemberChange change_to(std::size_t index) const {
-    const MemberEpoch &before = epochs_[index - 1], &now = epochs_[index];
-    const auto ranks = static_cast<int>(before.members.size()), next = static_cast<int>(now.members.size());
-    MemberChange change{ranks, training_ranks(options_, ranks), now.were, training_ranks(options_, next), {}};
+  MemberChange change() const {
+    const std::vector<int>& before = all_.epochs.back().epoch.members;
+    const auto ranks = static_cast<int>(before.size()), next = static_cast<int>(epoch().members.size());
+    MemberChange change{ranks, training_ranks(options_, ranks), epoch().were, training_ranks(options_, next), {}};
     for (int rank = 0; rank < ranks; ++rank) {
-      if (std::ranges::count(now.lost, before.members[static_cast<std::size_t>(rank)]) > 0) change.lost.push_back(rank);
+      if (std::ranges::count(epoch().lost, before[static_cast<std::size_t>(rank)]) > 0) change.lost.push_back(rank);
     }
     return change;
   }
 
-  void record(std::size_t index, std::int64_t end) {
-    const MemberEpoch& epoch = epochs_[index];
-    const std::vector<StepRow>& rows = all_.training.ranks.front().steps;
-    EpochRecord record{.epoch = epoch, .steps = end - epoch.begin};
-    for (const StepRow& row : rows) {
-      if (row.step == epoch.begin) record.begin_s = row.time_s - duration_of(row);
+  /// With all that has come until ranks meet again, which after a loss is when it is noticed.
+  void turn(std::int64_t end) {
+    before_ = std::move(all_.training);
+    const double noticed = coming_->kind == MemberEvent::Kind::lose ? detection_s_ + last_step_ : 0;
+    const double now = std::max(all_.epochs.back().end_s + noticed, coming_->second.value_or(0));
+    roll_.turn(end);
+    while (coming_ && (coming_->second ? *coming_->second <= now : coming_->step <= end)) {
+      roll_.change(*coming_);
+      coming_ = membership_.next();
     }
-    if (!rows.empty()) record.end_s = rows.back().time_s;
-    if (!all_.epochs.empty()) {
+  }
+
+  void record(std::int64_t end) {
+    EpochRecord record{.epoch = epoch(), .steps = end - epoch().begin};
+    for (const StepRow& row : rows()) {
+      if (row.step == epoch().begin) record.begin_s = row.time_s - duration_of(row);
+    }
+    if (!rows().empty()) record.end_s = rows().back().time_s;
+    if (!is_first()) {
       record.recovery_s = record.begin_s - all_.epochs.back().end_s;
-      record.lost_s = epoch.lost.empty() || !backend_.simulated() ? 0 : detection_s_ + last_step_;
+      record.lost_s = epoch().lost.empty() || !backend_.simulated() ? 0 : detection_s_ + last_step_;
     }
-    if (!rows.empty()) last_step_ = duration_of(rows.back());
-    add_rows(rows_, all_.training.ranks.front(), epoch.begin);
+    if (!rows().empty()) last_step_ = duration_of(rows().back());
+    add_rows(rows_, all_.training.ranks.front(), epoch().begin);
+    use_.add(epoch(), all_.training, record.end_s);
     all_.epochs.push_back(record);
   }
 
-  void finish_rows() {
+  void finish() {
     RankReport& first = all_.training.ranks.front();
     first.steps = std::move(rows_.steps);
     first.recorded = std::move(rows_.recorded);
     for (auto& [column, values] : first.recorded)
       values.resize(first.steps.size(), std::numeric_limits<double>::quiet_NaN());
+    use_.correct(all_.training);
   }
 
   Backend& backend_;
   const World& world_;
   const TrainingOptions& options_;
-  const std::vector<MemberEpoch>& epochs_;
+  Membership& membership_;
   double detection_s_;
+  MemberRoll roll_;
+  std::optional<MemberEvent> coming_;
   double last_step_ = 0;  ///< seconds
+  Training before_;       ///< of the epoch before
   RankReport rows_;       ///< of rank 0
+  MemberUse use_;
   MemberTraining all_;
 };
 
@@ -149,7 +255,6 @@ class MemberCourse {
 
 void check_members(const TrainingOptions& options, const World& world, const Backend& backend,
                    const std::vector<MemberEpoch>& epochs) {
-  if (epochs.empty()) return;
   require(!backend.spans_processes(),
           "members change on the backends sim and threads alone, whose ranks one process starts and ends; where a "
           "launcher started them, they stay as many");
@@ -166,8 +271,10 @@ void check_members(const TrainingOptions& options, const World& world, const Bac
 }
 
 MemberTraining train_with_members(Backend& backend, const World& world, const TrainingOptions& options,
-                                  const std::vector<MemberEpoch>& epochs, double detection_s) {
-  return MemberCourse(backend, world, options, epochs, detection_s).run();
+                                  Membership& membership, double detection_s) {
+  require(backend.simulated() || !membership.by_clock(),
+          "members that change by the clock do so where time is simulated, on backend sim; give a schedule by steps");
+  return MemberCourse(backend, world, options, membership, detection_s).run();
 }
 
 }  // namespace trigram

@@ -28,13 +28,16 @@ struct MemberTraining {
 /// How long it takes to notice that a member is lost, once its step should have ended.
 inline constexpr double default_detection_s = 1;
 
-/// Checks that every epoch can train. Throws UsageError, which names the first that cannot.
+/// Checks that a backend and a mesh can have members that change, and that every epoch that is known can train. Throws
+/// UsageError, which names the first that cannot.
 void check_members(const TrainingOptions& options, const World& world, const Backend& backend,
                    const std::vector<MemberEpoch>& epochs);
 
 /// Ranks meet at each border of epochs as at a checkpoint. Whoever joins fetches its state from a member that stays,
-/// which takes the time of its bytes.
+/// which takes the time of its bytes. What comes by the clock comes at the first border at or after its time. Who is
+/// lost then cuts its step off, and what comes until that is noticed is one change with it; an epoch has a step at
+/// least. Throws UsageError for an epoch that cannot train, and for changes by the clock where time is not simulated.
 MemberTraining train_with_members(Backend& backend, const World& world, const TrainingOptions& options,
-                                  const std::vector<MemberEpoch>& epochs, double detection_s = default_detection_s);
+                                  Membership& membership, double detection_s = default_detection_s);
 
 }  // namespace trigram

@@ -53,6 +53,8 @@ Handover::Bytes Handover::of(int rank) const {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const bool has_own = found != own.end() && i < found->second.size();
       std::optional<StateItem> item = taken_over(all[i], has_own ? &found->second[i] : nullptr);
+      // What nobody holds keeps the place of those behind it.
+      if (!item && all[i].fate() != Fate::anew) put_item(packer, {.name = name});
       if (!item) continue;
       if (name == report_item) item->bytes = report(rank, item->bytes);
       put_item(packer, *item);

@@ -171,10 +171,20 @@ Checked::Checked(TrainingOptions options, World world, std::unique_ptr<Workload>
       workload_(std::move(workload)),
       model_(std::move(model)) {}
 
+double Training::rank_seconds(double until) const {
+  if (ranks_since.empty()) return until * static_cast<double>(ranks.size());
+  double all = 0;
+  for (std::size_t i = 0; i < ranks_since.size() && ranks_since[i].second < until; ++i) {
+    const double end = i + 1 < ranks_since.size() ? std::min(until, ranks_since[i + 1].second) : until;
+    all += (end - ranks_since[i].second) * ranks_since[i].ranks;
+  }
+  return all;
+}
+
 Training run_training(Backend& backend, const Checked& checked) {
   Outcome outcome = backend.run(
       checked.world(), [&](RankRuntime& runtime) { return pack(train(runtime, checked.options(), checked.model())); });
-  Training training{{}, outcome.seconds, outcome.facts};
+  Training training{.ranks = {}, .seconds = outcome.seconds, .facts = outcome.facts};
   for (auto& bytes : outcome.results) training.ranks.push_back(unpack(std::exchange(bytes, {})));
   return training;
 }

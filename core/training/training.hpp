@@ -42,11 +42,23 @@ Checked check(TrainingOptions options, const World& world, const Backend& backen
 /// what relaxes them; the other options are not looked at.
 void check_loop(const TrainingOptions& options, const World& world, const Backend& backend, const BucketPlan& plan);
 
+/// From that second on there were so many ranks.
+struct RanksSince {
+  double second = 0;
+  int ranks = 0;
+};
+
 /// The results of all ranks, in rank order.
 struct Training {
   std::vector<RankReport> ranks;
-  double seconds = 0;          ///< when the last rank ended, on the backend's clock
-  std::string facts = "null";  ///< what only the backend knows, as JSON
+  double seconds = 0;                        ///< when the last rank ended, on the backend's clock
+  std::string facts = "null";                ///< what only the backend knows, as JSON
+  std::vector<RanksSince> ranks_since = {};  ///< where members changed; empty: those of `ranks` all the time
+  /// What members that are gone used, less what newcomers' counts began with.
+  double gone_busy_s = 0, gone_to_other_nodes = 0;
+
+  /// Of all ranks that were there until then, busy or not.
+  double rank_seconds(double until) const;
 };
 
 /// Trains on every rank of the backend that was checked.

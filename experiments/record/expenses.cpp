@@ -15,11 +15,11 @@ std::vector<Expense> expenses_of(const Training& training) {
 }
 
 Used used_until(const EvalRow& row, const Training& training) {
-  return {row.time_s * static_cast<double>(training.ranks.size()), row.busy_s, row.bytes_between_nodes};
+  return {training.rank_seconds(row.time_s), row.busy_s, row.bytes_between_nodes};
 }
 
 Used used_in_all(const Training& training) {
-  Used all{training.seconds * static_cast<double>(training.ranks.size())};
+  Used all{training.rank_seconds(training.seconds), training.gone_busy_s, training.gone_to_other_nodes};
   for (const RankReport& report : training.ranks) {
     all.busy_s += report.busy_s;
     all.bytes += static_cast<double>(report.sent_to_other_nodes);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/members/member_schedule.hpp"
 #include "core/values/located.hpp"
 #include "core/values/quoted.hpp"
 #include "experiments/settings/files/text_file.hpp"
@@ -16,13 +17,20 @@ constexpr const char* epoch_columns[] = {"epoch", "step",    "steps", "ranks",  
 
 }  // namespace
 
-std::vector<MemberEpoch> epochs_of(const RunConfig& config, int ranks) {
-  if (config.membership.empty()) return {};
-  const std::string text = text_by_hand(config.membership, "a schedule of members");
-  std::vector<MemberEpoch> epochs;
-  located([&] { return in_quotes(config.membership.native()) + ": "; },
-          [&] { epochs = member_epochs(ranks, config.training.steps, parse_membership(text)); });
-  return epochs;
+std::unique_ptr<Membership> membership_of(const RunConfig& config) {
+  const std::string& given = config.membership;
+  if (given.empty()) return nullptr;
+  if (config.membership_file().empty()) return Memberships::make(given);
+  const std::string text = text_by_hand(given, "a schedule of members");
+  return located([&] { return in_quotes(given) + ": "; },
+                 [&] { return std::make_unique<MemberSchedule>(parse_membership(text)); });
+}
+
+std::vector<MemberEpoch> epochs_of(const Membership& membership, const RunConfig& config, int ranks) {
+  const auto* const schedule = dynamic_cast<const MemberSchedule*>(&membership);
+  if (schedule == nullptr || schedule->by_clock()) return {};
+  return located([&] { return in_quotes(config.membership) + ": "; },
+                 [&] { return member_epochs(ranks, config.training.steps, schedule->events()); });
 }
 
 nlohmann::json member_facts(const std::vector<EpochRecord>& epochs, bool simulated) {

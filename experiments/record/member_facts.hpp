@@ -1,6 +1,7 @@
 // What a change of members cost, for run.json and epochs.csv.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -10,9 +11,11 @@
 
 namespace trigram {
 
-/// The epochs that --membership asks for, of a run that begins with so many ranks; none without it. Throws UsageError,
-/// which names the file.
-std::vector<MemberEpoch> epochs_of(const RunConfig& config, int ranks);
+/// What --membership asks for; nothing without it. Throws UsageError, which names the file or the product.
+std::unique_ptr<Membership> membership_of(const RunConfig& config);
+
+/// Its epochs for so many ranks, where they are known before training. Throws UsageError, which names the file.
+std::vector<MemberEpoch> epochs_of(const Membership& membership, const RunConfig& config, int ranks);
 
 /// "goodput", the share of the time in which steps were made that count, "recovery_s", "lost_s", and "epochs"; times
 /// are null where they are no model's.

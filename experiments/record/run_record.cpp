@@ -53,7 +53,7 @@ nlohmann::json workload_facts(const Workload& workload) {
 nlohmann::json inputs(const RunConfig& config) {
   std::set<std::string> paths = files_read();
   std::error_code ignored;
-  if (!config.membership.empty()) paths.insert(config.membership.string());
+  if (const auto file = config.membership_file(); !file.empty()) paths.insert(file.string());
   for (const auto& [key, value] : config.backend.parameters.values()) {
     if (std::filesystem::is_regular_file(value, ignored)) paths.insert(value);
   }
@@ -165,13 +165,13 @@ std::int64_t samples_of_step(const Checked& checked) {
 
 /// Where ranks fail or the process is asked to end, on the process that writes files: those of what there is so far.
 MemberTraining train_or_leave_rows(Backend& backend, const Checked& checked, const RunConfig& config,
-                                   const std::vector<MemberEpoch>& epochs, const TellRemains& tell,
+                                   Membership* membership, const TellRemains& tell,
                                    const std::optional<RowsSoFar>& rows, const nlohmann::json& run) {
   std::optional<NotedInterruptions> noted;
   if (tell) noted.emplace();
   try {
-    if (epochs.empty()) return {run_training(backend, checked), {}};
-    return train_with_members(backend, checked.world(), checked.options(), epochs, config.detection_s);
+    if (membership == nullptr) return {run_training(backend, checked), {}};
+    return train_with_members(backend, checked.world(), checked.options(), *membership, config.detection_s);
   } catch (const std::exception& error) {
     if (!tell || backend.process_rank() != 0) throw;
     const Training training = rows->training();
@@ -223,11 +223,11 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
     steps_done = checkpoints.from->steps();
   }
   if (tell) said = said_of(checked, config, *backend);
-  const std::vector<MemberEpoch> epochs = epochs_of(config, world.ranks);
-  check_members(options, world, *backend, epochs);
+  const std::unique_ptr<Membership> membership = membership_of(config);
+  if (membership) check_members(options, world, *backend, epochs_of(*membership, config, world.ranks));
 
   const double begin = seconds_now();
-  const MemberTraining trained = train_or_leave_rows(*backend, checked, config, epochs, tell, rows, run);
+  const MemberTraining trained = train_or_leave_rows(*backend, checked, config, membership.get(), tell, rows, run);
   const Training& training = trained.training;
   const double wall = seconds_now() - begin;
   bar.finish();
@@ -238,7 +238,7 @@ std::optional<nlohmann::json> record_run(const RunConfig& config, const std::str
   run["summary"]["wall_s"] = wall;
   run["error_bar"] = error_bar(config, run["summary"], static_cast<double>(training.ranks.front().steps_done));
   run["curve"] = curve(training);
-  if (!epochs.empty()) run["membership"] = member_facts(trained.epochs, backend->simulated());
+  if (membership) run["membership"] = member_facts(trained.epochs, backend->simulated());
   run["weights"] = weights_facts(training);
   write_results(config.out, config.trace, world.layout(), training, run);
   return run;

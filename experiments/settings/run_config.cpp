@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/members/membership.hpp"
 #include "core/step/algorithm.hpp"
 #include "core/step/optimizer.hpp"
 #include "core/values/error.hpp"
@@ -156,12 +157,18 @@ void RunFlags::read_checkpoints(Params& flags) {
 }
 
 void RunFlags::read_membership(Params& flags) {
-  membership = flags.get("membership", "", "a file of the steps at which members join, leave and are lost");
+  membership = flags.get("membership", "",
+                         "when members join, leave and are lost: a file of steps or times, or as mtbf:mean=1h (trigram "
+                         "list memberships)");
   detection_s = flags.get("detection", "1s", Unit::seconds,
                           "simulated time until a member that is lost is missed, with --membership");
   require(membership.empty() || (checkpoint.empty() && resume.empty() && !trace), flags.owner(),
           ": --membership makes a run of several epochs, of which no --checkpoint and no --trace is left and none is "
           "resumed; leave them out");
+}
+
+std::filesystem::path RunFlags::membership_file() const {
+  return Memberships::has(Spec::parse(membership).name) ? "" : membership;
 }
 
 namespace {

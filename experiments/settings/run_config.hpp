@@ -30,10 +30,13 @@ struct RunFlags {
   std::filesystem::path out;
   std::filesystem::path checkpoint;  ///< folder of checkpoints; empty: none are left
   std::filesystem::path resume;      ///< one of those, or a manifest in it, to go on from; empty: training begins
-  std::filesystem::path membership;  ///< a file of when members join, leave and are lost; empty: they never do
+  std::string membership;            ///< when members join, leave and are lost; empty: they never do
   double detection_s = 1;            ///< simulated seconds until a member that is lost is missed
   bool trace = false;
   bool progress = false;
+
+  /// The schedule that `membership` names; empty where it is a product.
+  std::filesystem::path membership_file() const;
 
  private:
   void read_checkpoints(Params& flags);

@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/members/membership.hpp"
+#include "core/members/member_schedule.hpp"
 #include "core/training/handover.hpp"
 #include "python/session/answer.hpp"
 #include "python/session/session.hpp"

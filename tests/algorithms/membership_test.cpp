@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/members/member_schedule.hpp"
 #include "core/members/member_training.hpp"
 #include "core/values/error.hpp"
 #include "tests/algorithms/script.hpp"
@@ -49,6 +50,10 @@ TEST(Schedules, ThatCannotBeAreRefused) {
   EXPECT_THAT(refusal("at 3 lose 1\nat 4 lose 1"), HasSubstr("at step 4 member 1 goes, who is not there"));
   EXPECT_THAT(refusal("at 3 lose 0, 1, 2, 3"), HasSubstr("at step 3 nobody is left to train"));
   EXPECT_THAT(refusal("at 16 join 1"), HasSubstr("members change at step 16, and training has 16 steps"));
+  EXPECT_THAT(refusal("at 90s join 1"), HasSubstr("at 90s members would change by the simulated clock"));
+  EXPECT_THAT(refusal("at 90s join 1\nat 95 join 1"),
+              HasSubstr("line 2: names a step, and the line above a time; give steps alone, or times alone"));
+  EXPECT_THAT(refusal("at 2min join 1\nat 90s join 1"), HasSubstr("line 2: 90s comes before that of the line above"));
 }
 
 TrainingOptions of(const std::string& algorithm) {
@@ -64,9 +69,9 @@ MemberTraining train(const std::string& backend, const std::string& algorithm) {
   world.ranks = 4;
   world.bucket_lanes = 2;
   const auto place = Backends::make(backend);
-  const auto epochs = member_epochs(4, steps, parse_membership(schedule));
-  check_members(of(algorithm), world, *place, epochs);
-  return train_with_members(*place, world, of(algorithm), epochs);
+  MemberSchedule members(parse_membership(schedule));
+  check_members(of(algorithm), world, *place, member_epochs(4, steps, members.events()));
+  return train_with_members(*place, world, of(algorithm), members);
 }
 
 class EveryMethod : public ::testing::TestWithParam<std::string> {};
@@ -111,15 +116,15 @@ TEST(Members, WhoseOptimizerIsCutMustLeaveBeforeTheyAreLost) {
   world.ranks = 4;
   const auto place = Backends::make(threads(2));
   try {
-    train_with_members(*place, world, options, member_epochs(4, steps, parse_membership("at 4 lose 1")));
+    MemberSchedule loss(parse_membership("at 4 lose 1"));
+    train_with_members(*place, world, options, loss);
     FAIL() << "went on without a part of the velocity";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("of 'optimizer, velocity 0', whose parts ranks keep; let who holds it leave "
                                         "before it is lost, or resume from a checkpoint"));
   }
-  EXPECT_EQ(train_with_members(*place, world, options, member_epochs(4, steps, parse_membership("at 4 leave 1")))
-                .training.ranks.size(),
-            3U);
+  MemberSchedule farewell(parse_membership("at 4 leave 1"));
+  EXPECT_EQ(train_with_members(*place, world, options, farewell).training.ranks.size(), 3U);
 }
 
 TEST(Members, ThatAMethodCannotHaveAreRefusedBeforeTraining) {

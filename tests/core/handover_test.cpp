@@ -73,6 +73,20 @@ TEST_F(HandoverTest, WhatIsAlikeIsAnybodys) {
                                         "alike"));
 }
 
+// A bucket of vectors has no matrix, and the next one has.
+TEST_F(HandoverTest, WhatNobodyHoldsKeepsThePlaceOfThoseBehindIt) {
+  states_.assign(3, written([&](State& state) {
+                   state.buffer("x", buffer({}), Fate::alike);
+                   state.buffer("x", buffer({7, 8}), Fate::alike);
+                 }));
+  const Handover over = handover({0, 2});
+  const OwnedBuffer none = buffer({}), some = buffer({-1, -1});
+  HandedState state(device_, over.of(1));
+  state.buffer("x", none, Fate::alike);
+  state.buffer("x", some, Fate::alike);
+  EXPECT_THAT(values_of(some), ElementsAre(7, 8));
+}
+
 TEST_F(HandoverTest, WhatIsOwnStaysAndNewcomersBeginWithTheMean) {
   hold(Fate::own, {{1}, {2}, {6}});
   EXPECT_THAT(after({2, newcomer, 0}), ElementsAre(Values{6}, Values{3}, Values{1}));

@@ -7,6 +7,7 @@
 
 #include "core/device/codec.hpp"
 #include "core/lane/all_reduce.hpp"
+#include "core/members/membership.hpp"
 #include "core/registry/spelling.hpp"
 #include "core/step/algorithm.hpp"
 #include "core/step/operation.hpp"
@@ -131,6 +132,7 @@ const std::vector<ListedKind>& listed_kinds() {
                                               {"profiles", profiles},
                                               {"optimizers", products<Optimizer>},
                                               {"schedules", products<Schedule>},
+                                              {"memberships", products<Membership>},
                                               {"all-reduces", products<AllReduce>},
                                               {"clusters", [] { return files("clusters"); }},
                                               {"systems", [] { return files("systems"); }},
