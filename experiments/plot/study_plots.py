@@ -27,9 +27,14 @@ def parts_of(study, runs):
     return [(panel or study["title"], in_panel(study, runs, panel)) for panel in panels_of_rows(study)]
 
 
-def x_of(value):
-    """Where a swept value stands on its axis; of values that go together, the first. None for one that is no number."""
-    return tables.leading_number(value.split("&")[0])
+def firsts(values):
+    """Of values that go together, the first."""
+    return [value.split("&")[0] for value in values]
+
+
+def x_of(axis, value):
+    """Where a swept value stands on its axis; None for one that is no number."""
+    return tables.numbers_of(firsts(axis["values"]))[0][value.split("&")[0]]
 
 
 def draw_sweep(folder, study, runs):
@@ -37,7 +42,7 @@ def draw_sweep(folder, study, runs):
     if not study["axes"] or len(study["axes"][0]["values"]) < 2:
         return []
     axis = study["axes"][0]
-    xs = [x_of(value) for value in axis["values"]]
+    xs = [x_of(axis, value) for value in axis["values"]]
     if None in xs:
         return []
     lines = {**study, "line_keys": [key for key in study.get("line_keys", []) if key != study["measure"].get("facet")]}
@@ -51,7 +56,7 @@ def draw_sweep(folder, study, runs):
     seen = [value for some in drawn for value in some]
     for axes, (title, _) in zip(grid[0], parts):
         scale_axes(axes, study["measure"], xs, seen)
-        unit = axis["values"][0].lstrip("0123456789.")
+        unit = tables.numbers_of(firsts(axis["values"]))[1]
         key = f"{axis['key'].split('.')[-1]}{f' ({unit})' if unit.isalpha() else ''}"
         axes.set_xlabel(study["measure"]["x_label"] or key)
         axes.set_title(title)
@@ -71,7 +76,7 @@ def spreads_of(study, runs, axis, name):
     values = collections.defaultdict(list)
     for run in runs:
         if line_of(study, run, "series") == name:
-            values[x_of(run[axis["key"]])].append(tables.number(run["measure"]))
+            values[x_of(axis, run[axis["key"]])].append(tables.number(run["measure"]))
     return {x: spread_of(some) for x, some in values.items()}
 
 
@@ -85,8 +90,8 @@ def draw_lines(axes, study, runs, axis, spreads, all_xs):
     seen = []
     for name, at in spreads.items():
         own = [run for run in runs if line_of(study, run, "series") == name]
-        errors = {x_of(run[axis["key"]]): error_bar(run, study) for run in own}
-        drawn = {x_of(run[axis["key"]]): ends for run in own if (ends := drawn_ends(run))}
+        errors = {x_of(axis, run[axis["key"]]): error_bar(run, study) for run in own}
+        drawn = {x_of(axis, run[axis["key"]]): ends for run in own if (ends := drawn_ends(run))}
         line = sorted((x, *spread) for x, spread in at.items() if spread and spread[0] < math.inf)
         gaps = [(x, *[math.nan] * 4) for x in all_xs if line and x not in [x for x, *_ in line]]
         xs, middles, lows, highs = ([point[i] for point in sorted(line + gaps)] for i in range(4))
@@ -118,7 +123,7 @@ def draw_lost(axes, study, failed, axis, spreads):
         return 0.035 * marked[kind, x] - 0.015
 
     for name, at in spreads.items():
-        gone = {x_of(run[axis["key"]]) for run in failed if line_of(study, run, "series") == name}
+        gone = {x_of(axis, run[axis["key"]]) for run in failed if line_of(study, run, "series") == name}
         never = [x for x, spread in at.items() if not spread or spread[0] == math.inf]
         some = [(x, spread[0]) for x, spread in at.items() if spread and spread[3] and spread[0] < math.inf]
         look = {"color": looks[name]["color"], "linestyle": "none", "ms": style.dot(5)}

@@ -9,7 +9,7 @@ import re
 from unusable import Unusable
 
 
-UNITS = {"": 1, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "bps": 1, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12,
+UNITS = {"": 1, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600, "bps": 1, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12,
          "B/s": 8, "kB/s": 8e3, "MB/s": 8e6, "GB/s": 8e9, "TB/s": 8e12, "FLOPS": 1, "GFLOPS": 1e9, "TFLOPS": 1e12}
 
 
@@ -40,6 +40,16 @@ def quantity(text):
         return None
     value = number(found.group(1)) * UNITS[found.group(2)]
     return None if math.isnan(value) else value
+
+
+def numbers_of(texts):
+    """{text: number} and their unit, the smallest where they have several: 60 and 10 of "1h" and "10min". Where those are not known, or there
+    is one, leading numbers; None where there is none."""
+    units = {text.lstrip("0123456789.") for text in texts}
+    if len(units) > 1 and units <= UNITS.keys() - {""}:
+        unit = min(units, key=UNITS.get)
+        return {text: quantity(text) / UNITS[unit] for text in texts}, unit
+    return {text: leading_number(text) for text in texts}, units.pop() if len(units) == 1 else ""
 
 
 def read(path, parse):

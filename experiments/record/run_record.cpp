@@ -119,12 +119,16 @@ std::vector<std::string> measurable() {
   }
   for (const char* name : {"busiest_nic.bytes", "busiest_nic.bytes_received", "busiest_nic.bytes_sent", "wall_s"})
     paths.push_back(std::string("summary.") + name);
+  for (const char* name : {"goodput", "recovery_s", "lost_s"}) paths.push_back(std::string("membership.") + name);
   return paths;
 }
 
 void check_run(const RunConfig& config) {
   const auto backend = config.backend.make();
-  check(config.training, world_of(config, *backend), *backend);
+  const World world = world_of(config, *backend);
+  check(config.training, world, *backend);
+  if (const auto membership = membership_of(config))
+    check_members(config.training, world, *backend, epochs_of(*membership, config, world.ranks));
 }
 
 namespace {

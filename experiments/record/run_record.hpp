@@ -36,7 +36,7 @@ using FileDigests = std::map<std::string, std::string>;
 /// Reads FOLDER/run.json: whole, of the run of that `identity`, and made from files that are still as they were.
 RecordedRun read_run(const std::filesystem::path& folder, const std::string& identity, FileDigests& digests);
 
-/// The paths of run.json's summary that can hold a number: "summary.iteration_s", "summary.breakdown.wire_s", ...
+/// The paths of run.json that can hold a number: "summary.iteration_s", "membership.goodput", ...
 std::vector<std::string> measurable();
 
 }  // namespace trigram

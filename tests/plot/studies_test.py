@@ -92,6 +92,12 @@ class Pictures(unittest.TestCase):
         self.assertEqual(shown, [[[1, 1], [2, 2]], [[1, 1], [3, 3]]])
         self.assertEqual(left.lines[0].get_color(), right.lines[0].get_color())
 
+    def test_values_of_several_units_stand_where_they_are(self):
+        axes = [{"key": "mean", "values": ["1h", "10min", "90s"]}]
+        drawn = self.draw({"a": ""}, [("a", 1, 1.0, "1h"), ("a", 2, 1.0, "10min"), ("a", 3, 1.0, "90s")], axes)["mine"].axes[0]
+        self.assertEqual(numbers(drawn.lines[0].get_xydata()), [[90, 3], [600, 2], [3600, 1]])
+        self.assertEqual(drawn.get_xlabel(), "mean (s)")
+
     def test_bars_are_as_long_as_their_seconds(self):
         axis = {"key": "ranks", "values": ["2", "4", "8"]}
         panels = self.draw({"base": ""}, [("base", 1, 1, value) for value in axis["values"]], [axis])["breakdown"].axes
