@@ -33,9 +33,9 @@ inline constexpr std::array expense_names{"energy_J", "money_USD"};
 /// Those for which the backend's facts have rates, in the order of their names.
 std::vector<Expense> expenses_of(const Training& training);
 
-/// Of all ranks, and of members that are gone: from the clock's beginning until an evaluation, and until the last rank has ended. Of ranks that
-/// train, what they do in steps: in setup, evaluations and the finish they count as idle, and send for nothing. Of
-/// ranks that only serve, what they do counts in the whole run alone.
+/// Of all ranks, and of members that are gone: from the clock's beginning until an evaluation, and until the last rank
+/// has ended. Of ranks that train, what they do in steps: in setup, evaluations and the finish they count as idle, and
+/// send for nothing. Of ranks that only serve, what they do counts in the whole run alone.
 Used used_until(const EvalRow& row, const Training& training);
 Used used_in_all(const Training& training);
 

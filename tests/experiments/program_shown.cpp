@@ -42,10 +42,10 @@ TEST_F(Shown, TheHeadlineIsTheMeanStepThatSamplesASecondAreOf) {
 }
 
 TEST_F(Shown, EveryNumberOfASummaryCanBeMeasured) {
-  ASSERT_EQ(
-      program("run --workload quadratic --steps 2 --cluster two_by_four:nic=gpu --out " + (scratch / "a").string())
-          .code,
-      0);
+  ASSERT_EQ(program("run --workload quadratic --steps 2 --cluster two_by_four:nic=gpu --membership mtbf --out " +
+                    (scratch / "a").string())
+                .code,
+            0);
   const std::vector<std::string> known = measurable();
   const nlohmann::json run = json_of("a/run.json");
   const nlohmann::json flat = run["summary"].flatten();
