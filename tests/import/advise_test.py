@@ -43,6 +43,19 @@ class Advice(unittest.TestCase):
         self.assertAlmostEqual(rows["all_reduce"] / (3 + 40), 1, 2)
         self.assertAlmostEqual(rows["local_sgd"] / (3 + 10), 1, 2)
 
+    def test_weights_travel_when_backward_is_over(self):
+        # A layer of 4 MB, 10 ms on the wire, whose backward comes first, and one of 4 kB whose backward takes 20 ms. Weights go every fourth step.
+        profile = self.folder / "mine.csv"
+        profile.write_text("# batch: 1\nlayer,tensor,parameters,dimensions,decays,forward_ms,backward_ms\n"
+                           "one,weight,1000,1000,1,1,20\ntwo,weight,1000000,1000x1000,1,1,1\n")
+
+        def rows(*flags):
+            return self.rows(subprocess.run([PROGRAM, "advise", "--profile", profile, "--cluster", TWO_HOSTS + "3.2Gbps", "--methods", "local_sgd",
+                                             "--bucket-size", "1MiB", *flags], capture_output=True, text=True))
+        self.assertAlmostEqual(rows()["local_sgd"] / (23 + 10 / 4), 1, 2)
+        self.assertAlmostEqual(rows("--optimizer-in-backward", "on")["local_sgd"] / 23, 1, 2)
+        self.assertAlmostEqual(rows()["all_reduce"] / 23, 1, 2)
+
     def test_a_gain_is_as_probable_as_the_ranges_leave_it(self):
         # Half or twice the bandwidth move both by the same share, so that the gain is sure; 40 ms become 20 to 80, half of them 28 to 57.
         cluster = self.folder / "mine.cfg"
