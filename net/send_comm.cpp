@@ -58,7 +58,7 @@ std::deque<Outlet> SendComm::outlets_to(const Handle& peer, const std::vector<In
 SendComm::SendComm(const Handle& peer, const std::vector<Interface>& interfaces, const Settings& settings)
     : settings_(settings),
       outlets_(outlets_to(peer, interfaces, settings)),
-      outbox_(settings.chunk, outlets_.size(), paths_to(interfaces, peer.addresses).size() == 1),
+      outbox_(settings.chunk, parts_over(paths_to(interfaces, peer.addresses), outlets_.size())),
       begun_(Clock::now()),
       last_open_(begun_),
       looked_(begun_) {

@@ -44,6 +44,14 @@ int threads_asked_for() {
   return static_cast<int>(number_of("TRIGRAM_NET_THREADS", 0, 16, of_nccl, meaning));
 }
 
+/// A text of one character names nothing, as for NCCL.
+std::string interfaces_asked_for() {
+  for (const char* variable : {"TRIGRAM_NET_INTERFACES", "NCCL_SOCKET_IFNAME"}) {
+    if (std::string text = text_of(variable); text.size() > 1) return text;
+  }
+  return "";
+}
+
 int family_asked_for() {
   const std::string text = text_of("NCCL_SOCKET_FAMILY");
   if (text.empty()) return 0;
@@ -61,8 +69,7 @@ std::size_t bytes_asked_for(const char* variable, std::size_t otherwise) {
 
 Settings settings_of_environment() {
   Settings settings;
-  settings.interfaces = text_of("TRIGRAM_NET_INTERFACES");
-  if (settings.interfaces.empty()) settings.interfaces = text_of("NCCL_SOCKET_IFNAME");
+  settings.interfaces = interfaces_asked_for();
   settings.family = family_asked_for();
   settings.streams = streams_asked_for();
   settings.threads = threads_asked_for();

@@ -9,7 +9,7 @@ namespace trigram::net {
 /// Read once, at the first init. A value that cannot be is an Error that names the variable, the value and what would
 /// be right.
 struct Settings {
-  std::string interfaces;  ///< TRIGRAM_NET_INTERFACES, else NCCL_SOCKET_IFNAME
+  std::string interfaces;  ///< TRIGRAM_NET_INTERFACES, else NCCL_SOCKET_IFNAME; empty: nothing is asked for
   int family = 0;          ///< AF_INET or AF_INET6 of NCCL_SOCKET_FAMILY; 0: either, IPv4 first
   int streams = 0;  ///< of a path: TRIGRAM_NET_STREAMS, else NCCL's sockets times threads; 0: by the interface's speed
   int threads =

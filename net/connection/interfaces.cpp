@@ -84,15 +84,24 @@ std::string names_of(const std::vector<Found>& found) {
 }  // namespace
 
 bool names_interface(const std::string& list, const std::string& name) {
-  const bool excluded = !list.empty() && list[0] == '^';
-  std::string rest = list.substr(excluded ? 1 : 0);
-  const bool whole = !rest.empty() && rest[0] == '=';
-  std::istringstream parts(rest.substr(whole ? 1 : 0));
+  const bool excluded = list.starts_with('^');
+  const std::string rest = list.substr(excluded ? 1 : 0);
+  const bool whole = rest.starts_with('=');
+  std::istringstream entries(rest.substr(whole ? 1 : 0));
+  bool any = false;
   bool named = false;
-  for (std::string part; std::getline(parts, part, ',');) {
-    named = named || (whole ? name == part : !part.empty() && name.starts_with(part));
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    const std::string wanted = entry.substr(0, entry.find(':'));
+    any = any || !wanted.empty();
+    named = named || (whole ? name == wanted : !wanted.empty() && name.starts_with(wanted));
   }
-  return named != excluded;
+  return (named || !any) != excluded;
+}
+
+int turn_of(const std::string& name, bool loopback) {
+  if (loopback) return 2;
+  if (name.starts_with("docker")) return 1;
+  return name.starts_with("virbr") ? 3 : 0;
 }
 
 std::vector<Interface> usable_interfaces(const Settings& settings) {
@@ -106,9 +115,9 @@ std::vector<Interface> usable_interfaces(const Settings& settings) {
   if (!settings.interfaces.empty()) {
     choose([&](const Found& one) { return names_interface(settings.interfaces, one.interface.name); });
   } else {
-    choose([](const Found& one) { return !one.loopback && !one.interface.name.starts_with("docker"); });
-    if (chosen.empty()) choose([](const Found& one) { return !one.loopback; });
-    if (chosen.empty()) choose([](const Found&) { return true; });
+    for (int turn = 0; turn <= last_turn && chosen.empty(); ++turn) {
+      choose([turn](const Found& one) { return turn_of(one.interface.name, one.loopback) == turn; });
+    }
   }
   if (chosen.empty()) {
     throw Error(

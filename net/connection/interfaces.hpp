@@ -19,12 +19,18 @@ struct Interface {
 
 constexpr std::size_t max_interfaces = 8;
 
-/// Those that are up and have an address, by NCCL's rules for NCCL_SOCKET_IFNAME: "eth,ib" are beginnings of names,
-/// "=eth0" whole names, "^docker" all others. Where nothing is asked for, loopback and docker count only if there is
-/// nothing else. Throws Error where none is left, with those that there are.
+/// Those that are up and have an address, by NCCL's rules for NCCL_SOCKET_IFNAME. Where nothing is asked for, those of
+/// the first turn that has any. Throws Error where none is left, with those that there are.
 std::vector<Interface> usable_interfaces(const Settings& settings);
 
-/// Whether the list, as of NCCL_SOCKET_IFNAME, has that name.
+/// Whether the list, as of NCCL_SOCKET_IFNAME, has that name: "eth,ib" are beginnings of names, "=eth0" whole names,
+/// "^docker" and "^=eth0" all others. Of an entry "eth0:1:2:3" only the name counts, since the port, rail and plane
+/// behind it are those of InfiniBand. A list without a name has all.
 bool names_interface(const std::string& list, const std::string& name);
+
+/// When an interface is considered where nothing is asked for, by NCCL's order: all others than docker's bridges,
+/// loopback and libvirt's bridges come first, then these three.
+int turn_of(const std::string& name, bool loopback);
+constexpr int last_turn = 3;
 
 }  // namespace trigram::net

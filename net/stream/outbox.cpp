@@ -17,13 +17,12 @@ Frame Drawn::frame() const {
   return {FrameKind::data, message->tag, message->chunk, length, message->index, offset, message->size};
 }
 
-/// The least, so that unequal paths end together; equal streams have a part each, of at most what one can write at a
-/// time.
+/// The least, so that unequal paths end together.
 std::uint32_t Outbox::chunk_of(std::uint64_t size) const {
   constexpr std::uint64_t largest = 1 << 20;
   const std::uint64_t least = std::max<std::uint64_t>(chunk_, inline_bytes);
-  if (!one_path_) return static_cast<std::uint32_t>(least);
-  const std::uint64_t part = std::bit_ceil((size + streams_ - 1) / streams_);
+  if (parts_ == 0) return static_cast<std::uint32_t>(least);
+  const std::uint64_t part = std::bit_ceil((size + parts_ - 1) / parts_);
   return static_cast<std::uint32_t>(std::clamp(part, least, std::max(least, largest)));
 }
 

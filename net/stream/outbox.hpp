@@ -43,9 +43,9 @@ struct Drawn {
 
 class Outbox {
  public:
-  /// Chunks have at least so many bytes. So many streams draw, of one path or of several, which may be unequal.
-  Outbox(std::size_t chunk, std::size_t streams, bool one_path)
-      : chunk_(static_cast<std::uint32_t>(chunk)), streams_(streams), one_path_(one_path) {}
+  /// Chunks have at least so many bytes. A message has so many of them, of at most what one can write at a time; 0: as
+  /// many as there are, for paths that may be unequal.
+  Outbox(std::size_t chunk, std::size_t parts) : chunk_(static_cast<std::uint32_t>(chunk)), parts_(parts) {}
 
   /// Whether another message, of at most `inline_bytes`, may be taken over.
   bool takes_inline() const { return inline_in_flight_ < max_unasked; }
@@ -85,8 +85,7 @@ class Outbox {
   std::uint32_t chunk_of(std::uint64_t size) const;
 
   std::uint32_t chunk_;
-  std::size_t streams_;
-  bool one_path_;
+  std::size_t parts_;
   std::map<std::int32_t, Tag> tags_;
   std::deque<std::shared_ptr<Message>> urgent_;
   std::deque<std::shared_ptr<Message>> queue_;

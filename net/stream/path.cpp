@@ -34,4 +34,9 @@ int streams_of(const Path& path, int asked) {
   return path.from.speed >= 25000 ? 2 : 1;
 }
 
+std::size_t parts_over(const std::vector<Path>& paths, std::size_t streams) {
+  if (paths.size() != 1) return 0;
+  return paths.front().from.name == "lo" ? 1 : streams;
+}
+
 }  // namespace trigram::net

@@ -29,6 +29,45 @@ TEST(Interfaces, AreNamedAsByNccl) {
   EXPECT_TRUE(names_interface("^=eth0", "eth01"));
 }
 
+/// As src/misc/utils.cc of NCCL reads an entry, name:port:rail:plane, of which sockets have the name alone.
+TEST(Interfaces, AreNamedWithAPortAsByNccl) {
+  using net::names_interface;
+  EXPECT_TRUE(names_interface("eth:1", "eth0"));
+  EXPECT_TRUE(names_interface("ib0:1,eth1:2", "eth1"));
+  EXPECT_TRUE(names_interface("=eth0:1", "eth0"));
+  EXPECT_FALSE(names_interface("=eth0:1", "eth01"));
+  EXPECT_TRUE(names_interface("=eth0:1:2:3,eth1:", "eth0"));
+  EXPECT_TRUE(names_interface("=eth0:1:2:3,eth1:", "eth1"));
+  EXPECT_FALSE(names_interface("^docker:0", "docker0"));
+  EXPECT_FALSE(names_interface("^=eth0:9,eth1", "eth0"));
+  EXPECT_TRUE(names_interface("^=eth0:9,eth1", "eth2"));
+}
+
+/// The same file: entries without a name do not count, and a list of none has all.
+TEST(Interfaces, OfListsWithEmptyEntriesAreThoseOfNccl) {
+  using net::names_interface;
+  EXPECT_FALSE(names_interface(",eth0,,", "lo"));
+  EXPECT_FALSE(names_interface(":1,eth0", "lo"));
+  EXPECT_TRUE(names_interface("=,", "eth0"));
+  EXPECT_FALSE(names_interface("^,", "eth0"));
+  EXPECT_FALSE(names_interface("=eth0,=eth1", "eth1"));
+}
+
+/// As ncclFindInterfaces of NCCL, but for its preference for names with "ib".
+TEST(Interfaces, HaveNcclsTurnsWhereNothingIsAskedFor) {
+  EXPECT_EQ(net::turn_of("eth0", false), 0);
+  EXPECT_EQ(net::turn_of("ib0", false), 0);
+  EXPECT_EQ(net::turn_of("docker0", false), 1);
+  EXPECT_EQ(net::turn_of("lo", true), 2);
+  EXPECT_EQ(net::turn_of("virbr0", false), net::last_turn);
+}
+
+TEST(Interfaces, AreNotAskedForByOneCharacter) {
+  const Variable unset("TRIGRAM_NET_INTERFACES", "^");
+  const Variable of_nccl("NCCL_SOCKET_IFNAME", "e");
+  EXPECT_EQ(net::settings_of_environment().interfaces, "");
+}
+
 TEST(Interfaces, AreThoseOfNcclsVariableUnlessOursIsSet) {
   const Variable of_nccl("NCCL_SOCKET_IFNAME", "=lo");
   const Variable unset("TRIGRAM_NET_INTERFACES", "");

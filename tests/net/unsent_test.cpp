@@ -84,7 +84,7 @@ class UndrainedPath {
 TEST(Unsent, OfAPathThatIsNotDrainedIsBounded) {
   constexpr std::size_t one_buffer = 64 << 10;
   const auto bytes = pattern(16 << 20, 1);
-  net::Outbox outbox(net::Settings{}.chunk, 2, false);
+  net::Outbox outbox(net::Settings{}.chunk, 0);
   net::Request request;
   outbox.add(bytes.data(), bytes.size(), 0, &request);
   ASSERT_TRUE(outbox.credit(0, 1));

@@ -98,11 +98,13 @@ def alone(build, rate, delay, loss, arguments, known):
 
 def steady(build, arguments, known, name, rates, delay, losses=None):
     gives = [alone(build, rate, delay, loss, arguments, known) for rate, loss in zip(rates, losses or [0] * len(rates))]
-    row = {"case": name, "delay_ms": delay, "rates": rates, "alone_mbps": gives, "mbps": {}}
+    runs = {design: [] for design in DESIGNS}
     with Paths(build, rates, delay, losses) as paths:
-        for design in DESIGNS:
-            row["mbps"][design] = statistics.median(paths.bench(design, arguments.seconds)["mbps"] for _ in range(arguments.repeats))
-    return row
+        for _ in range(arguments.repeats):
+            for design, all_of in runs.items():
+                all_of.append(paths.bench(design, arguments.seconds)["mbps"])
+    return {"case": name, "delay_ms": delay, "rates": rates, "alone_mbps": gives, "runs": runs,
+            "mbps": {design: statistics.median(all_of) for design, all_of in runs.items()}}
 
 
 def slowing(build, arguments, known, rates, delay):
