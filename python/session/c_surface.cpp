@@ -80,6 +80,7 @@ int trigram_open(const char* settings, Session** session) {
                                         {"order", trigram::order_of(opened->plan())},
                                         {"synchronous", opened->synchronous()},
                                         {"reads_gradients", opened->reads_gradients()},
+                                        {"reads_weights", opened->reads_weights()},
                                         {"streams", trigram::numbers_of(opened->streams())}}
                               .dump();
     *session = opened.release();

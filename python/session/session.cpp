@@ -150,11 +150,7 @@ void Session::adopt(std::vector<ParameterView> memory) {
   hook_in_turn([&] {
     ensure(step_ == nullptr, "'adopt' was called twice; a session has one model, whose memory stays where it is");
     store_.emplace(parameters_, plan_, std::move(memory));
-    if (!handed_.empty()) {
-      load_mean_weights(handed_, worker_->device, store_->buckets());
-    } else {
-      for (const Bucket& bucket : store_->buckets()) worker_->comm.broadcast(bucket.weights, 0);
-    }
+    if (!handed_.empty()) load_mean_weights(handed_, worker_->device, store_->buckets());
   });
   moment([&] {
     step_ = std::make_unique<TrainingStep>(*worker_, store_->buckets(), std::move(parts_));

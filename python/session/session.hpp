@@ -40,6 +40,8 @@ class Session {
   bool synchronous() const { return synchronous_; }
   /// Whether hooks look at gradients, so that a loop which has its own elsewhere has to copy them here.
   bool reads_gradients() const { return reads_gradients_; }
+  /// Whether hooks look at weights. Where they do not, only a Handover reads the memory that was adopted for them.
+  bool reads_weights() const { return !gradients_alone_; }
 
   /// On a device: from now on hooks follow what the caller has ordered on that stream, a cudaStream_t, and what it
   /// orders there next follows them. They return once all is ordered: only `state`, `go_on_from` and `finish` wait for
@@ -50,10 +52,12 @@ class Session {
   std::vector<void*> streams() const;
   /// Before `adopt`: what a Handover gives this rank, where the ranks of a job before were others.
   void take_over(std::vector<std::byte> handed) { handed_ = std::move(handed); }
-  /// The model's memory, by parameter, which outlives the session; rank 0's weights go to everybody, unless weights
-  /// were taken over. Collective, once.
+  /// The model's memory, by parameter, which outlives the session. Weights are the same on all ranks, by `share`, or
+  /// become those that were taken over; where hooks do not look at them, they may be the same memory as gradients.
+  /// Collective, once.
   void adopt(std::vector<ParameterView> memory);
-  /// The bytes of rank `root` on every rank, outside of steps or between `begin` and the first gradient. Collective.
+  /// The bytes of rank `root` on every rank, before `adopt`, outside of steps or between `begin` and the first
+  /// gradient. Collective.
   void share(const Buffer& bytes, int root);
   /// The sum over ranks on every rank, of f32, on the main lane at any moment that all ranks have alike. Collective.
   void sum(const Buffer& numbers);

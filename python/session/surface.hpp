@@ -26,8 +26,8 @@ TRIGRAM_SURFACE const char* trigram_reply();
 /// A session (python/session/session.hpp). `settings`: {"flags": {"algorithm": "bytegrad", …}, "parameters": [{"name",
 /// "count", "dimensions": as they lie in memory, the longest stride first}], "loop_updates", "device": the CUDA device
 /// of the model's memory, absent where it is the host's}; answers {"rank", "ranks", "order": the parameters of each
-/// bucket, "synchronous", "reads_gradients", "streams": cudaStream_t as numbers, by lane, none where the memory is the
-/// host's}.
+/// bucket, "synchronous", "reads_gradients", "reads_weights", "streams": cudaStream_t as numbers, by lane, none where
+/// the memory is the host's}.
 TRIGRAM_SURFACE int trigram_open(const char* settings, trigram::Session** session);
 /// From now on hooks follow what was ordered on `stream`, a cudaStream_t as a number, and what comes there next them.
 TRIGRAM_SURFACE int trigram_follow(trigram::Session* session, std::uint64_t stream);

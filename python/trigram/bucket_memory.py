@@ -55,7 +55,7 @@ class BucketMemory:
         self._masters = [(index, part) for index, part in enumerate(parts) if isinstance(part, Mastered)]
         self.parameters = [one.parameter for one in parts]
         self.weights: list[torch.Tensor] = []
-        """By bucket."""
+        """By bucket; that of its gradients where no parameter has weights in it."""
         self.sums: list[torch.Tensor] = []
         """The gradients of each bucket."""
         self._summed: list[bool] = []  # by bucket; memory that nobody writes takes none of the system's
@@ -66,7 +66,9 @@ class BucketMemory:
             for indices in buckets:
                 total = sum(parts[index].memory.numel() for index in indices)
                 self._summed.append(any(parts[index].needs_sums for index in indices))
-                bucket = [make(total, device=place.device) for make in (torch.empty, torch.zeros if self._summed[-1] else torch.empty)]
+                sums = (torch.zeros if self._summed[-1] else torch.empty)(total, device=place.device)
+                weighed = any(parts[index].needs_weights for index in indices)
+                bucket = [torch.empty(total, device=place.device) if weighed else sums, sums]
                 begin = 0
                 for index in indices:
                     one = parts[index].memory
@@ -89,13 +91,18 @@ class BucketMemory:
         """Of parameters, by `id`."""
         in_use.add(self)
 
-    def mastered(self) -> list[torch.Tensor]:
-        """Parameters that have masters in buckets."""
-        return [part.memory for _, part in self._masters]
-
     def tensors(self) -> list[torch.Tensor]:
-        """All weights: those of buckets, and parameters that have masters there."""
-        return [*self.weights, *self.mastered()]
+        """All weights: those of buckets, and parameters that have masters there, or their gradients alone."""
+        return [*self.summands(), *(part.memory for _, part in self._masters if part.needs_weights)]
+
+    def summands(self) -> list[torch.Tensor]:
+        """Each weight once, in f32 where the algorithm looks at it: whole buckets, but parameters one by one where some have no weights there."""
+        return [one for bucket, indices in zip(self.weights, self._buckets) for one in self._weights_of(bucket, indices)]
+
+    def _weights_of(self, bucket: torch.Tensor, indices: Sequence[int]) -> list[torch.Tensor]:
+        if all(self._parts[index].needs_weights for index in indices):
+            return [bucket]
+        return [self._parts[index].memory for index in indices]
 
     def kept(self) -> list[torch.Tensor]:
         """Copies of all weights, for `put_back`."""
@@ -138,6 +145,12 @@ class BucketMemory:
         with torch.no_grad():
             for index, part in self._masters:
                 part.hand_out(self.homes[index])
+
+    def take_over(self) -> None:
+        """Parameters are their masters, which others have left, and nothing of what they were themselves."""
+        with torch.no_grad():
+            for index, part in self._masters:
+                part.memory.copy_(self.homes[index])
 
     def hand_out_gradients(self) -> None:
         """The same of gradients."""

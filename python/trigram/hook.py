@@ -61,7 +61,7 @@ class Hook(Rank):
         return sums.then(lambda done: done.value()[0].div_(dist.get_world_size(self._group)))
 
     def _open(self) -> None:
-        """Of one tensor a bucket, and weights that no gradient method looks at. The plan has the last tensor first."""
+        """Of one tensor a bucket, which stands for its weights too, at which no gradient method looks. The plan has the last tensor first."""
         for index, one in enumerate(self._seen):
             check_bucket(index, one, self._place)
         self._place.synchronize()
@@ -74,9 +74,8 @@ class Hook(Rank):
             self._overflow = overflow.Overflow(self._session, self._scaler, self._place)
         self._places = [one.data_ptr() for one in self._seen]
         self._sums = [one if one.dtype == torch.float32 else one.float() for one in self._seen]
-        self._weights = [torch.zeros_like(one) for one in self._sums[::-1]]
-        self._session.adopt([one.data_ptr() for one in self._weights], [one.data_ptr() for one in self._sums[::-1]],
-                            [one.numel() for one in backwards])
+        gradients = [one.data_ptr() for one in self._sums[::-1]]
+        self._session.adopt(gradients, gradients, [one.numel() for one in backwards])
 
     def _require_the_group(self) -> None:
         members = dist.get_world_size(self._group)

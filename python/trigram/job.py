@@ -37,8 +37,9 @@ class Job(Rank):
 
     def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: "str | algorithms.Make",
                  broadcast_buffers: bool, find_unused_parameters: bool, learning_rate: Optional[float],
-                 grad_scaler: Optional[overflow.Scaler], mesh: Any, flags: dict[str, object], handed: "Optional[Kept]" = None) -> None:
-        """`handed`: what it goes on from, where members of a job before were others."""
+                 grad_scaler: Optional[overflow.Scaler], mesh: Any, flags: dict[str, object], handed: "Optional[Kept]" = None,
+                 hands_over: bool = False) -> None:
+        """`handed`: what it goes on from, where members of a job before were others. `hands_over`: whether others may go on from what it has."""
         super().__init__()
         reshard(model)
         apart = only_on_this_rank(model)
@@ -63,7 +64,7 @@ class Job(Rank):
                            loop_updates=bool(self._optimizers), place=self._place, hooks=self._hooks,
                            members=members_of(model, mesh, self._flags["backend"]))
         self.learning_rate = 0.0 if learning_rate is None else learning_rate
-        parts = mastered(parts, self._session)
+        parts = mastered(parts, self._session, hands_over)
         counts = [one.numel() for one in tensors]
         self._memory = BucketMemory([name for name, _ in named], parts, self._session.order, self._place)
         if self._hooks is not None:
@@ -79,8 +80,11 @@ class Job(Rank):
             self._steps.overflow = overflow.Overflow(self._session, scaler, self._place, self._algorithm, [one for _, one in own])
         if handed is not None:
             self._session.take_over(handed.handle)
+        else:
+            self._steps.share(self._memory.tensors())
         self._session.adopt(self._memory.places, [one.data_ptr() for one in self._memory.gradients], counts)
-        self._steps.share(self._memory.mastered())
+        if handed is not None:
+            self._memory.take_over()
         self._steps.share([one for one in model.parameters() if not one.requires_grad and id(one) not in apart])
         self._steps.share(self._steps.buffers())
         self._steps.listen()

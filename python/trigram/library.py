@@ -165,6 +165,8 @@ class Session:
         """Whether weights change within hooks alone."""
         self.reads_gradients: bool = answer["reads_gradients"]
         """Whether hooks look at gradients."""
+        self.reads_weights: bool = answer["reads_weights"]
+        """Whether hooks look at weights."""
 
     def _check(self, status: int) -> None:
         if status != 0 and self._library.trigram_has_ended(self._handle):

@@ -1,4 +1,5 @@
-"""Parameters of other types than f32, as bf16 and f64: their buckets hold masters of them in f32, in which methods add up."""
+"""Parameters of other types than f32, as bf16 and f64: their buckets hold masters of them, or of their gradients alone, in f32, in which methods
+add up."""
 
 import collections
 import sys
@@ -107,6 +108,23 @@ class Mastered(Whole):
         """Nothing: it has memory of its own."""
 
 
+class Summed(Mastered):
+    """The same where nobody but optimizers looks at weights: its bucket has its gradient alone, and no master."""
+
+    def settle(self, weights: torch.Tensor) -> None:
+        self.attach(None)
+
+    @property
+    def needs_weights(self) -> bool:
+        return False
+
+    def return_to(self, home: torch.Tensor) -> None:
+        """Nothing: nobody is there."""
+
+    def hand_out(self, home: torch.Tensor) -> None:
+        """The same."""
+
+
 def pieces(*tensors: torch.Tensor) -> Iterable[tuple[torch.Tensor, ...]]:
     """Of tensors of one shape, some rows at a time."""
     whole = tensors[0]
@@ -156,9 +174,10 @@ def lead(master: torch.Tensor, own: torch.Tensor) -> None:
         theirs.copy_(torch.where(agrees(mine, theirs), theirs, mine.to(own.dtype)))
 
 
-def mastered(parts: Sequence[Whole], session: Session) -> list[Whole]:
-    """Each as it is where its type is f32, else with a master for the hooks of `session`."""
-    return [one if one.memory.dtype == torch.float32 else Mastered(one, session) for one in parts]
+def mastered(parts: Sequence[Whole], session: Session, hands_over: bool) -> list[Whole]:
+    """Each as it is where its type is f32, else with what hooks of `session` read in f32, and other members where it `hands_over` to them."""
+    kind = Mastered if session.reads_weights or hands_over else Summed
+    return [one if one.memory.dtype == torch.float32 else kind(one, session) for one in parts]
 
 
 def tell_what_travels(rank: int, types: Sequence[torch.dtype], what: str) -> None:

@@ -62,6 +62,11 @@ class Whole:
         """Whether its gradient has to be in a bucket."""
         return True
 
+    @property
+    def needs_weights(self) -> bool:
+        """Whether its elements have to be there."""
+        return True
+
     def begin(self, view: torch.Tensor) -> None:
         """Its gradient is in that part of a bucket, where 0 is, unless it is frozen."""
         self.attach(view if self.parameter.requires_grad else None)

@@ -12,6 +12,7 @@ from . import record, results
 from .bucket_memory import BucketMemory
 from .device import Place
 from .library import Session
+from .masters import lead
 
 PIECE = 4096
 
@@ -74,7 +75,7 @@ class Recording:
         begun = time.perf_counter()
         rows, ranks, rank = self.rows(), self._session.ranks, self._session.rank
         own = memory.kept()
-        distance = self._bring_mean(memory.weights, own)
+        distance = self._bring_mean(memory.summands(), own)
         memory.hand_out()
         try:
             mean = self._score(model, score)
@@ -105,8 +106,11 @@ class Recording:
     def _bring_mean(self, weights: Sequence[torch.Tensor], own: Sequence[torch.Tensor]) -> float:
         """Puts the mean over ranks into `weights`, and returns how far ranks are from it: √(1/n Σ‖x_i − x̄‖²)."""
         for one in weights:
-            self._sum(one)
-            one /= self._session.ranks
+            mean = one.float()  # the same tensor where it is in f32
+            self._sum(mean)
+            mean /= self._session.ranks
+            if mean is not one:
+                lead(mean, one)
         squares = torch.stack([(mine - mean).double().square().sum() for mine, mean in zip(own, weights)]).sum().float().reshape(1)
         self._sum(squares)
         return math.sqrt(float(squares) / self._session.ranks)

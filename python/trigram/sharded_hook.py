@@ -23,8 +23,6 @@ class Island:
         self.shards = [Shard(one) for one in group.fsdp_params if one.sharded_param.requires_grad]
         self._sizes = [one.memory.numel() for one in self.shards]
         self.gradients = torch.zeros(sum(self._sizes))
-        self.weights = torch.zeros_like(self.gradients)
-        """At which no gradient method looks."""
 
     def take(self, reduced: torch.Tensor) -> None:
         """Leaves 0, which FSDP adds to what gradients are already. Raises RuntimeError for what does not fit."""
@@ -66,7 +64,8 @@ class FsdpHook(Rank):
         self._reduced: set[int] = set()  # in this backward pass
         self._open_session(settings, [{"name": f"module {index}", "count": size, "dimensions": [size]} for index, size in enumerate(sizes)],
                            loop_updates=True, place=CPU, members=members_of(model, mesh, settings["backend"]))
-        self._session.adopt([one.weights.data_ptr() for one in self._islands], [one.gradients.data_ptr() for one in self._islands], sizes)
+        gradients = [one.gradients.data_ptr() for one in self._islands]
+        self._session.adopt(gradients, gradients, sizes)  # they stand for weights too, at which no gradient method looks
         for index, one in enumerate(self._islands):
             one.module.set_all_reduce_hook(functools.partial(self._reduce, index))
         tell_of_sums(self.rank, model)

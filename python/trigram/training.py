@@ -65,8 +65,8 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     same shards, by any algorithm: FSDP within an island, this between islands. `mesh` is the dimension along which ranks train together, where
     it is not the only one left, and for whole models, as stages of a pipeline are; `job.rank` and `job.ranks` are then those along it. Shards
     train on the CPU by backend torch, without `grad_scaler` and `join()`.
-    Parameters in bfloat16, float16 and float64 keep their type, and buckets hold masters of them in float32, which ranks exchange and add:
-    gradients are rounded to their type once, weights keep in the masters what theirs rounds off, and float64 loses what float32 does not hold.
+    Parameters in bfloat16, float16 and float64 keep their type, and buckets hold in float32 what ranks exchange and add, gradients or masters of
+    weights: gradients are rounded to their type once, masters keep what theirs rounds off, and float64 loses what float32 does not hold.
     Modules with the mark `only_on_this_rank = True`, as experts of `trigram.nn.MoE`, keep their own parameters and buffers.
     An algorithm that steps the weights by itself, as one_bit_adam, is given no optimizer but a `learning_rate`, as no other, and
     `model.trigram.step()` takes the place of `optimizer.step()`.

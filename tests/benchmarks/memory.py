@@ -5,7 +5,8 @@
 Two ranks train a model of so many mebibytes, 64 if nothing is said, with momentum. Each method is a job of its own, whose peak is told by the system;
 what is shown is that above the process that had trained a tiny one, and the median and the fastest of a step, of which the last ones are timed. A
 process alone, which exchanges nothing, holds the model, its gradients and momentum; DDP its buckets too; FSDP2, where torch has it, a half of each, and
-what it gathers. The last rows train parameters in bfloat16, and copies are of that model."""
+what it gathers. The last rows train parameters in bfloat16, and copies are of that model. Beside copies stands how many the mathematics of a method
+needs, each of them named in NEEDS."""
 
 import os
 import resource
@@ -14,8 +15,15 @@ import subprocess
 import sys
 import time
 
-METHODS = ["alone", "DDP", "FSDP2", "all_reduce", "bytegrad", "qsgd", "power_sgd", "local_sgd:every=4", "diloco:every=4", "decentralized",
-           "low_precision_decentralized", "async_average", "DDP in bf16", "all_reduce in bf16", "local_sgd:every=4 in bf16"]
+STEPPED = {"weights": 1, "gradients": 1, "momentum": 1}
+IN_F32 = 2
+"""Copies of a model in bfloat16 that one copy in float32 takes."""
+NEEDS = {"alone": STEPPED, "DDP": STEPPED, "FSDP2": {name: copies / 2 for name, copies in STEPPED.items()}, "all_reduce": STEPPED,
+         "bytegrad": STEPPED, "qsgd": STEPPED, "power_sgd": STEPPED | {"residuals": 1}, "local_sgd:every=4": STEPPED,
+         "diloco:every=4": STEPPED | {"outer weights": 1, "outer momentum": 1}, "decentralized": STEPPED | {"the neighbour's weights": 1},
+         "low_precision_decentralized": STEPPED | {"what the neighbour knows": 1, "what it is known to have": 1},
+         "async_average": STEPPED | {"what is averaged": 1, "its mean": 1}, "DDP in bf16": STEPPED,
+         "all_reduce in bf16": STEPPED | {"sums of gradients": IN_F32}, "local_sgd:every=4 in bf16": STEPPED | {"masters": IN_F32}}
 WARM_UP, STEPS = 4, 12
 LAYERS, SMALL = 8, 8
 
@@ -81,15 +89,15 @@ def measure(method, mebibytes):
 
 def main():
     mebibytes = float(sys.argv[1]) if len(sys.argv) > 1 else 64
-    for method in METHODS:
+    for method, needs in NEEDS.items():
         ended = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "-r", "9:1", "-t", "9:1", __file__, method,
                                 str(mebibytes)], capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
         said = [line for line in ended.stdout.splitlines() if line.startswith("copies")]
-        print(f"{method:30} {said[0] if said else (ended.stdout + ended.stderr)[-600:]}", flush=True)
+        print(f"{method:30} needs {sum(needs.values()):.1f}, {said[0] if said else (ended.stdout + ended.stderr)[-600:]}", flush=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] and sys.argv[1] in METHODS:
+    if sys.argv[1:2] and sys.argv[1] in NEEDS:
         measure(sys.argv[1], float(sys.argv[2]))
     else:
         main()

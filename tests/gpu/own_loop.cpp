@@ -92,6 +92,7 @@ void OwnLoop::adopt() {
     gradients.push_back(gradients_.address() + offset);
     counts.push_back(own_parameters()[i].count);
   }
+  succeed(trigram_share(session_, weights_.address(), elements_ * static_cast<std::int64_t>(sizeof(float)), 0));
   succeed(trigram_adopt(session_, weights.data(), gradients.data(), counts.data(), static_cast<int>(counts.size())));
 }
 

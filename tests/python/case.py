@@ -3,9 +3,12 @@
 import contextlib
 import io
 import pathlib
+import signal
 import tempfile
 import time
 import unittest
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell lets a test in the background ignore
 
 
 def processes_of(word):

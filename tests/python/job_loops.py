@@ -1,6 +1,8 @@
 """Cases of with_trigram_job.py: loops as people write them, beside those of DistributedDataParallel."""
 
 import copy
+from importlib.util import find_spec
+from unittest import SkipTest
 
 import torch
 from torch.nn.parallel import DistributedDataParallel
@@ -136,6 +138,48 @@ class Loops(JobCase):
                 return nets
             for ours, theirs in zip(train(False), train(True)):
                 self.near(ours, theirs)
+
+    def case_ddp_gradient_penalty(self):
+        """A gradient of the loss by its inputs, which is part of the loss: parameters are reached through two passes."""
+        def step(model, optimizer, number, _):
+            x, y = batch(self.rank, number)
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(x.requires_grad_()), y)
+            slope, = torch.autograd.grad(loss, x, create_graph=True)
+            (loss + 10 * (slope.norm(dim=1) - 0.1).square().mean()).backward()
+            optimizer.step()
+        self.beside_ddp(momentum, step)
+
+    def case_ddp_deterministic_algorithms(self):
+        """Over epochs of torch's own sampler, which gives each rank its samples."""
+        generator = torch.Generator().manual_seed(3)
+        data = torch.utils.data.TensorDataset(torch.randn(24, 6, generator=generator), torch.randint(3, (24,), generator=generator))
+        sampler = torch.utils.data.DistributedSampler(data, self.ranks, self.rank)
+        loader = torch.utils.data.DataLoader(data, batch_size=4, sampler=sampler)
+
+        def step(model, optimizer, number, _):
+            sampler.set_epoch(number)
+            for x, y in loader:
+                optimizer.zero_grad()
+                torch.nn.functional.cross_entropy(model(x), y).backward()
+                optimizer.step()
+        torch.use_deterministic_algorithms(True)
+        try:
+            self.beside_ddp(momentum, step)
+        finally:
+            torch.use_deterministic_algorithms(False)
+
+    def case_ddp_schedule_free(self):
+        """Whose weights in evaluation are others than in training."""
+        if not find_spec("schedulefree"):
+            raise SkipTest("this Python has no package schedulefree")
+        from schedulefree import AdamWScheduleFree
+
+        def step(model, optimizer, number, _):
+            optimizer.train()
+            self.one(model, optimizer, number, None)
+            optimizer.eval()
+        self.beside_ddp(lambda model: AdamWScheduleFree(model.parameters(), lr=0.05, warmup_steps=2), step)
 
     def case_parts_of_a_model_are_called(self):
         """Past the forward pass of the whole, and in evaluation mode."""

@@ -25,6 +25,19 @@ def typed_loss(model, rank, step):
     return F.cross_entropy(model(x.to(kind)).float() if kind == BF16 else model(x.to(kind)), y)
 
 
+class Mixed(torch.nn.Module):
+    """One bucket of parameters in f64 beside others in f32."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Net()
+        self.inner.second.to(F64)
+
+    def forward(self, x):
+        inner = self.inner
+        return inner.last(torch.tanh(inner.branch(torch.tanh(inner.second(torch.tanh(inner.first(x)).double())).float())))
+
+
 class Types(JobCase):
     def typed_step(self, model, optimizer, number, _=None):
         optimizer.zero_grad()
@@ -157,6 +170,28 @@ class Types(JobCase):
             model.trigram.finish()
             assert all(bool(one.isfinite().all()) for one in model.parameters()), algorithm
 
+    def case_methods_of_gradients_need_no_master(self):
+        """Beside what ranks add up: buckets have no memory for such weights, or none that anybody looks at where others lie beside them."""
+        for algorithm in ("all_reduce", "bytegrad:error_feedback=on", "power_sgd"):
+            model = seeded(typed(BF16))
+            wrapped(model, [momentum(model)], algorithm)
+            memory = model.trigram._memory
+            assert all(weights is sums for weights, sums in zip(memory.weights, memory.sums)), algorithm
+            model.trigram.finish()
+            mixed = seeded(Mixed)
+            optimizer = momentum(mixed)
+            memory = wrapped(mixed, [optimizer], algorithm, bucket_size="1MiB").trigram._memory
+            homes = [memory.homes[index].fill_(float("nan")) for index, _ in memory._masters]
+            for number in range(STEPS):
+                optimizer.zero_grad()
+                loss_of(mixed, self.rank, number).backward()
+                optimizer.step()
+            mixed.trigram.evaluate(lambda model: loss_of(model, 0, 9))
+            assert mixed.trigram.evals()["consensus_distance"][0] == 0 and len(homes) == 2, algorithm
+            mixed.trigram.finish()
+            assert all(bool(one.isnan().all()) for one in homes), algorithm
+            assert all(bool(one.isfinite().all()) for one in mixed.parameters()), algorithm
+
     def case_averages_of_close_weights_are_not_lost(self):
         """Of ranks few steps of bf16 apart, which gossip moves by less than half of one: they meet at their mean."""
         model = torch.nn.Linear(4, 1, bias=False).to(BF16)
@@ -226,20 +261,6 @@ class Types(JobCase):
 
     def case_types_beside_each_other(self):
         """As normalizations that stay in f32, and a loop that accumulates, clips and unscales."""
-        def make():
-            model = Net()
-            model.second.to(F64)
-            return model
-
-        class Mixed(torch.nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.inner = make()
-
-            def forward(self, x):
-                inner = self.inner
-                return inner.last(torch.tanh(inner.branch(torch.tanh(inner.second(torch.tanh(inner.first(x)).double())).float())))
-
         def step(model, optimizer, number, no_sync):
             optimizer.zero_grad()
             with no_sync():

@@ -98,12 +98,18 @@ CalledSession::CalledSession(const Flags& flags, std::vector<int> counts, bool l
 
 int CalledSession::adopt() {
   std::vector<std::uint64_t> weights, gradients;
+  const std::vector<float>& shown = hidden_weights_.empty() ? weights_ : hidden_weights_;
   for (int i = 0; i < parameters(); ++i) {
-    weights.push_back(address_of(this->weights(i)));
+    weights.push_back(address_of(shown.data() + begins_.at(static_cast<std::size_t>(i))));
     gradients.push_back(address_of(this->gradients(i)));
   }
   const std::vector<std::int64_t> counts(counts_.begin(), counts_.end());
   return trigram_adopt(session_, weights.data(), gradients.data(), counts.data(), parameters());
+}
+
+int CalledSession::share_weights() {
+  const auto bytes = static_cast<std::int64_t>(weights_.size() * sizeof(float));
+  return trigram_share(session_, address_of(weights_.data()), bytes, 0);
 }
 
 void CalledSession::step(int step, double learning_rate) {

@@ -48,6 +48,8 @@ class CalledSession {
   int ranks() const { return ranks_; }
   int parameters() const { return static_cast<int>(counts_.size()); }
   int adopt();
+  /// Before `adopt`: weights are rank 0's.
+  int share_weights();
 
   float* weights(int parameter) { return weights_.data() + begins_.at(static_cast<std::size_t>(parameter)); }
   float* gradients(int parameter) { return gradients_.data() + begins_.at(static_cast<std::size_t>(parameter)); }
@@ -56,6 +58,9 @@ class CalledSession {
   void put_weights(const std::vector<float>& weights) { weights_ = weights; }
   /// From now on the loop steps along gradients of its own, and the session's are NaN.
   void hide_gradients() { hides_gradients_ = true; }
+  /// Before `adopt`: the loop steps weights of its own, and the session's are NaN.
+  void hide_weights() { hidden_weights_.assign(weights_.size(), std::nanf("")); }
+  const std::vector<float>& hidden_weights() const { return hidden_weights_; }
 
   /// A step of plain SGD, each moment on a thread of its own: gradients become ready in an order that the step decides.
   void step(int step, double learning_rate);
@@ -65,6 +70,7 @@ class CalledSession {
   int rank_ = 0, ranks_ = 0;
   bool loop_updates_;
   bool hides_gradients_ = false;
+  std::vector<float> hidden_weights_;  ///< what the session has in place of weights, if not empty
   std::vector<int> counts_;
   std::vector<std::size_t> begins_;  ///< by parameter
   std::vector<float> weights_, gradients_;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <mutex>
 
-#include "core/step/algorithm.hpp"
+#include "core/step/bucketwise.hpp"
 #include "tests/session/caller.hpp"
 
 namespace trigram::testing::session_test {
@@ -48,6 +48,7 @@ TEST_P(Trained, WeightsAreThoseOfTheMeanGradient) {
   on_ranks(ranks, [] {
     CalledSession session(small_buckets(ranks, GetParam()), sizes());
     session.put_weights(std::vector<float>(elements, static_cast<float>(session.rank())));
+    succeed(session.share_weights());
     succeed(session.adopt());
     EXPECT_THAT(session.all_weights(), Each(0.0F)) << "rank 0's";
     for (int step = 0; step < steps; ++step) session.step(step, rate);
@@ -105,6 +106,44 @@ TEST(Sessions, ShareAndSumOutsideOfSteps) {
     succeed(trigram_finish(session));
   });
 }
+
+/// Names of those that see gradients alone, and that a loop with its own optimizer can train, and vectors, which
+/// power_sgd cannot: zero_pp steps parts.
+std::vector<std::string> readers_of_gradients_alone() {
+  std::vector<std::string> names;
+  for (const std::string& name : Algorithms::names()) {
+    const auto algorithm = Algorithms::make(name);
+    if (dynamic_cast<const GradientMethod*>(algorithm.get()) != nullptr && algorithm->uses_optimizer() &&
+        name != "zero_pp" && name != "power_sgd")
+      names.push_back(name);
+  }
+  return names;
+}
+
+class ReadsNoWeight : public ::testing::TestWithParam<std::string> {
+ protected:
+  static std::vector<std::vector<float>> trained(bool hides_weights) {
+    constexpr int ranks = 4;
+    std::vector<std::vector<float>> all(ranks);
+    on_ranks(ranks, [&] {
+      CalledSession session(small_buckets(ranks, GetParam()), sizes());
+      EXPECT_FALSE(reply().at("reads_weights").get<bool>());
+      if (hides_weights) session.hide_weights();
+      succeed(session.adopt());
+      for (int step = 0; step < 2 * steps; ++step) session.step(step, 0.01);
+      succeed(trigram_come_to_rest(session));
+      succeed(trigram_finish(session));
+      EXPECT_THAT(session.hidden_weights(), Each(Truly([](float one) { return std::isnan(one); })));
+      all[static_cast<std::size_t>(session.rank())] = session.all_weights();
+    });
+    return all;
+  }
+};
+
+TEST_P(ReadsNoWeight, WeightsAreTheSameWhereTheSessionsAreNaN) { EXPECT_EQ(trained(true), trained(false)); }
+
+INSTANTIATE_TEST_SUITE_P(Sessions, ReadsNoWeight, ::testing::ValuesIn(readers_of_gradients_alone()),
+                         [](const auto& algorithm) { return algorithm.param; });
 
 /// Names of those that say that they read no gradient, and that a loop with its own optimizer can train.
 std::vector<std::string> readers_of_weights_alone() {

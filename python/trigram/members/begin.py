@@ -31,7 +31,8 @@ def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], a
     rules |= {"begin_with": counted(rules["begin_with"]), "planned": membership is not None}
 
     def make_job(handed: Optional[Kept]) -> Job:
-        job = Job(model, optimizers, algorithm, broadcast_buffers, False, learning_rate, None, None, dict(flags), handed)
+        job = Job(model, optimizers, algorithm, broadcast_buffers, False, learning_rate, None, None, dict(flags), handed,
+                  hands_over=True)
         setattr(model, "trigram", job)
         return job
     if membership is not None and rules["checkpoint_every"]:

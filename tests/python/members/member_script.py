@@ -25,13 +25,13 @@ def data(rank, step):
 
 
 def loss(model, batch):
-    return torch.nn.functional.cross_entropy(model(batch[0]), batch[1])
+    return torch.nn.functional.cross_entropy(model(batch[0].to(next(model.parameters()).dtype)).float(), batch[1])
 
 
 def main(algorithm, out, told):
     torch.set_num_threads(1)
-    model = make()
-    optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
+    model = make().to(getattr(torch, told.get("type", "float32")))
+    optimizer = (SGD if "type" not in told else torch.optim.SGD)(model.parameters(), lr=0.1, momentum=0.9)
     members = trigram.with_members(model, [optimizer], algorithm, membership=told.get("membership"), bucket_size="128B",
                                    min_members=int(told.get("min_members", 1)), checkpoint_every=int(told.get("checkpoint_every", 0)),
                                    heartbeat=float(told.get("heartbeat", 3)), timeout=60)

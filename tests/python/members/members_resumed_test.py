@@ -3,6 +3,7 @@
 import pathlib
 import signal
 import sys
+import tempfile
 import time
 import unittest
 
@@ -32,8 +33,8 @@ class Resumed(Case):
         folder.mkdir()
         return folder
 
-    def undisturbed(self, algorithm):
-        members = self.members(self.folder_of("undisturbed"), algorithm=algorithm)
+    def undisturbed(self, algorithm, **told):
+        members = self.members(self.folder_of("undisturbed"), algorithm=algorithm, **told)
         self.assertEqual([code for code, _ in members.end().values()], [0, 0])
         return self.weights(members)
 
@@ -41,9 +42,9 @@ class Resumed(Case):
         """By rank."""
         return [one["weights"] for one in sorted(members.left().values(), key=lambda one: one["rank"])]
 
-    def ended_by(self, number, folder, algorithm="all_reduce"):
+    def ended_by(self, number, folder, algorithm="all_reduce", **told):
         """Two members end by that signal in step 10, once the checkpoint after step 8 is there."""
-        members = self.members(folder, algorithm=algorithm, checkpoint_every=EVERY, holds_at=HELD)
+        members = self.members(folder, algorithm=algorithm, checkpoint_every=EVERY, holds_at=HELD, **told)
         deadline = time.monotonic() + PATIENCE
         while not (self.are_held(members) and len(self.parts(folder, 2 * EVERY)) == 4) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -57,23 +58,30 @@ class Resumed(Case):
     def parts(self, folder, step):
         return sorted((folder / "meeting" / "checkpoints").glob(f"*-{step}/[0-9]*"))
 
-    def resumed(self, folder, step, begin_with=2, algorithm="all_reduce"):
+    def resumed(self, folder, step, begin_with=2, algorithm="all_reduce", **told):
         """The members of the second start, which begins with that step."""
-        members = self.members(folder, begin_with, algorithm, checkpoint_every=EVERY)
+        members = self.members(folder, begin_with, algorithm, checkpoint_every=EVERY, **told)
         ends = members.end()
         self.assertEqual([code for code, _ in ends.values()], [0] * begin_with, ends)
         self.assertEqual({said.split(" as ")[0].splitlines()[-1] for _, said in ends.values()}, {f"step {step}"}, ends)
         return members
 
-    def check(self, algorithm, number, code, step):
-        ended = self.ended_by(number, self.folder_of("ended"), algorithm)
+    def check(self, algorithm, number, code, step, **told):
+        ended = self.ended_by(number, self.folder_of("ended"), algorithm, **told)
         self.assertEqual(ended, {0: code, 1: code})
-        resumed = self.weights(self.resumed(self.folder / "ended", step, algorithm=algorithm))
-        for mine, wanted in zip(resumed, self.undisturbed(algorithm)):
+        resumed = self.weights(self.resumed(self.folder / "ended", step, algorithm=algorithm, **told))
+        for mine, wanted in zip(resumed, self.undisturbed(algorithm, **told)):
             self.assertTrue(mine.equal(wanted), f"{float((mine - wanted).abs().max())} apart")
 
     def test_asked_to_end(self):
         self.check(METHODS[0], signal.SIGTERM, 0, HELD + 1)
+
+    def test_killed_in_bf16(self):
+        """Of which members hold masters, whatever the method."""
+        for algorithm in ("all_reduce", "local_sgd:every=3"):
+            with self.subTest(algorithm), tempfile.TemporaryDirectory() as scratch:
+                self.folder = pathlib.Path(scratch)
+                self.check(algorithm, signal.SIGKILL, -signal.SIGKILL, 2 * EVERY, type="bfloat16")
 
     def test_a_spoiled_checkpoint_is_passed_over_and_others_may_come(self):
         self.ended_by(signal.SIGKILL, self.folder)
