@@ -165,7 +165,7 @@ void conduct(const Study& study, const StudyFlags& flags, const Published& publi
   const auto ranges = uncertainty ? uncertainty->ranges() : std::map<std::string, Spread>();
   const DrawnTimes drawn = uncertainty ? uncertainty->drawn() : DrawnTimes();
   const std::string table = study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
-                            (study.map ? winner_table(study, main, beside.own, beside.steps, drawn)
+                            (study.map ? winner_table(study, main, beside.own, beside.learning, drawn)
                                        : tables(study, published, main, variants)) +
                             (uncertainty ? uncertainty->table() : "") + warning_lines(all) +
                             failure_lines(failed, asked);
