@@ -178,5 +178,20 @@ TEST(FitParameter, RefusesWhatIsNoRange) {
   refused("2", "1", "the first end is not below the second");
 }
 
+// However far the search is: each of its algorithms ends otherwise when it is stopped.
+TEST(Fit, EndsWithWhatAPredictionThrows) {
+  for (int last = 1; last < 60; ++last) {
+    FitProblem problem = problem_of({{"bandwidth", "1Gbps", "1Tbps"}}, {1e9}, wire_alone);
+    int asked = 0;
+    const Predict predict = problem.predict;
+    problem.predict = [&](const Place& place, const std::vector<std::size_t>& rows) {
+      if (++asked > last) throw UsageError("no answer");
+      return predict(place, rows);
+    };
+    EXPECT_THROW(fit(problem), UsageError) << "after " << last << " predictions";
+    EXPECT_EQ(asked, last + 1);
+  }
+}
+
 }  // namespace
 }  // namespace trigram::testing::fit_closed_form_test
