@@ -1,5 +1,5 @@
-"""Makes a study by the executor that the JSON on its standard input names, as `trigram study --executor` writes it. It is
-started by trigram, as python3 -I, and ends with the program's exit codes."""
+"""Makes a study, or a fit, by the executor that the JSON on its standard input names, as `trigram study --executor` and
+`trigram calibrate --executor` write it. It is started by trigram, as python3 -I, and ends with the program's exit codes."""
 
 import importlib
 import json
@@ -21,7 +21,7 @@ def main():
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     signal.signal(signal.SIGTERM, interrupt)
     import study_cells
-    program = study_cells.StudyProgram(plan["program"], plan["study"], plan["words"], plan["out"])
+    program = study_cells.program_of(plan)
     try:
         return importlib.import_module("on_" + plan["executor"].partition(":")[0]).make(plan, program)
     except study_cells.Refused as error:
@@ -34,7 +34,7 @@ def main():
         print(f"trigram: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        print(f"trigram: interrupted; finished runs are kept in {plan['out']}, the same command continues", file=sys.stderr)
+        print(f"trigram: interrupted; finished runs are kept in {plan['folder']}, the same command continues", file=sys.stderr)
         return INTERRUPTED
 
 

@@ -1,7 +1,7 @@
 # The lines above say what is to be made. This job starts Dask's scheduler on its first node and a worker on each, and hands them
-# the study's cells. It puts itself back into the queue where its time ends or its scheduler is lost, and Slurm does where it
+# the cells. It puts itself back into the queue where its time ends or its scheduler is lost, and Slurm does where it
 # is preempted; what is finished by then is kept, and is not made again.
-runs_made() { find "$out/runs" -name run.json 2>/dev/null | wc -l; }
+runs_made() { find "$out/runs" "$out/predictions" \( -name run.json -o -path '*/predictions/*.json' \) 2>/dev/null | wc -l; }
 
 # A job that has finished nothing in its time would do the same again.
 come_back() {
@@ -33,7 +33,7 @@ until [ -f "$scheduler" ]; do
   sleep 0.2
 done
 
-"$program" study "$study" "${words[@]}" --out="$out" --executor="dask:$scheduler" &
+"$program" "${words[@]}" --executor="dask:$scheduler" &
 conductor=$!
 wait "$conductor"
 code=$?

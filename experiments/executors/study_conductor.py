@@ -1,4 +1,4 @@
-"""Makes a study by any concurrent.futures.Executor. What a task does is to start the program with some cells on its standard
+"""Makes a study or a fit by any concurrent.futures.Executor. What a task does is to start the program with some cells on its standard
 input, so that a worker needs nothing but the program and the study's folder, both at the same paths as here."""
 
 import concurrent.futures
@@ -10,7 +10,7 @@ import sys
 import time
 
 from study_cells import ExecutorIsGone, Failed, Refused
-from study_groups import Groups
+from study_groups import Expectations, Groups
 
 USAGE = 2
 ATTEMPTS = 4  # of a group whose worker or process was killed
@@ -22,17 +22,18 @@ class Progress:
 
     WIDTH = 40
 
-    def __init__(self, total):
+    def __init__(self, total, noun="runs", few=0):
         self.total, self.done, self.tenth, self.terminal = total, 0, -1, sys.stderr.isatty()
+        self.noun, self.silent = noun, not self.terminal and total < few
 
     def add(self, count, time_left):
         """`time_left()` is in seconds, None where nobody knows."""
         self.done += count
         tenth = 10 * self.done // self.total
-        if not self.terminal and tenth == self.tenth:
+        if self.silent or not self.terminal and tenth == self.tenth:
             return
         self.tenth = tenth
-        text = f"{self.done}/{self.total} runs{words_of(time_left())}"
+        text = f"{self.done}/{self.total} {self.noun}{words_of(time_left())}"
         if self.terminal:
             filled = self.WIDTH * self.done // self.total
             text = f"\r[{'#' * filled}{'.' * (self.WIDTH - filled)}] {text}\033[K"
@@ -64,11 +65,12 @@ class Capacity:
 
 
 class Stage:
-    """Cells of which none waits for another. `slots()` is how many tasks the executor can run at a time."""
+    """Cells of which none waits for another. `slots()` is how many tasks the executor can run at a time, `expectations` what those of
+    stages before have taken."""
 
-    def __init__(self, program, cells, executor, slots, task_seconds):
+    def __init__(self, program, cells, executor, slots, task_seconds, expectations=None):
         self.program, self.executor, self.slots = program, executor, Capacity(slots)
-        self.groups, self.progress = Groups(cells, task_seconds, self.slots), Progress(len(cells))
+        self.groups, self.progress = Groups(cells, task_seconds, self.slots, expectations), Progress(len(cells), program.NOUN, program.FEW)
         self.running, self.again, self.ended = {}, [], queue.SimpleQueue()
         self.tries, self.lost, self.left, self.looked = {}, [], None, 0.0
 
@@ -139,17 +141,21 @@ class Stage:
         return self.left
 
 
-def conduct(program, executor, slots, task_seconds, quiet=False):
-    """Makes what is missing, stage by stage: calibration and selection decide what comes behind them. Each cell is tried once.
-    Returns as program.collect does, for which `quiet` is."""
-    tried = set()
+def make_cells(program, executor, slots, task_seconds):
+    """Makes what is missing, stage by stage: calibration and selection decide what comes behind them. Each cell is tried once."""
+    tried, expectations = set(), Expectations()
     cells = program.plan()
     failed = [cell for cell in cells if cell.failed]
     if failed:
         program.forget(failed)
         cells = program.plan()
     while cells:
-        Stage(program, cells, executor, slots, task_seconds).make()
+        Stage(program, cells, executor, slots, task_seconds, expectations).make()
         tried.update(cell.name for cell in cells)
         cells = [cell for cell in program.plan() if cell.name not in tried]
+
+
+def conduct(program, executor, slots, task_seconds, quiet=False):
+    """Makes what is missing. Returns as program.collect does, for which `quiet` is."""
+    make_cells(program, executor, slots, task_seconds)
     return program.collect(quiet)

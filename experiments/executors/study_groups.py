@@ -44,8 +44,8 @@ class Groups:
     """Hands out groups of `cells` to `slots()` tasks at a time: longer ones while there is much to do, since each costs the start of
     a program. While nobody knows what a cell takes it goes alone, one of each row first."""
 
-    def __init__(self, cells, task_seconds, slots=lambda: math.inf):
-        self.task_seconds, self.slots, self.expectations = task_seconds, slots, Expectations()
+    def __init__(self, cells, task_seconds, slots=lambda: math.inf, expectations=None):
+        self.task_seconds, self.slots, self.expectations = task_seconds, slots, expectations or Expectations()
         self.waiting = collections.deque(samples_first(cells))
         self.sort_at = 1  # costs that are known
 

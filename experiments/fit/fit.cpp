@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/values/error.hpp"
+#include "experiments/fit/predictions/missing_predictions.hpp"
 
 namespace trigram {
 namespace {
@@ -37,15 +38,19 @@ Eigen::MatrixXd slopes(const FitProblem& problem, const Place& place) {
   constexpr double step = 2e-3;
   const Rows rows = all_rows(problem);
   Eigen::MatrixXd all(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(place.size()));
+  GatheredQuestions each;
   for (std::size_t i = 0; i < place.size(); ++i) {
     Place below = place, above = place;
     below[i] = std::max(0.0, place[i] - step);
     above[i] = std::min(1.0, place[i] + step);
-    const std::vector<double> low = errors_at(problem, below, rows), high = errors_at(problem, above, rows);
-    for (std::size_t row = 0; row < rows.size(); ++row)
+    std::vector<double> low, high;
+    each.ask([&] { low = errors_at(problem, below, rows); });
+    each.ask([&] { high = errors_at(problem, above, rows); });
+    for (std::size_t row = 0; row < std::min(low.size(), high.size()); ++row)
       all(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(i)) =
           (high[row] - low[row]) / (above[i] - below[i]);
   }
+  each.require_all();
   return all;
 }
 
@@ -123,20 +128,28 @@ Fit fit(const FitProblem& problem) {
 
 std::vector<double> left_out(const FitProblem& problem, const Fit& found) {
   std::vector<double> predicted;
+  GatheredQuestions each;
   for (const std::size_t row : all_rows(problem))
-    predicted.push_back(predicted_from_others(problem, found, {row}).front());
+    each.ask([&] { predicted.push_back(predicted_from_others(problem, found, {row}).front()); });
+  each.require_all();
   return predicted;
 }
 
 std::vector<double> sources_left_out(const FitProblem& problem, const Fit& found) {
   std::map<std::string, Rows> sources;
   for (const std::size_t row : all_rows(problem)) sources[problem.rows[row].source].push_back(row);
-  std::vector<double> predicted(problem.rows.size());
   for (const auto& [source, rows] : sources) {
     if (problem.rows.size() - rows.size() <= problem.parameters.size()) return {};
-    const std::vector<double> seconds = predicted_from_others(problem, found, rows);
-    for (std::size_t i = 0; i < rows.size(); ++i) predicted[rows[i]] = seconds[i];
   }
+  std::vector<double> predicted(problem.rows.size());
+  GatheredQuestions each;
+  for (const auto& source : sources) {
+    each.ask([&, &rows = source.second] {
+      const std::vector<double> seconds = predicted_from_others(problem, found, rows);
+      for (std::size_t i = 0; i < rows.size(); ++i) predicted[rows[i]] = seconds[i];
+    });
+  }
+  each.require_all();
   return predicted;
 }
 

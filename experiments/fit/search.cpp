@@ -29,7 +29,8 @@ class Objective {
   }
   const Place& best() const { return best_; }
 
-  /// For NLopt, which forgets what was thrown: the search stops, and `rethrow` tells why.
+  /// For NLopt, which forgets what was thrown: the search stops, as if it had ended well with some algorithms, and
+  /// `rethrow` tells why.
   double at_or_stop(const Place& place) {
     try {
       return at(place);
@@ -59,8 +60,9 @@ void optimize(nlopt::opt search, Objective& objective, Place place) {
   try {
     search.optimize(place, least);
   } catch (const std::runtime_error&) {
-    objective.rethrow();  // else no better place can be told apart, and the objective has kept the best
+    // No better place can be told apart, and the objective has kept the best.
   }
+  objective.rethrow();
 }
 
 void optimize_nearby(Objective& objective, const Place& from, double step) {

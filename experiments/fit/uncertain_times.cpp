@@ -104,7 +104,7 @@ std::vector<UncertainTime> uncertain_times(const std::vector<UncertainQuestion>&
       planned.push_back({&rows.back(), one.at("cluster"), {}});
     }
   }
-  const std::vector<Predicted> predicted = Predictor(draws.jobs).predict(planned);
+  const std::vector<Predicted> predicted = Predictor(draws.source).predict(planned);
   std::vector<UncertainTime> times;
   for (std::size_t i = 0; i < questions.size(); ++i)
     times.push_back(time_of(asked[i], points, predicted.data() + i * points.size()));

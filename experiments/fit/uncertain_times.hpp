@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/fit/chances.hpp"
-#include "experiments/fit/predictor.hpp"
+#include "experiments/fit/predictions/predictor.hpp"
 #include "experiments/fit/spread.hpp"
 
 namespace trigram {
@@ -19,11 +19,11 @@ struct UncertainQuestion {
   std::string place = "";  ///< for messages
 };
 
-/// How many points are drawn, from what seed, and how many simulations run at a time.
+/// How many points are drawn, from what seed, and where their predictions come from.
 struct Draws {
   int count = 0;
   std::uint64_t seed = 1;
-  int jobs = 1;
+  PredictionSource source = {};
 };
 
 /// One prediction over all draws.
@@ -47,7 +47,8 @@ inline constexpr double error_without_measurements = 0.38;
 
 /// Each question, simulated fluidly at the same points: a parameter that several of them have a range for is at the
 /// same quantile in all. Drawn are all ranges, of systems and of clusters, and how far off the model itself is by the
-/// cluster's calibration, or, where it has none, by `error_without_measurements`. Throws what a simulation throws.
+/// cluster's calibration, or, where it has none, by `error_without_measurements`. Throws what a simulation throws, and
+/// MissingPredictions.
 std::vector<UncertainTime> uncertain_times(const std::vector<UncertainQuestion>& questions, const Draws& draws);
 
 /// One question at the values that files state, simulated fluidly.

@@ -202,6 +202,6 @@ def draw(folder, study, runs):
                      dict.fromkeys(found[0], 1))
     steps = {row: count for row, count in study["map"].get("steps", {}).items() if count > 0}
     if steps:
-        what = f"time to a loss of {study['goal']['loss']:g}: steps of one learning run x time an iteration"
+        what = f"time to a loss of {study['goal']['loss']:g}: steps of learning runs x time an iteration"
         paths += draw_map(folder, study, f"{study['name']}_to_goal", f"{title}\n{what}", found, steps)
     return paths

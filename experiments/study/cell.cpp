@@ -7,6 +7,7 @@
 #include "core/values/error.hpp"
 #include "core/values/located.hpp"
 #include "core/values/quoted.hpp"
+#include "experiments/record/resume/digest.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/study/study_run.hpp"
 

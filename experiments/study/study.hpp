@@ -99,6 +99,12 @@ struct WinnerMap {
   double error = 0.1;   ///< a share: the error bar of clusters that have none
 };
 
+/// [learning]: runs more of each row, whose steps to the goal a map's times are multiplied by.
+struct Learning {
+  Settings flags;                  ///< win over the row's
+  std::vector<std::string> seeds;  ///< a run each; empty: one run, with the row's own seed
+};
+
 /// A whole study.
 struct Study {
   std::string name, title;
@@ -116,8 +122,7 @@ struct Study {
   std::optional<Goal> goal;
   std::optional<WinnerMap> map;
   CurveView curves;
-  std::optional<Settings> learning;  ///< [learning]: one run more of each row, whose steps to the goal a map's times
-                                     ///< are multiplied by
+  std::optional<Learning> learning;
 };
 
 /// The keys of an axis, or their values, that go together: "a&b" is a and b.

@@ -164,6 +164,7 @@ void check_map(const Study& study) {
           "[map] compares rows as they are; leave [variant], [target], [calibrate] and [selection] out");
   require(study.learning.has_value() == study.goal.has_value(),
           "[map] takes [goal] and [learning], whose steps to it count, together or not at all");
+  if (study.learning && !study.learning->seeds.empty()) check_axis({"seeds", study.learning->seeds}, "learning");
 }
 
 }  // namespace

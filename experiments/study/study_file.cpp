@@ -158,8 +158,13 @@ void read_curves(CurveView& curves, const ConfigEntry& entry) {
       entry);
 }
 
-void read_learning(Settings& learning, const ConfigEntry& entry) {
-  if (!entry.key.empty()) learning[entry.key] = entry.value;
+void read_learning(Learning& learning, const ConfigEntry& entry) {
+  if (entry.key.empty()) return;
+  if (entry.key == "seeds") {
+    learning.seeds = words_in(entry.value);
+  } else {
+    learning.flags[entry.key] = entry.value;
+  }
 }
 
 /// A row a measurement, named after its table and its line there.

@@ -109,10 +109,16 @@ std::vector<StudyPoint> own_points(const Study& study) {
 }
 
 std::vector<StudyPoint> learning_points(const Study& study) {
-  std::vector<StudyPoint> points = study.learning ? own_points(study) : std::vector<StudyPoint>{};
-  for (StudyPoint& point : points) {
+  std::vector<StudyPoint> points;
+  if (!study.learning) return points;
+  for (StudyPoint& point : own_points(study)) {
     point.variant = learning_runs;
-    point.settings = layered(point.settings, *study.learning);
+    point.settings = layered(point.settings, study.learning->flags);
+    if (study.learning->seeds.empty()) points.push_back(point);
+    for (const std::string& seed : study.learning->seeds) {
+      point.axes["seed"] = point.settings["seed"] = seed;
+      points.push_back(point);
+    }
   }
   return points;
 }

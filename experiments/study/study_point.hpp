@@ -54,7 +54,7 @@ constexpr const char* learning_runs = "learning";
 /// Of a map: every row on the cluster as it is, without swept values.
 std::vector<StudyPoint> own_points(const Study& study);
 
-/// The same with the flags of [learning]; none where the study has no such section.
+/// The same with the flags of [learning], once for each of its seeds; none where the study has no such section.
 std::vector<StudyPoint> learning_points(const Study& study);
 
 /// The line that a point lies on: "bytegrad", or "bytegrad, lanes=2" where lanes is such a key.

@@ -40,11 +40,6 @@ RunTask task_of(StudyRun run, const StudyPoint& point) {
   return {std::move(run.config), run.identity, name, point.settings, point.place, point.row, std::move(like)};
 }
 
-const std::string& program_digest() {
-  static const std::string digest = file_digest("/proc/self/exe");
-  return digest;
-}
-
 std::string command_of(const StudyPoint& point) {
   std::string command = "trigram run";
   for (const auto& [flag, value] : settings_of(point)) command += " --" + flag + " " + shell_word(value);

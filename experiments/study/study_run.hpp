@@ -23,9 +23,6 @@ struct StudyRun {
 /// As whoever makes runs takes it.
 RunTask task_of(StudyRun run, const StudyPoint& point);
 
-/// Of this program's file: cells and runs of another build have another one.
-const std::string& program_digest();
-
 /// The command that makes a point's run alone, as a shell takes it: "trigram run --algorithm bytegrad ...".
 std::string command_of(const StudyPoint& point);
 

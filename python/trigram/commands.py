@@ -59,17 +59,29 @@ def bench(*, launcher: Launcher = (), **flags: object) -> results.Bench:
     return results.Bench(text, path.read_text("utf-8"))
 
 
-def calibrate(*, launcher: Launcher = (), **flags: object) -> results.Calibration:
+def calibrate(*, launcher: Launcher = (), executor: "str | concurrent.futures.Executor | None" = None, parallel: int = 0,
+              task_seconds: float = 1.0, **flags: object) -> results.Calibration:
     """Measures messages and device operations, and makes a cluster of them: `trigram calibrate`.
 
         mine = trigram.calibrate(launcher="mpirun -n 4", backend="mpi", out="mine.cfg")
         trigram.run(cluster=mine.path)
 
     `launcher` as in `run`. Without `out` the cluster's file is a temporary one, which goes with the object. Raises as
-    `run` does."""
+    `run` does.
+
+        trigram.calibrate(**{"from": "times.csv"}, fit="nic_efficiency", work="results/fit", executor=e)
+
+    `executor` makes the simulations of a fit elsewhere, as in `study`: they are kept in the folder `work`, which its workers share."""
     scratch = None if flags.get("out") else results.Scratch()
     path = scratch.folder / "measured.cfg" if scratch else pathlib.Path(str(flags["out"]))
-    text = program.start(["calibrate", *program.words_of(flags | {"out": path})], launcher)
+    own = flags | {"out": path}
+    if isinstance(executor, str):
+        own |= {"executor": executor, "task_seconds": task_seconds}
+    elif executor is not None:
+        if not own.get("work"):
+            raise ValueError("an executor needs a folder that its workers share; give work=FOLDER")
+        executors.simulate_fit(own, executor, parallel, task_seconds)
+    text = program.start(["calibrate", *program.words_of(own)], launcher)
     return results.Calibration(text, path, scratch)
 
 

@@ -1,4 +1,4 @@
-"""Studies whose runs an executor makes, as `trigram study --executor` does it."""
+"""Studies and fits that an executor makes, as --executor of `trigram study` and of `trigram calibrate` does it."""
 
 import concurrent.futures
 import importlib
@@ -17,16 +17,30 @@ UNKNOWN = 64
 
 def study(study: "str | pathlib.Path", flags: dict[str, object], executor: concurrent.futures.Executor, parallel: int, task_seconds: float) -> None:
     """Makes what is missing and collects it. Raises as commands.study does."""
-    with modules() as (cells, conductor):
+    with modules() as (cells, conductor), as_errors_of_python(cells):
         own = {key: value for key, value in flags.items() if key not in ("out", "jobs")}
         here = cells.StudyProgram(program.path(), study, program.words_of(own), flags["out"], program.environment())
-        try:
-            code, said = conductor.conduct(here, executor, slots_of(executor, parallel), task_seconds, quiet=True)
-        except cells.Refused as error:
-            raise ValueError(str(error)) from error
-        except cells.Failed as error:
-            raise RuntimeError(str(error)) from error
+        code, said = conductor.conduct(here, executor, slots_of(executor, parallel), task_seconds, quiet=True)
         program.judge(code, said.splitlines(), stacklevel=4)
+
+
+def simulate_fit(flags: dict[str, object], executor: concurrent.futures.Executor, parallel: int, task_seconds: float) -> None:
+    """Simulates what `trigram calibrate --from` asks for into its folder `work`. Raises as commands.calibrate does."""
+    with modules() as (cells, conductor), as_errors_of_python(cells):
+        own = {key: value for key, value in flags.items() if key not in ("work", "jobs")}
+        here = cells.FitProgram(program.path(), program.words_of(own), flags["work"], program.environment())
+        conductor.make_cells(here, executor, slots_of(executor, parallel), task_seconds)
+
+
+@contextmanager
+def as_errors_of_python(cells: Any) -> Iterator[None]:
+    """What the program refuses is a ValueError, and what else goes wrong a RuntimeError."""
+    try:
+        yield
+    except cells.Refused as error:
+        raise ValueError(str(error)) from error
+    except cells.Failed as error:
+        raise RuntimeError(str(error)) from error
 
 
 def slots_of(executor: concurrent.futures.Executor, parallel: int) -> Callable[[], int]:

@@ -3,7 +3,7 @@
     /usr/bin/python3 tests/benchmarks/studies.py [plan] [memory] [local] [scheduler]
 
 `plan`: seconds and memory of --plan for 100,000 cells. `memory`: of who submits 100,000 cells. `local`: how busy two workers of Dask are with
-10,000 cells of some 20 ms. `scheduler`: how busy 1,000 workers of Dask's scheduler are with tasks that sleep for a second. How much the
+10,000 cells, of so many steps that they take 20 ms here. `scheduler`: how busy 1,000 workers of Dask's scheduler are with tasks that sleep for a second. How much the
 machine has to do besides decides the last two; the load stands beside them."""
 
 import argparse
@@ -27,7 +27,7 @@ from study_cells import StudyProgram
 
 PROGRAM = os.environ.get("TRIGRAM_PROGRAM", os.fspath(ROOT / "build" / "release" / "experiments" / "trigram"))
 MIB = 2**20
-STEPS_OF_20_MS = 20
+SECONDS_OF_A_CELL = 0.02
 
 
 def study_file(folder, steps, *axes):
@@ -89,9 +89,22 @@ class Timed(concurrent.futures.Executor):
         self.seconds += sum(json.loads(line)["seconds"] for line in future.result().stdout.splitlines())
 
 
+def seconds_of_a_cell(folder, steps, cells=20):
+    program = program_of(folder, steps, f"seed = 1:{cells}:1")
+    lines = "".join(cell.line for cell in program.plan())
+    made = subprocess.run(program.cells_command, input=lines, capture_output=True, text=True, check=True)
+    return sum(json.loads(line)["seconds"] for line in made.stdout.splitlines()) / cells
+
+
+def steps_of_a_cell(folder):
+    """With which a cell takes 20 ms here, or as little as it can."""
+    few, many = (seconds_of_a_cell(pathlib.Path(tempfile.mkdtemp(dir=folder)), steps) for steps in (2, 22))
+    return max(2, 2 + round(20 * (SECONDS_OF_A_CELL - few) / (many - few)))
+
+
 def measure_local(folder, count):
     import distributed
-    program = program_of(folder, STEPS_OF_20_MS, "seed = 1:10000:1")
+    program = program_of(folder, steps_of_a_cell(folder), "seed = 1:10000:1")
     cells = program.plan()[:count]
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
         timed, begin = Timed(client.get_executor(pure=False)), time.monotonic()

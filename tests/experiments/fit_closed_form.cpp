@@ -178,5 +178,23 @@ TEST(FitParameter, RefusesWhatIsNoRange) {
   refused("2", "1", "the first end is not below the second");
 }
 
+// However far the search is: each of its algorithms ends otherwise when it is stopped.
+TEST(Fit, EndsWithWhatAPredictionThrows) {
+  FitProblem problem = problem_of({{"bandwidth", "1Gbps", "1Tbps"}}, {1e9}, wire_alone);
+  int asked = 0, last = 1'000'000;
+  problem.predict = [&, predict = problem.predict](const Place& place, const std::vector<std::size_t>& rows) {
+    if (asked++ == last) throw UsageError("no answer");
+    return predict(place, rows);
+  };
+  fit(problem);
+  const int all = asked;
+  EXPECT_GT(all, 30);
+  for (last = 0; last < all; ++last) {
+    asked = 0;
+    EXPECT_THROW(fit(problem), UsageError) << "after " << last << " predictions";
+    EXPECT_EQ(asked, last + 1);
+  }
+}
+
 }  // namespace
 }  // namespace trigram::testing::fit_closed_form_test

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/values/units.hpp"
-#include "experiments/fit/predictor.hpp"
+#include "experiments/fit/predictions/predictor.hpp"
 #include "tests/experiments/program_rig.hpp"
 
 namespace trigram::testing::program_calibrate_from_test {

@@ -75,6 +75,17 @@ TEST_F(StudyFolder, OfAMapSaysWhatToUseOnTheClustersOwnNetwork) {
   EXPECT_THAT(text_of(scratch / "s/winners.csv"), HasSubstr("iteration,1Gbps,1us,never,"));
 }
 
+TEST_F(StudyFolder, OfAMapLearnsOnceForEachSeed) {
+  const Ended ended = study(
+      "[sweep]\ncluster.nic_bandwidth = 1Gbps 2Gbps\ncluster.nic_latency = 1us 5us\n[map]\nagainst = a\n"
+      "[goal]\nloss = 1e-9\n[learning]\nsteps = 3\nseeds = 5 6 7\n" +
+      std::string(two_rows));
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_EQ(runs().size(), 2U * (4 + 1 + 3));
+  EXPECT_THAT(ended.text, HasSubstr("from 3 runs each, median and range: a never (never), b never (never)"));
+  EXPECT_THAT(text_of(scratch / "s/runs.csv"), HasSubstr(",learning,,,7,"));
+}
+
 TEST_F(StudyFolder, TakesFlagsOfRunsInPlaceOfItsOwn) {
   const auto file = scratch.file("s.cfg", "[run]\nworkload = quadratic\nsteps = 2\n[row.a]\nlr = 0.5\n");
   const std::string command = "study " + file.string() + " --plot off --out " + (scratch / "s").string();

@@ -124,6 +124,22 @@ TEST(WinnerMap, CountsStepsToTheGoalAndLeavesOutWhatNeverGetsThere) {
   EXPECT_DOUBLE_EQ(all[0].speedup.value(), 1.5);
 }
 
+/// A run whose loss is below the goal at that step.
+StudyResult learned(const std::string& row, int at) {
+  nlohmann::json curve = nlohmann::json::array();
+  for (const int step : {0, at})
+    curve.push_back({{"step", step}, {"time_s", 1}, {"bytes_mean", 1}, {"loss", step == at ? 0.1 : 9}});
+  return {{row, row, learning_runs, {}, {}}, "", {{"curve", curve}}};
+}
+
+TEST(WinnerMap, HasTheMedianOfLearningRunsWhereMostGetThere) {
+  const Scratch scratch;
+  Study study = read_study(scratch.file("s.cfg", map_lines));
+  study.goal = Goal{1};
+  const std::vector<StudyResult> learning{learned("plain", 30), learned("plain", 10), learned("plain", 20)};
+  EXPECT_EQ(steps_to_goal(study, learning), (StepsToGoal{{"plain", 20}}));
+}
+
 TEST(WinnerMap, IsRefusedWithoutTwoKeysOfTheCluster) {
   const Scratch scratch;
   EXPECT_THAT([&] { read_study(scratch.file("s.cfg", "[sweep]\nlr = 1 2\n[map]\nagainst = a\n[row.a]\n")); },

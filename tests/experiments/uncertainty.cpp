@@ -262,7 +262,7 @@ TEST_F(Uncertain, AStudyOfAnotherMeasureHasNoDraws) {
   const Ended ended = program(study);
   EXPECT_EQ(ended.code, 2) << ended.text;
   EXPECT_THAT(ended.text, HasSubstr("measures summary.bytes_per_step_mean; leave --uncertainty out"));
-  EXPECT_THAT(program(study + " --plan").text, HasSubstr("give it to --collect, when the runs are made"));
+  EXPECT_THAT(program(study + " --cells 1/2").text, HasSubstr("give --uncertainty to --plan and to --collect"));
 }
 
 }  // namespace

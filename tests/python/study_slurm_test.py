@@ -110,7 +110,7 @@ class WithoutACluster(case.Case):
         directives = [line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH ")]
         self.assertEqual(directives, ["--job-name=trigram-s", f"--output={self.folder / 's'}/slurm/job-%j.txt", "--open-mode=append", "--requeue", "--no-kill",
                                       "--partition=long", "--time=10:00", "--signal=B:USR1@300"])
-        self.assertIn("words=(--steps=3 --task-seconds=1)", lines)
+        self.assertIn(f"words=(study {study} --steps=3 --out={self.folder / 's'} --task-seconds=1)", lines)
         self.assertEqual(subprocess.run(["bash", "-n"], input=ended.stdout, text=True).returncode, 0)
         self.assertFalse((self.folder / "s").exists(), "nothing is written")
 

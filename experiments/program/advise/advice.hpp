@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "experiments/fit/predictor.hpp"
+#include "experiments/fit/predictions/predictor.hpp"
 #include "experiments/fit/uncertain_times.hpp"
 #include "experiments/program/advise/methods.hpp"
 

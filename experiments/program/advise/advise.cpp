@@ -14,7 +14,7 @@
 #include "core/values/decimal.hpp"
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
-#include "experiments/fit/predictor.hpp"
+#include "experiments/fit/predictions/predictor.hpp"
 #include "experiments/program/advise/advice.hpp"
 #include "experiments/program/advise/methods.hpp"
 #include "experiments/program/flags/command_line.hpp"

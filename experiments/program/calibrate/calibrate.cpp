@@ -10,7 +10,9 @@
 #include "experiments/measure/rank_samples.hpp"
 #include "experiments/program/calibrate/calibrate_from.hpp"
 #include "experiments/program/calibrate/calibrate_quick.hpp"
+#include "experiments/program/calibrate/fit_apart.hpp"
 #include "experiments/program/flags/command_line.hpp"
+#include "experiments/program/studies/study_executor.hpp"
 #include "experiments/program/tables/tables.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/settings/backend_choice.hpp"
@@ -29,6 +31,7 @@ struct CalibrateFlags {
   std::string out;
   std::string from, fit;
   int jobs;
+  FitApartFlags apart;
   std::string codecs;
   bool quick;
   double seconds;
@@ -48,7 +51,7 @@ std::vector<std::int64_t> message_sizes(double low, double high, double factor) 
   return sizes;
 }
 
-CalibrateFlags::CalibrateFlags(Params& flags) : place(flags) {
+CalibrateFlags::CalibrateFlags(Params& flags) : place(flags), apart(flags) {
   const double low = flags.get("min-size", "24KiB", Unit::message_bytes,
                                "smallest message, beside the empty one; 8 is 8B and 8M is 8MiB");
   const double high = flags.get("max-size", "6MiB", Unit::message_bytes, "largest message");
@@ -77,6 +80,8 @@ CalibrateFlags::CalibrateFlags(Params& flags) : place(flags) {
   require(from.empty() == fit.empty(), flags.owner(),
           ": --from TABLE and --fit PARAMETERS need each other; give both or neither");
   require(from.empty() || !quick, flags.owner(), ": --from measures nothing, and --quick does; leave one out");
+  require(!from.empty() || (!apart.plan && apart.executor.empty()), flags.owner(),
+          ": --plan and --executor are of --from, which simulates; nobody else measures this machine");
 }
 
 CommandLine calibrate_command_line() {
@@ -127,26 +132,30 @@ std::string tables(const MeasuredCluster& cluster) {
          table(cluster.arithmetic, "flops", Unit::flops) + codec_table(cluster.codecs);
 }
 
-void fit_to_table(const CalibrateFlags& config) {
-  require_started_alone("trigram calibrate --from");
+int fit_to_table(const CalibrateFlags& config, const Settings& given, const std::vector<std::string>& slurm) {
+  if (config.apart.cells.empty()) {
+    require_started_alone("trigram calibrate --from");
+  } else {
+    count_as_started_alone();  // each of several has simulations of its own
+  }
   require(Spec::parse(config.place.backend).name == "sim",
           "trigram calibrate: --from simulates what was measured; "
           "--backend ",
           shown(config.place.backend), " does not, leave it out");
   const int jobs = config.jobs > 0 ? config.jobs : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  calibrate_from({config.from, config.place.cluster, config.fit, config.out, jobs});
+  return fit_apart(config.apart, {config.from, config.place.cluster, config.fit, config.out, {jobs}}, given, slurm);
 }
 
 int calibrate(const Arguments& arguments) {
   const CommandLine words = calibrate_command_line();
   if (words.helped(arguments)) return 0;
-  Params flags = as_params("trigram calibrate", words.parse(arguments));
+  const auto [ours, slurm] = without_slurm_flags(arguments);
+  const Settings given = words.parse(ours);
+  Params flags = as_params("trigram calibrate", given);
   CalibrateFlags config(flags);
   flags.reject_unknown();
-  if (!config.from.empty()) {
-    fit_to_table(config);
-    return 0;
-  }
+  if (!config.from.empty() || !config.apart.cells.empty()) return fit_to_table(config, given, slurm);
+  require_no_flags_of_slurm("trigram calibrate", config.apart.dry_run, slurm);
   const BackendChoice place(flags.owner(), config.place);
   const auto backend = place.make();
   require_ranks_of(*backend, "trigram calibrate", place);

@@ -8,7 +8,7 @@
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
 #include "experiments/fit/fit_words.hpp"
-#include "experiments/fit/predictor.hpp"
+#include "experiments/fit/predictions/predictor.hpp"
 #include "experiments/program/tables/tables.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/settings/cluster.hpp"
@@ -144,16 +144,21 @@ std::string cluster_text(const CalibrateFrom& asked, const FitProblem& problem, 
 
 void calibrate_from(const CalibrateFrom& asked) {
   const std::vector<Measurement> table = read_measurements(asked.table);
-  Predictor predictor(asked.jobs);
+  Predictor predictor(asked.source);
   const FitProblem problem = problem_of(asked, table, predictor);
   if (!asked.out.empty()) require_writable_file(asked.out);
   Judged judged{fit(problem), {}, {}};
-  judged.rows_out = left_out(problem, judged.fit);
-  judged.sources_out = sources_left_out(problem, judged.fit);
+  std::vector<Predicted> fitted;
+  GatheredQuestions each;
+  each.ask([&] { judged.rows_out = left_out(problem, judged.fit); });
+  each.ask([&] { judged.sources_out = sources_left_out(problem, judged.fit); });
+  each.ask([&] { fitted = predicted_at(asked, table, predictor, problem, judged.fit.place); });
+  each.require_all();
+  if (!asked.source.makes) return;
   const std::vector<std::string> lines = findings(problem, judged);
   std::cout << row_table(table, judged) << "\n";
   for (const std::string& line : lines) std::cout << line << "\n";
-  const ErrorBars bars = error_bars(problem, judged, predicted_at(asked, table, predictor, problem, judged.fit.place));
+  const ErrorBars bars = error_bars(problem, judged, fitted);
   const std::string file = cluster_text(asked, problem, judged.fit, bars, lines);
   std::cout << "\n" << file;
   if (!asked.out.empty()) write_file(asked.out, file);

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "experiments/fit/predictions/predictor.hpp"
+
 namespace trigram {
 
 /// What is asked for.
@@ -12,10 +14,11 @@ struct CalibrateFrom {
   std::string cluster;          ///< what is known before
   std::string parameters;       ///< "nic_efficiency,nic_window=64KiB:16MiB"
   std::filesystem::path out;    ///< the cluster file; empty: on the screen only
-  int jobs = 1;                 ///< simulations at a time
+  PredictionSource source;
 };
 
-/// Fits, prints, and writes the cluster file. Throws UsageError before the first simulation for whatever cannot be.
+/// Fits, prints, and writes the cluster file. Throws UsageError before the first simulation for whatever cannot be, and
+/// MissingPredictions before anything is printed. Where the source makes nothing, nothing is printed or written either.
 void calibrate_from(const CalibrateFrom& asked);
 
 }  // namespace trigram

@@ -13,7 +13,7 @@
 #include "core/values/packing.hpp"
 #include "core/values/units.hpp"
 #include "experiments/fit/fit_words.hpp"
-#include "experiments/fit/predictor.hpp"
+#include "experiments/fit/predictions/predictor.hpp"
 #include "experiments/measure/probes/second_probes.hpp"
 #include "experiments/measure/ranges_of_sets.hpp"
 #include "experiments/measure/rank_samples.hpp"

@@ -23,7 +23,8 @@ struct UncertaintyFlags {
   std::uint64_t seed = 1;
 
   /// With so many simulations at a time.
-  Draws with(int jobs) const { return {draws, seed, jobs}; }
+  Draws with(int jobs) const { return from({jobs}); }
+  Draws from(PredictionSource source) const { return {draws, seed, std::move(source)}; }
 };
 
 /// As lines below a run's summary, beside what arithmetic says (NaN: nothing).

@@ -7,7 +7,7 @@
 
 #include "core/values/decimal.hpp"
 #include "core/values/error.hpp"
-#include "experiments/fit/predictor.hpp"
+#include "experiments/fit/predictions/predictor.hpp"
 #include "experiments/program/flags/command_line.hpp"
 #include "experiments/program/scripts/script.hpp"
 #include "experiments/program/scripts/script_kinds.hpp"

@@ -9,6 +9,7 @@
 #include "core/values/quoted.hpp"
 #include "experiments/program/flags/command_line.hpp"
 #include "experiments/program/scripts/plotting.hpp"
+#include "experiments/program/studies/prediction_cells.hpp"
 #include "experiments/program/studies/study_cells.hpp"
 #include "experiments/program/studies/study_executor.hpp"
 #include "experiments/program/studies/study_flags.hpp"
@@ -147,6 +148,12 @@ std::vector<StudyResult> main_results(const Selected& selected, RunPool& pool) {
   return results;
 }
 
+/// What others have predicted for this study is used.
+PredictionSource source_of_draws(const StudyFlags& flags) {
+  const std::filesystem::path kept = predictions_of(flags.out);
+  return {flags.jobs, std::filesystem::exists(kept) ? kept : std::filesystem::path()};
+}
+
 /// Tables, files and pictures of the runs of a pool, which makes those that it has to. Throws Error at the end, when
 /// everything that there is has been written and drawn, where runs failed or are missing.
 void conduct(const Study& study, const StudyFlags& flags, const Published& published, RunPool& pool) {
@@ -156,7 +163,7 @@ void conduct(const Study& study, const StudyFlags& flags, const Published& publi
   const std::vector<StudyResult> main = main_results(selected, pool);
   const std::vector<StudyResult> variants = pool.run(variant_points(study, found.values), "runs of variants");
   std::optional<StudyUncertainty> uncertainty;
-  if (flags.uncertainty.draws > 0) uncertainty.emplace(study, main, flags.uncertainty.with(flags.jobs));
+  if (flags.uncertainty.draws > 0) uncertainty.emplace(study, main, flags.uncertainty.from(source_of_draws(flags)));
 
   const std::vector<FailedRun> failed = all_failed(pool, selected);
   const std::size_t asked = pool.asked() + selected.without.size();
@@ -165,7 +172,7 @@ void conduct(const Study& study, const StudyFlags& flags, const Published& publi
   const auto ranges = uncertainty ? uncertainty->ranges() : std::map<std::string, Spread>();
   const DrawnTimes drawn = uncertainty ? uncertainty->drawn() : DrawnTimes();
   const std::string table = study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
-                            (study.map ? winner_table(study, main, beside.own, beside.steps, drawn)
+                            (study.map ? winner_table(study, main, beside.own, beside.learning, drawn)
                                        : tables(study, published, main, variants)) +
                             (uncertainty ? uncertainty->table() : "") + warning_lines(all) +
                             failure_lines(failed, asked);
@@ -243,7 +250,7 @@ int run_study(const Arguments& arguments) {
   } else {
     count_as_started_alone();  // each of several has cells of its own
   }
-  if (flags.executor.empty()) require_no_flags_of_slurm(flags, slurm);
+  if (flags.executor.empty()) require_no_flags_of_slurm("trigram study", flags.dry_run, slurm);
   try {
     Study study = read_study(flags.file);
     study.run = layered(study.run, flags_of_runs(given, study));

@@ -24,9 +24,10 @@ void require_one_way(const StudyFlags& flags) {
   const int ways = static_cast<int>(flags.plan) + static_cast<int>(!flags.cells.empty()) +
                    static_cast<int>(flags.collect) + static_cast<int>(!flags.executor.empty());
   require(ways <= 1, "trigram study: --plan, --cells, --collect and --executor exclude each other; give one of them");
-  require(flags.uncertainty.draws == 0 || (!flags.plan && flags.cells.empty() && flags.executor.empty()),
-          "trigram study: --uncertainty draws where results are put together; give it to --collect, when the runs are "
-          "made");
+  require(
+      flags.uncertainty.draws == 0 || flags.cells.empty(),
+      "trigram study: --cells makes what --plan and --uncertainty have planned; give --uncertainty to --plan and to "
+      "--collect");
 }
 
 }  // namespace

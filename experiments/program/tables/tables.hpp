@@ -28,10 +28,10 @@ std::string measure_table(const Study& study, const std::vector<StudyResult>& re
 /// the order of the study; empty where no cluster is calibrated, or the measure is no time of an iteration.
 std::string fastest_table(const Study& study, const std::vector<StudyResult>& results);
 
-/// Which row to use at every place of a map and on the cluster's own network, for an iteration and, with `steps`, to
-/// the goal.
+/// Which row to use at every place of a map and on the cluster's own network, for an iteration and, in a study with
+/// learning runs, to the goal.
 std::string winner_table(const Study& study, const std::vector<StudyResult>& main, const std::vector<StudyResult>& own,
-                         const std::optional<StepsToGoal>& steps, const DrawnTimes& drawn);
+                         const std::vector<StudyResult>& learning, const DrawnTimes& drawn);
 
 /// Errors by series inside and outside the aim, calibrated and predicted apart, with orders and variants.
 std::string error_table(const Study& study, const std::vector<Comparison>& main,

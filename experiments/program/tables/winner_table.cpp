@@ -76,20 +76,38 @@ std::string both(const Study& study, const std::vector<StudyResult>& main, const
   return text;
 }
 
+std::string steps_text(double steps) { return std::isfinite(steps) ? short_number(steps) : "never"; }
+
+/// "22", "22 (20 to 24)" of several seeds, or "-" of no run.
+std::string median_and_range(const StepsToGoal& medians, const std::string& row, const std::vector<double>& steps) {
+  if (steps.empty()) return "-";
+  const auto median = medians.find(row);
+  const std::string text = median == medians.end() ? "never" : short_number(median->second);
+  if (steps.size() == 1) return text;
+  const auto [least, most] = std::ranges::minmax(steps);
+  return text + " (" + steps_text(least) + (least == most ? "" : " to " + steps_text(most)) + ")";
+}
+
+/// What each row's learning runs needed.
+std::string learning_lines(const Study& study, const std::vector<StudyResult>& learning) {
+  const std::size_t seeds = study.learning->seeds.size();
+  std::string text = "\nsteps to a loss of " + short_number(study.goal->loss) + ", from ";
+  text += seeds < 2 ? "one run each:" : std::to_string(seeds) + " runs each, median and range:";
+  const StepsToGoal medians = steps_to_goal(study, learning);
+  std::map<std::string, std::vector<double>> steps = steps_of_seeds(study, learning);
+  for (const Row& row : study.rows)
+    text += (&row == &study.rows.front() ? " " : ", ") + row.name + " " +
+            median_and_range(medians, row.name, steps[row.name]);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string winner_table(const Study& study, const std::vector<StudyResult>& main, const std::vector<StudyResult>& own,
-                         const std::optional<StepsToGoal>& steps, const DrawnTimes& drawn) {
+                         const std::vector<StudyResult>& learning, const DrawnTimes& drawn) {
   std::string text = both(study, main, own, {}, drawn);
-  if (!steps) return text + "an iteration says nothing of how much is learned in it\n";
-  text += "\n" + both(study, main, own, steps, drawn) + "\nsteps to a loss of " + short_number(study.goal->loss) +
-          ", from one run each:";
-  for (const Row& row : study.rows) {
-    const auto found = steps->find(row.name);
-    text += (&row == &study.rows.front() ? " " : ", ") + row.name + " " +
-            (found == steps->end() ? "never" : short_number(found->second));
-  }
-  return text + "\n";
+  if (!study.learning) return text + "an iteration says nothing of how much is learned in it\n";
+  return text + "\n" + both(study, main, own, steps_to_goal(study, learning), drawn) + learning_lines(study, learning);
 }
 
 }  // namespace trigram

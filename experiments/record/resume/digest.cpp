@@ -36,4 +36,9 @@ std::string file_digest(const std::filesystem::path& path) {
   return file.is_open() && !file.bad() ? hexadecimal(value) : "";
 }
 
+const std::string& program_digest() {
+  static const std::string digest = file_digest("/proc/self/exe");
+  return digest;
+}
+
 }  // namespace trigram

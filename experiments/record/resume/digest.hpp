@@ -12,4 +12,7 @@ std::string digest(const std::string& text);
 /// The digest of a file's bytes; empty where it cannot be read.
 std::string file_digest(const std::filesystem::path& path);
 
+/// Of this program's file: what another build has made has another one.
+const std::string& program_digest();
+
 }  // namespace trigram

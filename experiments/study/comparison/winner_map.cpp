@@ -116,12 +116,24 @@ double Winner::chance_of(const std::string& row) const {
   return found == chances.end() ? 0 : found->second;
 }
 
-StepsToGoal steps_to_goal(const Study& study, const std::vector<StudyResult>& learning) {
-  StepsToGoal steps;
-  for (const StudyResult& result : learning) {
-    if (const auto there = reached(*study.goal, result.run)) steps[result.point.row] = there->steps;
+std::map<std::string, std::vector<double>> steps_of_seeds(const Study& study,
+                                                          const std::vector<StudyResult>& learning) {
+  std::map<std::string, std::vector<double>> steps;
+  for (const StudyResult& result : made(learning)) {
+    const auto there = reached(*study.goal, result.run);
+    steps[result.point.row].push_back(there ? there->steps : std::numeric_limits<double>::infinity());
   }
   return steps;
+}
+
+StepsToGoal steps_to_goal(const Study& study, const std::vector<StudyResult>& learning) {
+  StepsToGoal medians;
+  for (auto& [row, steps] : steps_of_seeds(study, learning)) {
+    std::ranges::sort(steps);
+    const double median = (steps[(steps.size() - 1) / 2] + steps[steps.size() / 2]) / 2;
+    if (std::isfinite(median)) medians[row] = median;
+  }
+  return medians;
 }
 
 std::vector<Winner> winners(const Study& study, const std::vector<StudyResult>& results,

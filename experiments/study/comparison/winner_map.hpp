@@ -13,7 +13,10 @@
 
 namespace trigram {
 
-/// Steps of each row's learning run until the goal; rows that never reach it are not there.
+/// Steps of each row's learning runs until the goal, infinite for a run that never reaches it.
+std::map<std::string, std::vector<double>> steps_of_seeds(const Study& study, const std::vector<StudyResult>& learning);
+
+/// Their median by row; rows of which at least half of the runs never reach the goal are not there.
 using StepsToGoal = std::map<std::string, double>;
 StepsToGoal steps_to_goal(const Study& study, const std::vector<StudyResult>& learning);
 

@@ -1,9 +1,10 @@
 // Simulates measurements.
-#include "experiments/fit/predictor.hpp"
+#include "experiments/fit/predictions/predictor.hpp"
 
 #include <poll.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,9 +15,11 @@
 #include "core/values/located.hpp"
 #include "core/values/packing.hpp"
 #include "core/values/quoted.hpp"
+#include "experiments/fit/predictions/prediction_folder.hpp"
 #include "experiments/measure/bench_time.hpp"
 #include "experiments/record/regime.hpp"
 #include "experiments/record/report.hpp"
+#include "experiments/record/resume/digest.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "experiments/settings/system.hpp"
 #include "processes/child_process.hpp"
@@ -84,11 +87,23 @@ Predicted simulated(const Measurement& row, const RunConfig& config) {
   return predicted;
 }
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// Of what others make, or find, the program's digest is a part, which takes a while to compute.
+std::string identity_of(const PlannedMeasurement& planned, const RunConfig& config, const PredictionSource& source) {
+  const bool alone = source.makes && source.kept.empty();
+  return digest(config.identity() + "op=" + planned.row->op + "\nsize=" + planned.row->size + "\n" +
+                (alone ? "" : program_digest()));
+}
+
 /// One simulation in a process of its own.
 struct Simulated {
   std::string identity;
   const Measurement* row;
   std::unique_ptr<ChildProcess> process;
+  Clock::time_point begin = Clock::now();
 };
 
 std::unique_ptr<ChildProcess> start(const Measurement& row, RunConfig config) {
@@ -126,26 +141,46 @@ void Predictor::check(const PlannedMeasurement& planned) const {
   if (!planned.row->op.empty()) bench_of(*planned.row, config);
 }
 
+bool Predictor::knows(const std::string& identity) {
+  if (known_.contains(identity)) return true;
+  if (source_.kept.empty()) return false;
+  const std::optional<Predicted> found = PredictionFolder(source_.kept).find(identity);
+  if (found) known_[identity] = *found;
+  return found.has_value();
+}
+
+void Predictor::add(const std::string& identity, const Predicted& predicted) {
+  known_[identity] = predicted;
+  if (!source_.kept.empty()) PredictionFolder(source_.kept).keep(identity, predicted);
+}
+
 std::vector<Predicted> Predictor::predict(const std::vector<PlannedMeasurement>& planned) {
   std::vector<std::string> identities;
   std::set<std::string> started;
   std::vector<Simulated> running;
+  std::vector<PredictionTask> missing;
   const auto collect = [&] {
     read_until_one_ends(running);
     std::erase_if(running, [&](const Simulated& one) {
       if (!one.process->ended()) return false;
-      known_[one.identity] = located(one.row->place, [&] { return Unpacker(one.process->result()).take<Predicted>(); });
+      add(one.identity, located(one.row->place, [&] { return Unpacker(one.process->result()).take<Predicted>(); }));
+      if (tell_) tell_(one.identity, seconds_since(one.begin));
       return true;
     });
   };
   for (const PlannedMeasurement& one : planned) {
     RunConfig config = config_of(one);
-    identities.push_back(config.identity() + "op=" + one.row->op + "\nsize=" + one.row->size + "\n");
-    if (known_.contains(identities.back()) || !started.insert(identities.back()).second) continue;
-    while (static_cast<int>(running.size()) >= jobs_) collect();
+    identities.push_back(identity_of(one, config, source_));
+    if (knows(identities.back()) || !started.insert(identities.back()).second) continue;
+    if (!source_.makes) {
+      missing.push_back({*one.row, one.cluster, one.parameters, identities.back()});
+      continue;
+    }
+    while (static_cast<int>(running.size()) >= source_.jobs) collect();
     running.push_back({identities.back(), one.row, start(*one.row, std::move(config))});
   }
   while (!running.empty()) collect();
+  if (!missing.empty()) throw MissingPredictions(std::move(missing));
   std::vector<Predicted> all;
   for (const std::string& identity : identities) all.push_back(known_.at(identity));
   return all;
