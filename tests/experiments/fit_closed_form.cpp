@@ -192,7 +192,6 @@ TEST(Fit, EndsWithWhatAPredictionThrows) {
   for (last = 0; last < all; ++last) {
     asked = 0;
     EXPECT_THROW(fit(problem), UsageError) << "after " << last << " predictions";
-    EXPECT_EQ(asked, last + 1);
   }
 }
 
