@@ -120,11 +120,13 @@ class Job:
 
     def end(self):
         for one in self.started:
+            one.terminate()  # torchrun ends those that it started, which are in sessions of their own
+        for one in self.started:
             try:
-                os.killpg(one.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            one.wait()
+                one.wait(15)
+            except subprocess.TimeoutExpired:
+                one.kill()
+                one.wait()
 
 
 def trigram(parameters, folder):
