@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, os.fspath(ROOT / "experiments" / "executors"))
@@ -139,7 +140,6 @@ def cpu_of(process):
 def measure_scheduler(folder, processes=8, threads=125, tasks=30_000):
     """What a task costs scheduler and submitter on a core each is what they can do in a second, however busy this machine is."""
     import distributed
-    study_groups.LONGEST = 1  # second, so that no task has two cells
     program = program_of(folder, 2, "seed = 1:1000:1", f"lr = 1:{tasks // 1000}:1")
     cells = [cell._replace(seconds=1.0) for cell in program.plan()]
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -155,7 +155,8 @@ def measure_scheduler(folder, processes=8, threads=125, tasks=30_000):
             client.wait_for_workers(processes)
             before, at = [cpu_of(started[0].pid), time.process_time()], time.monotonic()
             sleeping_executor = Sleeping(client.get_executor(pure=False))
-            study_conductor.Stage(program, cells, sleeping_executor, lambda: processes * threads, 1).make()
+            with unittest.mock.patch.object(study_groups, "LONGEST", 1):  # second, so that no task has two cells
+                study_conductor.Stage(program, cells, sleeping_executor, lambda: processes * threads, 1).make()
             elapsed = time.monotonic() - at
             scheduler, submitter = (1000 * (now - then) / len(cells) for now, then in zip([cpu_of(started[0].pid), time.process_time()], before))
             assert sleeping_executor.tasks == len(cells), "each cell is a task of its own"
