@@ -38,10 +38,12 @@ for step in members.steps(1_000_000):
         once(model, optimizer)
     told(step.ranks)
 """
-# A checkpoint each step, as the others lose no more than that.
+# A checkpoint each step, as the others lose no more than that. In the agent's own store gloo finds addresses of the attempt before.
 ELASTIC = MODEL + """
 import torch.distributed
-torch.distributed.init_process_group("gloo")
+attempt, rank, world = (os.environ[name] for name in ("TORCHELASTIC_RESTART_COUNT", "RANK", "WORLD_SIZE"))
+agent = torch.distributed.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False)
+torch.distributed.init_process_group("gloo", store=torch.distributed.PrefixStore("attempt" + attempt, agent), rank=int(rank), world_size=int(world))
 rank, file = torch.distributed.get_rank(), sys.argv[2] + "/checkpoint.pt"
 if os.path.exists(file):
     held = torch.load(file)
