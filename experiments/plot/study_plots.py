@@ -1,6 +1,7 @@
 """Pictures of a study: its measure against what it sweeps or by row, learning curves, and where time goes."""
 
 import collections
+import functools
 import math
 
 import matplotlib.pyplot as plt
@@ -27,14 +28,15 @@ def parts_of(study, runs):
     return [(panel or study["title"], in_panel(study, runs, panel)) for panel in panels_of_rows(study)]
 
 
-def firsts(values):
-    """Of values that go together, the first."""
-    return [value.split("&")[0] for value in values]
+@functools.cache
+def numbers_along(values):
+    """Of swept values, by their texts, and the unit; of values that go together, the first."""
+    return tables.numbers_of([value.split("&")[0] for value in values])
 
 
 def x_of(axis, value):
     """Where a swept value stands on its axis; None for one that is no number."""
-    return tables.numbers_of(firsts(axis["values"]))[0][value.split("&")[0]]
+    return numbers_along(tuple(axis["values"]))[0][value.split("&")[0]]
 
 
 def draw_sweep(folder, study, runs):
@@ -56,7 +58,7 @@ def draw_sweep(folder, study, runs):
     seen = [value for some in drawn for value in some]
     for axes, (title, _) in zip(grid[0], parts):
         scale_axes(axes, study["measure"], xs, seen)
-        unit = tables.numbers_of(firsts(axis["values"]))[1]
+        unit = numbers_along(tuple(axis["values"]))[1]
         key = f"{axis['key'].split('.')[-1]}{f' ({unit})' if unit.isalpha() else ''}"
         axes.set_xlabel(study["measure"]["x_label"] or key)
         axes.set_title(title)
