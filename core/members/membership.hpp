@@ -26,7 +26,7 @@ struct MemberEvent {
   std::optional<double> second = {};  ///< on the simulated clock, in place of a step
   double grace = no_end;              ///< seconds in which who leaves has to reach a border; then it is lost
 
-  /// "at step 40" or "at 120 s".
+  /// "at step 40" or "at 120s".
   std::string when() const;
 };
 

@@ -3,21 +3,20 @@
 #include <queue>
 #include <utility>
 
-#include "core/members/membership.hpp"
+#include "core/members/drawn_membership.hpp"
 #include "core/values/random.hpp"
 
 namespace trigram {
 namespace {
 
 /// P(life > t) = exp(−t/mean), of each machine by its number, whatever becomes of the others.
-class MeanTimeBetweenFailures final : public Membership {
+class MeanTimeBetweenFailures final : public DrawnMembership {
  public:
   explicit MeanTimeBetweenFailures(Params& params)
-      : mean_(params.get("mean", "1h", Unit::seconds, "time that a machine lives on average")),
+      : DrawnMembership(params),
+        mean_(params.get("mean", "1h", Unit::seconds, "time that a machine lives on average")),
         replacement_(params.get("replacement", "5min", Unit::seconds,
                                 "time until another machine stands in for one that is gone; 0: none does")),
-        warning_(params.get("warning", "0s", Unit::seconds,
-                            "how long before its end a machine is told, so that it can leave in order")),
         members_of_machine_(params.get("machine", 1, "members of a machine, that go and come together", {1, 1024})) {
     require(mean_ > 0, params.owner(), ": mean=0 leaves a machine no time to live; give more");
   }
@@ -27,16 +26,6 @@ class MeanTimeBetweenFailures final : public Membership {
     require(ranks % members_of_machine_ == 0, "membership 'mtbf': ", ranks, " ranks are no machines of ",
             members_of_machine_, " members");
     for (int machine = 0; machine < ranks / members_of_machine_; ++machine) come(0);
-  }
-
-  std::optional<MemberEvent> next() override {
-    while (told_.empty()) {
-      if (coming_.empty()) return std::nullopt;
-      happen(coming_.top());
-    }
-    const MemberEvent event = told_.front();
-    told_.pop();
-    return event;
   }
 
  private:
@@ -56,25 +45,25 @@ class MeanTimeBetweenFailures final : public Membership {
     coming_.push({second - mean_ * std::log1p(-static_cast<double>(draws.uniform(0))), machine});
   }
 
-  void happen(Happening now) {
+  bool happen() override {
+    if (coming_.empty()) return false;
+    const Happening now = coming_.top();
     coming_.pop();
     if (now.machine < 0) {
       come(now.second);
-      told_.push({0, MemberEvent::Kind::join, members_of_machine_, now.second});
-      return;
+      join(members_of_machine_, now.second);
+      return true;
     }
-    const auto kind = warning_ > 0 ? MemberEvent::Kind::leave : MemberEvent::Kind::lose;
-    for (int i = 0; i < members_of_machine_; ++i)
-      told_.push({0, kind, now.machine * members_of_machine_ + i, now.second, warning_});
+    for (int i = 0; i < members_of_machine_; ++i) go(now.machine * members_of_machine_ + i, now.second);
     if (replacement_ > 0) coming_.push({now.second + replacement_, -1});
+    return true;
   }
 
-  double mean_, replacement_, warning_;
+  double mean_, replacement_;
   int members_of_machine_;
   std::uint64_t seed_ = 0;
   int machines_ = 0;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> coming_;
-  std::queue<MemberEvent> told_;
 };
 
 const Memberships::Registration registration(

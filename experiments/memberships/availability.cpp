@@ -1,9 +1,8 @@
 // As many members as a trace of a cloud says that there were, as of spot instances.
 #include <algorithm>
-#include <deque>
 #include <sstream>
 
-#include "core/members/membership.hpp"
+#include "core/members/drawn_membership.hpp"
 #include "core/values/located.hpp"
 #include "core/values/quoted.hpp"
 #include "core/values/random.hpp"
@@ -52,12 +51,11 @@ std::vector<Count> read_counts(const std::string& path) {
 }
 
 /// Which member goes is drawn.
-class Availability final : public Membership {
+class Availability final : public DrawnMembership {
  public:
   explicit Availability(Params& params)
-      : file_(params.get("file", "", "a table of seconds and members: from when on there are how many")),
-        warning_(params.get("warning", "0s", Unit::seconds,
-                            "how long before its end a member is told, so that it can leave in order")) {}
+      : DrawnMembership(params),
+        file_(params.get("file", "", "a table of seconds and members: from when on there are how many")) {}
 
   void begin(int ranks, std::uint64_t seed) override {
     seed_ = seed;
@@ -68,40 +66,30 @@ class Availability final : public Membership {
     for (; next_ < ranks; ++next_) members_.push_back(next_);
   }
 
-  std::optional<MemberEvent> next() override {
-    while (told_.empty()) {
-      if (at_ == counts_.size()) return std::nullopt;
-      change(counts_[at_++]);
-    }
-    const MemberEvent event = told_.front();
-    told_.pop_front();
-    return event;
-  }
-
  private:
-  void change(const Count& to) {
+  bool happen() override {
+    if (at_ == counts_.size()) return false;
+    const Count& to = counts_[at_++];
     const int more = to.members - static_cast<int>(members_.size());
-    if (more > 0) told_.push_back({0, MemberEvent::Kind::join, more, to.second});
+    if (more > 0) join(more, to.second);
     for (int i = 0; i < more; ++i) members_.push_back(next_++);
-    const auto kind = warning_ > 0 ? MemberEvent::Kind::leave : MemberEvent::Kind::lose;
     for (int i = more; i < 0; ++i) {
       // No worker draws as rank -2.
       const Philox draws(Key{.seed = seed_, .step = gone_++, .rank = -2, .phase = Phase::node});
       const auto who = members_.begin() + static_cast<std::ptrdiff_t>(draws.below(0, members_.size()));
-      told_.push_back({0, kind, *who, to.second, warning_});
+      go(*who, to.second);
       members_.erase(who);
     }
+    return true;
   }
 
   std::string file_;
-  double warning_;
   std::uint64_t seed_ = 0;
   std::vector<Count> counts_;
   std::size_t at_ = 0;
   std::vector<int> members_;
   int next_ = 0;
   std::int64_t gone_ = 0;
-  std::deque<MemberEvent> told_;
 };
 
 const Memberships::Registration registration("availability",
