@@ -12,31 +12,36 @@ import time
 
 HERE = pathlib.Path(__file__).resolve()
 STEPS, WARM = 150, 20
-SCRIPT = """
-import os, sys, time, torch, trigram
+MODEL = """
+import os, sys, time, torch
 torch.set_num_threads(1)
 torch.manual_seed(0)
-side = int(float(sys.argv[2]) ** 0.5)
+side = int(float(sys.argv[1]) ** 0.5)
 model = torch.nn.Linear(side, side)
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-6, momentum=0.9)
 x = torch.randn(16, side)
-def once():
+def once(model, optimizer):
     time.sleep(0.02)
     optimizer.zero_grad()
     model(x).square().mean().backward()
     optimizer.step()
+"""
+SCRIPT = MODEL + """
+import trigram
+def told():
+    once(model, optimizer)
     print("step", time.time(), flush=True)
-if sys.argv[1] == "stay":
+if sys.argv[2] == "stay":
     job = trigram.with_trigram(model, [optimizer], "all_reduce", backend="torch:timeout=60s").trigram
     for step in range(int(sys.argv[3])):
-        once()
+        told()
     job.finish()
 else:
     members = trigram.with_members(model, [optimizer], "all_reduce")
     for step in members.steps(int(sys.argv[3])):
         with step:
             print("of", step.ranks, time.time(), flush=True)
-            once()
+            told()
     members.finish()
 """
 
@@ -45,7 +50,7 @@ def start(kind, rank, members, parameters, folder, steps):
     variables = {"RANK": rank, "WORLD_SIZE": members, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 29517, "TRIGRAM_MEMBERS": members,
                  "TRIGRAM_MEMBER": rank, "TRIGRAM_RENDEZVOUS": folder}
     said = open(pathlib.Path(folder) / f"{kind}-{rank}", "wb")
-    return subprocess.Popen([sys.executable, "-B", "-c", SCRIPT, kind, str(parameters), str(steps)], stdout=said,
+    return subprocess.Popen([sys.executable, "-B", "-c", SCRIPT, str(parameters), kind, str(steps)], stdout=said,
                             env=os.environ | {key: str(value) for key, value in variables.items()})
 
 

@@ -12,25 +12,15 @@ import sys
 import tempfile
 import time
 
+from members import MODEL
+
 PROCESSES, STEPS_BEFORE, LIMIT_S, PORT = 4, 60, 60, 29541
-MODEL = """
-import os, sys, time, torch
-torch.set_num_threads(1)
-torch.manual_seed(0)
-side = int(float(sys.argv[1]) ** 0.5)
-model = torch.nn.Linear(side, side)
-optimizer = torch.optim.SGD(model.parameters(), lr=1e-6, momentum=0.9)
-x = torch.randn(16, side)
+SAID = MODEL + """
 said = open(sys.argv[2] + "/" + os.environ.get("REPLICA", os.environ.get("RANK", "0")), "a")
-def once(model, optimizer):
-    time.sleep(0.02)
-    optimizer.zero_grad()
-    model(x).square().mean().backward()
-    optimizer.step()
 def told(ranks):
     print(os.getpid(), ranks, time.time(), file=said, flush=True)
 """
-TRIGRAM = MODEL + """
+TRIGRAM = SAID + """
 import trigram
 members = trigram.with_members(model, [optimizer], "all_reduce")
 for step in members.steps(1_000_000):
@@ -39,7 +29,7 @@ for step in members.steps(1_000_000):
     told(step.ranks)
 """
 # A checkpoint each step, as the others lose no more than that. In the agent's own store gloo finds addresses of the attempt before.
-ELASTIC = MODEL + """
+ELASTIC = SAID + """
 import torch.distributed
 attempt, rank, world = (os.environ[name] for name in ("TORCHELASTIC_RESTART_COUNT", "RANK", "WORLD_SIZE"))
 agent = torch.distributed.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False)
@@ -57,7 +47,7 @@ while True:
         os.replace(file + ".part", file)
     told(torch.distributed.get_world_size())
 """
-TORCHFT = MODEL + """
+TORCHFT = SAID + """
 import datetime, torchft
 store = torch.distributed.TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
 def load(held):
