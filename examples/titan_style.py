@@ -1,4 +1,4 @@
-"""A transformer as torchtitan builds one: on the meta device, blocks recomputed and cut one by one, weights from a seed checkpoint. In a terminal:
+"""A transformer as torchtitan builds one: cut on the meta device, blocks recomputed and cut one by one, weights from a seed checkpoint. In a terminal:
 
     torchrun --nproc-per-node 4 examples/titan_style.py
 """
@@ -11,18 +11,13 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
 import trigram
 
-
-def transformer(width=32):
-    blocks = [torch.nn.TransformerEncoderLayer(width, 4, 64, dropout=0.0, batch_first=True) for _ in range(2)]
-    return torch.nn.Sequential(torch.nn.Embedding(16, width), *map(checkpoint_wrapper, blocks), torch.nn.Linear(width, 16))
-
-
 dist.init_process_group("gloo")
 mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp_replicate", "dp_shard"))
 torch.manual_seed(0)
-tokens, seed_checkpoint = torch.randint(16, (40, 4, 16, 8)), transformer().state_dict()
-with torch.device("meta"):
-    model = transformer()
+blocks = [torch.nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True) for _ in range(2)]
+model = torch.nn.Sequential(torch.nn.Embedding(16, 32), *map(checkpoint_wrapper, blocks), torch.nn.Linear(32, 16))
+tokens, seed_checkpoint = torch.randint(16, (40, 4, 16, 8)), model.state_dict()
+model.to("meta")
 for part in (*model, model):
     fully_shard(part, mesh=mesh["dp_shard"], mp_policy=MixedPrecisionPolicy(torch.bfloat16, torch.float32))
 model.to_empty(device="cpu")

@@ -1,9 +1,7 @@
 """A model below DistributedDataParallel, whose gradients travel in 8 bits. In a terminal:
 
-    mpirun -n 4 --bind-to none python examples/with_ddp.py
+    torchrun --nproc-per-node 4 examples/with_ddp.py
 """
-
-import os
 
 import torch
 import torch.distributed as dist
@@ -12,11 +10,6 @@ from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
 import trigram
 
-for name, of_mpi in (("RANK", "OMPI_COMM_WORLD_RANK"), ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE")):
-    if of_mpi in os.environ:  # torch asks for what torchrun says
-        os.environ[name] = os.environ[of_mpi]
-os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
-os.environ.setdefault("MASTER_PORT", "29500")
 dist.init_process_group("gloo")
 
 torch.manual_seed(0)

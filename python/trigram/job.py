@@ -12,6 +12,7 @@ from . import algorithm as algorithms
 from . import overflow, record, results, tables
 from .bucket_memory import BucketMemory, memory_order
 from .copies import leave_out_job
+from .first_step import FirstStep
 from .job_hooks import JobHooks
 from .job_steps import BEGUN, FINISH, JobSteps
 from .join import Join
@@ -71,6 +72,8 @@ class Job(Rank):
             self._hooks.adopt(self._memory.weights, self._memory.sums, self._place, self._session.streams)
         self._steps = JobSteps(self._session, self._place, model, self._memory, [one for _, one in own], self._optimizers)
         self._steps.algorithm = self._flags["algorithm"]
+        if self.rank == 0 and handed is None:
+            self._steps.first = FirstStep(self._flags["algorithm"])
         self._steps.gradients_alone = self._works_on_gradients_alone()
         self._steps.broadcasts_buffers = broadcast_buffers
         self._steps.learning_rate = self._present_learning_rate

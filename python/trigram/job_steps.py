@@ -11,6 +11,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from .bucket_memory import BucketMemory
 from .device import Place
+from .first_step import FirstStep
 from .library import Session
 from .model import only_on_this_rank, require_same_parameters
 from .overflow import Overflow
@@ -36,6 +37,8 @@ class JobSteps:
         self._optimizers = optimizers
         self.algorithm = ""
         """What messages call it."""
+        self.first: Optional[FirstStep] = None
+        """Who looks at the first step, on one rank."""
         self.gradients_alone = True
         """Whether the algorithm sees nothing else, so that replicas are equal."""
         self.sharded = bool(fsdp_modules(model))
@@ -93,6 +96,8 @@ class JobSteps:
         reshard(self._model)
         require_same_parameters(self._model, self._memory.names, self._memory.parameters, self._own)
         self._bring_home()
+        if self.first is not None:
+            self.first.begin_step(zip(self._memory.names, map(local, self._memory.parameters)), self.learning_rate())
         root = self.begins()
         if not self.gradients_alone:
             self._hold_frozen()

@@ -3,17 +3,23 @@
     import trigram.lightning
     trainer = lightning.Trainer(strategy="trigram", devices=4)                                  # gradients are averaged
     trainer = lightning.Trainer(strategy=trigram.lightning.TrigramStrategy("local_sgd:every=8"), devices=4)
+
+Or a callback, beside Lightning's own DDPStrategy:
+
+    trainer = lightning.Trainer(strategy="ddp", callbacks=[trigram.lightning.GradientHook("bytegrad")], devices=4)
 """
 
 import contextlib
 from collections.abc import Iterator
 from typing import Any, Optional
 
+from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.strategies import DDPStrategy, StrategyRegistry
 from lightning.pytorch.trainer.states import TrainerFn
 
+from .hook import Hook
 from .job import Job
-from .training import with_trigram
+from .training import ddp_hook, with_trigram
 
 
 class TrigramStrategy(DDPStrategy):  # type: ignore[misc]
@@ -80,6 +86,29 @@ class TrigramStrategy(DDPStrategy):  # type: ignore[misc]
         return self._job is not None and not self._job.finished
 
     _evaluates = False
+
+
+class GradientHook(Callback):  # type: ignore[misc]
+    """Gradients below DDPStrategy are averaged by an algorithm of Trigram, on any device; the strategy's own ddp_comm_hook is for GPUs
+    alone."""
+
+    def __init__(self, algorithm: str = "all_reduce", **options: Any) -> None:
+        """`algorithm`, `options`: as ddp_hook has them."""
+        self._algorithm, self._options = algorithm, options
+        self._hook: Optional[Hook] = None
+
+    @property
+    def hook(self) -> Hook:
+        """Of the present `fit`, or the last one. Raises RuntimeError before it."""
+        if self._hook is None:
+            raise RuntimeError("the callback has no hook before trainer.fit()")
+        return self._hook
+
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        self._hook = ddp_hook(trainer.strategy.model, self._algorithm, optimizer=trainer.optimizers[0], **self._options)
+
+    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        self.hook.finish()
 
 
 StrategyRegistry.register("trigram", TrigramStrategy, "ranks agree by all_reduce, as in DistributedDataParallel", override=True)

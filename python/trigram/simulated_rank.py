@@ -33,7 +33,9 @@ class SimulatedRank:
                  make_optimizer: "Optional[Callable[[torch.nn.Module], torch.optim.Optimizer]]", accumulate: int) -> None:
         """`thread`: where the model computes. `accumulate`: micro-batches of a step."""
         self._model, self._thread, self._accumulate = model, thread, accumulate
-        self._parameters = [one for _, one in trained(model)]
+        self.trained = trained(model)
+        """By name, as what is there at present has it."""
+        self._parameters = [one for _, one in self.trained]
         self._own = [one for _, one in trained_alone(model)]
         self._own_gradients: dict[torch.nn.Parameter, Optional[torch.Tensor]] = {}  # until they are stepped along
         own = only_on_this_rank(model)

@@ -19,6 +19,7 @@ import torch
 from . import algorithm as algorithms
 from . import comm, program, progress, record, results
 from .device import require_cpu
+from .first_step import FirstStep
 from .model import check_model, require_f32
 from .profile import Clock, of_clock, samples_of
 from .recording import numbers_of
@@ -64,7 +65,8 @@ class Server:
 
     def __init__(self, make: Make, loss: Loss, data: Data, score: Optional[Score], optimizer: Optional[MakeOptimizer],
                  samples: int, ranks: int, steps: int, accumulate: int, evaluate_every: int, broadcast_buffers: bool,
-                 algorithm: "Optional[algorithms.Make]") -> None:
+                 algorithm: "Optional[algorithms.Make]", spec: str) -> None:
+        """`spec`: what messages call the algorithm."""
         self._make, self._loss, self._data, self._score, self._optimizer = make, loss, data, score, optimizer
         self._samples, self._count, self.steps, self._broadcasts = samples, ranks, steps, broadcast_buffers
         self._accumulate = accumulate
@@ -84,6 +86,9 @@ class Server:
         self._batches: dict[int, int] = {}  # micro-batches, those of all steps counted through, that each rank is at
         self._means, self._evaluated = self._initial, self._buffers[0]
         self.rows = record.Rows(evaluate_every)
+        self._first_step = FirstStep(spec)
+        self.rate = 0.0
+        """At which ranks step, before a schedule changes it."""
         self.where = "before the first step"
         self.show: Callable[[str], bool] = lambda _: False
 
@@ -157,6 +162,7 @@ class Server:
         self.where = f"in step {step} of rank {rank}"
         if rank == 0 and part == 0:
             self.rows.begin(so_far)
+            self._first_step.begin_step(one.trained, self.rate)
             self.tell_progress(step)
         if self._broadcasts and one.has_buffers and part == 0:
             one.take(self._buffers_at(step))
@@ -247,16 +253,16 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Ma
         count = samples if samples is not None else samples_of(batch)
         server = Server(make, loss, data, score, None if isinstance(optimizer, str) else optimizer, count, ranks, steps,
                         whole_of(flags, "accumulate", 1), whole_of(flags, "evaluate_every", 0), broadcast_buffers,
-                        None if isinstance(algorithm, str) else algorithm)
+                        None if isinstance(algorithm, str) else algorithm, spec)
         check_own(server)
         if "membership" in flags and server.keeps_state:
             raise ValueError("membership hands what one rank keeps to others, and this model keeps buffers, an optimizer of torch, parameters of one "
                              "rank or an algorithm in Python; take a model without, and an optimizer of Trigram, as optimizer=\"momentum\"")
-        rate = rate_of(server, lr)
+        server.rate = rate_of(server, lr)
         scratch = None if out else results.Scratch()
         folder = scratch.folder if scratch else pathlib.Path(str(out))
         with made(folder):
-            given = {"cluster": cluster, "algorithm": spec, "ranks": ranks, "steps": steps, "lr": rate, "workload": "python_model",
+            given = {"cluster": cluster, "algorithm": spec, "ranks": ranks, "steps": steps, "lr": server.rate, "workload": "python_model",
                      "profile": of_clock(clock, server.made_alone(), loss, batch, count, folder),
                      "optimizer": "python_optimizer" if server.learning_rate is not None else optimizer} | flags
             try:

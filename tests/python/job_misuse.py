@@ -1,6 +1,7 @@
 """Cases of with_trigram_job.py: what is refused, what is caught later, and steps that are no whole ones."""
 
 import unittest
+import warnings
 
 import torch
 from torch.nn.parallel import DistributedDataParallel
@@ -161,6 +162,20 @@ class Misuse(JobCase):
         optimizer.zero_grad(set_to_none=True)
         job.finish()
         assert differences(model, seeded(Net)) == 0
+
+    def case_a_first_step_too_far_is_told(self):
+        """By one rank, as it goes on."""
+        for algorithm, rate, ranks in (("demo", 0.1, [0]), ("demo", 1e-3, []), ("all_reduce", 0.1, [])):
+            model = seeded(Net)
+            optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+            wrapped(model, [optimizer], algorithm)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                for step in range(3):
+                    self.one(model, optimizer, step, None)
+            model.trigram.finish()
+            told = [one for one in told if "the first step moved the weights of 'second.weight' by" in str(one.message)]
+            assert len(told) == (self.rank in ranks), told
 
     def case_caught_later(self):
         """Each on a session of its own, since what fails in the middle of a step ends it."""

@@ -248,6 +248,16 @@ class Ends(Case):
 
         self.ends(FloatingPointError, "the loss of rank 0 in step 3 is inf: training has diverged", loss=loss)
 
+    def test_a_first_step_that_moves_weights_too_far_is_told(self):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            self.simulate(algorithm="demo", lr=1e-3)
+            self.simulate(algorithm="all_reduce", lr=0.1)
+        self.assertEqual([], [str(one.message) for one in told if "first step" in str(one.message)])
+        with self.assertWarnsRegex(UserWarning, r"the first step moved the weights of '.+' by \d+% of what they are: learning rate 0.1 is large for "
+                                                "algorithm 'demo' here"):
+            self.simulate(algorithm="demo", lr=0.1)
+
     def test_a_program_that_dies(self):
         def kill():
             for process in case.processes_of(self.folder / "stopped"):
