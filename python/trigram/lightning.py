@@ -17,9 +17,9 @@ from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.strategies import DDPStrategy, StrategyRegistry
 from lightning.pytorch.trainer.states import TrainerFn
 
+from . import training
 from .hook import Hook
 from .job import Job
-from .training import ddp_hook, with_trigram
 
 
 class TrigramStrategy(DDPStrategy):  # type: ignore[misc]
@@ -46,7 +46,7 @@ class TrigramStrategy(DDPStrategy):  # type: ignore[misc]
     def setup(self, trainer: Any) -> None:
         super().setup(trainer)
         if trainer.state.fn == TrainerFn.FITTING:
-            self._job = with_trigram(self.lightning_module, self.optimizers, self._algorithm, **self._options).trigram
+            self._job = training.with_trigram(self.lightning_module, self.optimizers, self._algorithm, **self._options).trigram
 
     def configure_ddp(self) -> None:
         """The module stays as it is."""
@@ -105,7 +105,7 @@ class GradientHook(Callback):  # type: ignore[misc]
         return self._hook
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
-        self._hook = ddp_hook(trainer.strategy.model, self._algorithm, optimizer=trainer.optimizers[0], **self._options)
+        self._hook = training.ddp_hook(trainer.strategy.model, self._algorithm, optimizer=trainer.optimizers[0], **self._options)
 
     def on_train_end(self, trainer: Any, pl_module: Any) -> None:
         self.hook.finish()

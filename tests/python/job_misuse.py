@@ -165,7 +165,7 @@ class Misuse(JobCase):
 
     def case_a_first_step_too_far_is_told(self):
         """By one rank, as it goes on."""
-        for algorithm, rate, ranks in (("demo", 0.1, [0]), ("demo", 1e-3, []), ("all_reduce", 0.1, [])):
+        for algorithm, rate, ranks in (("demo", 0.3, [0]), ("demo", 1e-3, []), ("all_reduce", 0.3, [])):
             model = seeded(Net)
             optimizer = torch.optim.SGD(model.parameters(), lr=rate)
             wrapped(model, [optimizer], algorithm)

@@ -9,6 +9,7 @@ import torch
 import torch.distributed as dist
 
 import trigram
+from trigram import training
 
 
 def decoded(x):
@@ -54,5 +55,5 @@ class Untouched(Plain):
 
 if __name__ == "__main__":
     made = {"ddp": Untouched, "bytegrad": Plain}[sys.argv[1]]
-    trigram.ddp_hook = lambda model, algorithm, optimizer: made(model)
+    trigram.ddp_hook = training.ddp_hook = lambda model, algorithm, optimizer: made(model)
     runpy.run_path(sys.argv[2], run_name="__main__")

@@ -5,6 +5,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "hostile"))
 import sessions
@@ -19,10 +20,17 @@ def start(words, environment, folder):
 
 
 def last_words(job):
-    """What a job has printed so far, and where each of its processes of Python is; then none of it is left."""
-    for process, name in sessions.members(job.pid):
-        if name.startswith("python"):
-            sessions.send(process, signal.SIGABRT)
+    """What a job has printed so far, and where each of its processes of Python is; then none of it is left. They end one after the other, or
+    their lines would mix, and whoever started them stands still meanwhile, or it would end the others."""
+    of_python = [process for process, name in sessions.members(job.pid) if name.startswith("python")]
+    starters = [process for process, _ in sessions.members(job.pid) if process not in of_python]
+    for one in starters:
+        sessions.send(one, signal.SIGSTOP)
+    for one in of_python:
+        sessions.send(one, signal.SIGABRT)
+        wait_for(job.pid, one)
+    for one in starters:
+        sessions.send(one, signal.SIGCONT)
     try:
         return job.communicate(timeout=ABORTS)[0]
     except subprocess.TimeoutExpired:
@@ -30,6 +38,13 @@ def last_words(job):
         return job.communicate()[0]
     finally:
         sessions.kill_all(job.pid)
+
+
+def wait_for(session, process):
+    """Until it has ended, or has had time to."""
+    end = time.monotonic() + ABORTS
+    while time.monotonic() < end and process in (one for one, _ in sessions.members(session)):
+        time.sleep(0.02)
 
 
 def ended(words, environment, folder, patience):
