@@ -104,7 +104,8 @@ def with_members(model: "torch.nn.Module", optimizers: "Sequence[torch.optim.Opt
 
     Returns when this process is a member. Members meet in `rendezvous`, a folder on a disk that all see, "file:/shared/job", else what
     TRIGRAM_RENDEZVOUS names; each job takes a folder of its own. The job begins with `begin_with` members, else TRIGRAM_MEMBERS, and goes on
-    while `min_members` are there; fewer wait for others. Every `border_every` steps all meet, and each copies what it would go back to.
+    while `min_members` are there; fewer wait for others. Every `border_every` steps all meet, and each copies what it would go back to; 0
+    has them do so as often as takes a fiftieth of the time.
     Where one is lost, the others go on from the last border, and what was begun after it leaves no trace in weights, in what the algorithm,
     optimizers and objects in `also` keep (anything with `state_dict` and `load_state_dict`), in buffers and in torch's random numbers. Who
     comes later fetches all that, and begins where the others are. SIGTERM lets a member leave at the next border, with what it holds, and ends

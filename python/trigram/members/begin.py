@@ -28,6 +28,8 @@ def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], a
         raise ValueError("algorithms in Python keep a state that no other member can take over yet; name one of Trigram's")
     if flags.setdefault("backend", f"torch:timeout={rules['patience']}s").split(":")[0] != "torch":
         raise ValueError(f"backend={flags['backend']} has members that stay; members that come and go are connected by backend torch: leave it out")
+    if membership is not None:
+        rules["border_every"] = rules["border_every"] or 1  # at which its members come and go
     rules |= {"begin_with": counted(rules["begin_with"]), "planned": membership is not None}
 
     def make_job(handed: Optional[Kept]) -> Job:
@@ -49,10 +51,10 @@ def counted(begin_with: Optional[int]) -> int:
 
 
 def checked(rules: Rules) -> Rules:
-    for name, least in (("at_least", 1), ("border_every", 1), ("heartbeat", 0.1), ("patience", 0.1)):
+    for name, least in (("at_least", 1), ("border_every", 0), ("heartbeat", 0.1), ("patience", 0.1)):
         if getattr(rules, name) < least:
             given = {"at_least": "min_members", "patience": "timeout"}.get(name, name)
             raise ValueError(f"{given}={getattr(rules, name)} is too little; give {least} or more")
-    if rules.checkpoint_every < 0 or rules.checkpoint_every % rules.border_every:
+    if rules.checkpoint_every < 0 or rules.checkpoint_every % max(1, rules.border_every):
         raise ValueError(f"checkpoint_every={rules.checkpoint_every} is no multiple of border_every={rules.border_every}: checkpoints are borders")
     return rules

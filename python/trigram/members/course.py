@@ -20,15 +20,25 @@ from .decision import Told, rank_of
 from .folder import Folder
 from .holdings import Holdings
 from .lines import Answers, own_host
-from .meeting import LOOK, NO_WISH, Meeting, Rules
+from .meeting import NO_WISH, Meeting, Rules
 from .plan import Plan
 from .sharing import batch_of, share_of
+from .spacing import Spacing
+from .waiting import LOOK
 
 FAREWELL = 30.0
 """Seconds in which those who stay fetch what one who leaves has."""
+CONNECTING = 10.0
+"""Seconds in which processes connect that are all there."""
 SAME_AGAIN = 3
 """Cuts of one step without anybody lost, after which its error is the script's."""
 MakeJob = Callable[..., Job]
+
+
+def needed_no_more() -> NoReturn:
+    """What becomes of a newcomer where the job has finished."""
+    print("trigram: the job has finished, and needs nobody any more", file=sys.stderr, flush=True)
+    sys.exit(0)
 
 
 class Step:
@@ -76,10 +86,11 @@ class Members:
         host = own_host(os.environ.get("TRIGRAM_HOST", ""))
         self._name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._checkpoints = Checkpoints(self._folder)
-        self._holdings = Holdings(ScriptState(model, optimizers, also), self._folder.secret, self._checkpoints.part)
+        self._holdings = Holdings(ScriptState(model, optimizers, also), self._folder.secret, rules.silence, self._checkpoints.part)
         self._answers = Answers(host, self._folder.secret, self._answer)
         self._meeting = Meeting(self._folder, self._name, rules, self._checkpoints)
         self._plan = Plan(None, 1, 1, 1)
+        self._spacing = Spacing(rules)
         self._leaving = self._in_training = False
         self._cuts = 0
         self._told: Told = {}
@@ -105,7 +116,7 @@ class Members:
             if error is not None:
                 return self._go_on_after(error)
             self.done += 1
-            if self.done % self._rules.border_every == 0 or self.done == self._last:
+            if self._spacing.is_border(self.done) or self.done == self._last:
                 self._reach_border()
             return True
         except RuntimeError as cut:
@@ -122,17 +133,20 @@ class Members:
         disconnect()
 
     def _reach_border(self) -> None:
+        seconds, plan = self._spacing.border_begins(self.done), self._plan
         self._keep()
-        plan = self._plan
         leaves = self._leaving or plan.leaves(self.done, self.number)
-        joins = plan.joins(self.done, self._told["next"]) > 0 if plan.is_there else self.rank == 0 and self._folder.anybody_waits()
-        votes = self._vote([float(leaves), float(joins)])
+        joins = plan.joins(self.done, self._told["next"]) > 0 if plan.is_there else self.rank == 0 and self._meeting.somebody_comes()
+        without_us = self.rank == 0 and self._folder.is_decided(self._told["epoch"] + 1)
+        told = self._vote([float(leaves), float(joins), float(without_us), *seconds])
+        self._spacing.border_ends(self.done, [one[3:] for one in told])
+        votes = [one[:3] for one in told]
         self._settle()
         if self._rules.checkpoint_every and self.done % self._rules.checkpoint_every == 0:
             self._write_checkpoint(Moment(self._told["epoch"], self.done))
         if plan.is_lost(self.done, self.number):
             os.kill(os.getpid(), signal.SIGKILL)
-        if self.done == self._last:
+        if self.done == self._last and not any(vote[2] for vote in votes):
             self._folder.finish(self.done)
         elif any(one for vote in votes for one in vote):
             self._leaving = leaves
@@ -178,10 +192,16 @@ class Members:
         except RuntimeError:
             self.job.abandon("members change")
         disconnect()
+        self._meet()
+
+    def _meet(self) -> None:
+        """Until an epoch begins."""
         while True:
             told = self._meeting.next(self._told["epoch"] + 1, self._own(), self._admits())
-            if told is None:  # the others have finished, and so has this one
-                self.done = self._last
+            if told is None:
+                if self._holdings.settled is None:
+                    needed_no_more()
+                self.done = self._last  # as the others, who have finished
                 return
             self._told |= {"epoch": told["epoch"]}
             if rank_of(told, self._name) is None:
@@ -203,14 +223,16 @@ class Members:
         """As a newcomer, whatever it was before."""
         self._holdings.forget()
         while True:
-            self._folder.wait_here({"name": self._name, "address": list(self._answers.address), "wish": self._wish()})
-            told = self._meeting.admission()
+            own = {"name": self._name, "address": list(self._answers.address), "wish": self._wish()}
+            self._folder.wait_here(own)
+            told = self._meeting.admission(own)
             if told is None:
-                print("trigram: the job has finished, and needs nobody any more", file=sys.stderr, flush=True)
-                sys.exit(0)
+                needed_no_more()
             self._told = {"epoch": told["epoch"]}
             if self._opened(told):
                 return
+            if not self._rules.planned:
+                return self._meet()  # as a member of an epoch that never began
 
     def _wish(self) -> int:
         """The number that this process was started with, by which first members are ordered."""
@@ -224,7 +246,8 @@ class Members:
         self.number = told["members"][rank]["number"]
         try:
             handed = self._holdings.take_over(told, rank)
-            connect(self._folder.store(told["epoch"]), rank, ranks, self._answers.address.host, self._rules.patience)
+            self._meeting.gather(told)
+            connect(self._folder.store(told["epoch"]), rank, ranks, self._answers.address.host, min(CONNECTING, self._rules.patience))
             self.job = self._make_job(handed)
         except (RuntimeError, OSError, EOFError):
             disconnect()
@@ -245,6 +268,7 @@ class Members:
         if self.job.replicas_are_equal and any(vote != votes[0] for vote in votes):
             raise RuntimeError(f"members of epoch {self._told['epoch']} begin with other weights than each other")
         self._settle()
+        self._spacing.epoch_begins(self.done)
         if self.rank == 0:
             self._folder.open(self._told["epoch"])
         self._in_training = True

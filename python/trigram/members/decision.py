@@ -23,6 +23,17 @@ def source(told: Optional[Told], border: Moment) -> Optional[Told]:
     return None if told is None or digests is None else {"address": told["address"], "digests": digests}
 
 
+def those_who_reach_each_other(came: Mapping[str, Told], old: Sequence[Told]) -> dict[str, Told]:
+    """Of those who came: whoever misses most of the others is left out until nobody misses anybody, of equals the last in the order of ranks."""
+    names = [one["name"] for one in old if one["name"] in came]
+    missing = {(one, other) for one in names for other in came[one].get("misses", ()) if other in names}
+    while missing:
+        worst = max(reversed(names), key=lambda name: len({one for pair in missing if name in pair for one in pair}))
+        names.remove(worst)
+        missing = {pair for pair in missing if worst not in pair}
+    return {name: came[name] for name in names}
+
+
 def decision(epoch: int, came: Mapping[str, Told], newcomers: Sequence[Told], decided: Callable[[int], Told]) -> Told:
     """Of those of the epoch before who came, and those who wait. Ranks keep their order, and newcomers come behind them."""
     border = border_of(came)

@@ -1,6 +1,7 @@
 """The folder in which members meet, on a disk that all of them see. Who the members of an epoch are is decided once, by the file that
 is there first, so that two parts of a job never both go on; and it survives the loss of any member."""
 
+import errno
 import json
 import os
 import pathlib
@@ -9,7 +10,10 @@ import tempfile
 import time
 from typing import Any, Optional
 
+from .waiting import Waiting
+
 SECRET_BYTES = 32
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Folder:
@@ -42,6 +46,9 @@ class Folder:
         with os.scandir(self.path / "waiting") as found:
             return any(not one.name.startswith(".") for one in found)
 
+    def waits(self, name: str) -> bool:
+        return (self.path / "waiting" / name).exists()
+
     def wait_no_more(self, name: str) -> None:
         (self.path / "waiting" / name).unlink(missing_ok=True)
 
@@ -70,6 +77,18 @@ class Folder:
         if told is None:
             raise LookupError(f"epoch {number} of '{self.path}' has not been decided")
         return told
+
+    def is_decided(self, epoch: int) -> bool:
+        """At the cost of a look at the folder."""
+        return (self.path / f"epoch-{epoch}").exists()
+
+    def be_there(self, epoch: int, name: str) -> None:
+        """A member of that epoch has what it goes on from."""
+        (self.path / f"there-{epoch}").mkdir(exist_ok=True)
+        self._put(f"there-{epoch}/{name}", {})
+
+    def is_there(self, epoch: int, name: str) -> bool:
+        return (self.path / f"there-{epoch}" / name).exists()
 
     def last(self) -> int:
         """The number of the epoch that was decided last; -1: none."""
@@ -116,7 +135,25 @@ class Folder:
             os.unlink(draft)
 
     def _draft(self, name: str, text: str) -> str:
-        descriptor, draft = tempfile.mkstemp(prefix=".", dir=(self.path / name).parent)
+        """Waits where the disk is full."""
+        waiting = Waiting("a member")
+        while True:
+            try:
+                return written((self.path / name).parent, text)
+            except OSError as error:
+                if error.errno not in NO_ROOM:
+                    raise
+            waiting.tell(f"room on the disk of '{self.path}'")
+            waiting.pause()
+
+
+def written(folder: pathlib.Path, text: str) -> str:
+    """A new file with that text, or none."""
+    descriptor, draft = tempfile.mkstemp(prefix=".", dir=folder)
+    try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         return draft
+    except OSError:
+        os.unlink(draft)
+        raise

@@ -7,7 +7,7 @@ from typing import Any, Optional
 from .borders import Border, Moment, ScriptState, mean_of, unpacked
 from .decision import NEWCOMER, Told
 from .kept import Kept, State, hand_over
-from .lines import Address, ask
+from .lines import Address, fetch
 
 STATE, SCRIPT = 0, 1
 """Of a border, as its digests have them."""
@@ -20,9 +20,9 @@ def digest_of(content: bytes) -> str:
 class Holdings:
     """Of one member: the last border that all had reached, and a later one of its own."""
 
-    def __init__(self, script: ScriptState, secret: bytes, of_checkpoint: Callable[[Moment, int, str], bytes]) -> None:
-        """`of_checkpoint`: a part of one, by its digest."""
-        self.script, self._secret, self._of_checkpoint = script, secret, of_checkpoint
+    def __init__(self, script: ScriptState, secret: bytes, silence: float, of_checkpoint: Callable[[Moment, int, str], bytes]) -> None:
+        """`silence`: seconds after which whoever gives nothing is lost. `of_checkpoint`: a part of one, by its digest."""
+        self.script, self._secret, self._silence, self._of_checkpoint = script, secret, silence, of_checkpoint
         self._held: dict[Moment, Border] = {}
         self.settled: Optional[Moment] = None
         """The last of which it is known that all hold it."""
@@ -87,7 +87,8 @@ class Holdings:
 
     def _fetched(self, source: Told, moment: Moment, part: int) -> bytes:
         address, digest = source["address"], source["digests"][part]
-        content: Any = ask(Address(*address), self._secret, "part", list(moment), part) if address else self._of_checkpoint(moment, part, digest)
+        content: Any = (fetch(Address(*address), self._secret, self._silence, "part", list(moment), part) if address
+                        else self._of_checkpoint(moment, part, digest))
         if not isinstance(content, bytes) or digest_of(content) != digest:
             giver = address[0] if address else "a checkpoint"
             raise RuntimeError(f"what {giver} gave of step {moment.steps} is not what was told of it, by its digest")

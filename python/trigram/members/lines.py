@@ -2,15 +2,18 @@
 
 import platform
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Listener, answer_challenge, deliver_challenge
+from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 from typing import Any, NamedTuple, Optional
 
 SOON = 0.25
 """Seconds between two questions whether somebody lives."""
+NO_ANSWER = 3.0
+"""Seconds after which a question is asked anew, over another connection."""
 
 
 class Address(NamedTuple):
@@ -55,41 +58,71 @@ class Answers:
                 return  # whoever asked has what it wanted, has died, or is a stranger
 
 
-def ask(address: Address, secret: bytes, *question: Any) -> Any:
-    """Raises OSError or EOFError where nobody answers there any more."""
-    with Client((address.host, address.port), authkey=secret) as line:
-        line.send(question)
-        return line.recv()
+def connected(address: Address, secret: bytes, seconds: float) -> "Connection[Any, Any]":
+    """Its messages raise OSError where nothing is heard of the other end for so long."""
+    with socket.create_connection(address, seconds) as made:
+        made.setblocking(True)
+        limit = struct.pack("ll", int(seconds), int(seconds % 1 * 1e6))
+        for what in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            made.setsockopt(socket.SOL_SOCKET, what, limit)
+        line: "Connection[Any, Any]" = Connection(made.detach())
+    try:
+        answer_challenge(line, secret)
+        deliver_challenge(line, secret)
+        return line
+    except BaseException:
+        line.close()
+        raise
+
+
+def fetch(address: Address, secret: bytes, silence: float, *question: Any) -> Any:
+    """The answer to a question that takes its time, as long as whoever is there lives. Raises OSError or EOFError where nobody does any more."""
+    sign = Sign(None, address, secret)
+    try:
+        with connected(address, secret, silence) as line:
+            line.send(question)
+            while not line.poll(SOON):
+                if why := sign.trouble(silence):
+                    raise OSError(f"{address.host} gives nothing: {why}")
+            return line.recv()
+    finally:
+        sign.stop()
 
 
 class Sign:
     """Whether a member lives, asked again and again on a thread: one that has died is known to be gone as soon as its machine says so,
     and one that stands still, or whose machine is gone, by its silence."""
 
-    def __init__(self, name: str, address: Address, secret: bytes) -> None:
+    def __init__(self, name: Optional[str], address: Address, secret: bytes) -> None:
+        """`name`: None where whoever is there will do."""
         self._name, self._address, self._secret = name, address, secret
         self._heard: float = time.monotonic()
-        self._gone = self._over = False
+        self.gone = self._over = False
         self.has_answered = False
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
-        while not self._over:
+        while not self._over and not self.gone:
             try:
-                if ask(self._address, self._secret, "name") != self._name:
-                    self._gone = True  # another process has its port
-                self._heard, self.has_answered = time.monotonic(), True
+                self._ask_again_and_again()
             except (ConnectionRefusedError, ConnectionResetError, BrokenPipeError, EOFError, AuthenticationError):
-                self._gone = True  # or a stranger has its port
+                self.gone = True  # or a stranger has its port
             except Exception:  # the network's, which may come back
-                pass
-            if self._gone:
-                return
-            time.sleep(SOON)
+                time.sleep(SOON)
+
+    def _ask_again_and_again(self) -> None:
+        with connected(self._address, self._secret, NO_ANSWER) as line:
+            while not self._over:
+                line.send(("name",))
+                if line.recv() != self._name and self._name is not None:
+                    self.gone = True  # another process has its port
+                    return
+                self._heard, self.has_answered = time.monotonic(), True
+                time.sleep(SOON)
 
     def trouble(self, silence: float) -> Optional[str]:
         """Why it is lost; None where it lives. `silence`: seconds after which it is."""
-        if self._gone:
+        if self.gone:
             return "its process is gone"
         quiet = time.monotonic() - self._heard
         return f"it has been silent for {quiet:.1f} s" if quiet > silence else None

@@ -1,19 +1,15 @@
 """How members of one epoch become those of the next: they come, or are found to be gone, and whoever sees first that all is clear decides."""
 
-import sys
-import time
 from typing import NamedTuple, Optional
 
 from .checkpoints import Checkpoints
-from .decision import Told, decision, rank_of, resumption
+from .decision import Told, decision, rank_of, resumption, those_who_reach_each_other
 from .folder import Folder
 from .lines import Address, Sign
+from .waiting import Waiting
 
-LOOK = 0.01
-"""Seconds between two looks at the folder."""
 NO_WISH = 1 << 30
 """The number of a process that was started without one."""
-TELL_AFTER, TELL_AGAIN = 1.0, 10.0
 GATHERING = 30.0
 """Seconds in which a job that has lost all its members waits for as many as it began with."""
 
@@ -32,7 +28,7 @@ class Rules(NamedTuple):
     planned: bool = False
     """Whether members come and go by a plan, and no others."""
     border_every: int = 1
-    """Steps from one border to the next, which are done by all or by none."""
+    """Steps from one border to the next, which are done by all or by none; 0: as few as cost little time."""
     checkpoint_every: int = 0
     """Steps from one checkpoint to the next; 0: only where all members leave."""
 
@@ -43,22 +39,6 @@ class Rules(NamedTuple):
 
 def more_members(needed: int, here: int) -> str:
     return f"{needed - here} more members, since {needed} are needed and {here} are here"
-
-
-class Waiting:
-    """One line says for whom and since when, once that takes long."""
-
-    def __init__(self, who: str) -> None:
-        self._who, self._since, self._next = who, time.monotonic(), TELL_AFTER
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._since
-
-    def tell(self, what: str) -> None:
-        if self.seconds >= self._next:
-            self._next = self.seconds + TELL_AGAIN
-            print(f"trigram: {self._who} has waited {self.seconds:.0f} s for {what}", file=sys.stderr, flush=True)
 
 
 class Meeting:
@@ -72,20 +52,44 @@ class Meeting:
     def next(self, epoch: int, own: Told, admits: Optional[int]) -> Optional[Told]:
         """What is decided for an epoch, of one that was a member of that before. `admits`: how many newcomers are taken in, and waited
         for; None: all who wait by then. None where the job has finished meanwhile."""
-        self._folder.come(epoch, own)
         waiting = Waiting(f"member {own['number']}")
+        has_come = False
         try:
             while (told := self._folder.decided(epoch)) is None:
                 if self._folder.finished():
                     return None
-                if what := self._conclude(epoch, admits, waiting):
+                if what := "" if has_come else self._come(epoch, own):
                     waiting.tell(what)
-                    time.sleep(LOOK)
+                elif what := self._conclude(epoch, admits, waiting):
+                    has_come = True
+                    waiting.tell(what)
+                if what:
+                    waiting.pause()
             return told
         finally:
             self._forget_signs()
 
-    def admission(self) -> Optional[Told]:
+    def gather(self, told: Told) -> None:
+        """All members of an epoch have what they go on from. Raises RuntimeError where one is lost before."""
+        epoch, waiting = told["epoch"], Waiting(f"a member of epoch {told['epoch']}")
+        self._folder.be_there(epoch, self._name)
+        try:
+            while missing := [one for one in told["members"] if not self._folder.is_there(epoch, one["name"])]:
+                for one in missing:
+                    if why := self._trouble(one, self._rules.silence):
+                        raise RuntimeError(f"member {one['number']} is lost before epoch {epoch} begins: {why}")
+                if self._folder.is_decided(epoch + 1) or waiting.seconds > self._rules.patience:
+                    raise RuntimeError(f"others go on without epoch {epoch}, or do not come")
+                waiting.tell(f"member {missing[0]['number']} on {missing[0]['address'][0]}, which fetches what it goes on from")
+                waiting.pause()
+        finally:
+            self._forget_signs()
+
+    def somebody_comes(self) -> bool:
+        """Newcomers wait, and answer. At the cost of a look at the folder where nobody does."""
+        return self._folder.anybody_waits() and bool(self._newcomers())
+
+    def admission(self, own: Told) -> Optional[Told]:
         """The first decision that makes a member of this process; None where the job has finished."""
         seen, waiting = self._folder.last(), Waiting("a newcomer")
         try:
@@ -93,25 +97,45 @@ class Meeting:
                 while (told := self._folder.decided(seen + 1)) is not None:
                     seen += 1
                     if rank_of(told, self._name) is not None:
+                        self._folder.wait_no_more(self._name)
                         return told
+                if not self._folder.waits(self._name):  # whoever did not hear of it for a while has struck it out
+                    self._folder.wait_here(own)
                 waiting.tell(self._begin(seen, waiting) or "the next border of steps")
-                time.sleep(LOOK)
+                waiting.pause()
             return None
         finally:
             self._forget_signs()
 
+    def _come(self, epoch: int, own: Told) -> str:
+        """Once it is known whom of the others this process reaches. Says what is missing for that."""
+        others = [one for one in self._folder.epoch(epoch - 1)["members"] if one["name"] != self._name]
+        troubles = [self._trouble(one, self._rules.silence) for one in others]
+        for one, trouble in zip(others, troubles):
+            if trouble is None and not self._signs[one["name"]].has_answered:
+                return f"a sign of life of member {one['number']} on {one['address'][0]}"
+        self._folder.come(epoch, own | {"misses": [one["name"] for one, trouble in zip(others, troubles) if trouble is not None]})
+        return ""
+
     def _conclude(self, epoch: int, admits: Optional[int], waiting: Waiting) -> str:
         """Decides, or says what is missing for that."""
-        came = self._folder.those_who_came(epoch)
-        for one in self._folder.epoch(epoch - 1)["members"]:
-            if one["name"] not in came and self._trouble(one, self._rules.silence) is None and waiting.seconds < self._rules.patience:
+        came, old = self._folder.those_who_came(epoch), self._folder.epoch(epoch - 1)["members"]
+        away = [one for one in old if one["name"] not in came]
+        for one in away:
+            if self._trouble(one, self._rules.silence) is None and waiting.seconds < self._rules.patience:
                 return f"member {one['number']} on {one['address'][0]}, which lives and has not come"
+        group = those_who_reach_each_other(came, old)
+        if self._name not in group and waiting.seconds < self._rules.patience:
+            return "those who reach each other"
+        silent = sum(not self._signs[one["name"]].gone for one in away)
+        if silent >= len(group) and waiting.seconds < 2 * self._rules.silence:
+            return f"{silent} silent members, who may reach each other"
         newcomers = self._newcomers()
         if newcomers is None:
             return "a sign of life of a newcomer"
         if admits is not None and len(newcomers) < admits:
             return f"{admits - len(newcomers)} newcomers that are to join here"
-        return self._decide(decision(epoch, came, newcomers[:admits], self._folder.epoch))
+        return self._decide(decision(epoch, group, newcomers[:admits], self._folder.epoch))
 
     def _begin(self, last: int, waiting: Waiting) -> str:
         """Where no member is left, newcomers go on from a checkpoint, or begin anew."""

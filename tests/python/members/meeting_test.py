@@ -14,6 +14,7 @@ from trigram.members.begin import checked
 from trigram.members.borders import mean_of
 from trigram.members.folder import Folder
 from trigram.members.meeting import Rules
+from trigram.members.spacing import MOST, Spacing
 
 
 def member(name, number):
@@ -96,6 +97,41 @@ class Samples(unittest.TestCase):
         batches = [sharing.batch_of(step, 10, 4, seed=0).tolist() for step in range(5)]
         self.assertEqual([len(one) for one in batches], [4] * 5)
         self.assertEqual(sorted(sum(batches, [])), sorted([*range(10)] * 2))
+
+
+class Borders(unittest.TestCase):
+    """Of two members, one of which is slower."""
+
+    def spacing(self, border_s, **rules):
+        """At step 1, where a border and a step took so long."""
+        one = Spacing(Rules(**rules))
+        one.epoch_begins(0)
+        one.border_ends(1, [[border_s, 0.1], [border_s, 0.3]])
+        return one
+
+    def next(self, one):
+        return next(step for step in range(2, 5000) if one.is_border(step))
+
+    def test_they_are_as_far_apart_as_they_cost(self):
+        self.assertEqual(self.next(self.spacing(0.1, border_every=0)), 1 + 25)
+        self.assertEqual(self.next(self.spacing(0.0, border_every=0)), 2)
+        self.assertEqual(self.next(self.spacing(1000.0, border_every=0)), 1 + MOST)
+
+    def test_an_epoch_begins_with_short_ones(self):
+        one = self.spacing(0.1, border_every=0)
+        one.epoch_begins(9)
+        self.assertTrue(one.is_border(10))
+
+    def test_they_are_where_they_are_asked_for_and_where_checkpoints_are(self):
+        self.assertEqual(self.next(self.spacing(0.1, border_every=3)), 3)
+        self.assertEqual(self.next(self.spacing(0.1, border_every=0, checkpoint_every=4)), 4)
+
+    def test_what_is_told_of_a_border_is_the_time_of_the_last_one_and_of_a_step(self):
+        one = Spacing(Rules(border_every=0))
+        one.epoch_begins(4)
+        border_s, step_s = one.border_begins(6)
+        self.assertEqual(border_s, 0.0)
+        self.assertGreater(step_s, 0.0)
 
 
 class Means(unittest.TestCase):

@@ -1,0 +1,171 @@
+"""What members do where the network or the disk fails them, one part at a time. Ends with 77 without torch."""
+
+import contextlib
+import errno
+import importlib.util
+import io
+import socket
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from unittest import mock
+
+if importlib.util.find_spec("torch") is None:
+    sys.exit(77)
+
+from trigram.members import folder as folders
+from trigram.members.checkpoints import Checkpoints
+from trigram.members.decision import those_who_reach_each_other
+from trigram.members.folder import Folder
+from trigram.members.lines import Address, Answers, Sign, fetch
+from trigram.members.meeting import Meeting, Rules
+
+SECRET, SILENCE = b"of these tests", 0.5
+
+
+def group(ranks, **misses):
+    """Of members named by letters, in the order of ranks; whom each misses."""
+    came = {name: {"misses": list(misses.get(name, ""))} for name in ranks}
+    return "".join(those_who_reach_each_other(came, [{"name": name} for name in ranks]))
+
+
+class Reach(unittest.TestCase):
+    def test_nobody_is_missed(self):
+        self.assertEqual(group("abc"), "abc")
+
+    def test_who_is_cut_off_is_left_out_whoever_says_so(self):
+        self.assertEqual(group("abcd", a="bcd"), "bcd")
+        self.assertEqual(group("abcd", b="a", c="a", d="a"), "bcd")
+
+    def test_of_two_parts_the_greater_goes_on(self):
+        self.assertEqual(group("abcde", a="cde", b="cde", c="ab", d="ab", e="ab"), "cde")
+
+    def test_of_equal_parts_that_of_the_first(self):
+        self.assertEqual(group("abcd", a="cd", b="cd", c="ab", d="ab"), "ab")
+
+    def test_who_is_gone_counts_for_nothing(self):
+        self.assertEqual(group("abc", a="z", b="z", c="z"), "abc")
+
+
+class Disk(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Folder(scratch.name)
+
+    def test_a_full_disk_is_waited_for(self):
+        written, fails = folders.written, iter([errno.ENOSPC, errno.EDQUOT])
+
+        def once_there_is_room(*words):
+            for number in fails:
+                raise OSError(number, "full")
+            return written(*words)
+        with mock.patch.object(folders, "written", once_there_is_room):
+            self.folder.decide(0, {"epoch": 0})
+        self.assertEqual(self.folder.decided(0), {"epoch": 0})
+
+    def test_another_error_of_the_disk_is_told(self):
+        with mock.patch.object(folders, "written", side_effect=OSError(errno.EROFS, "read-only")), self.assertRaises(OSError):
+            self.folder.decide(0, {"epoch": 0})
+
+    def test_what_does_not_fit_leaves_no_file(self):
+        with mock.patch("os.fdopen", side_effect=OSError(errno.ENOSPC, "full")), self.assertRaises(OSError):
+            folders.written(self.folder.path, "text")
+        self.assertEqual([one.name for one in self.folder.path.iterdir() if one.name.startswith(".")], [])
+
+
+class Lines(unittest.TestCase):
+    """Of a giver that takes calls, and says nothing."""
+
+    def setUp(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        self.silent = Address("127.0.0.1", listener.getsockname()[1])
+
+    def test_a_fetch_ends_where_the_giver_says_nothing(self):
+        begun = time.monotonic()
+        with self.assertRaises(OSError):
+            fetch(self.silent, SECRET, SILENCE, "part")
+        self.assertLess(time.monotonic() - begun, 10)
+
+    def test_a_fetch_ends_where_the_giver_falls_silent_with_the_question(self):
+        answers = Answers("127.0.0.1", SECRET, lambda *_: time.sleep(60))
+        with self.assertRaisesRegex(OSError, "gives nothing"):
+            fetch(answers.address, SECRET, SILENCE, "part")
+
+    def test_a_fetch_may_take_longer_than_silence(self):
+        answers = Answers("127.0.0.1", SECRET, lambda word: "me" if word == "name" else time.sleep(4 * SILENCE))
+        self.assertIsNone(fetch(answers.address, SECRET, SILENCE, "part"))
+
+    def test_who_is_silent_is_not_known_to_be_gone(self):
+        sign = Sign("silent", self.silent, SECRET)
+        self.addCleanup(sign.stop)
+        time.sleep(2 * SILENCE)
+        self.assertFalse(sign.gone or sign.has_answered)
+        self.assertIn("silent for", sign.trouble(SILENCE))
+
+
+class Process:
+    """One that meets others, without training."""
+
+    def __init__(self, folder, name, **rules):
+        self.name, self.folder = name, Folder(folder)
+        self.answers = Answers("127.0.0.1", self.folder.secret, lambda _: name)
+        self.meeting = Meeting(self.folder, name, Rules(heartbeat=SILENCE / 2, patience=20, **rules), Checkpoints(self.folder))
+        self.told = {"name": name, "address": list(self.answers.address), "wish": 0, "number": 0}
+
+
+class Meetings(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.place = scratch.name
+        silence = contextlib.redirect_stderr(io.StringIO())
+        silence.__enter__()
+        self.addCleanup(silence.__exit__, None, None, None)
+
+    def test_a_newcomer_that_was_struck_out_asks_again(self):
+        one = Process(self.place, "a", begin_with=2)
+        thread = threading.Thread(target=one.meeting.admission, args=(one.told,), daemon=True)
+        thread.start()
+        deadline = time.monotonic() + 20
+        for _ in range(2):
+            while not one.folder.waits("a") and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertTrue(one.folder.waits("a"))
+            one.folder.wait_no_more("a")
+        one.folder.finish(0)
+        thread.join(20)
+        self.assertFalse(thread.is_alive())
+
+    def test_who_dies_before_an_epoch_begins_is_not_waited_for(self):
+        one = Process(self.place, "a")
+        with socket.create_server(("127.0.0.1", 0)) as gone:
+            address = list(gone.getsockname())
+        with self.assertRaisesRegex(RuntimeError, "member 1 is lost before epoch 3 begins: its process is gone"):
+            one.meeting.gather({"epoch": 3, "members": [one.told, {"name": "b", "number": 1, "address": address}]})
+
+    def test_an_epoch_without_which_others_go_on_is_not_waited_for(self):
+        one, other = Process(self.place, "a"), Process(self.place, "b")
+        one.folder.decide(4, {})
+        with self.assertRaisesRegex(RuntimeError, "others go on without epoch 3"):
+            one.meeting.gather({"epoch": 3, "members": [one.told, other.told]})
+
+    def test_the_smaller_part_waits_for_the_greater(self):
+        """Which says for itself that it lives, and decides."""
+        one = Process(self.place, "a")
+        silent = [socket.create_server(("127.0.0.1", 0)) for _ in "bc"]
+        for each in silent:
+            self.addCleanup(each.close)
+        others = [{"name": name, "number": 1 + index, "address": list(each.getsockname())} for index, (name, each) in enumerate(zip("bc", silent))]
+        one.folder.decide(0, {"epoch": 0, "begin": None, "members": [one.told, *others], "next": 3})
+        held = {"leaving": False, "settled": [0, 3], "moments": [{"moment": [0, 3], "digests": ["", ""]}]}
+        decided = {"epoch": 1, "members": others}
+        threading.Timer(1.7 * SILENCE, one.folder.decide, (1, decided)).start()
+        self.assertEqual(one.meeting.next(1, one.told | held, None), decided)
+
+
+if __name__ == "__main__":
+    unittest.main()
