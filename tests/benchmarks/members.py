@@ -1,5 +1,5 @@
 """What members that come and go cost: the time of a step beside that of a job whose ranks stay, with as many processes, and how long the others
-take to their next step when one is killed, and when one joins. members.py [MEMBERS [PARAMETERS]], on a quiet machine."""
+take to their next step when one is killed, and when one joins. members.py [MEMBERS [PARAMETERS [BORDER_EVERY]]], on a quiet machine."""
 
 import os
 import pathlib
@@ -37,7 +37,7 @@ if sys.argv[2] == "stay":
         told()
     job.finish()
 else:
-    members = trigram.with_members(model, [optimizer], "all_reduce")
+    members = trigram.with_members(model, [optimizer], "all_reduce", border_every=int(os.environ["BORDER_EVERY"]))
     for step in members.steps(int(sys.argv[3])):
         with step:
             print("of", step.ranks, time.time(), flush=True)
@@ -93,9 +93,10 @@ def change_seconds(members, parameters):
 
 
 def main():
-    members, parameters = (int(float(word)) for word in (sys.argv[1:] + ["4", "1e5"][len(sys.argv) - 1:]))
+    members, parameters, border_every = (int(float(word)) for word in (sys.argv[1:] + ["4", "1e5", "1"][len(sys.argv) - 1:]))
+    os.environ["BORDER_EVERY"] = str(border_every)
     stay, change = step_seconds("stay", members, parameters), step_seconds("members", members, parameters)
-    print(f"{members} members, {parameters} parameters: a step takes {1e3 * stay:.2f} ms, and {1e3 * change:.2f} ms where members may change")
+    print(f"{members} members, {parameters} parameters, border_every={border_every}: a step takes {1e3 * stay:.2f} ms, and {1e3 * change:.2f} ms where members may change")
     killed, joined = change_seconds(members, parameters)
     print(f"the step after a kill has ended {killed:.2f} s after it; the longest step when one joins takes {joined:.2f} s")
 

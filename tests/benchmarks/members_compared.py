@@ -1,6 +1,6 @@
 """How long four processes take to their next step when one is killed, and what a step takes before: members of Trigram beside torchelastic, which starts
 all again from a checkpoint, and torchft, where its package is there, with its defaults and with short heartbeats. The same model, 20 ms of sleep a step,
-CPUs and gloo. members_compared.py [PARAMETERS], with a Python that has PyTorch 2, on a quiet machine."""
+CPUs and gloo. members_compared.py [PARAMETERS [KILLS [SYSTEMS…]]], with a Python that has PyTorch 2, on a quiet machine."""
 
 import importlib.util
 import os
@@ -148,16 +148,17 @@ def torchft(heartbeat_ms, parameters, folder):
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # whoever was started ends too
-    parameters = float(sys.argv[1]) if len(sys.argv) > 1 else 1e5
+    parameters, times, *wanted = (*sys.argv[1:], *["1e5", "3"][len(sys.argv) - 1:])
+    parameters, times = float(parameters), int(times)
     systems = {"trigram": trigram, "torchelastic": torchelastic}
     if importlib.util.find_spec("torchft"):
         systems |= {"torchft, its defaults": lambda *words: torchft(5000, *words), "torchft, heartbeats missed after 0.5 s": lambda *words: torchft(500, *words)}
     else:
         print("torchft is not installed, and left out")
-    print(f"{PROCESSES} processes, {parameters:g} parameters, three kills each, seconds until the next step has ended:")
+    print(f"{PROCESSES} processes, {parameters:g} parameters, {times} kills each, seconds until the next step has ended:")
     for name, start in systems.items():
         kills = []
-        for _ in range(3):
+        for _ in range(times if not wanted or any(word in name for word in wanted) else 0):
             with tempfile.TemporaryDirectory() as folder:
                 job = start(parameters, folder)
                 try:
@@ -166,7 +167,8 @@ def main():
                     kills.append((float("nan"), float("inf")))
                 finally:
                     job.end()
-        print(f"{name:40} {statistics.median(step for step, _ in kills):6.1f} ms a step; {', '.join(f'{seconds:.2f}' for _, seconds in kills)} s", flush=True)
+        if kills:
+            print(f"{name:40} {statistics.median(step for step, _ in kills):6.1f} ms a step; {', '.join(f'{seconds:.2f}' for _, seconds in kills)} s", flush=True)
 
 
 if __name__ == "__main__":

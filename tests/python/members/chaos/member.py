@@ -1,0 +1,57 @@
+"""What a member of a disturbed job does."""
+
+import hashlib
+import os
+import sys
+import time
+
+import torch
+
+import trigram
+from member_script import BATCH, SAMPLES, data, loss, make
+from trigram.optim import SGD
+
+STEPS = 14
+PACE = 0.02
+"""Seconds that a step takes at least."""
+BUCKETS = "256B"
+HEARTBEAT = 1.0
+
+
+def digest(model):
+    whole = hashlib.blake2b(digest_size=8)
+    for one in model.parameters():
+        whole.update(one.detach().numpy().tobytes())
+    return whole.hexdigest()
+
+
+def train(algorithm, number, begin_with, least, checkpoint_every, meeting, host, say):
+    """Says of each step who took which samples, with the digest of weights with which it began, and of the end the weights."""
+    os.environ |= {"TRIGRAM_MEMBER": str(number), "TRIGRAM_HOST": host} | ({"GLOO_SOCKET_IFNAME": "eth0"} if host != "127.0.0.1" else {})
+    sys.stdout.reconfigure(line_buffering=True)
+    model = make()
+    optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
+    members = trigram.with_members(model, [optimizer], algorithm, rendezvous=f"file:{meeting}", begin_with=begin_with, min_members=least,
+                                   checkpoint_every=checkpoint_every, heartbeat=HEARTBEAT, timeout=60, bucket_size=BUCKETS)
+    for step in members.steps(STEPS):
+        with step:
+            say({"step": step.number, "epoch": members.epoch, "number": members.number, "rank": step.rank, "ranks": step.ranks,
+                 "samples": step.share(SAMPLES, BATCH).tolist(), "weights": digest(model)})
+            time.sleep(PACE)
+            optimizer.zero_grad()
+            loss(model, data(step.rank, step.number)).backward()
+            optimizer.step()
+    told = {"epoch": members.epoch, "number": members.number, "rank": members.rank, "equal": members.job.replicas_are_equal}
+    members.finish()
+    say({"end": told | {"weights": [float(one) for part in model.parameters() for one in part.detach().reshape(-1)]}})
+
+
+def load():
+    """All that members need, before they are forked."""
+    import torch.distributed  # noqa: F401
+
+    import trigram.members.begin
+    import trigram.simulation  # noqa: F401
+    from trigram import library
+    torch.set_num_threads(1)
+    library.library()

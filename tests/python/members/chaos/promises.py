@@ -1,0 +1,78 @@
+"""What is promised of a job whatever happens to it, held to what its members said and its folder has."""
+
+import signal
+
+from history import borders, chain, mean, was_resumed
+from member_script import BATCH, SAMPLES
+from trigram.members.sharing import batch_of
+
+
+class Promises:
+    """Of a job that has ended. Each method gives what is broken, in words."""
+
+    def __init__(self, job):
+        self._job = job
+        said = [(child, told) for child in job.children.values() for told in child.told]
+        self._steps = [(child, told) for child, told in said if "step" in told]
+        self.ends = sorted((told["end"] for _, told in said if "end" in told), key=lambda one: one["rank"])
+        self.links = []
+        if self.ends:
+            last = max(one["epoch"] for one in self.ends)
+            self.links = chain(job.folder / "meeting", last)
+            self.ends = [one for one in self.ends if one["epoch"] == last]
+
+    def broken(self):
+        yield from self._job.hangs
+        yield from self._wrong_ends()
+        if not self.ends:
+            yield "nobody has finished"
+            return
+        yield from self._wrong_weights()
+        yield from self._wrong_samples()
+        yield from self._split()
+
+    def _wrong_ends(self):
+        for number, child in self._job.children.items():
+            if child.code != (-signal.SIGKILL if number in self._job.killed else 0) and not self._job.hangs:
+                yield f"process {number} ended with {child.code}: {' | '.join(child.said[-12:])}"
+        if self._job.left and not self._job.hangs:
+            yield f"{self._job.left} processes were left over"
+
+    def _wrong_weights(self):
+        if not self.ends[0]["equal"]:
+            return
+        known = {}
+        for _, told in self._steps:
+            if known.setdefault((told["epoch"], told["step"]), told["weights"]) != told["weights"]:
+                yield f"members begin step {told['step']} of epoch {told['epoch']} with other weights than each other"
+        if any(one["weights"] != self.ends[0]["weights"] for one in self.ends):
+            yield "those who have finished have other weights than each other"
+
+    def _wrong_samples(self):
+        """Of each step, in the epoch in which it was done at last, each sample of its batch is taken by one member."""
+        for epoch, begin, end in borders(self.links):
+            for step in range(begin, end):
+                told = [one for _, one in self._steps if (one["epoch"], one["step"]) == (epoch, step)]
+                taken = sorted(sample for one in told for sample in one["samples"])
+                if taken != sorted(batch_of(step, SAMPLES, BATCH, 0).tolist()):
+                    yield f"step {step} of epoch {epoch} took other samples than its own: {[(one['rank'], one['ranks'], len(one['samples'])) for one in told]}"
+
+    def _split(self):
+        """Nobody goes on behind a border at which others went on without it, but for the one step of whoever died before it told of its end."""
+        ends = {epoch: end for epoch, _, end in borders(self.links)}
+        after = dict(zip([one["epoch"] for one in self.links], self.links[1:]))
+        for child, told in self._steps:
+            is_dead = child.number in self._job.killed
+            if told["epoch"] < self.links[0]["epoch"] or was_resumed(after.get(told["epoch"], {"sources": []})):
+                if child.code == 0 and not is_dead and not self._was_asked(child):
+                    yield f"process {child.number} trained in epoch {told['epoch']} and lived, and the job began again without it"
+            elif told["step"] > ends.get(told["epoch"], told["step"]) + (1 if is_dead else 0):
+                yield f"process {child.number} went on to step {told['step']} of epoch {told['epoch']}, which had ended at {ends[told['epoch']]}"
+
+    def _was_asked(self, child):
+        return any("leaves after" in line for line in child.said)
+
+    def mean(self):
+        """The weights of the mean model of those who have finished; None where not all of the last epoch have."""
+        is_whole = len(self.ends) == len(self.links[-1]["members"])
+        return mean([one["weights"] for one in self.ends]) if is_whole else self.ends[0]["weights"] if self.ends[0]["equal"] else None
