@@ -8,7 +8,8 @@ Place join(const Network& network, double seconds) {
           told.at("host"),
           told.at("listens"),
           told.at("facts").dump(),
-          told.at("cause_may_take")};
+          told.at("cause_may_take"),
+          told.at("meeting_may_take")};
 }
 
 }  // namespace trigram::torch

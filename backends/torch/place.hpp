@@ -13,6 +13,7 @@ struct Place : PlaceInJob {
   std::string listens;          ///< on rank 0, the address or name at which it listens for them
   std::string facts;            ///< for Outcome::facts
   double cause_may_take = 1.5;  ///< seconds in which a rank whose connections break waits to hear why
+  double meeting_may_take = 0;  ///< seconds that ranks wait for each other before the first exchange; 0: forever
 };
 
 /// Collective. Waits for others for `seconds`; 0: forever.

@@ -7,7 +7,7 @@ namespace trigram::torch {
 
 TorchTransport::TorchTransport(const Network& network, const Place& place, double timeout)
     : connections_(network, timeout),
-      rendezvous_(meet_beside(connections_, place, timeout)),
+      rendezvous_(meet_beside(connections_, place, place.meeting_may_take)),
       endings_(*rendezvous_),
       carrier_(connections_, *rendezvous_, failure(), endings_, place.cause_may_take),
       mail_(carrier_, connections_, place.ranks()) {}

@@ -24,6 +24,8 @@ SOON = datetime.timedelta(milliseconds=1)
 NOBODYS_TAG = 2**31 - 1
 cause_may_take = 1.5
 """Seconds that a rank whose connections break waits to hear why: longer than whoever fails takes to say so."""
+meeting_may_take: Optional[float] = None
+"""Seconds that processes wait for each other before the first exchange, where they are known to be there; None: as long as in one."""
 REFUSED = 2
 
 
@@ -63,6 +65,11 @@ def meeting(seconds: float) -> Iterator[None]:
                            "others reach, or GLOO_SOCKET_IFNAME name its network card") from error
 
 
+def to_meet(seconds: float) -> float:
+    """`seconds`: of an exchange."""
+    return seconds if meeting_may_take is None else meeting_may_take
+
+
 NAMES_COME_AGAIN = tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 15)
 """Torch names a group of some processes after how many there are: the next one after it has gone finds its old addresses in the store."""
 Members = Optional[tuple[int, ...]]
@@ -71,6 +78,7 @@ Members = Optional[tuple[int, ...]]
 
 def new_group(seconds: float, members: Members) -> Any:
     """Of gloo. Collective over the members; each later collective of it waits for others as long."""
+    seconds = to_meet(seconds)
     with meeting(seconds):
         if members is None:
             return dist.new_group(backend="gloo", timeout=limit(seconds))
@@ -137,6 +145,7 @@ def place_among(members: Members, seconds: float) -> dict[str, Any]:
     own = "127.0.0.1" if len(numbers) == 1 else named
     listens = own if len(numbers) == 1 else listening_place(own)
     return {"rank": rank, "nodes": [numbers[host] for host in hosts], "host": own, "listens": listens, "cause_may_take": cause_may_take,
+            "meeting_may_take": to_meet(seconds),
             "facts": {"library": f"torch.distributed {torch.__version__}, gloo", "nodes": len(numbers)}}
 
 

@@ -71,8 +71,9 @@ def try_one(seed, method, ranks):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "members.txt")
         path.write_text(schedule.text())
-        words = ["run", "--algorithm", method, "--workload", "mlp", "--ranks", str(ranks), "--steps", str(STEPS), "--cluster", f"two_by_four:nodes={ranks}",
-                 "--global-batch", str(4 * ranks), "--out", f"{folder}/out", *(["--membership", str(path)] if schedule.events else [])]
+        words = ["run", "--algorithm", method, "--workload", "mlp", "--ranks", str(ranks), "--steps", str(STEPS), "--cluster",
+                 f"two_by_four:nodes={ranks}", "--all-reduce", "recursive_doubling", "--global-batch", str(4 * ranks),
+                 "--out", f"{folder}/out", *(["--membership", str(path)] if schedule.events else [])]
         done = subprocess.run([os.environ["TRIGRAM_PROGRAM"], *words], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             return f"ended with {done.returncode}: {(done.stderr.strip() or 'nothing said').splitlines()[-1]}"
