@@ -115,9 +115,10 @@ class Connections:
 
     def end(self) -> None:
         """Ends all messages of all lanes, also at their other ends: where one takes too long, gloo gives up all of its group."""
-        for group in self.lanes if self._ranks > 1 else ():
+        others = [rank for rank in range(self._ranks) if rank != self._rank]
+        for group, peer in itertools.product(self.lanes, others):  # of a peer whose connection is gone nothing can take too long
             try:
-                group.recv([torch.empty(1)], (self._rank + 1) % self._ranks, NOBODYS_TAG).wait(SOON)
+                group.recv([torch.empty(1)], peer, NOBODYS_TAG).wait(SOON)
             except RuntimeError:
                 continue  # as it should
 

@@ -28,8 +28,8 @@ from .waiting import LOOK
 
 FAREWELL = 30.0
 """Seconds in which those who stay fetch what one who leaves has."""
-CONNECTING = 10.0
-"""Seconds in which processes connect that are all there."""
+CONNECTING = 3.0
+"""Seconds in which processes connect that are all there; twice as many with each time that they have not."""
 SAME_AGAIN = 3
 """Cuts of one step without anybody lost, after which its error is the script's."""
 MakeJob = Callable[..., Job]
@@ -92,7 +92,7 @@ class Members:
         self._plan = Plan(None, 1, 1, 1)
         self._spacing = Spacing(rules)
         self._leaving = self._in_training = False
-        self._cuts = 0
+        self._cuts = self._unopened = 0
         self._told: Told = {}
         self.done = 0
         """Steps that are."""
@@ -247,8 +247,11 @@ class Members:
         try:
             handed = self._holdings.take_over(told, rank)
             self._meeting.gather(told)
-            connect(self._folder.store(told["epoch"]), rank, ranks, self._answers.address.host, min(CONNECTING, self._rules.patience))
+            seconds = min(CONNECTING * 2**self._unopened, self._rules.patience)
+            self._unopened += 1
+            connect(self._folder.store(told["epoch"]), rank, ranks, self._answers.address.host, seconds)
             self.job = self._make_job(handed)
+            self._unopened = 0
         except (RuntimeError, OSError, EOFError):
             disconnect()
             return False

@@ -15,6 +15,7 @@ from unittest import mock
 if importlib.util.find_spec("torch") is None:
     sys.exit(77)
 
+from trigram import transport
 from trigram.members import folder as folders
 from trigram.members.checkpoints import Checkpoints
 from trigram.members.decision import those_who_reach_each_other
@@ -105,6 +106,30 @@ class Lines(unittest.TestCase):
         time.sleep(2 * SILENCE)
         self.assertFalse(sign.gone or sign.has_answered)
         self.assertIn("silent for", sign.trouble(SILENCE))
+
+
+class Group:
+    """Which gives up all messages once one takes too long, and none where a connection was gone before."""
+
+    def __init__(self, gone):
+        self._gone, self.is_given_up = gone, False
+
+    def recv(self, _, peer, __):
+        if peer in self._gone:
+            raise RuntimeError("the connection is closed")
+        return self
+
+    def wait(self, _):
+        self.is_given_up = True
+        raise RuntimeError("it takes too long")
+
+
+class Ends(unittest.TestCase):
+    def test_messages_of_who_is_cut_off_end_though_the_next_rank_is_gone(self):
+        connections = object.__new__(transport.Connections)
+        connections._rank, connections._ranks, connections.lanes = 1, 4, [Group({2, 3}), Group({2})]
+        connections.end()
+        self.assertEqual([one.is_given_up for one in connections.lanes], [True, True])
 
 
 class Process:
