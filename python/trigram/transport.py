@@ -194,6 +194,10 @@ class Transport:
         self._open[number] = Connections(asked["seconds"], self._members)
         return number
 
+    def give_up(self) -> None:
+        for one in list(self._open.values()):
+            one.end()
+
     def _of(self, asked: dict[str, Any]) -> Connections:
         return self._open[asked["connections"]]
 
@@ -258,6 +262,11 @@ def let_the_script_connect_too() -> None:
 @functools.cache
 def transport(members: Members) -> Transport:
     return Transport(members)
+
+
+def give_up(members: Members = None) -> None:
+    """All messages of these members that are under way, from any thread."""
+    transport(members).give_up()
 
 
 def offer(backend: str, members: Members = None) -> None:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, Optional
 
 import torch
 
+from .. import transport
 from ..job import Job
 from .borders import Moment, ScriptState, Stateful
 from .checkpoints import Checkpoints
@@ -21,6 +22,7 @@ from .folder import Folder
 from .holdings import Holdings
 from .lines import Answers, own_host
 from .meeting import NO_WISH, Meeting, Rules
+from .overseer import Overseer
 from .plan import Plan
 from .sharing import batch_of, share_of
 from .spacing import Spacing
@@ -89,6 +91,7 @@ class Members:
         self._holdings = Holdings(ScriptState(model, optimizers, also), self._folder.secret, rules.silence, self._checkpoints.part)
         self._answers = Answers(host, self._folder.secret, self._answer)
         self._meeting = Meeting(self._folder, self._name, rules, self._checkpoints)
+        self._overseer = Overseer(self._folder, transport.give_up)
         self._plan = Plan(None, 1, 1, 1)
         self._spacing = Spacing(rules)
         self._leaving = self._in_training = False
@@ -187,6 +190,7 @@ class Members:
     def _change(self, end_job: Callable[[], None]) -> None:
         """This epoch ends, and the next one begins."""
         self._in_training = False
+        self._overseer.oversee(None)
         try:
             end_job()
         except RuntimeError:
@@ -275,6 +279,7 @@ class Members:
         if self.rank == 0:
             self._folder.open(self._told["epoch"])
         self._in_training = True
+        self._overseer.oversee(self._told["epoch"])
         return True
 
     def _leave(self, told: Told) -> NoReturn:

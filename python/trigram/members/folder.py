@@ -82,6 +82,10 @@ class Folder:
         """At the cost of a look at the folder."""
         return (self.path / f"epoch-{epoch}").exists()
 
+    def is_over(self, epoch: int) -> bool:
+        """Somebody has come for the next one. At the cost of a look at the folder."""
+        return (self.path / f"come-{epoch + 1}").exists() or self.is_decided(epoch + 1)
+
     def be_there(self, epoch: int, name: str) -> None:
         """A member of that epoch has what it goes on from."""
         (self.path / f"there-{epoch}").mkdir(exist_ok=True)

@@ -22,6 +22,7 @@ from trigram.members.decision import those_who_reach_each_other
 from trigram.members.folder import Folder
 from trigram.members.lines import Address, Answers, Sign, fetch
 from trigram.members.meeting import Meeting, Rules
+from trigram.members.overseer import LATE, Overseer
 
 SECRET, SILENCE = b"of these tests", 0.5
 
@@ -130,6 +131,27 @@ class Ends(unittest.TestCase):
         connections._rank, connections._ranks, connections.lanes = 1, 4, [Group({2, 3}), Group({2})]
         connections.end()
         self.assertEqual([one.is_given_up for one in connections.lanes], [True, True])
+
+
+class Oversight(unittest.TestCase):
+    def test_who_waits_for_others_that_have_gone_on_gives_up(self):
+        with tempfile.TemporaryDirectory() as place:
+            folder, given_up = Folder(place), threading.Event()
+            one = Overseer(folder, given_up.set)
+            one.oversee(3)
+            folder.come(4, {"name": "other"})
+            self.assertFalse(given_up.wait(LATE / 2))
+            self.assertTrue(given_up.wait(3 * LATE))
+
+    def test_who_has_come_does_not(self):
+        with tempfile.TemporaryDirectory() as place:
+            folder, given_up = Folder(place), threading.Event()
+            one = Overseer(folder, given_up.set)
+            one.oversee(3)
+            folder.come(4, {"name": "other"})
+            time.sleep(LATE / 2)
+            one.oversee(None)
+            self.assertFalse(given_up.wait(1.5 * LATE))
 
 
 class Process:

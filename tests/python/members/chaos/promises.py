@@ -33,7 +33,7 @@ class Promises:
 
     def _wrong_ends(self):
         for number, child in self._job.children.items():
-            if child.code != (-signal.SIGKILL if number in self._job.killed else 0) and not self._job.hangs:
+            if child.code not in (0, *([-signal.SIGKILL] if number in self._job.killed else [])) and not self._job.hangs:
                 yield f"process {number} ended with {child.code}: {' | '.join(child.said[-12:])}"
         if self._job.left and not self._job.hangs:
             yield f"{self._job.left} processes were left over"
