@@ -58,14 +58,14 @@ class Answers:
                 return  # whoever asked has what it wanted, has died, or is a stranger
 
 
-def connected(address: Address, secret: bytes, seconds: float) -> "Connection[Any, Any]":
+def connected(address: Address, secret: bytes, seconds: float) -> Any:
     """Its messages raise OSError where nothing is heard of the other end for so long."""
     with socket.create_connection(address, seconds) as made:
         made.setblocking(True)
         limit = struct.pack("ll", int(seconds), int(seconds % 1 * 1e6))
         for what in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             made.setsockopt(socket.SOL_SOCKET, what, limit)
-        line: "Connection[Any, Any]" = Connection(made.detach())
+        line: Any = Connection(made.detach())
     try:
         answer_challenge(line, secret)
         deliver_challenge(line, secret)
