@@ -21,7 +21,7 @@ from .folder import Folder
 from .holdings import Holdings
 from .lines import Answers, own_host
 from .meeting import LOOK, NO_WISH, Meeting, Rules
-from .plan import Plan
+from .plan import Plan, PlanByClock, plan_of
 from .sharing import batch_of, share_of
 
 FAREWELL = 30.0
@@ -79,7 +79,7 @@ class Members:
         self._holdings = Holdings(ScriptState(model, optimizers, also), self._folder.secret, self._checkpoints.part)
         self._answers = Answers(host, self._folder.secret, self._answer)
         self._meeting = Meeting(self._folder, self._name, rules, self._checkpoints)
-        self._plan = Plan(None, 1, 1, 1)
+        self._plan: Plan = plan_of(plan, rules.begin_with, 0, rules.border_every)
         self._leaving = self._in_training = False
         self._cuts = 0
         self._told: Told = {}
@@ -94,7 +94,8 @@ class Members:
             for step in members.steps(1000):
                 with step: …
         """
-        self._plan = Plan(self._plan_path, self._rules.begin_with, count, self._rules.border_every)
+        if not isinstance(self._plan, PlanByClock):
+            self._plan = plan_of(self._plan_path, self._rules.begin_with, count, self._rules.border_every)
         self._last = count
         while self.done < count:
             yield Step(self, self.done)
@@ -125,7 +126,7 @@ class Members:
         self._keep()
         plan = self._plan
         leaves = self._leaving or plan.leaves(self.done, self.number)
-        joins = plan.joins(self.done, self._told["next"]) > 0 if plan.is_there else self.rank == 0 and self._folder.anybody_waits()
+        joins = plan.joins(self.done, self._told["next"]) > 0 if plan.is_by_steps else self.rank == 0 and self._folder.anybody_waits()
         votes = self._vote([float(leaves), float(joins)])
         self._settle()
         if self._rules.checkpoint_every and self.done % self._rules.checkpoint_every == 0:
@@ -197,11 +198,12 @@ class Members:
         return told
 
     def _admits(self) -> Optional[int]:
-        return self._plan.joins(self.done, self._told["next"]) if self._plan.is_there else None
+        return self._plan.joins(self.done, self._told["next"]) if self._plan.is_by_steps else None
 
     def _join(self) -> None:
         """As a newcomer, whatever it was before."""
         self._holdings.forget()
+        self._plan.wait_to_come(self._wish(), self._folder.begun_at)
         while True:
             self._folder.wait_here({"name": self._name, "address": list(self._answers.address), "wish": self._wish()})
             told = self._meeting.admission()
@@ -247,6 +249,7 @@ class Members:
         self._settle()
         if self.rank == 0:
             self._folder.open(self._told["epoch"])
+        self._plan.begin(self.number, self._folder.begun_at() or time.time())
         self._in_training = True
         return True
 
