@@ -4,6 +4,7 @@ and twins in C++ theirs. Ends with 77 without torch."""
 import pathlib
 import signal
 import sys
+import threading
 import unittest
 
 try:
@@ -17,6 +18,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import own_algorithms  # noqa: E402
 from case import Case  # noqa: E402
 from member_script import data, loss, make  # noqa: E402
+from members_resumed_test import EVERY, Resumed  # noqa: E402
 from with_members_test import SCHEDULE, OneSchedule, simulated  # noqa: E402
 
 import trigram  # noqa: E402
@@ -36,9 +38,6 @@ class OfPython(OneSchedule):
         return simulated(ALL[algorithm], SCHEDULE, self.folder, 3)
 
 
-for name in list(vars(OneSchedule)):
-    if name.startswith("test_"):
-        setattr(OfPython, name, None)
 for method in ("AllReduce", "LocalSgd", "Largest", "Tracked", "Outer"):
     setattr(OfPython, f"test_{method}", lambda self, method=method: self.check(f"own:{method}"))
 
@@ -53,6 +52,19 @@ class Twins(Case):
                 self.assertTrue(torch.equal(weights_of(ours), weights_of(theirs)))
                 for column in ("bytes_sent", "time_s"):
                     self.assertEqual(list(ours.steps[column]), list(theirs.steps[column]), column)
+
+
+    def test_by_the_clock_too(self):
+        """Where the same steps are simulated several times, until it is known which one a change comes after."""
+        def run(algorithm, schedule):
+            return simulated(algorithm, schedule, self.folder, 3, detection="1ms")
+        whole = float(run("all_reduce", "").steps["time_s"].iloc[-1])
+        schedule = "".join(f"at {share * whole * 1e6:.0f}us {change}\n" for share, change in ((0.2, "lose 1"), (0.4, "join 1"), (0.6, "leave 0")))
+        ours, theirs = run(ALL["own:LocalSgd"], schedule), run("local_sgd:every=2", schedule)
+        self.assertTrue(torch.equal(weights_of(ours), weights_of(theirs)))
+        self.assertEqual(list(ours.steps["time_s"]), list(theirs.steps["time_s"]))
+        self.assertTrue(torch.equal(weights_of(run(ALL["own:Tracked"], schedule)), weights_of(run(ALL["own:Tracked"], schedule))))
+        self.assertEqual(threading.active_count(), 1, "threads of lanes of members that are gone")
 
 
 class Words(Case):
@@ -175,9 +187,12 @@ class Real(OneSchedule):
         self.assertTrue(torch.equal(left[0]["weights"], left[2]["weights"]))
 
 
-for name in list(vars(OneSchedule)):
-    if name.startswith("test_"):
-        setattr(Real, name, None)
+class OfCheckpoints(Resumed):
+    def test_killed_and_resumed_as_if_nobody_had_been(self):
+        for algorithm in ("own:Largest", "own:Tracked"):
+            with self.subTest(algorithm):
+                self.folder = self.folder_of(algorithm.removeprefix("own:"))
+                self.check(algorithm, signal.SIGKILL, -signal.SIGKILL, 2 * EVERY)
 
 
 class Checkpointed(Case):
@@ -198,6 +213,16 @@ class Checkpointed(Case):
         self.assertEqual(GradientMethod().state_dict(), {})
 
 
-del OneSchedule  # whose tests are those of with_members
+def leave_out(of_python, base):
+    """Tests of methods in C++."""
+    for name in vars(base):
+        if name.startswith("test_"):
+            setattr(of_python, name, None)
+
+
+leave_out(OfPython, OneSchedule)
+leave_out(Real, OneSchedule)
+leave_out(OfCheckpoints, Resumed)
+del OneSchedule, Resumed
 if __name__ == "__main__":
     unittest.main()

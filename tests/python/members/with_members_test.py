@@ -29,12 +29,12 @@ SCHEDULE = "at 4 lose 1\nat 6 join 1\nat 9 leave 0\n"
 METHODS = ["all_reduce", "bytegrad:error_feedback=on", "local_sgd:every=2", "diloco:every=3", "decentralized", "qsgd"]
 
 
-def simulated(algorithm, schedule, folder, ranks):
+def simulated(algorithm, schedule, folder, ranks, **flags):
     """The weights of the mean model."""
     path = pathlib.Path(folder) / "members.txt"
     path.write_text(schedule)
     return trigram.simulate(make, loss, data, algorithm=algorithm, ranks=ranks, steps=STEPS, optimizer="momentum:momentum=0.9", lr=0.1,
-                            membership=path, bucket_size="128B", progress=False)
+                            membership=path, bucket_size="128B", progress=False, **flags)
 
 
 class OneSchedule(Case):
