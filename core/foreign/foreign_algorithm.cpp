@@ -48,6 +48,11 @@ Mean mean_named(const std::string& collective) {
   return found == all.end() ? nullptr : found->second;
 }
 
+std::vector<std::byte> bytes_of(const std::string& text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
 }  // namespace
 
 const std::span<Bucket>& ForeignLane::buckets() const { return algorithm_.buckets_; }
@@ -59,7 +64,30 @@ Communicator& ForeignLane::group(const std::string& name) {
   return worker_.leaders;
 }
 
+State& ForeignLane::listing() {
+  ensure(listing_ != nullptr, "state is listed in the hook list_state alone");
+  return *listing_;
+}
+
+void ForeignLane::list(const std::string& name, Fate fate) { coming_ = State::Item{name, fate}; }
+
+std::string ForeignLane::list(const std::string& name, Fate fate, std::string text) {
+  const auto take = [&](const std::vector<std::byte>& bytes) {
+    text.clear();
+    for (const std::byte byte : bytes) text.push_back(static_cast<char>(byte));
+  };
+  listing().packed(
+      name, [&] { return bytes_of(text); }, take, fate);
+  return text;
+}
+
 void ForeignLane::perform(const std::string& group_name, const GroupCall& call) {
+  if (group_name == "state") {
+    ensure(coming_ && call.buffers.size() == 1, "elements are listed one item after the other, each by its name first");
+    listing().buffer(coming_->name, call.buffers.front(), coming_->fate);
+    coming_.reset();
+    return;
+  }
   if (const Mean mean = mean_named(call.collective); mean != nullptr) {
     ensure(call.buffers.size() == 1, call.collective, " takes one buffer, not ", call.buffers.size());
     return mean(worker_, call.buffers.front());
@@ -125,6 +153,7 @@ Refusal ForeignAlgorithm::refuses(Option option) const {
 
 void ForeignAlgorithm::setup(Worker& worker, std::span<Bucket> buckets) {
   buckets_ = buckets;
+  main_ = &worker;
   tell(worker, "setup");
 }
 
@@ -132,6 +161,14 @@ void ForeignAlgorithm::finish(Worker& worker) {
   tell(worker, "finish");
   for (auto& [number, pending] : begun_) pending.wait();
   begun_.clear();
+}
+
+void ForeignAlgorithm::list_state(State& state) {
+  // Code of which nobody knows the hooks, as that of "hooks=all", lists nothing.
+  if (!hooks_.contains("list_state")) return;
+  ensure(main_ != nullptr, "state was listed before 'setup'");
+  ForeignLane lane(*main_, *this, &state);
+  code_->hook(lane, "list_state", -1);
 }
 
 void ForeignAlgorithm::gradients_ready(Worker& worker, Bucket& bucket) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -19,7 +20,9 @@ class ForeignAlgorithm;
 /// What the code may ask for on a lane, until it returns.
 class ForeignLane {
  public:
-  ForeignLane(Worker& worker, ForeignAlgorithm& algorithm) : worker_(worker), algorithm_(algorithm) {}
+  /// `listing`: of the hook "list_state"; null in others.
+  ForeignLane(Worker& worker, ForeignAlgorithm& algorithm, State* listing = nullptr)
+      : worker_(worker), algorithm_(algorithm), listing_(listing) {}
 
   Worker& worker() { return worker_; }
   const std::span<Bucket>& buckets() const;
@@ -34,12 +37,20 @@ class ForeignLane {
   bool done(std::int64_t number);
   /// Says that this step exchanges weights, in the hook "communicates".
   void communicates();
+  /// In the hook "list_state" one item more, as Algorithm::list_state lists them: elements, which come with the next
+  /// call of the group "state".
+  void list(const std::string& name, Fate fate);
+  /// The same of a text; what it is from then on.
+  std::string list(const std::string& name, Fate fate, std::string text);
 
  private:
   Communicator& group(const std::string& name);
+  State& listing();
 
   Worker& worker_;
   ForeignAlgorithm& algorithm_;
+  State* listing_;
+  std::optional<State::Item> coming_;  ///< whose elements have not come yet
 };
 
 /// The code, of all ranks that this process has.
@@ -80,6 +91,7 @@ class ForeignAlgorithm final : public Algorithm {
   void after_step(Worker& worker) override;
   void finish(Worker& worker) override;
   void quiesce(Worker& worker) override { tell(worker, "quiesce"); }
+  void list_state(State& state) override;
 
  private:
   friend class ForeignLane;
@@ -97,6 +109,7 @@ class ForeignAlgorithm final : public Algorithm {
   std::set<std::string> hooks_;  ///< none: all
   std::shared_ptr<ForeignCode> code_;
   std::span<Bucket> buckets_;
+  Worker* main_ = nullptr;  ///< whose hooks these are, from `setup` on
   PendingBuckets pending_;
   std::int64_t asked_in_step_ = -1;  ///< whether the code communicates
   bool communicates_ = false;

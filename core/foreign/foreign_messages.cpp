@@ -20,6 +20,13 @@ void add_where(const Worker& worker, json& message) {
       {{"step", worker.step}, {"steps", worker.steps}, {"learning_rate", worker.learning_rate}, {"lane", worker.lane}});
 }
 
+Fate fate_named(const std::string& word) {
+  for (const Fate fate : {Fate::alike, Fate::own, Fate::averaged, Fate::balanced, Fate::anew}) {
+    if (name_of(fate) == word) return fate;
+  }
+  throw UsageError("'" + word + "' is no fate of what code keeps; there are alike, own, averaged, balanced and anew");
+}
+
 using Answer = std::function<json(ForeignLane&, const json&)>;
 
 const std::map<std::string, Answer>& answers() {
@@ -38,6 +45,15 @@ const std::map<std::string, Answer>& answers() {
        [](ForeignLane& lane, const json&) {
          lane.communicates();
          return json();
+       }},
+      {"list",
+       [](ForeignLane& lane, const json& asked) {
+         lane.list(asked.at("name"), fate_named(asked.at("fate")));
+         return json();
+       }},
+      {"list_text",
+       [](ForeignLane& lane, const json& asked) {
+         return json(lane.list(asked.at("name"), fate_named(asked.at("fate")), asked.at("text")));
        }},
       {"done", [](ForeignLane& lane, const json& asked) { return json(lane.done(asked.at("number"))); }},
       {"record",

@@ -18,7 +18,8 @@ nlohmann::json message_of_task(ForeignLane& lane, std::int64_t number);
 nlohmann::json message_of_exchange(ForeignLane& lane, int bucket);
 
 /// Does what is asked for within a hook, {"ask": "start" | "wait" | "done" | "communicates" | "record" | "charge" |
-/// "now", …}, and gives the answer, which is null where there is none. Throws Error for another word.
+/// "now" | "list" | "list_text", …}, and gives the answer, which is null where there is none. Throws Error for another
+/// word.
 nlohmann::json answer_to(ForeignLane& lane, const nlohmann::json& asked);
 
 /// A collective as {"collective", "op", "peer", "peers", "sent"}, its buffers still to come. Throws UsageError for an

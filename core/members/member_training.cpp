@@ -89,12 +89,12 @@ class Untold {
 class MemberCourse {
  public:
   MemberCourse(Backend& backend, const World& world, const TrainingOptions& options, Membership& membership,
-               double detection_s)
+               ChangeTimes times)
       : backend_(backend),
         world_(world),
         options_(options),
         membership_(membership),
-        detection_s_(detection_s),
+        times_(times),
         roll_(world.ranks) {}
 
   MemberTraining run() {
@@ -185,10 +185,12 @@ class MemberCourse {
     }
     const Handover handover(change(), [&](int rank) { return before_.ranks[static_cast<std::size_t>(rank)].state; });
     options.checkpoint.load = [&](int rank) { return handover.of(rank); };
-    options.checkpoint.take_up = {epoch().lost.empty() ? 0 : detection_s_ + last_step_, fetches_of(epoch()),
-                                  backend_.simulated()};
+    options.checkpoint.take_up = {lost_s() + times_.meeting_s, fetches_of(epoch()), backend_.simulated()};
     all_.training = run_training(backend_, world_of(world_, epoch()), options);
   }
+
+  /// Of the step that was cut off, and until that was noticed.
+  double lost_s() const { return epoch().lost.empty() ? 0 : times_.detection_s + last_step_; }
 
   MemberChange change() const {
     const std::vector<int>& before = all_.epochs.back().epoch.members;
@@ -203,7 +205,7 @@ class MemberCourse {
   /// With all that has come until ranks meet again, which after a loss is when it is noticed.
   void turn(std::int64_t end) {
     before_ = std::move(all_.training);
-    const double noticed = coming_->kind == MemberEvent::Kind::lose ? detection_s_ + last_step_ : 0;
+    const double noticed = coming_->kind == MemberEvent::Kind::lose ? times_.detection_s + last_step_ : 0;
     const double now = std::max(all_.epochs.back().end_s + noticed, coming_->second.value_or(0));
     roll_.turn(end);
     while (coming_ && (coming_->second ? *coming_->second <= now : coming_->step <= end)) {
@@ -220,7 +222,7 @@ class MemberCourse {
     if (!rows().empty()) record.end_s = rows().back().time_s;
     if (!is_first()) {
       record.recovery_s = record.begin_s - all_.epochs.back().end_s;
-      record.lost_s = epoch().lost.empty() || !backend_.simulated() ? 0 : detection_s_ + last_step_;
+      record.lost_s = backend_.simulated() ? lost_s() : 0;
     }
     if (!rows().empty()) last_step_ = duration_of(rows().back());
     add_rows(rows_, all_.training.ranks.front(), epoch().begin);
@@ -241,7 +243,7 @@ class MemberCourse {
   const World& world_;
   const TrainingOptions& options_;
   Membership& membership_;
-  double detection_s_;
+  ChangeTimes times_;
   MemberRoll roll_;
   std::optional<MemberEvent> coming_;
   double last_step_ = 0;  ///< seconds
@@ -255,9 +257,10 @@ class MemberCourse {
 
 void check_members(const TrainingOptions& options, const World& world, const Backend& backend,
                    const std::vector<MemberEpoch>& epochs) {
-  require(!backend.spans_processes(),
-          "members change on the backends sim and threads alone, whose ranks one process starts and ends; where a "
-          "launcher started them, they stay as many");
+  require(
+      !backend.spans_processes(),
+      "members change on the backends sim, threads and net, which start and end their ranks themselves; a job that a "
+      "launcher started, as of mpi, ends with any of its ranks, and nobody can join it");
   require(world.axes().axes().size() == 1, "members change where all ranks are replicas, and the mesh is ",
           world.axes().text(), ", in which each has a place of its own; leave it out");
   for (const MemberEpoch& epoch : epochs) {
@@ -271,10 +274,10 @@ void check_members(const TrainingOptions& options, const World& world, const Bac
 }
 
 MemberTraining train_with_members(Backend& backend, const World& world, const TrainingOptions& options,
-                                  Membership& membership, double detection_s) {
+                                  Membership& membership, ChangeTimes times) {
   require(backend.simulated() || !membership.by_clock(),
           "members that change by the clock do so where time is simulated, on backend sim; give a schedule by steps");
-  return MemberCourse(backend, world, options, membership, detection_s).run();
+  return MemberCourse(backend, world, options, membership, times).run();
 }
 
 }  // namespace trigram

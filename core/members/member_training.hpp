@@ -25,8 +25,11 @@ struct MemberTraining {
   std::vector<EpochRecord> epochs;
 };
 
-/// How long it takes to notice that a member is lost, once its step should have ended.
-inline constexpr double default_detection_s = 1;
+/// What a change of members takes, in simulated seconds, beside what travels.
+struct ChangeTimes {
+  double detection_s = 1;  ///< until it is noticed that a member is lost, once its step should have ended
+  double meeting_s = 0;    ///< until those who are there then can train
+};
 
 /// Checks that a backend and a mesh can have members that change, and that every epoch that is known can train. Throws
 /// UsageError, which names the first that cannot.
@@ -38,6 +41,6 @@ void check_members(const TrainingOptions& options, const World& world, const Bac
 /// lost then cuts its step off, and what comes until that is noticed is one change with it; an epoch has a step at
 /// least. Throws UsageError for an epoch that cannot train, and for changes by the clock where time is not simulated.
 MemberTraining train_with_members(Backend& backend, const World& world, const TrainingOptions& options,
-                                  Membership& membership, double detection_s = default_detection_s);
+                                  Membership& membership, ChangeTimes times = {});
 
 }  // namespace trigram

@@ -175,7 +175,8 @@ MemberTraining train_or_leave_rows(Backend& backend, const Checked& checked, con
   if (tell) noted.emplace();
   try {
     if (membership == nullptr) return {run_training(backend, checked), {}};
-    return train_with_members(backend, checked.world(), checked.options(), *membership, config.detection_s);
+    return train_with_members(backend, checked.world(), checked.options(), *membership,
+                              {config.detection_s, config.meeting_s});
   } catch (const std::exception& error) {
     if (!tell || backend.process_rank() != 0) throw;
     const Training training = rows->training();

@@ -162,6 +162,8 @@ void RunFlags::read_membership(Params& flags) {
                          "list memberships)");
   detection_s = flags.get("detection", "1s", Unit::seconds,
                           "simulated time until a member that is lost is missed, with --membership");
+  meeting_s = flags.get("meeting", "0s", Unit::seconds,
+                        "simulated time in which members meet again at each change, beside what travels");
   require(membership.empty() || (checkpoint.empty() && resume.empty() && !trace), flags.owner(),
           ": --membership makes a run of several epochs, of which no --checkpoint and no --trace is left and none is "
           "resumed; leave them out");

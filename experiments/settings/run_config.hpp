@@ -32,6 +32,7 @@ struct RunFlags {
   std::filesystem::path resume;      ///< one of those, or a manifest in it, to go on from; empty: training begins
   std::string membership;            ///< when members join, leave and are lost; empty: they never do
   double detection_s = 1;            ///< simulated seconds until a member that is lost is missed
+  double meeting_s = 0;              ///< and those in which members meet again at each change
   bool trace = false;
   bool progress = false;
 

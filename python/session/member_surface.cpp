@@ -23,6 +23,34 @@ MemberChange change_of(const Json& told) {
   return {ranks, ranks, were, now, told.at("lost").get<std::vector<int>>()};
 }
 
+/// The epochs that they make.
+Json changes_by_steps(int ranks, std::int64_t steps, const std::vector<MemberEvent>& events) {
+  Json epochs = Json::array();
+  for (const MemberEpoch& epoch : member_epochs(ranks, steps, events)) {
+    epochs.push_back({{"begin", epoch.begin},
+                      {"members", epoch.members},
+                      {"joined", epoch.joined},
+                      {"left", epoch.left},
+                      {"lost", epoch.lost}});
+  }
+  return epochs;
+}
+
+/// Of each member that changes, when. Throws UsageError for one that cannot be there.
+Json changes_by_clock(int ranks, const std::vector<MemberEvent>& events) {
+  Json changes = Json::array();
+  MemberRoll roll(ranks);
+  for (const MemberEvent& event : events) {
+    roll.turn(0);
+    roll.change(event);
+    const bool joins = event.kind == MemberEvent::Kind::join;
+    const char* const how = joins ? "join" : event.kind == MemberEvent::Kind::leave ? "leave" : "lose";
+    for (const int member : joins ? roll.epoch().joined : std::vector<int>{event.member})
+      changes.push_back({{"second", *event.second}, {"how", how}, {"member", member}});
+  }
+  return changes;
+}
+
 }  // namespace
 }  // namespace trigram
 
@@ -57,16 +85,13 @@ int trigram_take_over(Session* session, const KeptBytes* handed) {
   return trigram::answer([&] { session->take_over(handed->bytes); });
 }
 
-int trigram_member_epochs(const char* text, int ranks, std::int64_t steps) {
+int trigram_member_changes(const char* text, int ranks, std::int64_t steps) {
   return trigram::answer([&] {
-    trigram::Json epochs = trigram::Json::array();
-    for (const auto& epoch : trigram::member_epochs(ranks, steps, trigram::parse_membership(text))) {
-      epochs.push_back({{"begin", epoch.begin},
-                        {"members", epoch.members},
-                        {"joined", epoch.joined},
-                        {"left", epoch.left},
-                        {"lost", epoch.lost}});
-    }
-    trigram::last_reply = epochs.dump();
+    const auto events = trigram::parse_membership(text);
+    const bool by_clock = !events.empty() && events.front().second;
+    trigram::last_reply = trigram::Json{{"by_clock", by_clock},
+                                        {"changes", by_clock ? trigram::changes_by_clock(ranks, events)
+                                                             : trigram::changes_by_steps(ranks, steps, events)}}
+                              .dump();
   });
 }

@@ -22,7 +22,7 @@ what is computed takes none there unless `worker.charge` says so. On the clock o
 larger ones, and may have no element of their own: what is computed of them costs as much where it is sent, and `costing` says
 it of what has another size. An error in a hook ends the run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -34,6 +34,7 @@ import torch
 
 from .collectives import TYPES, Call, Collectives
 from .device import CPU, Place
+from .kept_state import list_state, state_of, take_back
 from .modelled import costing as costing
 from .modelled import modelled_count as modelled_count
 
@@ -121,7 +122,7 @@ class Worker:
         """Of the whole run; 0 where nobody knows."""
         self.learning_rate: float = message["learning_rate"]
         self.lane: int = message["lane"]
-        self._ask, self._begin = ask, begin
+        self._ask, self._begin, self._perform = ask, begin, perform
 
     def mean(self, x: torch.Tensor) -> torch.Tensor:
         """x = the mean over all ranks, within the run's hierarchy, in full precision: C_FP_S of methods in C++."""
@@ -160,6 +161,16 @@ class Worker:
         cluster nothing, since arithmetic takes its time by itself."""
         self._ask("charge", flops=float(flops), bytes_moved=float(bytes))
 
+    def _list(self, name: str, fate: str, x: torch.Tensor) -> None:
+        """An item of state, which is saved, or overwritten."""
+        self._ask("list", name=name, fate=fate)
+        with torch._C.DisableTorchFunction():
+            self._perform("state", Call("list", [x]))
+
+    def _list_text(self, name: str, fate: str, text: str) -> str:
+        """What it is from then on."""
+        return str(self._ask("list_text", name=name, fate=fate, text=text))
+
 
 class Algorithm:
     """The hooks of a step, all empty by default. State is kept in members."""
@@ -174,6 +185,11 @@ class Algorithm:
     """False where the algorithm changes all weights by itself, in `update`."""
     hierarchical = False
     """True where all exchanges follow the run's hierarchy: those of `worker.mean`, `worker.gradient_mean`, `worker.hierarchical`."""
+    fates: Mapping[str, str] = {}
+    """Of each attribute that `setup` makes and steps change, by its name, one word for what becomes of it where ranks leave or join: "alike"
+    where all hold the same; "own" where each goes on with its own, and a newcomer with the mean; "averaged", as residuals, where all go on with the
+    mean; "balanced", as own, but moved so that the mean over ranks stays where it was; "anew" where `setup` makes it. Attributes are tensors, lists
+    or dicts of them, numbers or texts."""
 
     def setup(self, worker: Worker, buckets: list[Bucket]) -> None:
         """Weights are equal on all ranks."""
@@ -203,11 +219,13 @@ class Algorithm:
         """Before `state_dict`: nothing is under way when it returns."""
 
     def state_dict(self) -> dict[str, Any]:
-        """What members keep from one step to the next and `setup` does not bring back, for checkpoints of with_trigram."""
-        return {}
+        """What members keep from one step to the next and `setup` does not bring back, for checkpoints of with_trigram: all that has
+        a fate, unless a class has its own."""
+        return state_of(self)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on from there, after `setup`."""
+        take_back(self, state)
 
 
 class GradientMethod(Algorithm):
@@ -316,12 +334,13 @@ def hooks_of(algorithm: Algorithm) -> list[str]:
     return [name for name in methods if has_own(algorithm, name, base)] + (["communicates"] if exchanges == "weights" else [])
 
 
-def spec_of(algorithm: Algorithm) -> str:
-    """As the program and the library know it."""
+def spec_of(algorithm: Algorithm, hands_over: bool = False) -> str:
+    """As the program and the library know it. `hands_over`: whether others may go on from what it keeps."""
     words = {"name": type(algorithm).__name__, "synchrony": "synchronous" if algorithm.synchronous else "asynchronous",
              "precision": "full" if algorithm.full_precision else "low",
              "centrality": "centralized" if algorithm.centralized else "decentralized"}
-    words |= {"hooks": "+".join(hooks_of(algorithm)) or "setup", "exchanges": exchanges_of(algorithm)}
+    hooks = hooks_of(algorithm) + (["list_state"] if hands_over else [])
+    words |= {"hooks": "+".join(hooks) or "setup", "exchanges": exchanges_of(algorithm)}
     words |= {key: "on" if getattr(algorithm, key) else "off" for key in ("deterministic", "local_updates", "uses_optimizer", "hierarchical")}
     return "python_algorithm:" + ",".join(f"{key}={value}" for key, value in words.items())
 
@@ -339,6 +358,8 @@ def tell(algorithm: Algorithm, message: dict[str, Any], worker: Worker, buckets:
                 worker._ask("communicates")
         elif message["hook"] == "setup":
             algorithm.setup(worker, buckets)
+        elif message["hook"] == "list_state":
+            list_state(algorithm, worker)
         elif message["bucket"] >= 0:
             getattr(algorithm, message["hook"])(worker, buckets[message["bucket"]])
         else:

@@ -1,6 +1,8 @@
 """Tries an algorithm in Python on gradients that are known beforehand, and holds it to what its class says: `trigram.check`."""
 
 import math
+import pathlib
+import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,12 +13,14 @@ import torch
 from . import algorithm as algorithms
 from . import simulation
 from .algorithm import Algorithm, GradientMethod, WeightMethod
+from .kept_state import WithoutFate
 
 SIZES = 5, 15, 1, 3
 """Of the parameters."""
 LEARNING_RATE = 0.125
 STEPS = 12
 BUCKET = "64B"
+LEAVES_AT, JOINS_AT = 4, 8
 
 Formula = Callable[[int, int, int, list[int]], int]
 """Bytes that a rank sends in a step: of (step, rank, ranks, elements of each bucket)."""
@@ -55,9 +59,11 @@ class Trained:
     """Of rank 0, by step."""
     counts: list[int]
     """Elements of each bucket."""
+    ranks_after: Callable[[int], int]
+    """How many ranks there are, of steps that are done."""
 
-    def of_all(self, steps: int, ranks: int) -> torch.Tensor:
-        return torch.stack([self.weights[steps, rank] for rank in range(ranks)])
+    def of_all(self, steps: int) -> torch.Tensor:
+        return torch.stack([self.weights[steps, rank] for rank in range(self.ranks_after(steps))])
 
 
 @dataclass(frozen=True)
@@ -126,18 +132,28 @@ class Trial:
             run = simulation.simulate(Known, loss, lambda rank, step: (step, rank), made, self.ranks, STEPS + 1, LEARNING_RATE, "sgd", None, cluster,
                                       1e-3, 1, False, None, {"bucket_size": BUCKET, "hierarchy": self.hierarchy, "progress": False} | flags)
         sent = run.steps[run.steps["rank"] == 0]["bytes_sent"]
-        return Trained(weights, [int(one) for one in sent], counts)
+        return Trained(weights, [int(one) for one in sent], counts, self._ranks_after if "membership" in flags else lambda _: self.ranks)
+
+    def train_with_members(self) -> Trained:
+        """Rank 0 leaves, and then somebody joins."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "members.txt"
+            path.write_text(f"at {LEAVES_AT} leave 0\nat {JOINS_AT} join 1\n")
+            return self.train(membership=path)
+
+    def _ranks_after(self, steps: int) -> int:
+        return self.ranks - 1 if LEAVES_AT <= steps < JOINS_AT else self.ranks
 
 
-def wrong_replicas(one: Algorithm, trial: Trial, done: Trained) -> Optional[str]:
+def wrong_replicas(one: Algorithm, done: Trained) -> Optional[str]:
     """None where nothing says which ranks are equal when."""
     if not (one.synchronous and one.centralized and isinstance(one, (GradientMethod, WeightMethod))):
         return None
     for step in range(STEPS):
         if isinstance(one, WeightMethod) and not one.communicates(step):
             continue
-        all_ranks = done.of_all(step + 1, trial.ranks)
-        for rank in range(1, trial.ranks):
+        all_ranks = done.of_all(step + 1)
+        for rank in range(1, len(all_ranks)):
             if not torch.equal(all_ranks[rank], all_ranks[0]):
                 far = float((all_ranks[rank] - all_ranks[0]).abs().max())
                 return (f"after step {step} the weights of rank {rank} are {far:g} off from those of rank 0; where ranks are not to be equal, say "
@@ -145,15 +161,15 @@ def wrong_replicas(one: Algorithm, trial: Trial, done: Trained) -> Optional[str]
     return ""
 
 
-def wrong_mean(one: Algorithm, trial: Trial, done: Trained) -> Optional[str]:
+def wrong_mean(one: Algorithm, done: Trained) -> Optional[str]:
     """None of what does not follow the mean gradient by itself."""
     if not (one.synchronous and one.full_precision) or not one.uses_optimizer:
         return None
-    expected = done.of_all(0, trial.ranks).double().mean(0)
+    expected = done.of_all(0).double().mean(0)
     for step in range(STEPS):
-        gradients = [[known_gradient(step, rank, element) for element in range(sum(SIZES))] for rank in range(trial.ranks)]
+        gradients = [[known_gradient(step, rank, element) for element in range(sum(SIZES))] for rank in range(done.ranks_after(step))]
         expected = expected - LEARNING_RATE * torch.tensor(gradients, dtype=torch.float64).mean(0)
-        off = (done.of_all(step + 1, trial.ranks).double().mean(0) - expected).abs().max()
+        off = (done.of_all(step + 1).double().mean(0) - expected).abs().max()
         if not float(off) < 1e-4:
             return (f"after step {step} the mean of weights over ranks is {float(off):g} off from where the mean gradient leads; let exchanges keep "
                     "the mean, or say full_precision = False in the class where a codec rounds it")
@@ -162,7 +178,7 @@ def wrong_mean(one: Algorithm, trial: Trial, done: Trained) -> Optional[str]:
 
 def wrong_direction(trial: Trial) -> str:
     done = trial.train(same_gradient)
-    moved = (done.of_all(STEPS, trial.ranks) - done.of_all(0, trial.ranks)).double().mean(0)
+    moved = (done.of_all(STEPS) - done.of_all(0)).double().mean(0)
     slope = torch.tensor([float(same_gradient(0, 0, element)) for element in range(sum(SIZES))], dtype=torch.float64)
     along = float((moved * slope).sum())
     return "" if along < 0 else (f"gradients are the same in each of {STEPS} steps, and weights end {along:g} along them, where descent goes against")
@@ -193,6 +209,18 @@ def wrong_bytes(trial: Trial, done: Trained, formula: Formula) -> str:
     return ""
 
 
+def wrong_members(one: Algorithm, trial: Trial) -> Optional[str]:
+    """None where the class does not say what becomes of what it keeps, and there is nobody to leave."""
+    if trial.ranks == 1 or trial.hierarchy != "none":
+        return None
+    try:
+        done = trial.train_with_members()
+    except WithoutFate:
+        return None
+    wrong = wrong_replicas(one, done) or wrong_mean(one, done)
+    return f"where rank 0 leaves after {LEAVES_AT} steps, and one joins after {JOINS_AT}: {wrong}" if wrong else ""
+
+
 def claims_of(trial: Trial, formula: Optional[Formula]) -> list[Finding]:
     """What one number of ranks came to. A training that fails is the last claim."""
     findings: list[Finding] = []
@@ -205,14 +233,15 @@ def claims_of(trial: Trial, formula: Optional[Formula]) -> list[Finding]:
     try:
         done = trial.train()
         found("training", "")
-        if not math.isfinite(float(done.of_all(STEPS, trial.ranks).sum())):
+        if not math.isfinite(float(done.of_all(STEPS).sum())):
             found("training", "weights are not finite")
         found("communication", "" if trial.ranks == 1 or sum(done.bytes_sent) > 0 else f"rank 0 sends nothing in {STEPS} steps")
-        found("replicas", wrong_replicas(one, trial, done))
-        found("mean", wrong_mean(one, trial, done))
+        found("replicas", wrong_replicas(one, done))
+        found("mean", wrong_mean(one, done))
         found("direction", wrong_direction(trial))
         if trial.ranks > 1 and trial.hierarchy == "none":
             found("influence", wrong_influence(trial, done))
+        found("members", wrong_members(one, trial))
         if one.deterministic:
             found("bits", wrong_bits(trial, done, True, "the second time"))
             found("bits", wrong_bits(trial, done, False, "without overlap"))

@@ -16,6 +16,7 @@ from .first_step import FirstStep
 from .job_hooks import JobHooks
 from .job_steps import BEGUN, FINISH, JobSteps
 from .join import Join
+from .kept_state import require_fates
 from .library import works_on_gradients_alone
 from .masters import mastered, tell_what_travels
 from .mesh import members_of, tell_of_sums
@@ -52,7 +53,8 @@ class Job(Rank):
         self._hooks = None if self._algorithm is None else JobHooks(self._algorithm)
         parts = parts_of(model, [one for _, one in named])
         self._place = check_model(model, named, parts)
-        self._flags = self.settings(algorithms.spec_of(self._algorithm) if self._algorithm else str(algorithm), flags, self._place)
+        spec = algorithms.spec_of(self._algorithm, hands_over) if self._algorithm else str(algorithm)
+        self._flags = self.settings(spec, flags, self._place)
         check_optimizers(named, own, self._optimizers, learning_rate)
         scaler = overflow.in_use(grad_scaler)
         if scaler is not None:
@@ -86,6 +88,8 @@ class Job(Rank):
         else:
             self._steps.share(self._memory.tensors())
         self._session.adopt(self._memory.places, [one.data_ptr() for one in self._memory.gradients], counts)
+        if hands_over and self._algorithm is not None:
+            require_fates(self._algorithm)
         if handed is not None:
             self._memory.take_over()
         self._steps.share([one for one in model.parameters() if not one.requires_grad and id(one) not in apart])

@@ -103,7 +103,7 @@ def member_arguments() -> dict[str, list[Any]]:
     """Of what trigram.members calls."""
     number, text, whole = ctypes.c_int64, ctypes.c_char_p, ctypes.c_int
     return {"kept": [], "kept_bytes": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "kept_drop": [Handle],
-            "border": [Handle, Handle], "take_over": [Handle, Handle], "member_epochs": [text, whole, number],
+            "border": [Handle, Handle], "take_over": [Handle, Handle], "member_changes": [text, whole, number],
             "hand_over": [text, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number), whole, Handle]}
 
 

@@ -11,17 +11,18 @@ import torch
 from . import modelled
 from .algorithm import Bucket, Make, Setting, Worker, made, tell
 from .collectives import Call
+from .kept_state import require_fates
 from .simulated_lane import Asked, LaneThread, Serve, bytes_of, take, words_of
 
 
-UNANSWERED = {"start", "record", "charge", "communicates"}
+UNANSWERED = {"start", "record", "charge", "communicates", "list"}
 
 
 class RankHooks:
     """An algorithm's object and its lanes."""
 
-    def __init__(self, make: Make) -> None:
-        self._algorithm = made(make)
+    def __init__(self, make: Make, hands_over: bool) -> None:
+        self._algorithm, self._hands_over = made(make), hands_over
         self._silent: set[tuple[Any, ...]] = set()  # hooks that have asked for nothing, as most exchanges on a profile's clock
         self._lanes: dict[int, LaneThread] = {}
         self._setting: Optional[Setting] = None  # until `setup` is told
@@ -43,6 +44,8 @@ class RankHooks:
 
         def task() -> None:
             tell(self._algorithm, message, worker, self._buckets, self._tasks)
+            if self._hands_over and message.get("hook") == "setup":
+                require_fates(self._algorithm)
         if serve is not None and hook in self._silent:
             return lane.run_here(task, serve)
         asked = lane.give_turn(task)
@@ -81,8 +84,9 @@ class RankHooks:
 class SimulatedHooks:
     """Of all ranks. What buckets hold of the rank whose turn it is lies in memory that the program shares."""
 
-    def __init__(self, make: Optional[Make], weights: torch.Tensor, gradients: torch.Tensor) -> None:
-        self._make, self._weights, self._gradients = make, weights, gradients
+    def __init__(self, make: Optional[Make], weights: torch.Tensor, gradients: torch.Tensor, hands_over: bool) -> None:
+        """`hands_over`: whether ranks leave and join, and others go on from what one keeps."""
+        self._make, self._weights, self._gradients, self._hands_over = make, weights, gradients, hands_over
         self._ranks: dict[int, RankHooks] = {}
         self._clock = contextlib.ExitStack()  # of another model, once one is known to be
 
@@ -90,7 +94,9 @@ class SimulatedHooks:
         """As `RankHooks.begin`."""
         assert self._make is not None
         if message.get("hook") == "setup":
-            self._ranks[rank] = RankHooks(self._make)
+            if rank in self._ranks:  # of members that were others
+                self._ranks[rank].end()
+            self._ranks[rank] = RankHooks(self._make, self._hands_over)
             self._ranks[rank].set_up(Setting.of(message), self._cut(message["counts"], message["modelled_counts"]))
         return self._ranks[rank].begin(message, serve)
 

@@ -65,8 +65,8 @@ class Server:
 
     def __init__(self, make: Make, loss: Loss, data: Data, score: Optional[Score], optimizer: Optional[MakeOptimizer],
                  samples: int, ranks: int, steps: int, accumulate: int, evaluate_every: int, broadcast_buffers: bool,
-                 algorithm: "Optional[algorithms.Make]", spec: str) -> None:
-        """`spec`: what messages call the algorithm."""
+                 algorithm: "Optional[algorithms.Make]", spec: str, hands_over: bool) -> None:
+        """`spec`: what messages call the algorithm. `hands_over`: whether others go on from what a rank keeps."""
         self._make, self._loss, self._data, self._score, self._optimizer = make, loss, data, score, optimizer
         self._samples, self._count, self.steps, self._broadcasts = samples, ranks, steps, broadcast_buffers
         self._accumulate = accumulate
@@ -78,7 +78,7 @@ class Server:
         self._named = shapes_of(first)
         self.shared = Shared(sum(one.numel() for _, one in named))
         self._has_algorithm = algorithm is not None
-        self._hooks = SimulatedHooks(algorithm, self.shared.bucket_weights, self.shared.bucket_gradients)
+        self._hooks = SimulatedHooks(algorithm, self.shared.bucket_weights, self.shared.bucket_gradients, hands_over)
         self._initial = torch.cat([one.detach().reshape(-1) for _, one in named])
         self._first = SimulatedRank(first, thread, self.shared.weights, self.shared.gradients, optimizer, accumulate)
         self._buffers = {0: self._first.buffers()}  # rank 0's at the begin of the last steps
@@ -104,8 +104,8 @@ class Server:
 
     @property
     def keeps_state(self) -> bool:
-        """Whether ranks have more from one step to the next than weights and what the program keeps."""
-        return self._first.has_buffers or self.learning_rate is not None or self._has_algorithm or bool(self.own)
+        """Whether ranks have more from one step to the next than weights and what the program, or the algorithm, keeps."""
+        return self._first.has_buffers or self.learning_rate is not None or bool(self.own)
 
     def serve(self, connection: socket.socket) -> None:
         """Until the program has no more questions."""
@@ -247,17 +247,18 @@ def simulate(make: Make, loss: Loss, data: Data, algorithm: "str | algorithms.Ma
              broadcast_buffers: bool, out: "str | pathlib.Path | None", flags: dict[str, object]) -> Simulation:
     refuse(flags, ranks, steps)
     loss = giving_scalars(loss)
-    spec = algorithm if isinstance(algorithm, str) else algorithms.spec_of(algorithms.made(algorithm))
+    hands_over = "membership" in flags
+    spec = algorithm if isinstance(algorithm, str) else algorithms.spec_of(algorithms.made(algorithm), hands_over)
     with alone(), torch.random.fork_rng(devices=[]), torch.enable_grad():
         batch = data(0, 0)
         count = samples if samples is not None else samples_of(batch)
         server = Server(make, loss, data, score, None if isinstance(optimizer, str) else optimizer, count, ranks, steps,
                         whole_of(flags, "accumulate", 1), whole_of(flags, "evaluate_every", 0), broadcast_buffers,
-                        None if isinstance(algorithm, str) else algorithm, spec)
+                        None if isinstance(algorithm, str) else algorithm, spec, hands_over)
         check_own(server)
-        if "membership" in flags and server.keeps_state:
-            raise ValueError("membership hands what one rank keeps to others, and this model keeps buffers, an optimizer of torch, parameters of one "
-                             "rank or an algorithm in Python; take a model without, and an optimizer of Trigram, as optimizer=\"momentum\"")
+        if hands_over and server.keeps_state:
+            raise ValueError("membership hands what one rank keeps to others, and this model keeps buffers, an optimizer of torch or parameters of one "
+                             "rank; take a model without, and an optimizer of Trigram, as optimizer=\"momentum\"")
         server.rate = rate_of(server, lr)
         scratch = None if out else results.Scratch()
         folder = scratch.folder if scratch else pathlib.Path(str(out))

@@ -86,7 +86,7 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
     return model
 
 
-def with_members(model: "torch.nn.Module", optimizers: "Sequence[torch.optim.Optimizer]", algorithm: str = "all_reduce", *,
+def with_members(model: "torch.nn.Module", optimizers: "Sequence[torch.optim.Optimizer]", algorithm: "str | algorithms.Make" = "all_reduce", *,
                  also: "Sequence[Stateful]" = (), rendezvous: Optional[str] = None, begin_with: Optional[int] = None, min_members: int = 1,
                  border_every: int = 1, checkpoint_every: int = 0, membership: "Optional[str | pathlib.Path]" = None, heartbeat: float = 3.0,
                  timeout: float = 300.0, learning_rate: Optional[float] = None, broadcast_buffers: bool = True, **flags: object) -> "Members":
@@ -108,7 +108,8 @@ def with_members(model: "torch.nn.Module", optimizers: "Sequence[torch.optim.Opt
     has them do so as often as takes a fiftieth of the time.
     Where one is lost, the others go on from the last border, and what was begun after it leaves no trace in weights, in what the algorithm,
     optimizers and objects in `also` keep (anything with `state_dict` and `load_state_dict`), in buffers and in torch's random numbers. Who
-    comes later fetches all that, and begins where the others are. SIGTERM lets a member leave at the next border, with what it holds, and ends
+    comes later fetches all that, and begins where the others are. `algorithm` may be a class of your own, whose `fates` say what becomes of what
+    it keeps. SIGTERM lets a member leave at the next border, with what it holds, and ends
     the process with 0.
     A job that has lost all its members goes on, with as many as come then, from the last checkpoint in that folder, which is written behind the
     training's back every `checkpoint_every` steps, and where SIGTERM has ended all.

@@ -102,7 +102,7 @@ TEST(Members, TakeTheTimeThatTheirBytesAndADeathTake) {
   const auto& [first, after_death, after_join, last] =
       std::tie(training.epochs[0], training.epochs[1], training.epochs[2], training.epochs[3]);
   EXPECT_EQ(first.recovery_s, 0);
-  EXPECT_GT(after_death.lost_s, default_detection_s) << "and a step";
+  EXPECT_GT(after_death.lost_s, ChangeTimes().detection_s) << "and a step";
   EXPECT_GE(after_death.recovery_s, after_death.lost_s);
   EXPECT_EQ(after_join.lost_s, 0);
   EXPECT_GT(after_join.recovery_s, 0) << "bytes travel";

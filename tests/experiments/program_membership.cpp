@@ -41,17 +41,32 @@ TEST_F(WithMembers, LeavesEpochsAndWhatTheyCost) {
 }
 
 TEST_F(WithMembers, HasTheSameWeightsOnThreads) {
-  const std::string schedule = "at 3 lose 2\nat 6 join 2\n";
-  ASSERT_EQ(run(schedule).code, 0);
-  const Ended threads = run(schedule, "--backend threads", "threads");
-  ASSERT_EQ(threads.code, 0) << threads.text;
-  EXPECT_EQ(result()["weights"], result("threads")["weights"]);
-  EXPECT_TRUE(result("threads")["membership"]["goodput"].is_null());
+  const std::string schedule = "at 3 lose 2\nat 5 join 2\nat 7 leave 0\nat 10 join 1\nat 10 lose 4\n";
+  for (const char* const algorithm :
+       {"bytegrad:error_feedback=on", "diloco:every=3", "gradient_tracking", "choco_sgd"}) {
+    SCOPED_TRACE(algorithm);
+    const std::string flags = std::string("--algorithm ") + algorithm;
+    ASSERT_EQ(run(schedule, flags).code, 0);
+    const Ended threads = run(schedule, flags + " --backend threads", "threads");
+    ASSERT_EQ(threads.code, 0) << threads.text;
+    EXPECT_EQ(result()["weights"], result("threads")["weights"]);
+    EXPECT_TRUE(result("threads")["membership"]["goodput"].is_null());
+  }
 }
 
 TEST_F(WithMembers, TakesLongerToMissALoss) {
   ASSERT_EQ(run("at 3 lose 2\n", "--detection 5s").code, 0);
   EXPECT_GT(result()["membership"]["lost_s"], 5);
+}
+
+TEST_F(WithMembers, TakesLongerWhereTheyMeetAgain) {
+  const std::string schedule = "at 3 lose 2\nat 6 join 2\nat 9 leave 0\n";
+  ASSERT_EQ(run(schedule).code, 0);
+  ASSERT_EQ(run(schedule, "--meeting 2s", "slow").code, 0);
+  const nlohmann::json quick = result()["membership"], slow = result("slow")["membership"];
+  EXPECT_NEAR(slow["recovery_s"].get<double>(), quick["recovery_s"].get<double>() + 3 * 2, 1e-6);
+  EXPECT_EQ(slow["lost_s"], quick["lost_s"]);
+  EXPECT_EQ(result("slow")["weights"], result()["weights"]);
 }
 
 TEST_F(WithMembers, RefusesWhatCannotBeBeforeTraining) {

@@ -23,7 +23,7 @@ class Check(unittest.TestCase):
                 came = trigram.check(make, ranks=(1, 4))
                 self.assertTrue(came.holds, came)
                 claims = {one.claim for one in came.findings}
-                self.assertLessEqual({"training", "communication", "mean", "direction", "influence", "bits"}, claims)
+                self.assertLessEqual({"training", "communication", "mean", "direction", "influence", "members", "bits"}, claims)
                 self.assertEqual("replicas" in claims, name in ("all_reduce", "local_sgd:every=2"))
                 self.assertIn("4 ranks of 2 nodes by leader", str(came))
 
@@ -34,6 +34,12 @@ class Check(unittest.TestCase):
                 self.assertFalse(came.holds)
                 self.assertIn(claim, {one.claim for one in came.findings if one.wrong}, came)
                 self.assertIn(f"algorithm {kind.__name__} does not hold what it says:\n4 ranks", str(came))
+
+    def test_what_is_kept_goes_over_to_other_members(self):
+        came = trigram.check(wrong.Corrected, ranks=(4,))
+        self.assertTrue(came.holds and "members" in str(came), came)
+        came = trigram.check(wrong.KeepsItsCorrections, ranks=(4,))
+        self.assertRegex(str(came), "4 ranks: members: where rank 0 leaves after 4 steps, and one joins after 8: after step [4-9] the mean of weights")
 
     def test_bytes_are_those_of_a_formula(self):
         came = trigram.check(honest.AllReduce, ranks=(2, 3), bytes_sent=ring_of)

@@ -2,7 +2,9 @@
 
 import random
 
+import torch
 from python_algorithms import AllReduce, LocalSgd, Ring
+
 from trigram.algorithm import GradientMethod, WeightMethod
 
 
@@ -70,5 +72,26 @@ class Throws(WeightMethod):
         raise OverflowError("the flux is 7")
 
 
+class Corrected(GradientMethod):
+    """Each rank steps along its gradient and a correction; the sum of corrections over ranks is 0, also where ranks leave and join."""
+
+    centralized = False
+    fates = {"corrections": "balanced"}
+
+    def setup(self, worker, buckets):
+        self.corrections = [torch.zeros_like(bucket.gradients) for bucket in buckets]
+
+    def exchange(self, worker, bucket):
+        own, correction = bucket.gradients.clone(), self.corrections[bucket.index]
+        bucket.gradients.add_(correction)
+        correction.add_(0.5 * (worker.mean(own.clone()) - own))
+
+
+class KeepsItsCorrections(Corrected):
+    """Whoever leaves takes a part of the sum away."""
+
+    fates = {"corrections": "own"}
+
+
 WRONG = {Alone: "communication", HalfDeaf: "mean", Sums: "mean", Uphill: "direction", UnsaidGossip: "replicas", Drops: "replicas", Random: "bits",
-         Throws: "training"}
+         Throws: "training", KeepsItsCorrections: "members"}

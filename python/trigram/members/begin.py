@@ -7,16 +7,18 @@ from typing import Any, Optional
 
 import torch
 
+from ..algorithm import Make
 from ..job import Job
 from .borders import Stateful
 from .course import Members
 from .kept import Kept
 from .meeting import Rules
+from .plan import is_by_clock
 
 PLACE, COUNT = "TRIGRAM_RENDEZVOUS", "TRIGRAM_MEMBERS"
 
 
-def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: str, also: Sequence[Stateful],
+def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: "str | Make", also: Sequence[Stateful],
           rendezvous: Optional[str], rules: dict[str, Any], membership: "str | pathlib.Path | None", learning_rate: Optional[float],
           broadcast_buffers: bool, flags: dict[str, Any]) -> Members:
     """`rules`: those of Rules, but for `begin_with`, which the environment may say."""
@@ -24,13 +26,11 @@ def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], a
     if not place:
         raise ValueError(f"nobody has said where members meet; set {PLACE}=file:/shared/job, a folder on a disk that all of them see, or give "
                          "rendezvous=")
-    if not isinstance(algorithm, str):
-        raise ValueError("algorithms in Python keep a state that no other member can take over yet; name one of Trigram's")
     if flags.setdefault("backend", f"torch:timeout={rules['patience']}s").split(":")[0] != "torch":
         raise ValueError(f"backend={flags['backend']} has members that stay; members that come and go are connected by backend torch: leave it out")
     if membership is not None:
         rules["border_every"] = rules["border_every"] or 1  # at which its members come and go
-    rules |= {"begin_with": counted(rules["begin_with"]), "planned": membership is not None}
+    rules |= {"begin_with": counted(rules["begin_with"]), "planned": membership is not None and not is_by_clock(str(membership))}
 
     def make_job(handed: Optional[Kept]) -> Job:
         job = Job(model, optimizers, algorithm, broadcast_buffers, False, learning_rate, None, None, dict(flags), handed,

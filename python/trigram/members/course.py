@@ -23,7 +23,7 @@ from .holdings import Holdings
 from .lines import Answers, own_host
 from .meeting import NO_WISH, Meeting, Rules
 from .overseer import Overseer
-from .plan import Plan
+from .plan import Plan, PlanByClock, plan_of
 from .sharing import batch_of, share_of
 from .spacing import Spacing
 from .waiting import LOOK
@@ -92,7 +92,7 @@ class Members:
         self._answers = Answers(host, self._folder.secret, self._answer)
         self._meeting = Meeting(self._folder, self._name, rules, self._checkpoints)
         self._overseer = Overseer(self._folder, transport.give_up)
-        self._plan = Plan(None, 1, 1, 1)
+        self._plan: Plan = plan_of(plan, rules.begin_with, 0, rules.border_every)
         self._spacing = Spacing(rules)
         self._leaving = self._in_training = False
         self._cuts = self._unopened = 0
@@ -108,7 +108,8 @@ class Members:
             for step in members.steps(1000):
                 with step: …
         """
-        self._plan = Plan(self._plan_path, self._rules.begin_with, count, self._rules.border_every)
+        if not isinstance(self._plan, PlanByClock):
+            self._plan = plan_of(self._plan_path, self._rules.begin_with, count, self._rules.border_every)
         self._last = count
         while self.done < count:
             yield Step(self, self.done)
@@ -139,7 +140,7 @@ class Members:
         seconds, plan = self._spacing.border_begins(self.done), self._plan
         self._keep()
         leaves = self._leaving or plan.leaves(self.done, self.number)
-        joins = plan.joins(self.done, self._told["next"]) > 0 if plan.is_there else self.rank == 0 and self._meeting.somebody_comes()
+        joins = plan.joins(self.done, self._told["next"]) > 0 if plan.is_by_steps else self.rank == 0 and self._meeting.somebody_comes()
         without_us = self.rank == 0 and self._folder.is_decided(self._told["epoch"] + 1)
         told = self._vote([float(leaves), float(joins), float(without_us), *seconds])
         self._spacing.border_ends(self.done, [one[3:] for one in told])
@@ -221,11 +222,12 @@ class Members:
         return told
 
     def _admits(self) -> Optional[int]:
-        return self._plan.joins(self.done, self._told["next"]) if self._plan.is_there else None
+        return self._plan.joins(self.done, self._told["next"]) if self._plan.is_by_steps else None
 
     def _join(self) -> None:
         """As a newcomer, whatever it was before."""
         self._holdings.forget()
+        self._plan.wait_to_come(self._wish(), self._folder.begun_at)
         while True:
             own = {"name": self._name, "address": list(self._answers.address), "wish": self._wish()}
             self._folder.wait_here(own)
@@ -278,6 +280,7 @@ class Members:
         self._spacing.epoch_begins(self.done)
         if self.rank == 0:
             self._folder.open(self._told["epoch"])
+        self._plan.begin(self.number, self._folder.begun_at() or time.time())
         self._in_training = True
         self._overseer.oversee(self._told["epoch"])
         return True

@@ -100,7 +100,12 @@ class Folder:
 
     def open(self, epoch: int) -> None:
         """All its members train, with all that those before have left them."""
-        self._put_once(f"open-{epoch}", "{}")
+        self._put_once(f"open-{epoch}", json.dumps({"at": time.time()}))
+
+    def begun_at(self) -> Optional[float]:
+        """When the first epoch was opened; None: not yet."""
+        told = self._get("open-0")
+        return None if told is None else float(told["at"])
 
     def is_open(self, epoch: int) -> bool:
         return (self.path / f"open-{epoch}").exists()

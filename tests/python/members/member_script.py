@@ -1,14 +1,19 @@
-"""A member of the jobs of these tests: member_script.py ALGORITHM OUT [key=value …]. Says each step as "step NUMBER" once it is within it, and
+"""A member of the jobs of these tests: member_script.py ALGORITHM OUT [key=value …], ALGORITHM also one of own_algorithms. Says each step as "step NUMBER" once it is within it, and
 leaves in OUT/NUMBER.pt its weights, and of each step that is done who it was of how many, and which samples it took."""
 
 import pathlib
 import signal
 import sys
+import time
 
 import torch
 
 import trigram
 from trigram.optim import SGD
+
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import own_algorithms  # noqa: E402
 
 SAMPLES, BATCH = 96, 24
 
@@ -32,7 +37,7 @@ def main(algorithm, out, told):
     torch.set_num_threads(1)
     model = make().to(getattr(torch, told.get("type", "float32")))
     optimizer = (SGD if "type" not in told else torch.optim.SGD)(model.parameters(), lr=0.1, momentum=0.9)
-    members = trigram.with_members(model, [optimizer], algorithm, membership=told.get("membership"), bucket_size="128B",
+    members = trigram.with_members(model, [optimizer], own_algorithms.ALL.get(algorithm, algorithm), membership=told.get("membership"), bucket_size="128B",
                                    min_members=int(told.get("min_members", 1)), checkpoint_every=int(told.get("checkpoint_every", 0)),
                                    heartbeat=float(told.get("heartbeat", 3)), timeout=60)
     taken = {}
@@ -43,6 +48,7 @@ def main(algorithm, out, told):
                 raise ZeroDivisionError("of this script")
             if step.number == int(told.get("holds_at", -1)):
                 signal.pause()
+            time.sleep(float(told.get("step_s", 0)))
             optimizer.zero_grad()
             loss(model, data(step.rank, step.number)).backward()
             optimizer.step()

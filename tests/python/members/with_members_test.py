@@ -1,7 +1,10 @@
 """Members of a real job that are lost, leave and join: what they have trained is what the simulator makes of the same schedule, to the bit."""
 
+import itertools
+import os
 import pathlib
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -20,17 +23,18 @@ from case import Case  # noqa: E402
 from member_script import BATCH, SAMPLES, data, loss, make  # noqa: E402
 from members_case import Members  # noqa: E402
 
+LAUNCHER = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
 STEPS = 12
 SCHEDULE = "at 4 lose 1\nat 6 join 1\nat 9 leave 0\n"
 METHODS = ["all_reduce", "bytegrad:error_feedback=on", "local_sgd:every=2", "diloco:every=3", "decentralized", "qsgd"]
 
 
-def simulated(algorithm, schedule, folder, ranks):
+def simulated(algorithm, schedule, folder, ranks, **flags):
     """The weights of the mean model."""
     path = pathlib.Path(folder) / "members.txt"
     path.write_text(schedule)
     return trigram.simulate(make, loss, data, algorithm=algorithm, ranks=ranks, steps=STEPS, optimizer="momentum:momentum=0.9", lr=0.1,
-                            membership=path, bucket_size="128B", progress=False)
+                            membership=path, bucket_size="128B", progress=False, **flags)
 
 
 class OneSchedule(Case):
@@ -46,11 +50,14 @@ class OneSchedule(Case):
         ends = members.end()
         return ends, members.left()
 
+    def simulated(self, algorithm):
+        return simulated(algorithm, SCHEDULE, self.folder, 3)
+
     def check(self, algorithm):
         ends, left = self.trained(algorithm, SCHEDULE)
         self.assertEqual([ends[number][0] for number in range(4)], [0, -signal.SIGKILL, 0, 0], ends)
         self.assertEqual(sorted(left), [2, 3])
-        run = simulated(algorithm, SCHEDULE, self.folder, 3)
+        run = self.simulated(algorithm)
         whole = torch.cat([one.detach().reshape(-1) for one in run.model.parameters()])
         mean = (sum(one["weights"].double() for one in left.values()) / len(left)).float()
         self.assertTrue(torch.equal(whole, mean), f"{algorithm}: {float((whole - mean).abs().max())} apart")
@@ -60,6 +67,47 @@ class OneSchedule(Case):
 for method in METHODS:
     name = "test_" + "".join(one if one.isalnum() else "_" for one in method)
     setattr(OneSchedule, name, lambda self, method=method: self.check(method))
+
+
+class ByTheClock(Case):
+    """The seconds of a schedule."""
+
+    def test_members_come_and_go_when_it_says(self):
+        path = self.folder / "members.txt"
+        path.write_text("at 2s lose 1\nat 5s join 1\nat 8s leave 0\n")
+        members = Members(self.folder, 3, "all_reduce", membership=path, steps=110, step_s=0.1)
+        self.addCleanup(members.kill)
+        members.start()
+        ends = members.end()
+        self.assertEqual([code for code, _ in ends.values()], [0, -signal.SIGKILL, 0, 0], ends)
+        left = members.left()
+        self.assertEqual(sorted(left), [2, 3])
+        ranks = [left[2]["taken"][step]["ranks"] for step in range(110)]
+        self.assertEqual([count for count, _ in itertools.groupby(ranks)], [3, 2, 3, 2])
+        self.assertGreaterEqual(ranks.count(3) * 0.1, 0.5)
+        self.assertLess(ranks.index(2), 2 / 0.1 + 1, "steps of 0.1 s at least")
+        self.assertTrue(torch.equal(left[2]["weights"], left[3]["weights"]))
+
+    def test_a_line_that_is_none_is_refused(self):
+        path = self.folder / "members.txt"
+        for text, why in (("at 2s lose 7", "at 2s member 7 goes, who is not there"), ("at 2q lose 1", "line 1")):
+            path.write_text(text)
+            members = Members(self.folder, 1, "all_reduce", membership=path)
+            code, said = members.end()[0]
+            self.assertEqual(code, 1, said)
+            self.assertIn(why, said)
+
+
+class Fixed(Case):
+    """Ranks of a launcher."""
+
+    def test_mpi_says_that_its_ranks_stay(self):
+        path = self.folder / "members.txt"
+        path.write_text("at 4 lose 1\n")
+        ended = subprocess.run([*LAUNCHER, "-n", "2", os.environ["TRIGRAM_PROGRAM"], "run", "--backend", "mpi", "--workload", "quadratic", "--steps", "8",
+                                "--membership", path, "--out", self.folder / "out"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("a job that a launcher started, as of mpi, ends with any of its ranks, and nobody can join it", ended.stdout + ended.stderr)
 
 
 class Lost(Case):
