@@ -67,6 +67,7 @@ void RecvComm::adopt(int stream, Socket socket) {
   if (closed_ || failed()) return;
   auto& inlet = inlets_[static_cast<std::size_t>(stream)];
   socket.prepare(settings_.unsent, settings_.timeout);
+  socket.hurry_within_host();
   inlet = Inlet();
   inlet.counters = &counters_of(socket.ends());
   ++inlet.counters->opened;

@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "net/error.hpp"
@@ -28,6 +29,13 @@ Moved moved(ssize_t result, std::size_t& bytes) {
   }
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return Moved::nothing_yet;
   return errno == ETIMEDOUT || errno == EHOSTUNREACH || errno == ENETUNREACH ? Moved::timed_out : Moved::closed;
+}
+
+bool find_ends(int descriptor, Address& own, Address& other) {
+  socklen_t length = sizeof own.storage;
+  if (getsockname(descriptor, own.raw(), &length) != 0) return false;
+  length = sizeof other.storage;
+  return getpeername(descriptor, other.raw(), &length) == 0;
 }
 
 msghdr message_of(const iovec* parts, std::size_t count) {
@@ -93,6 +101,14 @@ void Socket::prepare(std::size_t unsent, double timeout) const {
   set(descriptor_, IPPROTO_TCP, TCP_KEEPINTVL, 5);
 }
 
+/// The plainest control of congestion, which all systems have and let all programs use: BBR holds packets back.
+void Socket::hurry_within_host() const {
+  Address own;
+  Address other;
+  if (!find_ends(descriptor_, own, other)) return;
+  if (std::ranges::equal(own.host(), other.host())) setsockopt(descriptor_, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
+}
+
 void Socket::limit_unsent(std::size_t bytes) const {
   set(descriptor_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(bytes));
 }
@@ -126,11 +142,8 @@ Measured Socket::measured() const {
 std::string Socket::ends() const {
   Address own;
   Address other;
-  socklen_t length = sizeof own.storage;
-  if (getsockname(descriptor_, own.raw(), &length) != 0) return "?";
-  length = sizeof other.storage;
-  if (getpeername(descriptor_, other.raw(), &length) != 0) return own.text() + " - ?";
-  return own.text() + " - " + other.text();
+  if (find_ends(descriptor_, own, other)) return own.text() + " - " + other.text();
+  return own.family() == AF_UNSPEC ? "?" : own.text() + " - ?";
 }
 
 }  // namespace trigram::net

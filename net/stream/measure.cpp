@@ -35,8 +35,10 @@ Pair connected_pair(const Interface& interface) {
       throw Error(abi::Result::system_error, interface.name + " does not reach itself");
     pair.other = listener.accept();
   }
-  pair.one.prepare(1 << 20, 30);
-  pair.other.prepare(1 << 20, 30);
+  for (const Socket* end : {&pair.one, &pair.other}) {
+    end->prepare(1 << 20, 30);
+    end->hurry_within_host();
+  }
   return pair;
 }
 

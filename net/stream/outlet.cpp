@@ -28,6 +28,7 @@ void Outlet::opened(Socket socket, Clock::time_point now) {
   counters = &counters_of(path_.from.name + " " + socket.ends());
   ++counters->opened;
   socket.prepare(settings_.unsent, settings_.timeout);
+  socket.hurry_within_host();
   stream.start(std::move(socket));
   acknowledged_ = 0;
   moved_bytes_ = 0;

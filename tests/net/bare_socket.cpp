@@ -11,7 +11,7 @@ namespace trigram::tests {
 namespace {
 
 /// The first process listens.
-net::Socket connected(const Pipes& pipes, bool first) {
+net::Socket connected(const Pipes& pipes, bool first, bool hurried) {
   net::Interface loopback{"lo", {}, 8, 0, ""};
   auto& address = reinterpret_cast<sockaddr_in&>(loopback.address.storage);
   address.sin_family = AF_INET;
@@ -30,6 +30,7 @@ net::Socket connected(const Pipes& pipes, bool first) {
     }
   }
   socket.prepare(1 << 20, 30);
+  if (hurried) socket.hurry_within_host();
   return socket;
 }
 
@@ -43,8 +44,8 @@ void move_all(const net::Socket& socket, std::vector<std::byte>& memory, bool se
 
 }  // namespace
 
-BareSocket::BareSocket(const Pipes& pipes, bool first, bool each_way)
-    : forth_(connected(pipes, first)), back_(each_way ? connected(pipes, first) : net::Socket()) {}
+BareSocket::BareSocket(const Pipes& pipes, bool first, bool each_way, bool hurried)
+    : forth_(connected(pipes, first, hurried)), back_(each_way ? connected(pipes, first, hurried) : net::Socket()) {}
 
 void BareSocket::bounce(std::vector<std::byte>& memory, bool first) {
   move_all(forth_, memory, first);

@@ -13,8 +13,9 @@ class BareSocket {
  public:
   BareSocket() = default;
   /// Connects both processes over loopback; the first one listens. With a connection each way, as communicators of NCCL
-  /// have it, answers bring no acknowledgements along.
-  BareSocket(const Pipes& pipes, bool first, bool each_way);
+  /// have it, answers bring no acknowledgements along. `hurried`: with the plugin's control of congestion within a
+  /// host.
+  BareSocket(const Pipes& pipes, bool first, bool each_way, bool hurried);
   /// A message and its answer, or the other way round, asking again and again as the plugin does.
   void bounce(std::vector<std::byte>& memory, bool first);
 

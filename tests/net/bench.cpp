@@ -5,7 +5,7 @@
 //   net_bench --plugin WHAT --communicators N [--bytes N] [--in-flight N]
 //
 // WHAT is as in loaded_plugin.hpp, or for round trips also "bare", a socket without any plugin, and
-// "bare_each_way", two of them.
+// "bare_each_way", two of them, or "bare_each_way:hurried", with the plugin's control of congestion.
 #include <sched.h>
 #include <unistd.h>
 
@@ -218,12 +218,12 @@ int bench_round_trips(const Flags& flags) {
     return [&, first](const Pipes& pipes) {
       std::vector<std::byte> memory(bytes);
       std::vector<double> times;
-      const bool each_way = text(flags, "--plugin") == "bare_each_way";
-      const bool bare = each_way || text(flags, "--plugin") == "bare";
+      const std::string what = text(flags, "--plugin");
+      const bool bare = what.starts_with("bare");
       BareSocket socket;
       Ends ends;
       if (bare) {
-        socket = BareSocket(pipes, first, each_way);
+        socket = BareSocket(pipes, first, what.starts_with("bare_each_way"), what.ends_with(":hurried"));
       } else {
         ends = meet(flags, pipes);
       }

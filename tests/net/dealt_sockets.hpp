@@ -20,6 +20,7 @@ struct Dealing {
   int threads = 0;  ///< 0: whoever tests moves all
   int sockets = 1;  ///< connections a thread, or of all where there is no thread
   std::size_t least = 64 << 10;
+  bool hurries = false;  ///< within a host, with the plugin's control of congestion
 
   int connections() const { return threads > 0 ? threads * sockets : sockets; }
 };

@@ -130,7 +130,10 @@ class Rival final : public LoadedPlugin {
   std::uint32_t connections() const { return static_cast<std::uint32_t>(dealing_.connections()); }
 
   DealtSockets* made(bool sends, std::vector<Socket> sockets) const {
-    for (const auto& socket : sockets) socket.prepare(1 << 30, 30);
+    for (const auto& socket : sockets) {
+      socket.prepare(1 << 30, 30);
+      if (dealing_.hurries) socket.hurry_within_host();
+    }
     Socket control = std::move(sockets.front());
     sockets.erase(sockets.begin());
     return new DealtSockets(sends, dealing_, std::move(control), std::move(sockets));
@@ -142,6 +145,7 @@ class Rival final : public LoadedPlugin {
 
 std::optional<Dealing> dealing_of(const std::string& what) {
   Dealing dealing;
+  dealing.hurries = what.ends_with(":hurried");
   if (what == "one_socket") return dealing;
   if (std::sscanf(what.c_str(), "nccl:%dx%d", &dealing.threads, &dealing.sockets) == 2) return dealing;
   if (std::sscanf(what.c_str(), "bagua:%d", &dealing.threads) == 1) {

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+
+#include <array>
 
 #include "net/connection/handle.hpp"
 #include "net/stream/outlet.hpp"
@@ -97,6 +101,35 @@ TEST(Unsent, OfAPathThatIsNotDrainedIsBounded) {
     return path.unsent() >= least;
   }));
   EXPECT_TRUE(outbox.draw(now)) << "all of the message went into a path that carries none of it";
+}
+
+/// What decides how fast a connection sends, by the system's name for it.
+std::string control_of(const net::Socket& socket) {
+  std::array<char, 16> name{};
+  socklen_t length = name.size() - 1;
+  EXPECT_EQ(getsockopt(socket.descriptor(), IPPROTO_TCP, TCP_CONGESTION, name.data(), &length), 0);
+  return name.data();
+}
+
+TEST(Unsent, WaitsForNoTimerWithinThisHost) {
+  UndrainedPath path;
+  EXPECT_EQ(control_of(path.outlet().stream.socket()), "reno");
+}
+
+/// Two addresses may be two hosts.
+TEST(Unsent, BetweenTwoAddressesWaitsAsTheSystemSays) {
+  net::Settings settings;
+  settings.interfaces = "=lo";
+  net::Interface lo = net::usable_interfaces(settings).front();
+  net::Address other = lo.address;
+  if (other.family() != AF_INET) GTEST_SKIP() << "loopback has one address of IPv6";
+  other.host().back() = 2;
+  const net::Socket listener = net::Socket::listening(other);
+  const net::Socket socket = net::Socket::connecting(lo, other);
+  ASSERT_TRUE(soon([&] { return socket.connected() == net::Moved::some; }));
+  const std::string before = control_of(socket);
+  socket.hurry_within_host();
+  EXPECT_EQ(control_of(socket), before);
 }
 
 }  // namespace

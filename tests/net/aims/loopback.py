@@ -8,7 +8,7 @@ import subprocess
 
 # Threads and sockets of a thread. None is the caller's thread alone.
 NUMBERS = ((0, 1), (1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2))
-DESIGNS = {"ours": "ours", "ours, 1 mover": "ours", **{f"nccl:{threads}x{sockets}": f"nccl:{threads}x{sockets}" for threads, sockets in NUMBERS}, "bagua:2": "bagua:2"}
+DESIGNS = {"ours": "ours", "ours, 1 mover": "ours", **{f"nccl:{threads}x{sockets}": f"nccl:{threads}x{sockets}" for threads, sockets in NUMBERS}, "nccl:0x1:hurried": "nccl:0x1:hurried", "bagua:2": "bagua:2"}
 
 
 def itself(nccl):
@@ -48,8 +48,9 @@ def rates(build, nccl, repeats, seconds):
 
 
 def latencies(build, nccl, repeats):
-    """Microseconds of eight bytes one way, turn by turn; `bare_each_way` is a socket for each direction, as NCCL has communicators."""
-    designs = {name: name for name in ("ours", "bare", "bare_each_way", "nccl:0x1")} | dict(list(itself(nccl).items())[:1])
+    """Microseconds of eight bytes one way, turn by turn; `bare_each_way` is a socket for each direction, as NCCL has communicators; what is
+    hurried has the plugin's control of congestion, where the system's may be slower within a host."""
+    designs = {name: name for name in ("ours", "bare", "bare_each_way", "bare_each_way:hurried", "nccl:0x1")} | dict(list(itself(nccl).items())[:1])
     runs = {name: [] for name in designs}
     for _ in range(repeats):
         for name, all_of in runs.items():

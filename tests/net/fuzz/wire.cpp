@@ -195,7 +195,11 @@ void to_a_sender(Script& script) {
   while (theirs < 0) theirs = accept(listening.descriptor(), nullptr, nullptr);
   Peer peer(theirs);
   peer.say(handle.answers);
-  while (!comm.connected()) continue;
+  try {
+    while (!comm.connected()) continue;
+  } catch (const Error&) {
+    return;  // this process was stopped for so long that ours gave up
+  }
   play(script, peer, comm, [&](Posted& one, int tag) { return comm.isend(one.memory.get(), one.size, tag); });
 }
 
