@@ -95,6 +95,10 @@ const std::string* Params::find(const std::string& key, const char* type, const 
                                 const std::string& description) {
   const bool known = std::any_of(declared_.begin(), declared_.end(), [&](const Declared& d) { return d.key == key; });
   const auto presumed = presumed_.find(key);
+  // A run has some sixty, which are declared anew for each of a study: they should not be moved at every doubling.
+  constexpr std::size_t few = 8, many = 128;
+  if (declared_.size() == declared_.capacity() && declared_.size() < many)
+    declared_.reserve(declared_.size() < few ? few : many);
   if (!known)
     declared_.push_back({key, type, presumed == presumed_.end() ? fallback : presumed->second, description, group_});
   const auto found = values_.find(key);

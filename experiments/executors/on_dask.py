@@ -10,6 +10,10 @@ from study_cells import Failed, Refused
 
 PATIENCE = 60  # seconds, for a scheduler and for its first worker
 
+# What Dask would show on its dashboard, and takes time for at each task: the lines of source that submit it, which it parses anew, and where a
+# worker's threads are, every 10 ms. Our tasks all wait for a program, in one line. Workers that others start have settings of their own.
+SETTINGS = {"distributed.diagnostics.computations.ignore-modules": [".*"], "distributed.worker.profile.enabled": False}
+
 
 def make(plan, program):
     """The exit code. Raises Refused and Failed."""
@@ -28,7 +32,10 @@ def make(plan, program):
 
 @contextlib.contextmanager
 def client_of(distributed, place, jobs):
+    """Of the scheduler at a place, as behind `dask:`, or of one with `jobs` workers, where it is empty."""
+    import dask
     with contextlib.ExitStack() as stack:
+        stack.enter_context(dask.config.set(SETTINGS))
         if place == "":
             with ignored_interrupt():  # Ctrl-C reaches this process alone, which ends the others
                 cluster = stack.enter_context(distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None,

@@ -15,6 +15,7 @@ come_back() {
   sleep 60
 }
 
+export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False  # threads that wait for a program need no samples of where they are
 scheduler=$out/slurm/scheduler-$SLURM_JOB_ID.json
 mkdir -p "$out/slurm"
 rm -f "$scheduler"

@@ -41,9 +41,11 @@ Settings cluster_settings(const std::filesystem::path& file) {
   return known->second.second;
 }
 
-}  // namespace
+std::filesystem::path file_of(const std::string& text) {
+  return find_config("clusters", "cluster", Spec::parse(text).name);
+}
 
-Params read_cluster(const std::string& text) {
+Params read_anew(const std::string& text) {
   const Params written = cluster_as_written(text);
   Params cluster(written.owner(), "");
   for (const auto& [key, value] : written.values()) {
@@ -53,9 +55,30 @@ Params read_cluster(const std::string& text) {
   return cluster;
 }
 
+/// A cluster as it was read from a version of its file.
+struct KnownCluster {
+  std::string text;
+  std::filesystem::path file;
+  Version version;
+  Params cluster;
+};
+
+}  // namespace
+
+/// The last one is at hand as long as its file is the same: most runs of a study are on the cluster of the one before.
+Params read_cluster(const std::string& text) {
+  thread_local KnownCluster last;
+  if (last.text != text || last.file.empty() || last.version != version_of(last.file)) {
+    const std::filesystem::path file = file_of(text);
+    const Version version = version_of(file);
+    last = {text, file, version, read_anew(text)};
+  }
+  return last.cluster;
+}
+
 Params cluster_as_written(const std::string& text) {
   const Spec spec = Spec::parse(text);
-  const std::filesystem::path file = find_config("clusters", "cluster", spec.name);
+  const std::filesystem::path file = file_of(text);
   const Params above("cluster " + in_quotes(text), spec.parameters);
   Params cluster("cluster " + in_quotes(spec.name) + " (" + shown(file.string()) + ")", "");
   for (const auto& [key, value] : layered(cluster_settings(file), above.values())) cluster.set(key, value);

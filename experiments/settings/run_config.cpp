@@ -176,15 +176,23 @@ std::filesystem::path RunFlags::membership_file() const {
 namespace {
 
 /// Flags that change no result.
-bool only_reports(const std::string& flag) {
-  return flag == "out" || flag == "progress" || flag == "checkpoint" || flag == "checkpoint-every" || flag == "resume";
+bool only_reports(std::string_view flag) {
+  using namespace std::string_view_literals;
+  return flag == "out"sv || flag == "progress"sv || flag == "checkpoint"sv || flag == "checkpoint-every"sv ||
+         flag == "resume"sv;
+}
+
+void append_line(std::string& text, const std::string& key, const std::string& value) {
+  text.append(key).append("=").append(value).append("\n");
 }
 
 }  // namespace
 
 RunConfig::RunConfig(Params flags) : RunFlags(flags), backend(flags.owner(), place) {
+  static const Settings defaults = run_defaults();
   flags.reject_unknown();
-  settings = with_defaults(flags);
+  settings = defaults;
+  for (const auto& [key, value] : flags.values()) settings[key] = value;
   settings["cluster"] = place.cluster;
   if (training.optimizer.empty() && Algorithms::make(training.algorithm)->uses_optimizer())
     settings["optimizer"] = training.optimizer = default_optimizer;
@@ -195,9 +203,9 @@ RunConfig::RunConfig(const std::string& owner, const Settings& given) : RunConfi
 std::string RunConfig::identity() const {
   std::string text;
   for (const auto& [key, value] : settings) {
-    if (!only_reports(key)) text += key + "=" + value + "\n";
+    if (!only_reports(key)) append_line(text, key, value);
   }
-  for (const auto& [key, value] : backend.parameters.values()) text += "cluster." + key + "=" + value + "\n";
+  for (const auto& [key, value] : backend.parameters.values()) append_line(text.append("cluster."), key, value);
   if (const std::string bars = backend.error_bars.text(); !bars.empty()) text += "error bars=" + bars + "\n";
   return text;
 }

@@ -1,11 +1,12 @@
 """A search by several processes, on machines that share its folder: Optuna's journal storage tells each what the others have
-found. It has neither locks nor servers to lose, and whoever is killed costs the trials that he was at."""
+found. It has no server to lose, and whoever is killed costs the trials that he was at, be it in the middle of a line."""
 
 import optuna
 from optuna.trial import TrialState
 
 import search
 import space
+from journal_lock import JournalLock
 
 ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
 
@@ -13,11 +14,10 @@ ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
 def journal(path):
     """Optuna's storage in a file, under either of the names that its versions have."""
     try:
-        from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
+        from optuna.storages.journal import JournalFileBackend
     except ImportError:
-        from optuna.storages import JournalFileOpenLock, JournalFileStorage as JournalFileBackend
-    # A lock by exclusive creation of a file, which NFS has since its third version.
-    return optuna.storages.JournalStorage(JournalFileBackend(str(path), lock_obj=JournalFileOpenLock(str(path))))
+        from optuna.storages import JournalFileStorage as JournalFileBackend
+    return optuna.storages.JournalStorage(JournalFileBackend(str(path), lock_obj=JournalLock(f"{path}.lock")))
 
 
 class SearchTogether(search.Search):

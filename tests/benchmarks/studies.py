@@ -22,6 +22,7 @@ import unittest.mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, os.fspath(ROOT / "experiments" / "executors"))
 
+import on_dask
 import study_conductor
 import study_groups
 from study_cells import StudyProgram
@@ -90,10 +91,12 @@ class Timed(concurrent.futures.Executor):
         self.seconds += sum(json.loads(line)["seconds"] for line in future.result().stdout.splitlines())
 
 
-def seconds_of_a_cell(folder, steps, cells=20):
+def seconds_of_a_cell(folder, steps, cells=60):
+    """Of two at a time, as two workers make them: a core does less while the other one is busy."""
     program = program_of(folder, steps, f"seed = 1:{cells}:1")
     lines = "".join(cell.line for cell in program.plan())
-    made = subprocess.run(program.cells_command, input=lines, capture_output=True, text=True, check=True)
+    command = [word.replace("--jobs=1", "--jobs=2") for word in program.cells_command]
+    made = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
     return sum(json.loads(line)["seconds"] for line in made.stdout.splitlines()) / cells
 
 
@@ -107,7 +110,7 @@ def measure_local(folder, count):
     import distributed
     program = program_of(folder, steps_of_a_cell(folder), "seed = 1:10000:1")
     cells = program.plan()[:count]
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
+    with on_dask.client_of(distributed, "", 2) as client:
         timed, begin = Timed(client.get_executor(pure=False)), time.monotonic()
         study_conductor.Stage(program, cells, timed, lambda: 2, 1).make()
         elapsed = time.monotonic() - begin
@@ -142,7 +145,8 @@ def measure_scheduler(folder, processes=8, threads=125, tasks=30_000):
     import distributed
     program = program_of(folder, 2, "seed = 1:1000:1", f"lr = 1:{tasks // 1000}:1")
     cells = [cell._replace(seconds=1.0) for cell in program.plan()]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    environment = {**os.environ, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}  # as for workers of --executor slurm
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
     place = f"--scheduler-file={folder}/scheduler.json"
     begin = [sys.executable, "-m"]
     started = [subprocess.Popen([*begin, "distributed.cli.dask_scheduler", place, "--port=0", "--no-dashboard"], **quiet)]
@@ -151,7 +155,7 @@ def measure_scheduler(folder, processes=8, threads=125, tasks=30_000):
     try:
         while not os.path.exists(f"{folder}/scheduler.json"):
             time.sleep(0.1)
-        with distributed.Client(scheduler_file=f"{folder}/scheduler.json", timeout=120) as client:
+        with on_dask.client_of(distributed, f"{folder}/scheduler.json", 0) as client:
             client.wait_for_workers(processes)
             before, at = [cpu_of(started[0].pid), time.process_time()], time.monotonic()
             sleeping_executor = Sleeping(client.get_executor(pure=False))

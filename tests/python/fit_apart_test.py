@@ -12,13 +12,12 @@ import study_case
 import trigram
 
 HAS_DASK = importlib.util.find_spec("distributed") is not None
-TIMES = "source,op,size,seconds\na,all_reduce,64MiB,0.065\na,exchange,256MiB,0.125\nb,all_gather,128MiB,0.062\nb,all_reduce,256MiB,0.25\n"
 
 
 class OfAFit(case.Case):
     def setUp(self):
         super().setUp()
-        (self.folder / "times.csv").write_text(TIMES)
+        (self.folder / "times.csv").write_text(study_case.TIMES)
         self.flags = {"from": self.folder / "times.csv", "cluster": "two_by_four:gpus_per_node=1", "fit": "nic_efficiency"}
         self.one = trigram.calibrate(out=self.folder / "one.cfg", **self.flags)
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import unittest
 import case
 import study_case
 
+EXECUTORS = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "executors"
 SKIPPED = 77
 PATIENCE = 300  # seconds; for what hangs
 PYTHON = os.environ.get("TRIGRAM_PYTHON", "/usr/bin/python3")  # whose Dask is tried
@@ -73,6 +75,18 @@ class ByDask(case.Case):
         text = self.ended(self.start(*self.words("", "--jobs=2")))
         self.assertIn("36/36 runs", text)
         self.assert_as_by_one_machine()
+
+    def test_dask_spends_nothing_on_a_dashboard_that_nobody_has(self):
+        sys.path.insert(0, os.fspath(EXECUTORS))
+        import distributed
+        import on_dask
+        with on_dask.client_of(distributed, "", 1) as client:
+            client.get_executor(pure=False).submit(os.getpid).result()
+            shown = client.run_on_scheduler(lambda dask_scheduler: [str(computation.code) for computation in dask_scheduler.computations])
+            sampled = client.run(lambda: __import__("dask").config.get("distributed.worker.profile.enabled"))
+        self.assertEqual(len(shown), 1)
+        self.assertNotIn("submit(os.getpid)", shown[0], "our source is parsed for each task")
+        self.assertEqual(set(sampled.values()), {False}, "workers look every 10 ms where their threads are")
 
     def test_a_worker_that_is_killed_costs_its_task_alone(self):
         self.file = study_case.study_file(self.folder, runs=30, steps=60)

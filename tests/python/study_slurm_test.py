@@ -1,4 +1,5 @@
-"""trigram study --executor slurm on two nodes of a cluster of this machine: one job makes a study, and what is killed costs time alone."""
+"""trigram study and trigram calibrate --executor slurm on two nodes of a cluster of this machine: one job makes a study or a fit, and what is
+killed costs time alone."""
 
 import os
 import re
@@ -26,6 +27,9 @@ class BySlurm(case.Case):
 
     def submit(self, *flags):
         ended = self.trigram("--executor=slurm", "--slurm-nodes=2", "--slurm-exclusive", *flags)
+        return self.job_of(ended)
+
+    def job_of(self, ended):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         return re.search(r"job (\d+) makes", ended.stdout)[1]
 
@@ -66,6 +70,15 @@ class BySlurm(case.Case):
         self.study(40)
         self.wait_for_end(self.submit())
         self.assert_as_by_one_machine()
+
+    def test_one_job_makes_a_fit(self):
+        (self.folder / "times.csv").write_text(study_case.TIMES)
+        words = ["calibrate", f"--from={self.folder}/times.csv", "--cluster=two_by_four:gpus_per_node=1", "--fit=nic_efficiency"]
+        one = study_case.trigram(*words, f"--out={self.folder}/one.cfg")
+        self.assertEqual(one.returncode, 0, one.stderr)
+        self.wait_for_end(self.job_of(study_case.trigram(*words, f"--out={self.folder}/two.cfg", f"--work={self.out}", "--executor=slurm", "--slurm-nodes=2",
+                                                         "--slurm-exclusive", env=self.cluster.environment, cwd=self.folder)))
+        self.assertEqual((self.folder / "two.cfg").read_text(), (self.folder / "one.cfg").read_text(), self.messages())
 
     def test_a_node_that_is_lost_costs_what_it_was_at(self):
         self.study(20, steps=200)

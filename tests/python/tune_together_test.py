@@ -3,14 +3,21 @@
 import csv
 import importlib.util
 import json
+import os
+import pathlib
 import signal
 import subprocess
 import sys
+import threading
 import time
 import unittest
+import unittest.mock
 
 import case
 import study_case
+
+sys.path.insert(0, os.fspath(pathlib.Path(__file__).resolve().parents[2] / "experiments" / "tune"))
+import journal_lock
 
 SKIPPED = 77
 
@@ -60,6 +67,58 @@ class Together(case.Case):
         said = other.communicate(timeout=600)
         self.assertEqual(other.returncode, 0, said)
         self.assertGreaterEqual(len(self.trials()), 10)
+
+
+class Lock(case.Case):
+    def setUp(self):
+        super().setUp()
+        self.path = self.folder / "journal.log.lock"
+
+    @unittest.mock.patch.object(journal_lock, "PATIENCE", 0.2)
+    def test_one_that_was_killed_with_it_holds_nobody_up(self):
+        self.path.touch()
+        lock = journal_lock.JournalLock(self.path)
+        lock.acquire()
+        self.assertTrue(self.path.exists())
+        lock.release()
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    @unittest.mock.patch.object(journal_lock, "PATIENCE", 0.2)
+    def test_of_many_one_has_it_at_a_time(self):
+        """Each for less than patience, all together for longer; they begin with one that was killed."""
+        self.path.touch()
+        inside, most, ended = [], [], []
+
+        def write():
+            lock = journal_lock.JournalLock(self.path)
+            for _ in range(5):
+                lock.acquire()
+                inside.append(lock)
+                most.append(len(inside))
+                time.sleep(0.02)
+                inside.remove(lock)
+                lock.release()
+            ended.append(lock)
+
+        writers = [threading.Thread(target=write) for _ in range(6)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        self.assertEqual((len(ended), max(most)), (6, 1))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_who_comes_late_leaves_that_of_another(self):
+        late, other = journal_lock.JournalLock(self.path), journal_lock.JournalLock(self.path)
+        late.acquire()
+        other.take_away(journal_lock.version_of(self.path))
+        other.acquire()
+        late.release()
+        self.assertTrue(self.path.exists(), "the other has it")
+        late.take_away((0, 0))
+        self.assertTrue(self.path.exists(), "what is of another version is put back")
+        other.release()
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 if __name__ == "__main__":

@@ -62,6 +62,21 @@ std::vector<Line> lines_of_draws(const Study& study, const StudyFlags& flags, co
   return lines;
 }
 
+/// Some at a time.
+void write_lines(const fs::path& path, const std::vector<Line>& lines) {
+  constexpr std::size_t much = 1 << 16;
+  NewFile file(path);
+  std::string waiting;
+  for (const Line& line : lines) {
+    waiting.append(line.text).append("\n");
+    if (waiting.size() < much) continue;
+    file.write(waiting);
+    waiting.clear();
+  }
+  file.write(waiting);
+  file.keep();
+}
+
 std::string plan_words(const fs::path& file, std::size_t cells, const KnownCells& known) {
   return std::to_string(cells) + " cells to make in " + file.string() + ", " + std::to_string(known.finished) +
          " finished" + (known.more_follow ? "; more follow, which these decide: plan again once they are made" : "") +
@@ -148,9 +163,7 @@ void write_plan(const Study& study, const StudyFlags& flags, const Published& pu
     if (!known.more_follow) std::ranges::move(lines_of_draws(study, flags, published), std::back_inserter(lines));
   }
   std::ranges::stable_sort(lines, std::greater{}, &Line::seconds);
-  NewFile file(plan_file(flags.out));
-  for (const Line& line : lines) file.write(line.text + "\n");
-  file.keep();
+  write_lines(plan_file(flags.out), lines);
   std::cout << plan_words(plan_file(flags.out), lines.size(), known);
 }
 

@@ -3,8 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <fstream>
-#include <iomanip>
-#include <sstream>
+#include <string>
 #include <string_view>
 
 namespace trigram {
@@ -18,9 +17,11 @@ std::uint64_t continued(std::uint64_t value, std::string_view text) {
 }
 
 std::string hexadecimal(std::uint64_t value) {
-  std::ostringstream text;
-  text << std::hex << std::setw(16) << std::setfill('0') << value;
-  return text.str();
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text(16, '0');
+  for (auto digit = text.rbegin(); digit != text.rend(); ++digit, value /= digits.size())
+    *digit = digits[value % digits.size()];
+  return text;
 }
 
 }  // namespace
