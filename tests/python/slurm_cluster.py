@@ -1,6 +1,7 @@
 """Slurm with two nodes on this machine, each in a network, a name and a mount namespace of its own, from packages alone: no munge,
 no systemd, no cgroups. It needs root."""
 
+import atexit
 import contextlib
 import os
 import pathlib
@@ -83,6 +84,7 @@ class Cluster:
         (self.folder / "hosts").write_text("\n".join(["127.0.0.1 localhost", *hosts, ""]))
 
     def __enter__(self):
+        atexit.register(self.end)  # a test that is interrupted makes no clean-up
         with contextlib.ExitStack() as stack:
             stack.callback(self.end)
             self.command("ip", "link", "add", self.bridge, "type", "bridge")
@@ -191,6 +193,7 @@ class Cluster:
         return "\n".join(f"{path.name}:\n{path.read_text(errors='replace')[-3000:]}" for path in sorted(self.folder.glob("*.log")))
 
     def end(self):
+        atexit.unregister(self.end)
         for process in [*self.daemons.values(), *self.holders.values()]:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
