@@ -13,7 +13,7 @@ import watched_job
 
 HERE = pathlib.Path(__file__).resolve().parent
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "2"]
-TORCHRUN = [sys.executable, "-B", "-m", "torch.distributed.run", "--nproc_per_node", "2"]
+TORCHRUN = [sys.executable, "-B", "-m", "torch.distributed.run", "--nproc_per_node", "2", "-r", "9:1", "-t", "9:1"]
 PATIENCE = 240  # seconds of a job
 HANGS = "import os, pathlib, time; pathlib.Path(os.environ['OMPI_COMM_WORLD_RANK']).touch(); time.sleep(1000)"
 
