@@ -89,6 +89,21 @@ class Folders(Caches):
         self.assertEqual(self.computed(cached), 0)
         self.assertEqual(self.computed(pickle.loads(pickle.dumps(cached))), 0)
 
+    def test_processes_that_open_a_new_file_at_once(self):
+        for turn in range(40):
+            at, opened = time.monotonic() + 0.02, []
+            for _ in range(8):
+                opened.append(os.fork())
+                if opened[-1] == 0:
+                    while time.monotonic() < at:
+                        pass
+                    try:
+                        data.Folder(self.scratch / str(turn), shards=1).put("key", b"value")
+                        os._exit(0)
+                    except RuntimeError:
+                        os._exit(1)
+            self.assertEqual([os.waitpid(process, 0)[1] for process in opened], [0] * 8, f"in turn {turn}")
+
     def test_workers_of_a_loader(self):
         loader = torch.utils.data.DataLoader(self.cache(), batch_size=10, num_workers=2)
         for _ in range(2):

@@ -6,6 +6,7 @@ import pathlib
 import re
 import sqlite3
 import threading
+import time
 import zlib
 from typing import Optional
 
@@ -18,6 +19,8 @@ INSERT INTO held SELECT 0 WHERE NOT EXISTS (SELECT * FROM held);
 """
 PATIENCE = 5.0
 """Seconds that a writer waits for another one; then what it has is not kept."""
+ATTEMPTS = 5
+"""To open a new file, of which SQLite says that the disk has failed where another process gives the same file up meanwhile."""
 
 
 class Shard:
@@ -76,22 +79,34 @@ class Shard:
     def _path(self, generation: int) -> pathlib.Path:
         return self._folder / f"{self._number}.{generation}.sqlite"
 
-    def _open(self) -> None:
-        """Raises RuntimeError where not even a new file can be opened."""
+    def _open(self, attempts: int = ATTEMPTS) -> None:
+        """Raises RuntimeError where not even a new file can be opened: once, or as often as others may have been opening it too."""
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._path(self._generation)
         is_new = not path.exists()
         try:
             self._file = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-            self._file.execute("PRAGMA synchronous = OFF")  # what a crash of the machine takes is computed again
-            self._file.execute("PRAGMA journal_mode = WAL")
-            self._file.executescript(TABLES)
+            self._prepare()
         except sqlite3.DatabaseError as error:
-            if is_new:
+            if is_new and (attempts == 1 or "disk I/O" not in str(error)):
                 raise RuntimeError(f"{path} cannot be used as a cache: {error}") from error
-            self._survive(error)
+            self._survive(error, attempts - 1 if is_new else ATTEMPTS)
 
-    def _survive(self, error: sqlite3.DatabaseError) -> None:
+    def _prepare(self) -> None:
+        """SQLite waits for nobody where the journal of a file that others open too is to become another."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._file.execute("PRAGMA synchronous = OFF")  # what a crash of the machine takes is computed again
+                self._file.execute("PRAGMA journal_mode = WAL")
+                self._file.executescript(TABLES)
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+
+    def _survive(self, error: sqlite3.DatabaseError, attempts: int = ATTEMPTS) -> None:
         """A file that is locked, or on a full disk, is still good; of one that is none any more, or gone, there is a next one."""
         given_up = self._path(self._generation)
         is_corrupted = type(error) is sqlite3.DatabaseError or re.search("no such table|disk I/O|unable to open", str(error))
@@ -99,7 +114,7 @@ class Shard:
             return
         self._file.close()
         self._generation = max([self._generation + 1, *self._generations()])
-        self._open()
+        self._open(attempts)
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(OSError):  # it is gone, or no file at all, and nobody looks at it any more
                 given_up.with_name(given_up.name + suffix).unlink()
