@@ -315,7 +315,8 @@ class Types(JobCase):
         return model
 
     def case_masters_that_others_move(self):
-        """Between two steps too: AD-PSGD, whose optimizers change nothing but what they were given, which adds up to the same in the end."""
+        """Between two steps too: AD-PSGD, whose optimizers change nothing but what they were given, which adds up to the same in the end, but for
+        what each rank rounds off to bfloat16, whose numbers from 16 to 32 are an eighth apart."""
         model = seeded(typed(BF16))
         [one.data.zero_() for one in model.parameters()]
         optimizer = torch.optim.SGD(model.parameters(), lr=0)
@@ -331,7 +332,7 @@ class Types(JobCase):
         model.trigram.finish()
         whole = torch.cat([one.detach().double().flatten() for one in model.parameters()])
         torch.distributed.all_reduce(whole)
-        assert (whole == 8 * sum(range(self.ranks))).all(), whole
+        assert ((whole - 8 * sum(range(self.ranks))).abs() <= self.ranks / 16).all(), whole
 
     def case_types_in_uneven_and_scored_loops(self):
         for kind in (BF16, F64):
