@@ -8,10 +8,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn, Union
+from typing import IO, Any, NoReturn, Union
 
 from . import check_command, progress
 
@@ -114,12 +115,24 @@ def follow(process: "subprocess.Popen[str]") -> list[str]:
     """Shows progress until the process ends; returns the other lines of its standard error."""
     assert process.stderr is not None
     said = []
-    with process.stderr, progress.shown() as show:
-        for line in process.stderr:
-            if not show(line.rstrip()):
-                said.append(line.rstrip())
-        process.wait()
+    try:
+        with progress.shown() as show:
+            for line in process.stderr:
+                if not show(line.rstrip()):
+                    said.append(line.rstrip())
+    except BaseException:
+        threading.Thread(target=read_to_its_end, args=(process.stderr,), daemon=True).start()
+        raise
+    process.stderr.close()
+    process.wait()
     return said
+
+
+def read_to_its_end(stream: IO[str]) -> None:
+    """What is written to a stream that nobody reads ends the writer, who has yet to say what it leaves."""
+    with suppress(OSError, ValueError), stream:
+        for _ in stream:
+            pass
 
 
 def end(process: "subprocess.Popen[Any]") -> None:

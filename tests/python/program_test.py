@@ -135,6 +135,16 @@ class Ends(Started):
         self.assertEqual(len(stopped.steps), int(stopped.facts["stopped"].split()[1]))
         self.assertIn("stopped early", repr(stopped))
 
+    def test_what_is_said_at_the_end_ends_nobody(self):
+        said = self.folder / "said"
+        self.pretend(f"trap 'for i in $(seq 2000); do echo the results are in a folder >&2; done; touch {said}; exit 130' INT; echo '1/2 steps' >&2; "
+                     "sleep 1000 & wait")
+        begun = unittest.mock.Mock(side_effect=KeyboardInterrupt)
+        with unittest.mock.patch.object(progress, "in_notebook", lambda: True), unittest.mock.patch.object(progress, "bar", begun):
+            with self.assertRaises(KeyboardInterrupt):
+                trigram.run(steps=2)
+        self.assertTrue(said.exists())
+
     def test_what_asks_not_to_be_ended_is_ended(self):
         self.pretend("trap '' INT; echo '1/2 steps' >&2; sleep 1000 & wait; wait")
         begun = unittest.mock.Mock(side_effect=KeyboardInterrupt)
