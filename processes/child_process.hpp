@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/training/carried_error.hpp"
-#include "processes/bytes.hpp"
+#include "core/world/bytes.hpp"
 
 namespace trigram {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "processes/bytes.hpp"
+#include "core/world/bytes.hpp"
 
 namespace trigram {
 

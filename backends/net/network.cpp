@@ -5,7 +5,7 @@
 
 #include "backends/net/plugin_log.hpp"
 #include "core/values/error.hpp"
-#include "processes/bytes.hpp"
+#include "core/world/bytes.hpp"
 #include "processes/nap.hpp"
 
 namespace trigram::net_backend {

@@ -7,6 +7,7 @@
 #include "core/primitives/gradient_mean.hpp"
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
+#include "core/world/bytes.hpp"
 
 namespace trigram {
 namespace {
@@ -48,11 +49,6 @@ Mean mean_named(const std::string& collective) {
   return found == all.end() ? nullptr : found->second;
 }
 
-std::vector<std::byte> bytes_of(const std::string& text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
 }  // namespace
 
 const std::span<Bucket>& ForeignLane::buckets() const { return algorithm_.buckets_; }
@@ -72,12 +68,8 @@ State& ForeignLane::listing() {
 void ForeignLane::list(const std::string& name, Fate fate) { coming_ = State::Item{name, fate}; }
 
 std::string ForeignLane::list(const std::string& name, Fate fate, std::string text) {
-  const auto take = [&](const std::vector<std::byte>& bytes) {
-    text.clear();
-    for (const std::byte byte : bytes) text.push_back(static_cast<char>(byte));
-  };
   listing().packed(
-      name, [&] { return bytes_of(text); }, take, fate);
+      name, [&] { return bytes_of(text); }, [&](const Bytes& bytes) { text = text_of(bytes); }, fate);
   return text;
 }
 

@@ -3,20 +3,15 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <span>
 
 #include "core/values/error.hpp"
 #include "core/values/quoted.hpp"
+#include "core/world/bytes.hpp"
 
 namespace trigram {
 namespace {
 
 using Parts = std::vector<std::vector<std::byte>>;
-
-std::vector<std::byte> bytes_of(const std::string& text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
 
 /// "key=value" and a zero after each, which neither can hold.
 std::string packed(const Configuration& configuration) {
@@ -26,7 +21,7 @@ std::string packed(const Configuration& configuration) {
 }
 
 Configuration unpacked(const std::vector<std::byte>& bytes) {
-  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string text = text_of(bytes);
   Configuration configuration;
   std::size_t begin = 0;
   for (std::size_t end = 0; (end = text.find('\0', begin)) != std::string::npos; begin = end + 1) {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "processes/bytes.hpp"
+#include "core/world/bytes.hpp"
 
 namespace trigram {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/values/error.hpp"
+#include "core/world/bytes.hpp"
 #include "meeting/listener.hpp"
 #include "meeting/rendezvous.hpp"
-#include "processes/bytes.hpp"
 
 namespace trigram::gpu {
 

@@ -1,4 +1,4 @@
-#include "processes/bytes.hpp"
+#include "core/world/bytes.hpp"
 
 namespace trigram {
 

@@ -1,4 +1,4 @@
-// What processes send each other.
+// Bytes, as ranks and processes send and keep them.
 #pragma once
 
 #include <cstddef>
