@@ -23,9 +23,10 @@ MemberChange change_of(const Json& told) {
   return {ranks, ranks, were, now, told.at("lost").get<std::vector<int>>()};
 }
 
-/// The epochs that they make.
+/// The epochs that they make; none before it is known how many steps there are.
 Json changes_by_steps(int ranks, std::int64_t steps, const std::vector<MemberEvent>& events) {
   Json epochs = Json::array();
+  if (steps == 0) return epochs;
   for (const MemberEpoch& epoch : member_epochs(ranks, steps, events)) {
     epochs.push_back({{"begin", epoch.begin},
                       {"members", epoch.members},

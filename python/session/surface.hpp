@@ -65,7 +65,8 @@ TRIGRAM_SURFACE int trigram_hand_over(const char* change, const std::uint64_t* s
 /// Before trigram_adopt.
 TRIGRAM_SURFACE int trigram_take_over(trigram::Session* session, const trigram::KeptBytes* handed);
 /// Answers what a file of --membership says, {"by_clock", "changes"}: by steps a list of epochs, as {"begin",
-/// "members", "joined", "left", "lost"}, by the clock one of {"second", "how": "join" | "leave" | "lose", "member"}.
+/// "members", "joined", "left", "lost"}, where `steps` is not 0, by the clock one of {"second", "how": "join" | "leave"
+/// | "lose", "member"}.
 TRIGRAM_SURFACE int trigram_member_changes(const char* text, int ranks, std::int64_t steps);
 /// Whether the algorithm can do with gradients alone; the message, where it cannot, ends with `else_text`.
 TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm, const char* else_text);

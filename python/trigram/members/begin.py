@@ -13,7 +13,7 @@ from .borders import Stateful
 from .course import Members
 from .kept import Kept
 from .meeting import Rules
-from .plan import is_by_clock
+from .plan import is_by_steps
 
 PLACE, COUNT = "TRIGRAM_RENDEZVOUS", "TRIGRAM_MEMBERS"
 
@@ -30,7 +30,8 @@ def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], a
         raise ValueError(f"backend={flags['backend']} has members that stay; members that come and go are connected by backend torch: leave it out")
     if membership is not None:
         rules["border_every"] = rules["border_every"] or 1  # at which its members come and go
-    rules |= {"begin_with": counted(rules["begin_with"]), "planned": membership is not None and not is_by_clock(str(membership))}
+    count = counted(rules["begin_with"])
+    rules |= {"begin_with": count, "planned": membership is not None and is_by_steps(str(membership), count)}
 
     def make_job(handed: Optional[Kept]) -> Job:
         job = Job(model, optimizers, algorithm, broadcast_buffers, False, learning_rate, None, None, dict(flags), handed,

@@ -43,9 +43,9 @@ class PlanBySteps(Plan):
 
     is_by_steps = True
 
-    def __init__(self, path: str, ranks: int, steps: int, border_every: int) -> None:
-        """Raises ValueError for what is no such file, naming the line, and for a step that is no border."""
-        self._epochs: dict[int, dict[str, Any]] = {one["begin"]: one for one in changes_of(path, ranks, steps) if one["begin"] > 0}
+    def __init__(self, path: str, epochs: list[dict[str, Any]], border_every: int) -> None:
+        """`path`: for messages. Raises ValueError for a step that is no border."""
+        self._epochs = {one["begin"]: one for one in epochs if one["begin"] > 0}
         for step in self._epochs:
             if step % border_every:
                 raise ValueError(f"{path}: members change at step {step}, and only at borders, which are {border_every} steps apart (border_every)")
@@ -64,9 +64,7 @@ class PlanByClock(Plan):
     """By the seconds since the first epoch began, on the clocks of all hosts: who is to be lost is killed then, whatever it does, who leaves does
     so at the next border, and who joins waits until then, and comes at the border behind."""
 
-    def __init__(self, path: str, ranks: int) -> None:
-        """Raises ValueError for what is no such file, naming the line."""
-        changes = changes_of(path, ranks, 0)
+    def __init__(self, changes: list[dict[str, Any]]) -> None:
         self._of = {how: {one["member"]: float(one["second"]) for one in changes if one["how"] == how} for how in ("join", "leave", "lose")}
         self._begun_at: Optional[float] = None
 
@@ -91,23 +89,23 @@ class PlanByClock(Plan):
         return second is not None and self._begun_at is not None and time.time() >= self._begun_at + second
 
 
-def changes_of(path: str, ranks: int, steps: int) -> list[dict[str, Any]]:
-    """Epochs, or changes by the clock. Raises ValueError for what is no such file, naming the line."""
+def told_by(path: str, ranks: int, steps: int) -> dict[str, Any]:
+    """What a schedule says, {"by_clock", "changes"}. Raises ValueError for what is no such file, naming the line."""
     library.check(library.library().trigram_member_changes(pathlib.Path(path).read_text("utf-8").encode(), ranks, steps))
-    changes: list[dict[str, Any]] = json.loads(library.reply())["changes"]
-    return changes
+    told: dict[str, Any] = json.loads(library.reply())
+    return told
 
 
-def is_by_clock(path: str) -> bool:
-    """Whether its first line has a time, as in "at 90s lose 3"."""
-    words = (line.split("#")[0].split() for line in pathlib.Path(path).read_text("utf-8").splitlines())
-    return any(not one[1].isdecimal() for one in words if len(one) > 1)
+def is_by_steps(path: str, ranks: int) -> bool:
+    return not told_by(path, ranks, 0)["by_clock"]
 
 
 def plan_of(path: Optional[str], ranks: int, steps: int, border_every: int) -> Plan:
-    """`steps`: of the training, 0 where they are not known yet; then a plan by steps is nobody's."""
+    """`steps`: of the training, 0 where they are not known yet; then a plan by steps is nobody's. Raises ValueError for what is no
+    schedule."""
     if path is None:
         return Plan()
-    if is_by_clock(path):
-        return PlanByClock(path, ranks)
-    return PlanBySteps(path, ranks, steps, border_every) if steps > 0 else Plan()
+    told = told_by(path, ranks, steps)
+    if told["by_clock"]:
+        return PlanByClock(told["changes"])
+    return PlanBySteps(path, told["changes"], border_every) if steps > 0 else Plan()
