@@ -134,24 +134,23 @@ class Ends(unittest.TestCase):
 
 
 class Oversight(unittest.TestCase):
+    def setUp(self):
+        """The others have gone on to epoch 4."""
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        folder, self.given_up = Folder(scratch.name), threading.Event()
+        self.overseer = Overseer(folder, self.given_up.set)
+        self.overseer.oversee(3)
+        folder.come(4, {"name": "other"})
+
     def test_who_waits_for_others_that_have_gone_on_gives_up(self):
-        with tempfile.TemporaryDirectory() as place:
-            folder, given_up = Folder(place), threading.Event()
-            one = Overseer(folder, given_up.set)
-            one.oversee(3)
-            folder.come(4, {"name": "other"})
-            self.assertFalse(given_up.wait(LATE / 2))
-            self.assertTrue(given_up.wait(3 * LATE))
+        self.assertFalse(self.given_up.wait(LATE / 2))
+        self.assertTrue(self.given_up.wait(3 * LATE))
 
     def test_who_has_come_does_not(self):
-        with tempfile.TemporaryDirectory() as place:
-            folder, given_up = Folder(place), threading.Event()
-            one = Overseer(folder, given_up.set)
-            one.oversee(3)
-            folder.come(4, {"name": "other"})
-            time.sleep(LATE / 2)
-            one.oversee(None)
-            self.assertFalse(given_up.wait(1.5 * LATE))
+        time.sleep(LATE / 2)
+        self.overseer.oversee(None)
+        self.assertFalse(self.given_up.wait(1.5 * LATE))
 
 
 class Process:
