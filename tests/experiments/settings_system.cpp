@@ -107,7 +107,7 @@ Settings settings_of(const RunConfig& config) {
 std::vector<Observation> published() {
   std::vector<Observation> all;
   for (const char* table : {"bagua_bandwidth", "bagua_latency", "grace_resnet50", "bluefog_resnet50",
-                            "deepspeed_onebit", "nccl_tests", "nccl_tests_clouds"}) {
+                            "deepspeed_onebit", "nccl_tests", "nccl_tests_clouds", "horovod_pascal", "rccl_mi300x"}) {
     const auto some = read_observations(shipped_folder("studies") / "targets" / (std::string(table) + ".csv"));
     all.insert(all.end(), some.begin(), some.end());
   }
