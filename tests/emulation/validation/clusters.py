@@ -4,7 +4,7 @@ import re
 import statistics
 
 FACTORS = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "m": 1e-3, "u": 1e-6, "n": 1e-9}
-NUMBER = re.compile(r"[0-9.]+(?:e[+-]?[0-9]+)?")
+QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]+)?)([A-Za-z/]*)")
 
 
 def keys_of(file):
@@ -15,18 +15,17 @@ def keys_of(file):
 
 def magnitude(quantity):
     """A number for comparing quantities of one kind, whatever their unit."""
-    number = NUMBER.match(quantity).group(0)
-    unit = quantity[len(number):]
+    number, unit = QUANTITY.fullmatch(quantity).groups()
     return float(number) * (FACTORS.get(unit[0], 1) if len(unit) > 1 else 1)
 
 
 def middle(values):
-    """The median of quantities, the most frequent of words, and of rates of codecs both, field by field."""
+    """The median of quantities, the most frequent of words and of sizes from .. to, and of rates of codecs both, field by field."""
     if any("/" in value and " " in value for value in values):
         columns = zip(*(value.split() for value in values))
         return " ".join("/".join(middle(fields) for fields in zip(*(entry.split("/") for entry in column)))
                         for column in columns)
-    if all(NUMBER.match(value) for value in values):
+    if all(QUANTITY.fullmatch(value) for value in values):
         return sorted(values, key=magnitude)[len(values) // 2]
     return statistics.mode(values)
 
