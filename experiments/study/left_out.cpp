@@ -4,14 +4,16 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <optional>
 
 #include "experiments/fit/chances.hpp"
 
 namespace trigram {
 namespace {
 
-constexpr std::size_t fewest_of_a_regime = 15;
+constexpr std::size_t fewest = 15;  // errors from which one tells how large such errors are
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 using Value = std::function<double(const Prediction&)>;
@@ -40,7 +42,7 @@ std::vector<double> errors_elsewhere(const std::vector<const Prediction*>& all, 
     of_all.push_back(log_error(value(*other), *other));
     if (other->regime == one.regime) of_regime.push_back(of_all.back());
   }
-  return of_regime.size() < fewest_of_a_regime ? of_all : of_regime;
+  return of_regime.size() < fewest ? of_all : of_regime;
 }
 
 /// Sums over rows, and how many.
@@ -62,12 +64,35 @@ WithErrorBar bar_of(const Prediction& one, const std::vector<const Prediction*>&
   return {one.seconds, elsewhere.empty() ? 0 : std::expm1(std::sqrt(squares / static_cast<double>(elsewhere.size())))};
 }
 
-Calls calls_of(const std::vector<PredictedPair>& pairs, const std::string& source,
+/// How far off ratios of two predictions under one condition were on other sources: the root of the mean square of
+/// their logarithms' errors, with each of these sources counted alike. Nothing where they have too few of such pairs.
+std::optional<double> error_of_ratios_elsewhere(const std::vector<PredictedPair>& compared, const std::string& source) {
+  std::map<std::string, Mean> squares;
+  std::size_t pairs = 0;
+  for (const PredictedPair& pair : compared) {
+    if (pair.one->measured().source == source) continue;
+    squares[pair.one->measured().source].add(pair.log_error() * pair.log_error());
+    ++pairs;
+  }
+  if (pairs < fewest) return std::nullopt;
+  Mean of_sources;
+  for (const auto& [name, mean] : squares) of_sources.add(mean.value());
+  return std::sqrt(of_sources.value());
+}
+
+/// That the first takes less than the second, as ratios of other sources were off, or else as far as their predictions
+/// were, each by itself.
+double chance(const PredictedPair& pair, std::optional<double> of_ratios, const std::vector<const Prediction*>& all) {
+  if (!of_ratios) return chance_of_less(bar_of(*pair.one, all), bar_of(*pair.other, all));
+  return chance_of_less({pair.one->seconds, std::expm1(*of_ratios)}, {pair.other->seconds, 0});
+}
+
+Calls calls_of(const std::vector<PredictedPair>& pairs, const std::string& source, std::optional<double> of_ratios,
                const std::vector<const Prediction*>& all) {
   Calls calls;
   for (const PredictedPair& pair : pairs) {
     if (pair.one->measured().source != source) continue;
-    const double less = chance_of_less(bar_of(*pair.one, all), bar_of(*pair.other, all));
+    const double less = chance(pair, of_ratios, all);
     calls.add(pair, std::max(less, 1 - less));
   }
   return calls;
@@ -125,11 +150,13 @@ std::vector<LeftOut> left_out(const std::vector<Prediction>& all) {
     if (std::ranges::find(sources, one.measured().source) == sources.end()) sources.push_back(one.measured().source);
   }
   std::vector<LeftOut> judgements;
+  const std::vector<PredictedPair> compared = pairs_under_one_condition(alone);
   const std::vector<PredictedPair> pairs = distinct_pairs(alone), decisions = asked_to_pay(all);
   for (const std::string& source : sources) {
     judgements.push_back(judged(source, predicted));
-    judgements.back().order = calls_of(pairs, source, predicted);
-    judgements.back().pays = calls_of(decisions, source, predicted);
+    const std::optional<double> of_ratios = error_of_ratios_elsewhere(compared, source);
+    judgements.back().order = calls_of(pairs, source, of_ratios, predicted);
+    judgements.back().pays = calls_of(decisions, source, of_ratios, predicted);
   }
   return judgements;
 }

@@ -35,7 +35,9 @@ struct LeftOut {
 /// One of each source that has predictions, in their order. A range of a prediction is a factor either way: the
 /// quantile of |ln(predicted / measured)| over the rows of other sources that the same regime limits, or over all of
 /// other sources where these are fewer than 15. A row that something was found from predicts nothing, and makes no
-/// range. What an order is called by is the root of the mean square of these, as the deviation of a normal logarithm.
+/// range. An order is called by how far off ratios of two predictions under one condition were on other sources: the
+/// root of the mean square of ln(predicted ratio / measured ratio), each source counted alike, as the deviation of a
+/// normal logarithm; where other sources have fewer than 15 such pairs, by that of both predictions.
 std::vector<LeftOut> left_out(const std::vector<Prediction>& all);
 
 }  // namespace trigram

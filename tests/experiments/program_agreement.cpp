@@ -169,6 +169,31 @@ TEST_F(Judged, ByTheOrdersThatAreCalled) {
   EXPECT_THAT(agreement_table(of, results(of, {1, 1.3, 1, 1.3, 1, 1.1, 1.1, 1 / 1.1})), HasSubstr(" 1/2/3 "));
 }
 
+/// How many orders of the first source, which has one, are called where `table` has the other sources' rows.
+int called(const std::string& table, const std::vector<double>& predicted, const Scratch& scratch) {
+  const Study of = read_study(scratch.file(
+      "s.cfg",
+      "[measurements]\ntables = " +
+          scratch.file("u.csv", "source,method,condition,seconds\nmine,a,x,1\nmine,b,x,1.2\n" + table).string() +
+          "\n"));
+  std::vector<StudyResult> results;
+  for (std::size_t i = 0; i < predicted.size(); ++i)
+    results.push_back(
+        {{of.rows[i].name, of.rows[i].series, "", {}, {}}, "", {{"summary", {{"iteration_s", predicted[i]}}}}});
+  return left_out(predictions(of, results)).front().order.called.all;
+}
+
+// Rows of 5 % apart are called where whatever is off in another source is so for all methods alike. Ratios of a third
+// source, off by half, count as much as all of the other's; fewer than 15 pairs say nothing of ratios.
+TEST_F(Judged, ByHowFarRatiosOfOtherSourcesWereOff) {
+  const std::string five = "other,c,w,1\nother,d,w,1\nother,e,w,1\nother,f,w,1\nother,g,w,1\n";
+  const std::string six = five + "other,h,w,1\n", third = "third,i,v,1\nthird,j,v,1\n";
+  EXPECT_EQ(called(six, {1, 1.05, 2, 2, 2, 2, 2, 2}, scratch_), 1);
+  EXPECT_EQ(called(six + third, {1, 1.3, 2, 2, 2, 2, 2, 2, 1, 1.5}, scratch_), 0);
+  EXPECT_EQ(called(six + third, {1, 1.5, 2, 2, 2, 2, 2, 2, 1, 1.5}, scratch_), 1);
+  EXPECT_EQ(called(five, {1, 1.05, 2, 2, 2, 2, 2}, scratch_), 0);
+}
+
 TEST_F(Judged, OnceMoreForEveryVariant) {
   const Study of = study("a,x,,,10\nb,x,,,10\n", "[variant.v]\nrows = a\n");
   std::vector<StudyResult> all = results(of, {10, 10});

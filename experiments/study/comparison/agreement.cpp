@@ -54,6 +54,10 @@ bool PredictedPair::right() const {
   return (one->measured().seconds < other->measured().seconds) == (one->seconds < other->seconds);
 }
 
+double PredictedPair::log_error() const {
+  return std::log(one->seconds / other->seconds / (one->measured().seconds / other->measured().seconds));
+}
+
 double Prediction::error() const { return seconds / measured().seconds - 1; }
 
 std::vector<Prediction> predictions(const Study& study, const std::vector<StudyResult>& results,
@@ -78,15 +82,23 @@ double mean_error(const std::vector<Prediction>& some) {
   return sum / static_cast<double>(some.size());
 }
 
-std::vector<PredictedPair> distinct_pairs(const std::vector<Prediction>& some) {
-  constexpr double distinct = 1.1;
+std::vector<PredictedPair> pairs_under_one_condition(const std::vector<Prediction>& some) {
   std::vector<PredictedPair> pairs;
   for (auto a = some.begin(); a != some.end(); ++a) {
     for (auto b = std::next(a); b != some.end(); ++b) {
-      const auto [low, high] = std::minmax(a->measured().seconds, b->measured().seconds);
-      if (meet(*a, *b) && high > distinct * low) pairs.push_back({&*a, &*b});
+      if (meet(*a, *b)) pairs.push_back({&*a, &*b});
     }
   }
+  return pairs;
+}
+
+std::vector<PredictedPair> distinct_pairs(const std::vector<Prediction>& some) {
+  constexpr double distinct = 1.1;
+  std::vector<PredictedPair> pairs = pairs_under_one_condition(some);
+  std::erase_if(pairs, [](const PredictedPair& pair) {
+    const auto [low, high] = std::minmax(pair.one->measured().seconds, pair.other->measured().seconds);
+    return high <= distinct * low;
+  });
   return pairs;
 }
 

@@ -35,14 +35,18 @@ struct Share {
   int right = 0, all = 0;
 };
 
-/// Two measurements whose order is asked for.
+/// Two measurements that are compared.
 struct PredictedPair {
   const Prediction *one = nullptr, *other = nullptr;
   /// Whether they are predicted in the order in which they were measured.
   bool right() const;
+  /// ln of their predicted ratio over the measured one.
+  double log_error() const;
 };
 
-/// Those of one source and one condition whose measured times differ by more than a tenth of the smaller.
+/// Any two of one source under one condition.
+std::vector<PredictedPair> pairs_under_one_condition(const std::vector<Prediction>& some);
+/// Those of them whose measured times differ by more than a tenth of the smaller.
 std::vector<PredictedPair> distinct_pairs(const std::vector<Prediction>& some);
 /// Predicted measurements that name a method to be faster than, each with that method's measurement.
 std::vector<PredictedPair> asked_to_pay(const std::vector<Prediction>& some);
