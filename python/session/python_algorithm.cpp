@@ -21,7 +21,9 @@ class CallersCode final : public ForeignCode {
  public:
   explicit CallersCode(MessageCallback callback) : callback_(callback) {}
 
-  void open() override { require(callback_ != nullptr, "an algorithm of Python is given to with_trigram, as its class"); }
+  void open() override {
+    require(callback_ != nullptr, "an algorithm of Python is given to with_trigram, as its class");
+  }
 
   void hook(ForeignLane& lane, const std::string& name, int bucket) override {
     run(lane, message_of_hook(lane, name, bucket));

@@ -80,7 +80,8 @@ TRIGRAM_SURFACE void trigram_fail(trigram::Session* session, const char* reason)
 /// Once. Of a session that has not finished, others take it for a failure.
 TRIGRAM_SURFACE void trigram_close(trigram::Session* session);
 
-/// Sessions that this thread opens next with "python_algorithm" call `callback`, from any thread, until they have finished.
+/// Sessions that this thread opens next with "python_algorithm" call `callback`, from any thread, until they have
+/// finished.
 TRIGRAM_SURFACE void trigram_hooks(trigram::MessageCallback callback);
 /// A collective of the lane, as trigram_group_call, or what ForeignLane::perform has beside them.
 TRIGRAM_SURFACE int trigram_lane_call(trigram::LaneOfCaller* own, const char* group, const char* call,
