@@ -36,7 +36,7 @@ RankProcess& launched_process(JobMembership& session, double timeout, Calls call
     return *the_launched_process;
   }
   const auto report = [](const std::string& reason) { write_line("trigram: " + reason); };
-  the_launched_process = new RankProcess(session.rendezvous(), session.seats(), timeout, report, calls, device);
+  the_launched_process = new RankProcess(session.rendezvous(), session.locations(), timeout, report, calls, device);
   its_id = getpid();
   // Registered after CUDA and NCCL were loaded, and so called before they are torn down.
   on_exit(finish_launched_process, nullptr);
@@ -74,7 +74,7 @@ class GpuBackend final : public Backend {
     require(!member_ || ranks == member_->ranks,
             "the run asks for " + std::to_string(ranks) + " ranks, but " + (member_ ? member_->launcher : "") +
                 " started " + std::to_string(member_ ? member_->ranks : 0) + "; ask for as many, or start as many");
-    if (ranks_per_node_ == 0 && member_) return number_hosts(session().seats());
+    if (ranks_per_node_ == 0 && member_) return number_hosts(session().locations());
     if (ranks_per_node_ == 0) require_some(ranks);
     return nodes_of_ranks(ranks, ranks_per_node_);
   }
@@ -157,9 +157,9 @@ class GpuBackend final : public Backend {
   Outcome run_local(const World& world, const RankBody& body, const std::vector<int>& node_of_rank) const {
     const std::vector<Bytes> results = run_local_ranks(world.ranks, [&](const LocalRank& self) {
       const auto rendezvous = meet(self.member.rendezvous, self.member, {timeout_});
-      const std::vector<Seat> seats(static_cast<std::size_t>(world.ranks), Seat::here());
+      const std::vector<RankLocation> locations(static_cast<std::size_t>(world.ranks), RankLocation::here());
       RankProcess process(
-          *rendezvous, seats, timeout_,
+          *rendezvous, locations, timeout_,
           [&](const std::string& reason) {
             self.report(CarriedError::of(std::make_exception_ptr(BackendError(reason))));
           },

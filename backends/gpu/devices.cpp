@@ -54,12 +54,12 @@ int current_device() {
   return device;
 }
 
-void take_device(int device, Seat& seat) {
+void take_device(int device, RankLocation& location) {
   cuda::check(cudaSetDevice(device), "cudaSetDevice " + std::to_string(device));
   cudaDeviceProp properties;
   cuda::check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-  seat.device = text_of_uuid(properties);
-  seat.device_name = properties.name;
+  location.device = text_of_uuid(properties);
+  location.device_name = properties.name;
 }
 
 std::string driver_version() {

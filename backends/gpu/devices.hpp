@@ -12,8 +12,8 @@ int device_count();
 /// The one that this thread uses now.
 int current_device();
 
-/// Makes `device` this process's, and says which it is in `seat`.
-void take_device(int device, Seat& seat);
+/// Makes `device` this process's, and says which it is in `location`.
+void take_device(int device, RankLocation& location);
 
 /// "13.0" of the driver, for the report.
 std::string driver_version();

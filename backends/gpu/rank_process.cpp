@@ -42,16 +42,19 @@ ncclUniqueId shared_id(Rendezvous& rendezvous, Patience patience) {
 
 }  // namespace
 
-RankProcess::RankProcess(Rendezvous& rendezvous, std::vector<Seat> seats, double timeout,
+RankProcess::RankProcess(Rendezvous& rendezvous, std::vector<RankLocation> locations, double timeout,
                          std::function<void(const std::string&)> report, Calls calls, std::optional<int> device)
-    : rendezvous_(rendezvous), seats_(std::move(seats)), calls_(calls), settings_(set_missing(cuda_environment())) {
+    : rendezvous_(rendezvous),
+      locations_(std::move(locations)),
+      calls_(calls),
+      settings_(set_missing(cuda_environment())) {
   const int rank = rendezvous_.rank();
-  device_ = device ? *device : device_for(place_on_host(number_hosts(seats_), rank), device_count());
-  Seat own = seats_[static_cast<std::size_t>(rank)];
+  device_ = device ? *device : device_for(place_on_host(number_hosts(locations_), rank), device_count());
+  RankLocation own = locations_[static_cast<std::size_t>(rank)];
   take_device(device_, own);
   const Rendezvous::Parts parts = rendezvous_.all_gather(own.packed(), {timeout});
-  for (std::size_t r = 0; r < parts.size(); ++r) seats_[r] = Seat::from(parts[r]);
-  settings_.merge(set_missing(nccl_environment(seats_, rank)));
+  for (std::size_t r = 0; r < parts.size(); ++r) locations_[r] = RankLocation::from(parts[r]);
+  settings_.merge(set_missing(nccl_environment(locations_, rank)));
   require_one_version(versions(rendezvous_.all_gather(bytes_of(std::to_string(nccl_version())), {timeout})));
   watchdog_ = std::make_unique<Watchdog>(rendezvous_, device_, std::move(report));
 }
@@ -139,23 +142,23 @@ void RankProcess::warm_up(const GroupOfLane& group, const LaneChannels& channels
 
 nlohmann::json RankProcess::facts() const {
   nlohmann::json devices = nlohmann::json::array();
-  for (const Seat& seat : seats_)
-    devices.push_back({{"host", seat.host}, {"name", seat.device_name}, {"id", seat.device}});
+  for (const RankLocation& location : locations_)
+    devices.push_back({{"host", location.host}, {"name", location.device_name}, {"id", location.device}});
   const std::string nccl = version_text(nccl_version()), library = nccl_path(), kernel_driver = installed_driver();
   const std::string products = cuda::Cublas::used();
-  return {
-      {"nccl", nccl},
-      {"matrix_products", products},
-      {"nccl_library", library},
-      {"driver", kernel_driver},
-      {"uses", devices_text(seats_) + ", driver " + (kernel_driver.empty() ? "" : kernel_driver + " ") + "with CUDA " +
-                   driver_version() + ", NCCL " + nccl + " of " + library + ", matrix products by " + products},
-      {"cuda_driver", driver_version()},
-      {"devices", devices},
-      {"shared_devices", shared_devices(seats_)},
-      {"environment", settings_},
-      {"nccl_calls", calls_ == Calls::block ? "block" : "ask"},
-      {"rendezvous", rendezvous_.place()}};
+  return {{"nccl", nccl},
+          {"matrix_products", products},
+          {"nccl_library", library},
+          {"driver", kernel_driver},
+          {"uses", devices_text(locations_) + ", driver " + (kernel_driver.empty() ? "" : kernel_driver + " ") +
+                       "with CUDA " + driver_version() + ", NCCL " + nccl + " of " + library + ", matrix products by " +
+                       products},
+          {"cuda_driver", driver_version()},
+          {"devices", devices},
+          {"shared_devices", shared_devices(locations_)},
+          {"environment", settings_},
+          {"nccl_calls", calls_ == Calls::block ? "block" : "ask"},
+          {"rendezvous", rendezvous_.place()}};
 }
 
 }  // namespace trigram::gpu

@@ -33,7 +33,7 @@ class RankProcess {
  public:
   /// `report` is for the watchdog, which ends the process; operations may take `timeout` seconds, 0: forever. Without
   /// a `device` it takes one by its place among the ranks of its host.
-  RankProcess(Rendezvous& rendezvous, std::vector<Seat> seats, double timeout,
+  RankProcess(Rendezvous& rendezvous, std::vector<RankLocation> locations, double timeout,
               std::function<void(const std::string&)> report, Calls calls, std::optional<int> device = std::nullopt);
   ~RankProcess();
   RankProcess(const RankProcess&) = delete;
@@ -57,7 +57,7 @@ class RankProcess {
   std::unique_ptr<LaneChannels> make_channels(int lane, const std::vector<RankPartition>& partitions, double timeout);
 
   Rendezvous& rendezvous_;
-  std::vector<Seat> seats_;
+  std::vector<RankLocation> locations_;
   Calls calls_;
   int device_ = 0;
   Environment settings_;  ///< variables that we set for CUDA and NCCL

@@ -42,7 +42,7 @@ class NetBackend final : public Backend {
     require(!member_ || ranks == member_->ranks, "the run asks for ", ranks, " ranks, but ",
             member_ ? member_->launcher : "", " started ", member_ ? member_->ranks : 0,
             "; ask for as many, or start as many");
-    if (ranks_per_node_ == 0 && member_) return gpu::number_hosts(job().seats());
+    if (ranks_per_node_ == 0 && member_) return gpu::number_hosts(job().locations());
     return nodes_of_ranks(ranks, ranks_per_node_);
   }
 
@@ -58,11 +58,11 @@ class NetBackend final : public Backend {
 
   std::unique_ptr<EnteredRank> enter(const World& world) override {
     require(member_.has_value(), refuses_entering());
-    return rank_of(joined(), world, job().seats().front().host, Loop::callers);
+    return rank_of(joined(), world, job().locations().front().host, Loop::callers);
   }
 
   Outcome run(const World& world, const RankBody& body) override {
-    if (member_) return run_entered(*rank_of(joined(), world, job().seats().front().host, Loop::ours), body);
+    if (member_) return run_entered(*rank_of(joined(), world, job().locations().front().host, Loop::ours), body);
     nodes(world.ranks);
     const std::vector<Bytes> results = run_local_ranks(world.ranks, [&](const LocalRank& self) {
       const auto rendezvous = meet(self.member.rendezvous, self.member, {timeout_});

@@ -49,7 +49,7 @@ bool Flight::moved() {
       if (part.request == nullptr) full.insert(part.end);
     }
     if (part.request != nullptr) test(part);
-    if (!trouble_.text.empty()) return true;
+    if (!error_.text.empty()) return true;
     all_over = all_over && part.over;
   }
   return all_over;
@@ -83,10 +83,10 @@ void Flight::test(Part& part) {
 }
 
 void Flight::fail(const Part& part, const std::string& reason) {
-  trouble_ = {static_cast<int>(&part - parts_.data()), reason};
+  error_ = {static_cast<int>(&part - parts_.data()), reason};
 }
 
-torch::Trouble Flight::ends_with(const std::string& reason) const {
+torch::TransferError Flight::ends_with(const std::string& reason) const {
   const auto open = std::ranges::find_if(parts_, [](const Part& part) { return !part.over; });
   return {static_cast<int>(open - parts_.begin()), reason};
 }

@@ -33,9 +33,9 @@ class Flight {
 
   /// Moves what can be moved. True where nothing is left to do, or something went wrong.
   bool moved();
-  const torch::Trouble& trouble() const { return trouble_; }
+  const torch::TransferError& error() const { return error_; }
   /// The same where the caller gives up: the first message that is not over, and why.
-  torch::Trouble ends_with(const std::string& reason) const;
+  torch::TransferError ends_with(const std::string& reason) const;
 
  private:
   struct Part {
@@ -51,7 +51,7 @@ class Flight {
 
   LoadedPlugin& plugin_;
   std::vector<Part> parts_;
-  torch::Trouble trouble_{-1, ""};
+  torch::TransferError error_{-1, ""};
 };
 
 }  // namespace trigram::net_backend

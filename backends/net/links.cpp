@@ -99,7 +99,7 @@ void Links::connect(int lanes) {
   }
 }
 
-torch::Trouble Links::carry(int index, std::span<const torch::Message> messages, double seconds) {
+torch::TransferError Links::carry(int index, std::span<const torch::Message> messages, double seconds) {
   Lane& of = lane(index);
   Flight flight(plugin_, messages, [&of](const torch::Message& message) -> CommEnd& {
     return of.ends(message.receives != 0)[static_cast<std::size_t>(message.peer)];
@@ -112,7 +112,7 @@ torch::Trouble Links::carry(int index, std::span<const torch::Message> messages,
     if (seconds > 0 && waited > seconds) return flight.ends_with("the time is over");
     nap(std::chrono::duration<double>(waited));
   }
-  return flight.trouble();
+  return flight.error();
 }
 
 }  // namespace trigram::net_backend

@@ -26,7 +26,7 @@ class Links {
   void connect(int lanes);
   /// As torch::Network::carry. Where it fails, connections with messages under way are closed, since a plugin reads
   /// and writes their memory until then.
-  torch::Trouble carry(int lane, std::span<const torch::Message> messages, double seconds);
+  torch::TransferError carry(int lane, std::span<const torch::Message> messages, double seconds);
   /// Ends what is carried, now and later.
   void end() { ended_ = true; }
 

@@ -38,10 +38,10 @@ int ask_in_c(const char* question, char* text, int room) {
 
 int carry_in_c(int connections, int lane, const torch::Message* messages, int count, double seconds, char* text,
                int room) {
-  const torch::Trouble trouble =
+  const torch::TransferError error =
       the_network->carry(connections, lane, {messages, static_cast<std::size_t>(count)}, seconds);
-  write_text(trouble.text, text, room);
-  return trouble.text.empty() ? -1 : trouble.message;
+  write_text(error.text, text, room);
+  return error.text.empty() ? -1 : error.message;
 }
 
 std::unique_ptr<LoadedPlugin> started(const std::string& what) {
@@ -89,7 +89,8 @@ json Network::answer(const json& question) {
   return (this->*answers.at(question.at("ask")))(question);
 }
 
-torch::Trouble Network::carry(int connections, int lane, std::span<const torch::Message> messages, double seconds) {
+torch::TransferError Network::carry(int connections, int lane, std::span<const torch::Message> messages,
+                                    double seconds) {
   return links(connections)->carry(lane, messages, seconds);
 }
 

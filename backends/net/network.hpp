@@ -32,7 +32,7 @@ class Network {
 
   /// As torch::Network::Ask means it: "open", "tell", "connect", "end", "close".
   nlohmann::json answer(const nlohmann::json& question);
-  torch::Trouble carry(int connections, int lane, std::span<const torch::Message> messages, double seconds);
+  torch::TransferError carry(int connections, int lane, std::span<const torch::Message> messages, double seconds);
 
  private:
   std::shared_ptr<Links> links(int number);

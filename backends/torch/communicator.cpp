@@ -14,7 +14,7 @@ std::int64_t LaneTags::tag(std::int64_t group, std::int64_t bytes) const {
 
 TorchCommunicator::TorchCommunicator(std::string name, std::vector<int> world_ranks, std::int64_t group,
                                      std::shared_ptr<LaneLine> line)
-    : ProcessCommunicator(std::move(name), std::move(world_ranks), line->carrier.rank(), line->context),
+    : ProcessCommunicator(std::move(name), std::move(world_ranks), line->point_to_point.rank(), line->context),
       group_(group),
       line_(std::move(line)) {}
 
@@ -25,9 +25,9 @@ void TorchCommunicator::exchange(std::span<const Transfer> transfers) {
   copy_to_itself(transfers);
   const std::vector<Message> messages = messages_of(transfers);
   if (messages.empty()) return;
-  line_->carrier.exchange(line_->index, messages, lane()->timeout,
-                          {[this] { return describe("exchange"); },
-                           [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
+  line_->point_to_point.exchange(line_->index, messages, lane()->timeout,
+                                 {[this] { return describe("exchange"); },
+                                  [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
 }
 
 /// torch.distributed has no connection from a rank to itself.

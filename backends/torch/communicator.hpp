@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/process/process_communicator.hpp"
-#include "backends/torch/carrier.hpp"
+#include "backends/torch/point_to_point.hpp"
 
 namespace trigram::torch {
 
@@ -27,10 +27,10 @@ class LaneTags {
   std::int64_t groups_ = 0;  ///< numbers that are taken, in some group of this lane
 };
 
-/// What the communicators of one lane share. The carrier outlives them all.
+/// What the communicators of one lane share. Its connections outlive them all.
 struct LaneLine {
   int index;
-  const Carrier& carrier;
+  const PointToPoint& point_to_point;
   std::shared_ptr<const LaneContext> context;
   LaneTags tags;
 };

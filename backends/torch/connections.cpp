@@ -23,7 +23,7 @@ void Connections::connect(int lanes) const {
   network_.ask({{"ask", "connect"}, {"connections", number_}, {"lanes", lanes}});
 }
 
-Trouble Connections::carry(int lane, std::span<const Message> messages, double seconds) const {
+TransferError Connections::carry(int lane, std::span<const Message> messages, double seconds) const {
   return network_.carry(number_, lane, messages, seconds);
 }
 

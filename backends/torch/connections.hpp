@@ -22,7 +22,7 @@ class Connections {
   /// From now on messages of lanes 0 to `lanes` - 1 can be carried.
   void connect(int lanes) const;
   /// As Network::Carry.
-  Trouble carry(int lane, std::span<const Message> messages, double seconds) const;
+  TransferError carry(int lane, std::span<const Message> messages, double seconds) const;
   /// Ends all messages of all lanes, here and at their other ends.
   void end_all() const;
   /// As of the Network.

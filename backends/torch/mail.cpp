@@ -11,19 +11,19 @@ TorchMail::~TorchMail() {
 void TorchMail::open(bool serves) {
   connections_.connect(lane_ + 1);
   for (int rank = 0; serves && rank < ranks_; ++rank) {
-    if (rank != carrier_.rank()) ears_.emplace_back([this, rank] { hear(rank); });
+    if (rank != point_to_point_.rank()) ears_.emplace_back([this, rank] { hear(rank); });
   }
 }
 
 /// Until that rank leaves. What it asks is received by whoever serves it.
 void TorchMail::hear(int asker) {
-  const auto operation = [this] { return "rank " + std::to_string(carrier_.rank()) + ": serve"; };
+  const auto operation = [this] { return "rank " + std::to_string(point_to_point_.rank()) + ": serve"; };
   try {
     Envelope envelope;
     do {
       const Message message = message_of(Transfer::receive_from(asker, envelope.bytes()), asker, envelope_tag);
-      carrier_.carry(lane_, std::span(&message, 1), /*forever*/ 0,
-                     {operation, [&](int) { return described(message); }});
+      point_to_point_.carry(lane_, std::span(&message, 1), /*forever*/ 0,
+                            {operation, [&](int) { return described(message); }});
       arrivals_.put({asker, envelope});
     } while (envelope.lane != Envelope::leaving);
   } catch (...) {
@@ -34,17 +34,17 @@ void TorchMail::hear(int asker) {
 void TorchMail::carry(std::span<const TaggedMessage> tagged, const LaneContext& lane, const std::string& operation) {
   std::vector<Message> messages;
   for (const auto& [transfer, tag] : tagged) {
-    if (transfer.peer != carrier_.rank()) {
+    if (transfer.peer != point_to_point_.rank()) {
       messages.push_back(message_of(transfer, transfer.peer, tag));
       continue;
     }
     // torch.distributed has no connection from a rank to itself, which only says that it leaves.
     Envelope envelope;
     std::memcpy(&envelope, transfer.buffer.raw(), sizeof envelope);
-    arrivals_.put({carrier_.rank(), envelope});
+    arrivals_.put({point_to_point_.rank(), envelope});
   }
   if (messages.empty()) return;
-  carrier_.carry(
+  point_to_point_.carry(
       lane_, messages, lane.timeout,
       {[&] { return operation; }, [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
 }

@@ -6,7 +6,7 @@
 
 #include "backends/process/mail.hpp"
 #include "backends/torch/arrivals.hpp"
-#include "backends/torch/carrier.hpp"
+#include "backends/torch/point_to_point.hpp"
 
 namespace trigram::torch {
 
@@ -14,9 +14,9 @@ namespace trigram::torch {
 /// that takes envelopes has a thread for each of the others.
 class TorchMail final : public Mail {
  public:
-  /// The carrier and its connections outlive it.
-  TorchMail(const Carrier& carrier, const Connections& connections, int ranks)
-      : carrier_(carrier), connections_(connections), ranks_(ranks) {}
+  /// Both outlive it.
+  TorchMail(const PointToPoint& point_to_point, const Connections& connections, int ranks)
+      : point_to_point_(point_to_point), connections_(connections), ranks_(ranks) {}
   ~TorchMail() override;
   TorchMail(const TorchMail&) = delete;
   TorchMail& operator=(const TorchMail&) = delete;
@@ -32,7 +32,7 @@ class TorchMail final : public Mail {
  private:
   void hear(int asker);
 
-  const Carrier& carrier_;
+  const PointToPoint& point_to_point_;
   const Connections& connections_;
   int ranks_;
   int lane_ = 0;

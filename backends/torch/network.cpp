@@ -10,7 +10,7 @@ namespace {
 
 constexpr int refused = 2;
 constexpr std::size_t room_for_answers = std::size_t{1} << 20;
-constexpr std::size_t room_for_trouble = 4096;
+constexpr std::size_t room_for_error = 4096;
 
 thread_local Network in_use;
 
@@ -24,8 +24,8 @@ nlohmann::json Network::ask(const nlohmann::json& question) const {
   return nlohmann::json::parse(text.data());
 }
 
-Trouble Network::carry(int connections, int lane, std::span<const Message> messages, double seconds) const {
-  std::array<char, room_for_trouble> text{};
+TransferError Network::carry(int connections, int lane, std::span<const Message> messages, double seconds) const {
+  std::array<char, room_for_error> text{};
   const int place = carry_in_c(connections, lane, messages.data(), static_cast<int>(messages.size()), seconds,
                                text.data(), static_cast<int>(text.size()));
   return {place, text.data()};

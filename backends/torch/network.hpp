@@ -18,7 +18,7 @@ struct Message {
 };
 
 /// What went wrong with the messages of one exchange.
-struct Trouble {
+struct TransferError {
   int message;       ///< its place among them
   std::string text;  ///< in the network's words
 };
@@ -34,14 +34,14 @@ struct Network {
 
   Ask ask_in_c = nullptr;
   Carry carry_in_c = nullptr;
-  /// Whether a message whose receive has another size is trouble that the network tells; torch.distributed ends the
+  /// Whether a message whose receive has another size is an error that the network tells; torch.distributed ends the
   /// process where it is too large.
   bool tells_unequal_sizes = false;
 
   /// Throws UsageError or BackendError with the reason where there is no answer.
   nlohmann::json ask(const nlohmann::json& question) const;
   /// Carries all messages of a lane together. `text` is empty where all is well.
-  Trouble carry(int connections, int lane, std::span<const Message> messages, double seconds) const;
+  TransferError carry(int connections, int lane, std::span<const Message> messages, double seconds) const;
 };
 
 /// Of the backends that this thread makes from now on.

@@ -31,7 +31,7 @@ class TorchTransport final : public Transport {
   Connections connections_;
   std::unique_ptr<Rendezvous> rendezvous_;
   NotedEndings endings_;
-  Carrier carrier_;
+  PointToPoint point_to_point_;
   std::shared_ptr<LaneLine> line_;  ///< of the lane whose communicators are being made
   std::unique_ptr<FailureWatch> watch_;
   TorchMail mail_;  ///< whose threads end while somebody can still wake them

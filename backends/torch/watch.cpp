@@ -14,8 +14,8 @@ constexpr double watch_grace = 1;
 
 }  // namespace
 
-FailureWatch::FailureWatch(const Carrier& carrier, Rendezvous& rendezvous, Failure& failure)
-    : carrier_(carrier), rendezvous_(rendezvous), failure_(failure), thread_([this] { watch(); }) {}
+FailureWatch::FailureWatch(const PointToPoint& point_to_point, Rendezvous& rendezvous, Failure& failure)
+    : point_to_point_(point_to_point), rendezvous_(rendezvous), failure_(failure), thread_([this] { watch(); }) {}
 
 FailureWatch::~FailureWatch() {
   {
@@ -29,12 +29,12 @@ FailureWatch::~FailureWatch() {
 void FailureWatch::watch() {
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, watch_round, [this] { return stopped_; })) {
-    if (over()) return carrier_.end_all();
+    if (over()) return point_to_point_.end_all();
   }
 }
 
 bool FailureWatch::over() {
-  if (const std::string why = carrier_.in_vain(); !why.empty()) {
+  if (const std::string why = point_to_point_.in_vain(); !why.empty()) {
     failure_.report(std::make_exception_ptr(BackendError(why)));
     return true;
   }

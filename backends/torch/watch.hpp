@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "backends/torch/carrier.hpp"
+#include "backends/torch/point_to_point.hpp"
 
 namespace trigram::torch {
 
@@ -15,7 +15,7 @@ namespace trigram::torch {
 class FailureWatch {
  public:
   /// They outlive it.
-  FailureWatch(const Carrier& carrier, Rendezvous& rendezvous, Failure& failure);
+  FailureWatch(const PointToPoint& point_to_point, Rendezvous& rendezvous, Failure& failure);
   ~FailureWatch();
   FailureWatch(const FailureWatch&) = delete;
   FailureWatch& operator=(const FailureWatch&) = delete;
@@ -24,7 +24,7 @@ class FailureWatch {
   void watch();
   bool over();
 
-  const Carrier& carrier_;
+  const PointToPoint& point_to_point_;
   Rendezvous& rendezvous_;
   Failure& failure_;
   double raised_since_ = 0;  ///< by seconds_now; 0: it is not

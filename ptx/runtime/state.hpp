@@ -11,7 +11,7 @@
 
 namespace cuda_on_host {
 class Worker;
-class Moment;
+class EventRecord;
 }  // namespace cuda_on_host
 
 struct CUstream_st {
@@ -21,8 +21,8 @@ struct CUstream_st {
 };
 struct CUevent_st {
   bool timed = true;
-  std::int64_t ordinal = 0;                      ///< 1 for the first that the process made
-  std::shared_ptr<cuda_on_host::Moment> moment;  ///< of the last record
+  std::int64_t ordinal = 0;                           ///< 1 for the first that the process made
+  std::shared_ptr<cuda_on_host::EventRecord> record;  ///< of the last record
 };
 struct CUmemPoolHandle_st {
   std::uint64_t attributes[8] = {};

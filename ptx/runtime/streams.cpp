@@ -79,9 +79,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  if (const auto moment = event->moment) {
-    cuda_on_host::note_wait(stream, moment->clock);
-    cuda_on_host::order(stream, [moment] { moment->wait(); });
+  if (const auto record = event->record) {
+    cuda_on_host::note_wait(stream, record->clock);
+    cuda_on_host::order(stream, [record] { record->wait(); });
   }
   return usable();
 }
@@ -116,31 +116,31 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  const auto moment = std::make_shared<cuda_on_host::Moment>(cuda_on_host::clock_of(stream));
-  event->moment = moment;
-  cuda_on_host::order(stream, [moment] { moment->pass(); });
+  const auto record = std::make_shared<cuda_on_host::EventRecord>(cuda_on_host::clock_of(stream));
+  event->record = record;
+  cuda_on_host::order(stream, [record] { record->pass(); });
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
   if (const cudaError_t status = usable(); status != cudaSuccess) return status;
-  if (event->moment == nullptr) return cudaSuccess;
-  if (!event->moment->passed()) return cudaErrorNotReady;
-  cuda_on_host::note_host_wait(event->moment->clock);
+  if (event->record == nullptr) return cudaSuccess;
+  if (!event->record->passed()) return cudaErrorNotReady;
+  cuda_on_host::note_host_wait(event->record->clock);
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (event == nullptr) return noted(cudaErrorInvalidResourceHandle);
-  if (event->moment == nullptr) return usable();
-  event->moment->wait();
-  cuda_on_host::note_host_wait(event->moment->clock);
+  if (event->record == nullptr) return usable();
+  event->record->wait();
+  cuda_on_host::note_host_wait(event->record->clock);
   return usable();
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  const bool timed = begin != nullptr && end != nullptr && begin->timed && end->timed && begin->moment != nullptr &&
-                     end->moment != nullptr;
+  const bool timed = begin != nullptr && end != nullptr && begin->timed && end->timed && begin->record != nullptr &&
+                     end->record != nullptr;
   if (!timed) return noted(cudaErrorInvalidResourceHandle);
-  if (!begin->moment->passed() || !end->moment->passed()) return cudaErrorNotReady;
-  *milliseconds = std::chrono::duration<float, std::milli>(end->moment->time() - begin->moment->time()).count();
+  if (!begin->record->passed() || !end->record->passed()) return cudaErrorNotReady;
+  *milliseconds = std::chrono::duration<float, std::milli>(end->record->time() - begin->record->time()).count();
   return usable();
 }

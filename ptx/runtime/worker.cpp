@@ -57,7 +57,7 @@ void Worker::run() {
   }
 }
 
-void Moment::pass() {
+void EventRecord::pass() {
   {
     const std::lock_guard lock(mutex_);
     passed_ = true;
@@ -66,12 +66,12 @@ void Moment::pass() {
   changed_.notify_all();
 }
 
-bool Moment::passed() {
+bool EventRecord::passed() {
   const std::lock_guard lock(mutex_);
   return passed_;
 }
 
-void Moment::wait() {
+void EventRecord::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return passed_; });
 }

@@ -40,9 +40,9 @@ class Worker {
 };
 
 /// One record of an event.
-class Moment {
+class EventRecord {
  public:
-  explicit Moment(StreamClock at) : clock(std::move(at)) {}
+  explicit EventRecord(StreamClock at) : clock(std::move(at)) {}
 
   /// What has been done when it passes.
   const StreamClock clock;

@@ -19,9 +19,11 @@ namespace {
 
 class CallersCode final : public ForeignCode {
  public:
-  explicit CallersCode(Told told) : told_(told) {}
+  explicit CallersCode(MessageCallback callback) : callback_(callback) {}
 
-  void open() override { require(told_ != nullptr, "an algorithm of Python is given to with_trigram, as its class"); }
+  void open() override {
+    require(callback_ != nullptr, "an algorithm of Python is given to with_trigram, as its class");
+  }
 
   void hook(ForeignLane& lane, const std::string& name, int bucket) override {
     run(lane, message_of_hook(lane, name, bucket));
@@ -34,19 +36,19 @@ class CallersCode final : public ForeignCode {
  private:
   void run(ForeignLane& lane, const Json& message) const {
     LaneOfCaller own{lane};
-    if (told_(&own, message.dump().c_str()) != 0) throw Error(own.failure);
+    if (callback_(&own, message.dump().c_str()) != 0) throw Error(own.failure);
   }
 
-  Told told_;
+  MessageCallback callback_;
 };
 
 /// Of the algorithms that this thread makes next: sessions of other threads have their own.
-thread_local Told told_next = nullptr;
+thread_local MessageCallback callback_next = nullptr;
 
 const Algorithms::Registration registration("python_algorithm", {"an algorithm that is written in Python"},
                                             [](Params& params) {
                                               return std::make_unique<ForeignAlgorithm>(
-                                                  params, std::make_shared<CallersCode>(told_next));
+                                                  params, std::make_shared<CallersCode>(callback_next));
                                             });
 
 }  // namespace
@@ -54,7 +56,7 @@ const Algorithms::Registration registration("python_algorithm", {"an algorithm t
 
 using trigram::LaneOfCaller;
 
-void trigram_hooks(trigram::Told told) { trigram::told_next = told; }
+void trigram_hooks(trigram::MessageCallback callback) { trigram::callback_next = callback; }
 
 int trigram_lane_call(LaneOfCaller* own, const char* group, const char* call, const std::uint64_t* addresses,
                       const std::int64_t* counts, int buffers) {

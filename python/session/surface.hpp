@@ -15,8 +15,8 @@ struct KeptBytes;
 /// A lane, while it is the caller's code that runs there.
 struct LaneOfCaller;
 
-/// Gives 0, or 1 after trigram_lane_fail. `told`: as core/foreign/foreign_messages.hpp has it.
-using Told = int (*)(LaneOfCaller*, const char* told);
+/// Gives 0, or 1 after trigram_lane_fail. The message is as core/foreign/foreign_messages.hpp has it.
+using MessageCallback = int (*)(LaneOfCaller*, const char* message);
 
 }  // namespace trigram
 
@@ -80,8 +80,9 @@ TRIGRAM_SURFACE void trigram_fail(trigram::Session* session, const char* reason)
 /// Once. Of a session that has not finished, others take it for a failure.
 TRIGRAM_SURFACE void trigram_close(trigram::Session* session);
 
-/// Sessions that this thread opens next with "python_algorithm" call `told`, from any thread, until they have finished.
-TRIGRAM_SURFACE void trigram_hooks(trigram::Told told);
+/// Sessions that this thread opens next with "python_algorithm" call `callback`, from any thread, until they have
+/// finished.
+TRIGRAM_SURFACE void trigram_hooks(trigram::MessageCallback callback);
 /// A collective of the lane, as trigram_group_call, or what ForeignLane::perform has beside them.
 TRIGRAM_SURFACE int trigram_lane_call(trigram::LaneOfCaller* own, const char* group, const char* call,
                                       const std::uint64_t* addresses, const std::int64_t* counts, int buffers);

@@ -67,7 +67,7 @@ class Joined:
         settings = flags | {key: str(value) for key, value in place.settings.items()}
         with place.current():
             library.check(library.library().trigram_group_open(json.dumps(settings).encode(), ctypes.byref(self.handle)))
-        self.seat: dict[str, int] = json.loads(library.reply())
+        self.membership: dict[str, int] = json.loads(library.reply())
         """Of this process in the group of all: "group", "rank", "size"."""
         atexit.register(self.leave)
 
@@ -95,8 +95,8 @@ class Communicator(Collectives):
     def __init__(self, joined: Joined) -> None:
         """Of what the library has replied."""
         self._joined, self._place = joined, joined.place
-        seat = json.loads(library.reply())
-        self._group, self.rank, self.size = seat["group"], seat["rank"], seat["size"]
+        membership = json.loads(library.reply())
+        self._group, self.rank, self.size = membership["group"], membership["rank"], membership["size"]
 
     def __deepcopy__(self, _: object) -> "Communicator":
         """Itself, so that layers that have it can be copied."""

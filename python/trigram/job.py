@@ -162,7 +162,7 @@ class Job(Rank):
     def skip_step(self) -> None:
         """The step ends without the optimizers', as where gradients overflowed, or after a forward pass that no backward
         followed; on all ranks alike."""
-        if self._steps.moment == BEGUN:
+        if self._steps.phase == BEGUN:
             self._steps.end_backward()
         self._steps.require_gradients("job.skip_step()")
         self._steps.leave_out()

@@ -15,7 +15,7 @@ from .algorithm import Algorithm, Bucket, Setting, Worker, of_another_lane, tell
 from .collectives import Call
 from .device import CPU, Place
 
-Told = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
+MessageCallback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
 
 
 class JobHooks:
@@ -33,11 +33,11 @@ class JobHooks:
         self._here = threading.local()  # what the library calls at present on this thread: its lanes, each in the one before
         self.error: Optional[BaseException] = None
         """What ended the session, where that was raised by the algorithm."""
-        self._told = Told(self._tell)
+        self._callback = MessageCallback(self._tell)
 
     def be_next(self) -> None:
         """Of the session that is opened next."""
-        library.library().trigram_hooks(ctypes.cast(self._told, ctypes.c_void_p))
+        library.library().trigram_hooks(ctypes.cast(self._callback, ctypes.c_void_p))
 
     def adopt(self, weights: list[torch.Tensor], gradients: list[torch.Tensor], place: Place, streams: list[int]) -> None:
         """By bucket, where they lie, and the streams of lanes there, before the first hook."""

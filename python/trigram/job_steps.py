@@ -53,7 +53,7 @@ class JobSteps:
         self.begins: Begins = lambda: 0
         self.count = 0
         """Of steps that have begun."""
-        self.moment = BETWEEN
+        self.phase = BETWEEN
         self._held: dict[int, torch.Tensor] = {}  # by parameter that is frozen, where an algorithm steps weights
         self._told: set[int] = set()  # parameters whose gradients the session knows to be there
         self._adds_up = False  # gradients of this step that wait for its last backward pass
@@ -88,7 +88,7 @@ class JobSteps:
             return
         require_no_ddp()
         self._end_what_is_done()
-        if self.moment == BETWEEN:
+        if self.phase == BETWEEN:
             self.begin()
 
     def begin(self, keeps_gradients: bool = False) -> None:
@@ -115,7 +115,7 @@ class JobSteps:
             self.used = [0.0] * len(self.used)
         self._stepped.clear()
         self._adds_up = False
-        self.moment = BEGUN
+        self.phase = BEGUN
         self.count += 1
 
     def buffers(self) -> list[torch.Tensor]:
@@ -147,7 +147,7 @@ class JobSteps:
         self._hand_out()
         if self.used is not None:
             self._drop_unused(self.used)
-        self.moment = READY
+        self.phase = READY
 
     def end_step(self) -> None:
         """Weights are whole when it returns."""
@@ -160,7 +160,7 @@ class JobSteps:
         if self.overflow is not None:
             self.overflow.end()
         self._told.clear()
-        self.moment = BETWEEN
+        self.phase = BETWEEN
 
     def leave_out(self) -> None:
         """The step ends without the optimizers'. Raises RuntimeError where an overflow would be there for ever."""
@@ -179,21 +179,21 @@ class JobSteps:
         self._end_what_is_done()
         if self.overflow is not None:
             self.overflow.settle()
-        if self.moment == ELSEWHERE:
+        if self.phase == ELSEWHERE:
             raise RuntimeError(f"{came} was called {ELSEWHERE}, where weights are those of all ranks; leave it first")
-        if self._adds_up and self.moment == BEGUN and came != FINISH:
+        if self._adds_up and self.phase == BEGUN and came != FINISH:
             raise RuntimeError(f"{came} was called amid micro-batches, whose gradients wait for a last backward() outside of job.no_sync(); have it "
                                "after a step")
-        if self.moment == BEGUN:
+        if self.phase == BEGUN:
             self.end_backward()
-        if self.moment == READY:
+        if self.phase == READY:
             self.leave_out()
-        if self.moment == BETWEEN:
+        if self.phase == BETWEEN:
             self._memory.follow()
             self._hand_out()
 
     def require_gradients(self, came: str) -> None:
-        if self.moment != READY:
+        if self.phase != READY:
             raise RuntimeError(f"{came} was called, but no backward() since the last step did, or all were in no_sync(), or something between two "
                                "steps was called after it, as job.state_dict()")
 
@@ -201,23 +201,23 @@ class JobSteps:
     def weights_of_all(self, came: str) -> Iterator[None]:
         """Within it the model has the weights that the method trains, the same on all ranks, and no step begins. Collective, also at
         its end; but where an algorithm works on gradients alone, all ranks have them already, also amid a step."""
-        if not self.gradients_alone or self.moment == ELSEWHERE:
+        if not self.gradients_alone or self.phase == ELSEWHERE:
             self.come_between(came)
             self._session.come_to_rest()
             self._hand_out()
-        moment, own = self.moment, [] if self.gradients_alone else self._memory.kept()
+        phase, own = self.phase, [] if self.gradients_alone else self._memory.kept()
         if own:
             reshard(self._model)
             self._session.global_weights()
             self._memory.hand_out()
-        self.moment = ELSEWHERE
+        self.phase = ELSEWHERE
         try:
             yield
         finally:
             if own:
                 reshard(self._model)
                 self._memory.put_back(own)
-            self.moment = moment
+            self.phase = phase
         if own:
             self._session.meet()  # who goes on first may ask others for theirs
 
@@ -273,7 +273,7 @@ class JobSteps:
                 result = step(*arguments, **named)
             finally:
                 self._stepping = before
-            if self.moment == READY:  # else the closure had nothing to train
+            if self.phase == READY:  # else the closure had nothing to train
                 self._stepped.add(id(optimizer))
                 if len(self._stepped) == len(self._optimizers):
                     self.end_step()
@@ -288,9 +288,9 @@ class JobSteps:
         parameter = self._memory.parameters[index]
         if parameter.grad is not None and parameter.grad.is_sparse:
             raise RuntimeError(f"parameter '{self._memory.names[index]}' has a sparse gradient, which no bucket holds; use sparse=False")
-        if self.moment == READY or index in self._told:
+        if self.phase == READY or index in self._told:
             self._begin_once_more()
-        if self.moment != BEGUN:
+        if self.phase != BEGUN:
             self._begin_in_backward()
         gradient = self._memory.gather(index)
         if self.used is not None:
@@ -308,16 +308,16 @@ class JobSteps:
     def _begin_once_more(self) -> None:
         """Another backward pass without a step: what was exchanged stays, and is the same on all ranks, so that the mean of its sum with
         what comes now is the sum of both means."""
-        if self._stepped and self.moment == READY:
+        if self._stepped and self.phase == READY:
             return self.end_step()
-        if self.sharded or not self.gradients_alone or self.moment != READY:
+        if self.sharded or not self.gradients_alone or self.phase != READY:
             raise RuntimeError("a second backward() before optimizer.step(): put all but the last one into `with job.no_sync():`")
         self.leave_out()
 
     def _begin_in_backward(self) -> None:
         """The forward pass was none of the model as a whole, in training mode, which begins steps. Gradients are as the script has left
         them."""
-        if self.moment == ELSEWHERE:
+        if self.phase == ELSEWHERE:
             raise RuntimeError(f"backward() was called {ELSEWHERE}, where weights are those of all ranks; train outside of it")
         if self.sharded or not self.gradients_alone:
             why = "FSDP gathers parameters" if self.sharded else f"algorithm '{self.algorithm}' works on weights"
@@ -339,7 +339,7 @@ class JobSteps:
     def _end_what_is_done(self) -> None:
         """A step whose optimizers have stepped as far as they will; and one that GradScaler has left out, where gradients overflowed, on
         all ranks alike, and zero_grad() follows, which an accumulation that wants no_sync() does not call."""
-        if self.moment != READY:
+        if self.phase != READY:
             return
         if self._stepped:
             return self.end_step()

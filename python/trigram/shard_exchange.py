@@ -40,7 +40,7 @@ class ShardExchange:
         if backend.split(":")[0] != "torch":
             raise ValueError(f"shards exchange by backend torch, and not by '{backend}'; leave backend out, and start the script with torchrun")
         self._joined = Joined({"backend": backend, "all-reduce": "ring"}, CPU, members)
-        require_order(members, self._joined.seat["rank"])
+        require_order(members, self._joined.membership["rank"])
         for index, module in enumerate(modules):
             one = OfModule(self, index)
             module.set_custom_all_gather(Gather(one, gather))

@@ -69,6 +69,8 @@ TEST(QuickCalibration, DecidesItsProbesItself) {
   EXPECT_THAT(program("calibrate --quick --from t.csv --fit nic_latency").text,
               HasSubstr("--from measures nothing, and --quick does"));
   EXPECT_EQ(program("calibrate --quick --seconds 1").code, 2);
+  EXPECT_THAT(program("calibrate --quick --backend threads --ranks 1").text,
+              HasSubstr("one rank sends nothing that --quick could measure"));
 }
 
 }  // namespace

@@ -125,6 +125,18 @@ class Traces(Case):
         named = set(json.loads((self.folder / "drawn" / "run.json").read_text())["uncertainty"]["shares"])
         self.assertLess({"profile.compute", "profile.rest", "cluster.node_bandwidth"}, named)
 
+    def test_what_the_profiler_took_is_left_out(self):
+        # 90 of 900 us of computing, so that each phase has nine tenths.
+        path = self.file("a.json", json.dumps(trace()))
+        said = self.taken("pytorch", path, flags=["--untraced-step", "910us"])
+        self.assertIn("forward, backward and the rest are shortened by 10 %, 90us in all", said)
+        self.assertIn("layer1,tensor1,1,,1,0.135,0.18\nlayer2,tensor1,1000,,1,0.135,0.18\n", self.text("profile.csv"))
+        self.assertIn("# rest: 0.18ms\n", self.text("profile.csv"))
+        self.assertIn("for the step that was traced, which took 0.91 ms", said)
+        self.assertIn("are no longer than the 2ms without the profiler", self.taken("pytorch", path, flags=["--untraced-step", "2ms"]))
+        self.refused("a step of 40us without the profiler .untraced-step. leaves nothing of computing, which was 900us of the 1ms that were traced",
+                     "pytorch", path, flags=["--untraced-step", "40us"])
+
     def test_memory_does_not_grow_with_what_is_not_kept(self):
         other = json.dumps(span("python_function", "torch/nn/modules/linear.py(114): forward", 1, 1, **{"Python parent id": 1, "Python id": 2}))
         path = self.folder / "large.json.gz"
@@ -138,7 +150,7 @@ class Traces(Case):
                     "print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)")
         plan = [sys.executable, "-c", "import json, subprocess, sys; sys.exit(subprocess.run([sys.executable, '-I', '-B', sys.argv[1]], text=True, input=sys.argv[2]).returncode)",
                 str(ROOT / "experiments" / "import" / "import.py"),
-                json.dumps({"kind": "pytorch", "files": [str(path)], "base": {}, "out": str(self.folder), "given": {"batch": 1, "op": ""}})]
+                json.dumps({"kind": "pytorch", "files": [str(path)], "base": {}, "out": str(self.folder), "given": {"batch": 1, "op": "", "untraced_step": 0.0}})]
         code, megabytes = map(int, subprocess.run([sys.executable, "-c", measured, *plan], capture_output=True, text=True).stdout.split())
         self.assertEqual(code, 0)
         self.assertLess(megabytes, 40)

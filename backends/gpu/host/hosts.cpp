@@ -17,41 +17,42 @@
 namespace trigram::gpu {
 namespace {
 
-std::string machine_of(const Seat& seat) { return seat.host + "/" + seat.boot; }
+std::string machine_of(const RankLocation& location) { return location.host + "/" + location.boot; }
 
 /// Ranks by the machine and GPU that they sit at.
-std::map<std::string, std::vector<int>> ranks_by_device(const std::vector<Seat>& seats) {
+std::map<std::string, std::vector<int>> ranks_by_device(const std::vector<RankLocation>& locations) {
   std::map<std::string, std::vector<int>> ranks;
-  for (std::size_t rank = 0; rank < seats.size(); ++rank) {
-    ranks[machine_of(seats[rank]) + "/" + seats[rank].device].push_back(static_cast<int>(rank));
+  for (std::size_t rank = 0; rank < locations.size(); ++rank) {
+    ranks[machine_of(locations[rank]) + "/" + locations[rank].device].push_back(static_cast<int>(rank));
   }
   return ranks;
 }
 
-bool any_shared(const std::vector<Seat>& seats) {
-  return std::ranges::any_of(ranks_by_device(seats), [](const auto& entry) { return entry.second.size() > 1; });
+bool any_shared(const std::vector<RankLocation>& locations) {
+  return std::ranges::any_of(ranks_by_device(locations), [](const auto& entry) { return entry.second.size() > 1; });
 }
 
-bool one_machine(const std::vector<Seat>& seats) {
-  return std::ranges::all_of(seats, [&](const Seat& seat) { return machine_of(seat) == machine_of(seats.front()); });
+bool one_machine(const std::vector<RankLocation>& locations) {
+  return std::ranges::all_of(
+      locations, [&](const RankLocation& location) { return machine_of(location) == machine_of(locations.front()); });
 }
 
 }  // namespace
 
-Seat Seat::here() {
-  Seat seat;
+RankLocation RankLocation::here() {
+  RankLocation location;
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
-  seat.host = name.data();
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> seat.boot;
-  return seat;
+  location.host = name.data();
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> location.boot;
+  return location;
 }
 
-Bytes Seat::packed() const {
+Bytes RankLocation::packed() const {
   return bytes_of(nlohmann::json{{"host", host}, {"boot", boot}, {"device", device}, {"name", device_name}}.dump());
 }
 
-Seat Seat::from(const Bytes& bytes) {
+RankLocation RankLocation::from(const Bytes& bytes) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text_of(bytes));
     return {json.at("host"), json.at("boot"), json.at("device"), json.at("name")};
@@ -60,11 +61,11 @@ Seat Seat::from(const Bytes& bytes) {
   }
 }
 
-std::vector<int> number_hosts(const std::vector<Seat>& seats) {
+std::vector<int> number_hosts(const std::vector<RankLocation>& locations) {
   std::map<std::string, int> numbers;
   std::vector<int> hosts;
-  for (const Seat& seat : seats) {
-    hosts.push_back(numbers.try_emplace(machine_of(seat), static_cast<int>(numbers.size())).first->second);
+  for (const RankLocation& location : locations) {
+    hosts.push_back(numbers.try_emplace(machine_of(location), static_cast<int>(numbers.size())).first->second);
   }
   return hosts;
 }
@@ -79,27 +80,29 @@ int device_for(int place, int devices) {
   return place % devices;
 }
 
-std::vector<std::string> shared_devices(const std::vector<Seat>& seats) {
+std::vector<std::string> shared_devices(const std::vector<RankLocation>& locations) {
   std::vector<std::string> texts;
-  for (const auto& [device, ranks] : ranks_by_device(seats)) {
+  for (const auto& [device, ranks] : ranks_by_device(locations)) {
     if (ranks.size() < 2) continue;
     std::string list;
     for (const int rank : ranks) list += (list.empty() ? "" : ", ") + std::to_string(rank);
-    const Seat& seat = seats[static_cast<std::size_t>(ranks.front())];
-    texts.push_back("ranks " + list + " share " + seat.device + " (" + seat.device_name + ") of " + seat.host);
+    const RankLocation& location = locations[static_cast<std::size_t>(ranks.front())];
+    texts.push_back("ranks " + list + " share " + location.device + " (" + location.device_name + ") of " +
+                    location.host);
   }
   return texts;
 }
 
-std::string devices_text(const std::vector<Seat>& seats) {
+std::string devices_text(const std::vector<RankLocation>& locations) {
   std::map<std::string, std::set<std::string>> devices;
   std::size_t count = 0;
-  for (const Seat& seat : seats) count += devices[seat.device_name].insert(seat.boot + seat.device).second ? 1 : 0;
+  for (const RankLocation& location : locations)
+    count += devices[location.device_name].insert(location.boot + location.device).second ? 1 : 0;
   std::string text;
   for (const auto& [name, ids] : devices) {
     text += (text.empty() ? "" : ", ") + (ids.size() == 1 ? "" : std::to_string(ids.size()) + " x ") + name;
   }
-  return text + (count < seats.size() ? " for " + std::to_string(seats.size()) + " ranks" : "");
+  return text + (count < locations.size() ? " for " + std::to_string(locations.size()) + " ranks" : "");
 }
 
 std::string driver_in(const std::string& proc_text) {
@@ -112,10 +115,10 @@ std::string driver_in(const std::string& proc_text) {
   return {};
 }
 
-Environment nccl_environment(const std::vector<Seat>& seats, int rank) {
+Environment nccl_environment(const std::vector<RankLocation>& locations, int rank) {
   // Lanes have communicators of their own on streams of their own, issued in one order on all ranks.
   Environment wanted{{"NCCL_LAUNCH_ORDER_IMPLICIT", "1"}};
-  if (!any_shared(seats)) return wanted;
+  if (!any_shared(locations)) return wanted;
   wanted.insert({{"NCCL_HOSTID", "trigram-rank-" + std::to_string(rank)},
                  {"NCCL_IB_DISABLE", "1"},
                  {"NCCL_NET", "Socket"},
@@ -127,7 +130,7 @@ Environment nccl_environment(const std::vector<Seat>& seats, int rank) {
                  {"NCCL_CGA_CLUSTER_SIZE", "0"},
                  // Processes take turns on the GPU: each fill of an LL buffer would cost a turn.
                  {"NCCL_PROTO", "Simple"}});
-  if (one_machine(seats)) wanted["NCCL_SOCKET_IFNAME"] = "lo";
+  if (one_machine(locations)) wanted["NCCL_SOCKET_IFNAME"] = "lo";
   return wanted;
 }
 

@@ -10,20 +10,20 @@
 namespace trigram::gpu {
 
 /// What a rank tells the others about its place.
-struct Seat {
+struct RankLocation {
   std::string host;         ///< what people call the machine
   std::string boot;         ///< different for machines of one name
   std::string device;       ///< the GPU's UUID; empty before it was chosen
   std::string device_name;  ///< "NVIDIA H200"
 
   /// Of this machine, without a device.
-  static Seat here();
+  static RankLocation here();
   Bytes packed() const;
-  static Seat from(const Bytes& bytes);
+  static RankLocation from(const Bytes& bytes);
 };
 
-/// Equal numbers for seats on one machine, without gaps, in the order of each machine's first rank.
-std::vector<int> number_hosts(const std::vector<Seat>& seats);
+/// Equal numbers for locations on one machine, without gaps, in the order of each machine's first rank.
+std::vector<int> number_hosts(const std::vector<RankLocation>& locations);
 
 /// This rank's place among those of its machine, by `node_of_rank`.
 int place_on_host(const std::vector<int>& node_of_rank, int rank);
@@ -32,17 +32,17 @@ int place_on_host(const std::vector<int>& node_of_rank, int rank);
 int device_for(int place, int devices);
 
 /// For each group of ranks that share one GPU: "ranks 0, 1 share GPU-… (NVIDIA H200) of node0". Empty where none do.
-std::vector<std::string> shared_devices(const std::vector<Seat>& seats);
+std::vector<std::string> shared_devices(const std::vector<RankLocation>& locations);
 
 /// The GPUs of all ranks, each once: "2 x NVIDIA H200", "NVIDIA H200 for 2 ranks".
-std::string devices_text(const std::vector<Seat>& seats);
+std::string devices_text(const std::vector<RankLocation>& locations);
 
 /// The version of NVIDIA's driver, as /proc/driver/nvidia/version has it: "580.65.06". Empty where there is none.
 std::string driver_in(const std::string& proc_text);
 
 /// The variables that NCCL must find before its first call in this process. With several ranks on one GPU each process
 /// claims to be a host of its own, since NCCL refuses two ranks of one host on one GPU; they then talk over sockets.
-Environment nccl_environment(const std::vector<Seat>& seats, int rank);
+Environment nccl_environment(const std::vector<RankLocation>& locations, int rank);
 
 /// Throws UsageError, naming it, for a setting of the user's with which lanes could wait for each other for ever.
 void refuse_settings_that_deadlock();

@@ -30,7 +30,8 @@ JobMembership& JobMembership::join(const Member& member, const std::string& plac
 
 JobMembership::JobMembership(const Member& member, const std::string& place, Patience patience)
     : member_(member), rendezvous_(meet(chosen(member, place), member, patience)) {
-  for (const Bytes& part : rendezvous_->all_gather(Seat::here().packed(), patience)) seats_.push_back(Seat::from(part));
+  for (const Bytes& part : rendezvous_->all_gather(RankLocation::here().packed(), patience))
+    locations_.push_back(RankLocation::from(part));
   member_process = getpid();
   on_exit(leave, this);
 }

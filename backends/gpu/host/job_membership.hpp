@@ -21,7 +21,7 @@ class JobMembership {
 
   const Member& member() const { return member_; }
   Rendezvous& rendezvous() { return *rendezvous_; }
-  const std::vector<Seat>& seats() const { return seats_; }
+  const std::vector<RankLocation>& locations() const { return locations_; }
 
  private:
   JobMembership(const Member& member, const std::string& place, Patience patience);
@@ -29,7 +29,7 @@ class JobMembership {
 
   Member member_;
   std::unique_ptr<Rendezvous> rendezvous_;
-  std::vector<Seat> seats_;
+  std::vector<RankLocation> locations_;
 };
 
 }  // namespace trigram::gpu

@@ -8,6 +8,7 @@ from imported import Imported, binary, bytes_a_second, in_range, middle, seconds
 from torch_trace import job as jobs
 from torch_trace import kineto, layers, steps
 from torch_trace.collectives import element_bytes
+from torch_trace.without_profiler import shortened
 from unusable import Unusable
 
 MEASURED = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce"}
@@ -26,6 +27,13 @@ def imported(paths, given):
         raise Unusable(f"'{paths[0]}' says nothing of the sizes of gradients: it has neither collectives in backward nor shapes; trace with record_shapes=True")
     result = Imported(summary=f"From PyTorch's trace of {job.world} ranks: keys that were found in it stand with their source.")
     take_steps(result, job)
+    if given["untraced_step"]:
+        job.steps, sentence = shortened(job.steps, given["untraced_step"])
+        result.took.append(sentence)
+    elif not job.traces[0].on_gpu:
+        result.unknown.append("what the profiler took, which lengthens computing on CPUs: --untraced-step says how long a step is without it, as the script's own log has it")
+    step = job.over_steps("step")
+    result.traced = (middle(step), min(step), max(step))
     take_profile(result, job, given)
     take_collectives(result, job)
     take_cluster(result, job)
@@ -44,8 +52,6 @@ def take_steps(result, job):
     result.took.append("beside them: exchange of gradients hidden behind compute " + spread(job.over_steps("hidden")) +
                        ", other collectives that nothing hides " + spread(job.over_steps("others")) + ", nothing at all " + spread(job.over_steps("idle")) +
                        ", waiting for data " + spread(job.over_steps("loading")))
-    step = job.over_steps("step")
-    result.traced = (middle(step), min(step), max(step))
 
 
 def take_profile(result, job, given):

@@ -161,6 +161,8 @@ int calibrate(const Arguments& arguments) {
   require_ranks_of(*backend, "trigram calibrate", place);
   World world;
   world.ranks = place.ranks_on(*backend);
+  require(!config.quick || world.ranks > 1, flags.owner(),
+          ": one rank sends nothing that --quick could measure; start two or more, as by mpirun -n 2");
   world.configuration = same_on_all_ranks("calibrate", with_defaults(flags), place);
   ClusterSamples samples{backend->nodes(world.ranks), {}, config.plan, {}, {}, {}, {}, {}, {}};
   samples.patterns = network_patterns(samples.node_of_rank);

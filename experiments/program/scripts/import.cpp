@@ -26,12 +26,15 @@ struct ImportFlags {
         cluster(
             flags.get("cluster", "", "a cluster that has what the files cannot say; empty: the program's defaults")),
         batch(flags.get("batch", std::int64_t{1}, "of a trace: samples a step of each rank", {1, 1'000'000'000})),
+        untraced_step(flags.get("untraced-step", "0s", Unit::seconds,
+                                "of a trace: what a step takes without the profiler; 0: unknown", {0, 1e6})),
         op(flags.get("op", "", "of a table that does not name its collective: which it is, as all_reduce")),
         check(flags.get("check", true, "of a trace: simulate the step that was traced, and print both times")) {}
 
   fs::path out;
   std::string cluster;
   std::int64_t batch;
+  double untraced_step;
   std::string op;
   bool check;
 };
@@ -60,7 +63,7 @@ nlohmann::json plan_of(const std::string& kind, const std::vector<std::string>& 
           {"files", files},
           {"out", flags.out.string()},
           {"base", base_cluster(flags.cluster)},
-          {"given", {{"batch", flags.batch}, {"op", flags.op}}}};
+          {"given", {{"batch", flags.batch}, {"op", flags.op}, {"untraced_step", flags.untraced_step}}}};
 }
 
 /// Simulates what was traced, on the cluster that was written.

@@ -3,6 +3,7 @@
 import csv
 
 from closed_loop.command import run
+from closed_loop.measured import seconds_of
 from closed_loop.networks import METHODS, TRACED
 
 STUDY = """# Step times of a job that was traced on one network, on networks that were calibrated.
@@ -31,7 +32,8 @@ def predict(program, model, networks, out):
     """{(network, method): a row of uncertainty.csv with `predicted`}, in milliseconds."""
     folder = out / model
     traces = sorted((folder / "traced").glob("trace*.json.gz"))
-    run(program, "import", "pytorch", *traces, "--cluster", out / f"{TRACED.name}.cfg", "--out", folder / "imported")
+    run(program, "import", "pytorch", *traces, "--cluster", out / f"{TRACED.name}.cfg", "--untraced-step", f"{1e3 * seconds_of(folder / 'traced'):.6g}ms",
+        "--out", folder / "imported")
     clusters = {network: out / f"{network.name}.cfg" for network in networks}
     study = folder / "predicted.cfg"
     study.write_text(STUDY.format(title=f"{model} on two hosts", folder=folder, clusters=" ".join(map(str, clusters.values())),

@@ -16,25 +16,26 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
-Seat seat(const std::string& host, const std::string& boot, const std::string& device) {
+RankLocation location(const std::string& host, const std::string& boot, const std::string& device) {
   return {host, boot, device, "NVIDIA H200"};
 }
 
 TEST(Hosts, AreNumberedInTheOrderOfTheirFirstRanks) {
-  EXPECT_THAT(number_hosts({seat("b", "1", ""), seat("a", "1", ""), seat("b", "1", ""), seat("c", "1", "")}),
-              ElementsAre(0, 1, 0, 2));
+  EXPECT_THAT(
+      number_hosts({location("b", "1", ""), location("a", "1", ""), location("b", "1", ""), location("c", "1", "")}),
+      ElementsAre(0, 1, 0, 2));
 }
 
 TEST(Hosts, MachinesOfOneNameDifferByTheirBoot) {
-  EXPECT_THAT(number_hosts({seat("localhost", "1", ""), seat("localhost", "2", "")}), ElementsAre(0, 1));
+  EXPECT_THAT(number_hosts({location("localhost", "1", ""), location("localhost", "2", "")}), ElementsAre(0, 1));
 }
 
 TEST(Hosts, ThisOneHasANameAndSurvivesTheWay) {
-  const Seat here = Seat::here();
+  const RankLocation here = RankLocation::here();
   EXPECT_FALSE(here.host.empty());
-  const Seat arrived = Seat::from(Seat{"h", "b", "GPU-1", "name \"x\""}.packed());
+  const RankLocation arrived = RankLocation::from(RankLocation{"h", "b", "GPU-1", "name \"x\""}.packed());
   EXPECT_EQ(arrived.host + arrived.boot + arrived.device + arrived.device_name, "hbGPU-1name \"x\"");
-  EXPECT_THROW(Seat::from(bytes_of("{}")), Error);
+  EXPECT_THROW(RankLocation::from(bytes_of("{}")), Error);
 }
 
 TEST(Devices, AreTakenInTurnAndAgainWhereRanksAreMore) {
@@ -47,17 +48,20 @@ TEST(Devices, AreTakenInTurnAndAgainWhereRanksAreMore) {
 }
 
 TEST(Devices, RanksThatShareOneAreNamed) {
-  const std::vector<Seat> seats{seat("a", "1", "GPU-0"), seat("a", "1", "GPU-1"), seat("a", "1", "GPU-0"),
-                                seat("b", "1", "GPU-0")};
-  EXPECT_THAT(shared_devices(seats), ElementsAre("ranks 0, 2 share GPU-0 (NVIDIA H200) of a"));
-  EXPECT_THAT(shared_devices({seats[0], seats[1]}), IsEmpty());
+  const std::vector<RankLocation> locations{location("a", "1", "GPU-0"), location("a", "1", "GPU-1"),
+                                            location("a", "1", "GPU-0"), location("b", "1", "GPU-0")};
+  EXPECT_THAT(shared_devices(locations), ElementsAre("ranks 0, 2 share GPU-0 (NVIDIA H200) of a"));
+  EXPECT_THAT(shared_devices({locations[0], locations[1]}), IsEmpty());
 }
 
 TEST(Devices, AreCountedForPeople) {
-  const auto seat = [](const char* device, const char* name) { return Seat{"node0", "boot", device, name}; };
-  EXPECT_EQ(devices_text({seat("GPU-1", "NVIDIA H200"), seat("GPU-2", "NVIDIA H200")}), "2 x NVIDIA H200");
-  EXPECT_EQ(devices_text({seat("GPU-1", "NVIDIA H200"), seat("GPU-1", "NVIDIA H200")}), "NVIDIA H200 for 2 ranks");
-  EXPECT_EQ(devices_text({seat("GPU-1", "NVIDIA L4"), seat("GPU-2", "NVIDIA H100")}), "NVIDIA H100, NVIDIA L4");
+  const auto location = [](const char* device, const char* name) {
+    return RankLocation{"node0", "boot", device, name};
+  };
+  EXPECT_EQ(devices_text({location("GPU-1", "NVIDIA H200"), location("GPU-2", "NVIDIA H200")}), "2 x NVIDIA H200");
+  EXPECT_EQ(devices_text({location("GPU-1", "NVIDIA H200"), location("GPU-1", "NVIDIA H200")}),
+            "NVIDIA H200 for 2 ranks");
+  EXPECT_EQ(devices_text({location("GPU-1", "NVIDIA L4"), location("GPU-2", "NVIDIA H100")}), "NVIDIA H100, NVIDIA L4");
 }
 
 TEST(Driver, IsReadFromWhatTheKernelSays) {
@@ -68,18 +72,18 @@ TEST(Driver, IsReadFromWhatTheKernelSays) {
 }
 
 TEST(NcclEnvironment, IsAlmostEmptyWithAGpuARank) {
-  const Environment wanted = nccl_environment({seat("a", "1", "GPU-0"), seat("a", "1", "GPU-1")}, 1);
+  const Environment wanted = nccl_environment({location("a", "1", "GPU-0"), location("a", "1", "GPU-1")}, 1);
   EXPECT_EQ(wanted, (Environment{{"NCCL_LAUNCH_ORDER_IMPLICIT", "1"}}));
 }
 
 TEST(NcclEnvironment, MakesEveryRankAHostWhereAGpuIsShared) {
-  const std::vector<Seat> seats{seat("a", "1", "GPU-0"), seat("a", "1", "GPU-0")};
-  const Environment zero = nccl_environment(seats, 0);
-  const Environment one = nccl_environment(seats, 1);
+  const std::vector<RankLocation> locations{location("a", "1", "GPU-0"), location("a", "1", "GPU-0")};
+  const Environment zero = nccl_environment(locations, 0);
+  const Environment one = nccl_environment(locations, 1);
   EXPECT_NE(zero.at("NCCL_HOSTID"), one.at("NCCL_HOSTID"));
   EXPECT_EQ(one.at("NCCL_SOCKET_IFNAME"), "lo");
   EXPECT_EQ(one.at("NCCL_PROTO"), "Simple");
-  const std::vector<Seat> two_machines{seats[0], seats[1], seat("b", "2", "GPU-9")};
+  const std::vector<RankLocation> two_machines{locations[0], locations[1], location("b", "2", "GPU-9")};
   EXPECT_FALSE(nccl_environment(two_machines, 0).contains("NCCL_SOCKET_IFNAME"));
 }
 

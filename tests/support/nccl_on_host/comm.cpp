@@ -8,7 +8,7 @@
 namespace {
 
 /// Two ranks of one host on one GPU are refused, as by NCCL; NCCL_HOSTID says what a host is.
-std::string seat_here() {
+std::string gpu_here() {
   const char* host = std::getenv("NCCL_HOSTID");
   int device = 0;
   cudaGetDevice(&device);
@@ -104,14 +104,14 @@ void ncclComm::run_one(const std::function<void()>& job) {
   }
 }
 
-void ncclComm::meet(const std::string& name, const std::string& seat) {
+void ncclComm::meet(const std::string& name, const std::string& gpu) {
   name_ = name;
-  mesh_ = std::make_unique<nccl_on_host::Mesh>(name_, rank_, ranks_, seat, aborted_);
+  mesh_ = std::make_unique<nccl_on_host::Mesh>(name_, rank_, ranks_, gpu, aborted_);
 }
 
 ncclResult_t ncclComm::connect(const std::string& name, ncclComm_t* slot) {
-  return begin([this, name, slot, seat = seat_here()] {
-    meet(name, seat);
+  return begin([this, name, slot, gpu = gpu_here()] {
+    meet(name, gpu);
     be_late();
     write(slot, this);
   });
@@ -158,7 +158,7 @@ void ncclComm::make_part(int color, int key, int number, ncclComm& part) {
   const auto place = std::find(members.begin(), members.end(), std::pair(key, rank_));
   part.rank_ = static_cast<int>(place - members.begin());
   part.ranks_ = static_cast<int>(members.size());
-  part.meet(name_ + "." + std::to_string(number) + "c" + std::to_string(color), seat_here());
+  part.meet(name_ + "." + std::to_string(number) + "c" + std::to_string(color), gpu_here());
 }
 
 ncclResult_t ncclComm::finalize() {

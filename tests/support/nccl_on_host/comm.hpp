@@ -60,7 +60,7 @@ struct ncclComm {
   ncclResult_t begin(std::function<void()> job);
   void run();
   void run_one(const std::function<void()>& job);
-  void meet(const std::string& name, const std::string& seat);
+  void meet(const std::string& name, const std::string& gpu);
   void make_part(int color, int key, int number, ncclComm& part);
   void put(cudaStream_t stream, Work work);
   void fail(ncclResult_t result, const std::string& why);

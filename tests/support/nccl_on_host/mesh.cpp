@@ -43,7 +43,7 @@ bool would_block() { return errno == EAGAIN || errno == EINTR; }
 
 }  // namespace
 
-Mesh::Mesh(const std::string& name, int rank, int ranks, const std::string& seat, const std::atomic<bool>& aborted)
+Mesh::Mesh(const std::string& name, int rank, int ranks, const std::string& gpu, const std::atomic<bool>& aborted)
     : rank_(rank), aborted_(aborted), sockets_(static_cast<std::size_t>(ranks), -1) {
   const int listener = new_socket();
   const Address own = address_of(name, rank);
@@ -58,7 +58,7 @@ Mesh::Mesh(const std::string& name, int rank, int ranks, const std::string& seat
       check();
       poll(nullptr, 0, tick / 4);
     }
-    meet(socket, seat);
+    meet(socket, gpu);
   }
   for (int peer = rank + 1; peer < ranks; ++peer) {
     int socket = -1;
@@ -67,7 +67,7 @@ Mesh::Mesh(const std::string& name, int rank, int ranks, const std::string& seat
       pollfd one{listener, POLLIN, 0};
       poll(&one, 1, tick);
     }
-    meet(socket, seat);
+    meet(socket, gpu);
   }
   close(listener);
 }
@@ -82,11 +82,11 @@ void Mesh::check() const {
   if (aborted_) throw std::runtime_error("aborted");
 }
 
-/// Both ends show their cards: "rank seat".
-void Mesh::meet(int socket, const std::string& seat) {
+/// Both ends show their cards: "rank gpu".
+void Mesh::meet(int socket, const std::string& gpu) {
   std::array<char, card_size> own{};
   std::array<char, card_size> other{};
-  const std::string text = std::to_string(rank_) + " " + seat;
+  const std::string text = std::to_string(rank_) + " " + gpu;
   std::memcpy(own.data(), text.data(), std::min(text.size(), card_size - 1));
   std::array<std::size_t, 2> moved{};
   while (moved[0] < card_size || moved[1] < card_size) {
@@ -100,11 +100,11 @@ void Mesh::meet(int socket, const std::string& seat) {
     if (moved[1] < card_size) poll(&one, 1, tick);
   }
   const int peer = std::atoi(other.data());
-  const std::string others_seat = std::strchr(other.data(), ' ') + 1;
+  const std::string others_gpu = std::strchr(other.data(), ' ') + 1;
   sockets_.at(static_cast<std::size_t>(peer)) = socket;
-  if (others_seat == seat) {
+  if (others_gpu == gpu) {
     throw DuplicateGpu("Duplicate GPU detected : rank " + std::to_string(rank_) + " and rank " + std::to_string(peer) +
-                       " both on " + seat);
+                       " both on " + gpu);
   }
 }
 

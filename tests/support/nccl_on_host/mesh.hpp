@@ -25,9 +25,9 @@ struct Message {
 /// One rank's end. `aborted` ends every wait.
 class Mesh {
  public:
-  /// Connects to all ranks of the group `name`; `seat` says which GPU of which host a rank uses. Throws
-  /// std::runtime_error when aborted, DuplicateGpu for two equal seats.
-  Mesh(const std::string& name, int rank, int ranks, const std::string& seat, const std::atomic<bool>& aborted);
+  /// Connects to all ranks of the group `name`; `gpu` says which GPU of which host a rank uses. Throws
+  /// std::runtime_error when aborted, DuplicateGpu for two equal GPUs.
+  Mesh(const std::string& name, int rank, int ranks, const std::string& gpu, const std::atomic<bool>& aborted);
   ~Mesh();
   Mesh(const Mesh&) = delete;
   Mesh& operator=(const Mesh&) = delete;
@@ -36,7 +36,7 @@ class Mesh {
   void move(std::vector<Message> messages);
 
  private:
-  void meet(int socket, const std::string& seat);
+  void meet(int socket, const std::string& gpu);
   void check() const;
 
   int rank_;

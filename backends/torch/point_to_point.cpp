@@ -1,4 +1,4 @@
-#include "backends/torch/carrier.hpp"
+#include "backends/torch/point_to_point.hpp"
 
 #include <chrono>
 #include <thread>
@@ -28,30 +28,31 @@ std::string described(const Message& message) {
          " bytes " + (message.receives != 0 ? "from" : "to") + " rank " + std::to_string(message.peer);
 }
 
-void Carrier::carry(int lane, std::span<const Message> messages, double seconds, const Undertaking& undertaking) const {
+void PointToPoint::carry(int lane, std::span<const Message> messages, double seconds,
+                         const Operation& operation) const {
   const double begun = seconds_now();
-  const Trouble trouble = connections_.carry(lane, messages, seconds);
-  if (trouble.text.empty()) return;
-  const std::string what = undertaking.message(trouble.message);
+  const TransferError error = connections_.carry(lane, messages, seconds);
+  if (error.text.empty()) return;
+  const std::string what = operation.message(error.message);
   if (seconds > 0 && seconds_now() - begun >= seconds)
-    throw BackendError(undertaking.operation() + " has waited " + number_text(seconds) + " s for " + what);
+    throw BackendError(operation.name() + " has waited " + number_text(seconds) + " s for " + what);
   for (double waited = 0; waited < cause_may_take_; waited += std::chrono::duration<double>(look).count()) {
     throw_the_jobs_failure();
     if (failure_.raised()) failure_.rethrow();
     std::this_thread::sleep_for(look);
   }
-  throw BackendError(undertaking.operation() + ": " + what + ": " + trouble.text);
+  throw BackendError(operation.name() + ": " + what + ": " + error.text);
 }
 
-void Carrier::exchange(int lane, std::span<const Message> messages, double seconds,
-                       const Undertaking& undertaking) const {
+void PointToPoint::exchange(int lane, std::span<const Message> messages, double seconds,
+                            const Operation& operation) const {
   const auto at = [&](auto change) {
     const std::lock_guard lock(mutex_);
     return change();
   };
-  const auto wait = at([&] { return waits_.insert(waits_.end(), {messages, &undertaking, seconds_now()}); });
+  const auto wait = at([&] { return waits_.insert(waits_.end(), {messages, &operation, seconds_now()}); });
   try {
-    carry(lane, messages, seconds, undertaking);
+    carry(lane, messages, seconds, operation);
   } catch (...) {
     at([&] { return waits_.erase(wait); });
     throw;
@@ -59,7 +60,7 @@ void Carrier::exchange(int lane, std::span<const Message> messages, double secon
   at([&] { return waits_.erase(wait); });
 }
 
-std::string Carrier::in_vain() const {
+std::string PointToPoint::in_vain() const {
   for (const auto& [peer, wait] : long_waits()) {
     if (const std::string why = endings_.why_silent(peer); !why.empty()) return wait + ", " + why;
   }
@@ -67,7 +68,7 @@ std::string Carrier::in_vain() const {
 }
 
 /// Peers, and what waits for them: asked without the lock, since their place may answer late.
-std::vector<std::pair<int, std::string>> Carrier::long_waits() const {
+std::vector<std::pair<int, std::string>> PointToPoint::long_waits() const {
   std::vector<std::pair<int, std::string>> found;
   const std::lock_guard lock(mutex_);
   for (Wait& wait : waits_) {
@@ -75,19 +76,19 @@ std::vector<std::pair<int, std::string>> Carrier::long_waits() const {
     wait.asked = seconds_now();
     for (const Message& message : wait.messages)
       found.emplace_back(static_cast<int>(message.peer),
-                         wait.undertaking->operation() + " waits in vain for " + described(message));
+                         wait.operation->name() + " waits in vain for " + described(message));
   }
   return found;
 }
 
-void Carrier::throw_the_jobs_failure() const {
+void PointToPoint::throw_the_jobs_failure() const {
   const std::optional<JobFailure> failure = rendezvous_.failure();
   if (!failure || failure->rank == rank()) return;
   throw BackendError("rank " + std::to_string(rank()) + " ends since rank " + std::to_string(failure->rank) +
                      " failed: " + failure->reason);
 }
 
-void Carrier::end_all() const {
+void PointToPoint::end_all() const {
   try {
     connections_.end_all();
   } catch (const std::exception& error) {

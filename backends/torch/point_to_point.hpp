@@ -18,8 +18,8 @@
 namespace trigram::torch {
 
 /// Names what was to be done, where something went wrong: "exchange 17 of rank 2 ...", and each message by its place.
-struct Undertaking {
-  std::function<std::string()> operation;
+struct Operation {
+  std::function<std::string()> name;
   std::function<std::string(int)> message;
 };
 
@@ -30,11 +30,11 @@ Message message_of(const Transfer& transfer, int world_rank, std::int64_t tag);
 std::string described(const Message& message);
 
 /// Shared by all communicators of a rank.
-class Carrier {
+class PointToPoint {
  public:
   /// They outlive it. Connections break before anybody has said why: for `cause_may_take` seconds that is waited for.
-  Carrier(const Connections& connections, Rendezvous& rendezvous, Failure& failure, Endings& endings,
-          double cause_may_take)
+  PointToPoint(const Connections& connections, Rendezvous& rendezvous, Failure& failure, Endings& endings,
+               double cause_may_take)
       : connections_(connections),
         rendezvous_(rendezvous),
         failure_(failure),
@@ -43,9 +43,9 @@ class Carrier {
 
   /// Carries messages of the lane of that index together. Throws BackendError, with the reason why the job ends where
   /// some rank has told one; and this rank's first error where that has made an end of all messages.
-  void carry(int lane, std::span<const Message> messages, double seconds, const Undertaking& undertaking) const;
+  void carry(int lane, std::span<const Message> messages, double seconds, const Operation& operation) const;
   /// The same of messages that are of one step, so that none comes of a rank that has ended before it.
-  void exchange(int lane, std::span<const Message> messages, double seconds, const Undertaking& undertaking) const;
+  void exchange(int lane, std::span<const Message> messages, double seconds, const Operation& operation) const;
   /// Why some exchange that is under way waits for ever; empty where nobody knows.
   std::string in_vain() const;
   /// Ends all messages of all lanes, here and at their other ends.
@@ -56,7 +56,7 @@ class Carrier {
   /// An exchange that is under way.
   struct Wait {
     std::span<const Message> messages;
-    const Undertaking* undertaking;
+    const Operation* operation;
     double asked;  ///< whether it is in vain, when, by seconds_now
   };
 
