@@ -28,10 +28,11 @@ def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], a
                          "rendezvous=")
     if flags.setdefault("backend", f"torch:timeout={rules['patience']}s").split(":")[0] != "torch":
         raise ValueError(f"backend={flags['backend']} has members that stay; members that come and go are connected by backend torch: leave it out")
-    if membership is not None:
-        rules["border_every"] = rules["border_every"] or 1  # at which its members come and go
     count = counted(rules["begin_with"])
-    rules |= {"begin_with": count, "planned": membership is not None and is_by_steps(str(membership), count)}
+    planned = membership is not None and is_by_steps(str(membership), count)
+    rules |= {"begin_with": count, "planned": planned}
+    if membership is not None and not planned:
+        rules["border_every"] = rules["border_every"] or 1  # as in the simulator, whose members come and go by the clock after any step
 
     def make_job(handed: Optional[Kept]) -> Job:
         job = Job(model, optimizers, algorithm, broadcast_buffers, False, learning_rate, None, None, dict(flags), handed,

@@ -92,8 +92,8 @@ class Members:
         self._answers = Answers(host, self._folder.secret, self._answer)
         self._meeting = Meeting(self._folder, self._name, rules, self._checkpoints)
         self._overseer = Overseer(self._folder, transport.give_up)
-        self._plan: Plan = plan_of(plan, rules.begin_with, 0, rules.border_every)
-        self._spacing = Spacing(rules)
+        self._plan: Plan = plan_of(plan, rules.begin_with, 0)
+        self._spacing = Spacing(rules, lambda step: self._plan.border_behind(step))
         self._leaving = self._in_training = False
         self._cuts = self._unopened = 0
         self._told: Told = {}
@@ -109,7 +109,8 @@ class Members:
                 with step: …
         """
         if not isinstance(self._plan, PlanByClock):
-            self._plan = plan_of(self._plan_path, self._rules.begin_with, count, self._rules.border_every)
+            self._plan = plan_of(self._plan_path, self._rules.begin_with, count)
+            self._spacing.look_ahead(self.done)
         self._last = count
         while self.done < count:
             yield Step(self, self.done)
@@ -127,6 +128,11 @@ class Members:
             if not self._go_on_after(cut):
                 raise
             return True
+
+    @property
+    def border(self) -> int:
+        """The steps that are done for good: nobody goes back behind them."""
+        return 0 if self._holdings.settled is None else self._holdings.settled.steps
 
     def finish(self) -> None:
         """After the last step: weights are final, as Job.finish has it."""

@@ -27,7 +27,7 @@ class Rules(NamedTuple):
     """Seconds in which one that lives comes, or is lost."""
     planned: bool = False
     """Whether members come and go by a plan, and no others."""
-    border_every: int = 1
+    border_every: int = 0
     """Steps from one border to the next, which are done by all or by none; 0: as few as cost little time."""
     checkpoint_every: int = 0
     """Steps from one checkpoint to the next; 0: only where all members leave."""

@@ -38,7 +38,7 @@ def main(algorithm, out, told):
     model = make().to(getattr(torch, told.get("type", "float32")))
     optimizer = (SGD if "type" not in told else torch.optim.SGD)(model.parameters(), lr=0.1, momentum=0.9)
     members = trigram.with_members(model, [optimizer], own_algorithms.ALL.get(algorithm, algorithm), membership=told.get("membership"), bucket_size="128B",
-                                   min_members=int(told.get("min_members", 1)), checkpoint_every=int(told.get("checkpoint_every", 0)),
+                                   min_members=int(told.get("min_members", 1)), border_every=int(told.get("border_every", 0)), checkpoint_every=int(told.get("checkpoint_every", 0)),
                                    heartbeat=float(told.get("heartbeat", 3)), timeout=60)
     taken = {}
     for step in members.steps(int(told.get("steps", 12))):
@@ -52,7 +52,7 @@ def main(algorithm, out, told):
             optimizer.zero_grad()
             loss(model, data(step.rank, step.number)).backward()
             optimizer.step()
-            taken[step.number] = {"epoch": members.epoch, "rank": step.rank, "ranks": step.ranks, "samples": step.share(SAMPLES, BATCH).tolist()}
+            taken[step.number] = {"epoch": members.epoch, "rank": step.rank, "ranks": step.ranks, "samples": step.share(SAMPLES, BATCH).tolist(), "border": members.border}
     equal = members.job.replicas_are_equal
     members.finish()
     weights = torch.cat([one.detach().reshape(-1) for one in model.parameters()])

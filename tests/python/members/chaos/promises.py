@@ -3,6 +3,7 @@
 import signal
 
 from history import borders, chain, mean, was_resumed
+from member import STEPS
 from member_script import BATCH, SAMPLES
 from trigram.members.sharing import batch_of
 
@@ -58,16 +59,15 @@ class Promises:
                     yield f"step {step} of epoch {epoch} took other samples than its own: {[(one['rank'], one['ranks'], len(one['samples'])) for one in told]}"
 
     def _split(self):
-        """Nobody goes on behind a border at which others went on without it, but for the one step of whoever died before it told of its end."""
+        """Nobody who lives has known a border to be held by all that is behind the one from which others went on."""
         ends = {epoch: end for epoch, _, end in borders(self.links)}
         after = dict(zip([one["epoch"] for one in self.links], self.links[1:]))
         for child, told in self._steps:
-            is_dead = child.number in self._job.killed
             if told["epoch"] < self.links[0]["epoch"] or was_resumed(after.get(told["epoch"], {"sources": []})):
-                if child.code == 0 and not is_dead and not self._was_asked(child):
+                if child.code == 0 and child.number not in self._job.killed and not self._was_asked(child):
                     yield f"process {child.number} trained in epoch {told['epoch']} and lived, and the job began again without it"
-            elif told["step"] > ends.get(told["epoch"], told["step"]) + (1 if is_dead else 0):
-                yield f"process {child.number} went on to step {told['step']} of epoch {told['epoch']}, which had ended at {ends[told['epoch']]}"
+            elif told["border"] > ends.get(told["epoch"], STEPS) and child.number not in self._job.killed:
+                yield f"process {child.number} knew of a border after {told['border']} steps of epoch {told['epoch']}, which had ended at {ends[told['epoch']]}"
 
     def _was_asked(self, child):
         return any("leaves after" in line for line in child.said)
