@@ -1,5 +1,6 @@
 #include "backends/torch/carrier.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -43,20 +44,40 @@ void Carrier::carry(int lane, std::span<const Message> messages, double seconds,
   throw BackendError(undertaking.operation() + ": " + what + ": " + trouble.text);
 }
 
+/// Others find it among the exchanges that are under way.
+template <class Carried>
+auto Carrier::while_noted(std::span<const Message> messages, const Undertaking& undertaking,
+                          const Carried& carried) const {
+  struct Noted {
+    const Carrier& carrier;
+    std::list<Wait>::iterator wait;
+    ~Noted() {
+      const std::lock_guard lock(carrier.mutex_);
+      carrier.waits_.erase(wait);
+    }
+  };
+  const auto begin = [&] {
+    const std::lock_guard lock(mutex_);
+    return waits_.insert(waits_.end(), {messages, &undertaking, seconds_now(), seconds_now()});
+  };
+  const Noted noted{*this, begin()};
+  return carried();
+}
+
 void Carrier::exchange(int lane, std::span<const Message> messages, double seconds,
                        const Undertaking& undertaking) const {
-  const auto at = [&](auto change) {
-    const std::lock_guard lock(mutex_);
-    return change();
-  };
-  const auto wait = at([&] { return waits_.insert(waits_.end(), {messages, &undertaking, seconds_now()}); });
-  try {
-    carry(lane, messages, seconds, undertaking);
-  } catch (...) {
-    at([&] { return waits_.erase(wait); });
-    throw;
-  }
-  at([&] { return waits_.erase(wait); });
+  while_noted(messages, undertaking, [&] { carry(lane, messages, seconds, undertaking); });
+}
+
+std::vector<std::size_t> Carrier::exchange_with_those_there(int lane, std::span<const Message> messages, double seconds,
+                                                            const Undertaking& undertaking) const {
+  return while_noted(messages, undertaking, [&] { return connections_.carry_each(lane, messages, seconds); });
+}
+
+bool Carrier::waits_for_long() const {
+  const std::lock_guard lock(mutex_);
+  const double latest = seconds_now() - absence_may_take_;
+  return std::ranges::any_of(waits_, [&](const Wait& wait) { return wait.begun < latest; });
 }
 
 std::string Carrier::in_vain() const {

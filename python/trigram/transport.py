@@ -26,6 +26,8 @@ cause_may_take = 1.5
 """Seconds that a rank whose connections break waits to hear why: longer than whoever fails takes to say so."""
 meeting_may_take: Optional[float] = None
 """Seconds that processes wait for each other before the first exchange, where they are known to be there; None: as long as in one."""
+absence_may_take = 0.0
+"""Seconds that ranks wait for any other once one is gone, where exchanges leave that one out; 0: a job ends with any of its ranks."""
 REFUSED = 2
 
 
@@ -38,6 +40,7 @@ class Message(ctypes.Structure):
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int)
 Carry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(Message), ctypes.c_int, ctypes.c_double, ctypes.c_void_p,
                          ctypes.c_int)
+CarryEach = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_int, ctypes.POINTER(Message), ctypes.c_int, ctypes.c_double, ctypes.POINTER(ctypes.c_int64))
 
 
 def limit(seconds: float) -> datetime.timedelta:
@@ -146,7 +149,7 @@ def place_among(members: Members, seconds: float) -> dict[str, Any]:
     own = "127.0.0.1" if len(numbers) == 1 else named
     listens = own if len(numbers) == 1 else listening_place(own)
     return {"rank": rank, "nodes": [numbers[host] for host in hosts], "host": own, "listens": listens, "cause_may_take": cause_may_take,
-            "meeting_may_take": to_meet(seconds),
+            "meeting_may_take": to_meet(seconds), "absence_may_take": absence_may_take,
             "facts": {"library": f"torch.distributed {torch.__version__}, gloo", "nodes": len(numbers)}}
 
 
@@ -176,7 +179,7 @@ class Transport:
             "join": lambda asked: place_among(members, asked["seconds"]), "open": self._opened,
             "tell": lambda asked: self._of(asked).tell(asked["said"]), "connect": lambda asked: self._of(asked).connect(asked["lanes"]),
             "end": lambda asked: self._of(asked).end(), "close": lambda asked: self._open.pop(asked["connections"]).close()}
-        self.in_c = Ask(self._ask), Carry(self._carry)
+        self.in_c = Ask(self._ask), Carry(self._carry), CarryEach(self._carry_each)
 
     def _ask(self, question: bytes, text: int, room: int) -> int:
         try:
@@ -206,15 +209,33 @@ class Transport:
         try:
             group, end = self._open[connections].lanes[lane], datetime.datetime.now() + limit(seconds)
             for place in range(count):
-                one = messages[place]
-                begin = group.recv if one.receives else group.send
-                works.append(begin([memory(one.address, one.bytes)], one.peer, one.tag))
+                works.append(begun(group, messages[place]))
             for place, work in enumerate(works):
                 work.wait(max(end - datetime.datetime.now(), SOON))
             return -1
         except BaseException as error:  # the same
             write(text, room, f"{type(error).__name__}: {error}")
             return place
+
+    def _carry_each(self, connections: int, lane: int, messages: Any, count: int, seconds: float, failed: Any) -> None:
+        group, end = self._open[connections].lanes[lane], datetime.datetime.now() + limit(seconds)
+        works = [tried(begun, group, messages[place]) for place in range(count)]
+        for place, work in enumerate(works):
+            failed[place] = work is None or tried(work.wait, max(end - datetime.datetime.now(), SOON)) is None
+
+
+def begun(group: Any, one: Message) -> Any:
+    """Its work."""
+    begin = group.recv if one.receives else group.send
+    return begin([memory(one.address, one.bytes)], one.peer, one.tag)
+
+
+def tried(action: Callable[..., Any], *words: Any) -> Any:
+    """None where the other end is gone, or has taken too long."""
+    try:
+        return action(*words)
+    except RuntimeError:
+        return None
 
 
 def write(place: int, room: int, text: str) -> None:
@@ -272,5 +293,4 @@ def give_up(members: Members = None) -> None:
 def offer(backend: str, members: Members = None) -> None:
     """To what this thread opens next, where it is of a backend that needs it."""
     if backend.split(":")[0] == "torch":
-        ask, carry = transport(members).in_c
-        library.library().trigram_transport(ctypes.cast(ask, ctypes.c_void_p), ctypes.cast(carry, ctypes.c_void_p))
+        library.library().trigram_transport(*(ctypes.cast(one, ctypes.c_void_p) for one in transport(members).in_c))

@@ -1,5 +1,5 @@
 """What members that come and go cost: the time of a step beside that of a job whose ranks stay, with as many processes, and how long the others
-take to their next step when one is killed, and when one joins. members.py [MEMBERS [PARAMETERS [BORDER_EVERY]]], on a quiet machine."""
+take to their next step when one is killed, and when one joins. members.py [MEMBERS [PARAMETERS [BORDER_EVERY]]], on a quiet machine. BORDER_EVERY 0, the default, lets members choose."""
 
 import os
 import pathlib
@@ -93,7 +93,7 @@ def change_seconds(members, parameters):
 
 
 def main():
-    members, parameters, border_every = (int(float(word)) for word in (sys.argv[1:] + ["4", "1e5", "1"][len(sys.argv) - 1:]))
+    members, parameters, border_every = (int(float(word)) for word in (sys.argv[1:] + ["4", "1e5", "0"][len(sys.argv) - 1:]))
     os.environ["BORDER_EVERY"] = str(border_every)
     stay, change = step_seconds("stay", members, parameters), step_seconds("members", members, parameters)
     print(f"{members} members, {parameters} parameters, border_every={border_every}: a step takes {1e3 * stay:.2f} ms, and {1e3 * change:.2f} ms where members may change")

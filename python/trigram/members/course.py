@@ -97,6 +97,7 @@ class Members:
         self._leaving = self._in_training = False
         self._cuts = self._unopened = 0
         self._told: Told = {}
+        self._last: Optional[int] = None
         self.done = 0
         """Steps that are."""
         signal.signal(signal.SIGTERM, self._asked_to_end)
@@ -212,7 +213,7 @@ class Members:
             if told is None:
                 if self._holdings.settled is None:
                     needed_no_more()
-                self.done = self._last  # as the others, who have finished
+                self.done = self._last or 0  # as the others, who have finished
                 return
             self._told |= {"epoch": told["epoch"]}
             if rank_of(told, self._name) is None:
@@ -261,7 +262,7 @@ class Members:
             self._meeting.gather(told)
             seconds = min(CONNECTING * 2**self._unopened, self._rules.patience)
             self._unopened += 1
-            connect(self._folder.store(told["epoch"]), rank, ranks, self._answers.address.host, seconds)
+            connect(self._folder.store(told["epoch"]), rank, ranks, self._answers.address.host, seconds, self._rules.absence)
             self.job = self._make_job(handed)
             self._unopened = 0
         except (RuntimeError, OSError, EOFError):
@@ -286,6 +287,8 @@ class Members:
         self._spacing.epoch_begins(self.done)
         if self.rank == 0:
             self._folder.open(self._told["epoch"])
+        if self.done == self._last:
+            self._folder.finish(self.done)
         self._plan.begin(self.number, self._folder.begun_at() or time.time())
         self._in_training = True
         self._overseer.oversee(self._told["epoch"])

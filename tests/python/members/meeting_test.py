@@ -52,6 +52,12 @@ class Decisions(unittest.TestCase):
         told = self.decide(came("a", (0, 6), (0, 6)), came("b", (0, 5), (0, 5), (0, 6)))
         self.assertEqual((told["begin"], told["sources"][1]["digests"][0]), ([0, 6], "b(0, 6)"))
 
+    def test_where_absence_is_borne_all_go_on_from_the_newest_that_all_hold(self):
+        a, b = came("a", (0, 5), (0, 5), (0, 6)), came("b", (0, 5), (0, 5), (0, 6))
+        for c, border in ((came("c", (0, 5), (0, 5), (0, 6)), [0, 6]), (came("c", (0, 5), (0, 5)), [0, 5]), (came("c", None), [0, 6])):
+            told = decision.decision(1, {one["name"]: one for one in (a, b, c)}, (), self.EPOCHS.__getitem__, bears_absence=True)
+            self.assertEqual(told["begin"], border)
+
     def test_an_epoch_that_never_began_is_passed_over(self):
         epochs = self.EPOCHS | {1: {"members": [member("a", 0), member("d", 3)], "next": 4}}
         told = self.decide(came("a", (0, 5), (0, 5)), came("d", None), newcomers=[member("d", 3)], epoch=2, epochs=epochs)

@@ -5,14 +5,15 @@ import signal
 from history import borders, chain, mean, was_resumed
 from member import STEPS
 from member_script import BATCH, SAMPLES
-from trigram.members.sharing import batch_of
+from trigram.library import bears_absence
+from trigram.members.sharing import batch_of, share_of
 
 
 class Promises:
     """Of a job that has ended. Each method gives what is broken, in words."""
 
     def __init__(self, job):
-        self._job = job
+        self._job, self.bears_absence = job, bears_absence(job.algorithm)
         said = [(child, told) for child in job.children.values() for told in child.told]
         self._steps = [(child, told) for child, told in said if "step" in told]
         self.ends = sorted((told["end"] for _, told in said if "end" in told), key=lambda one: one["rank"])
@@ -51,12 +52,23 @@ class Promises:
 
     def _wrong_samples(self):
         """Of each step, in the epoch in which it was done at last, each sample of its batch is taken by one member."""
-        for epoch, begin, end in borders(self.links):
+        for (epoch, begin, end), after in zip(borders(self.links), [*self.links[1:], None]):
             for step in range(begin, end):
                 told = [one for _, one in self._steps if (one["epoch"], one["step"]) == (epoch, step)]
-                taken = sorted(sample for one in told for sample in one["samples"])
-                if taken != sorted(batch_of(step, SAMPLES, BATCH, 0).tolist()):
+                taken = [sample for one in told for sample in one["samples"]] + self._left_out(step, told, after)
+                if sorted(taken) != sorted(batch_of(step, SAMPLES, BATCH, 0).tolist()):
                     yield f"step {step} of epoch {epoch} took other samples than its own: {[(one['rank'], one['ranks'], len(one['samples'])) for one in told]}"
+
+    def _left_out(self, step, told, after):
+        """The samples of those who did not take part, where they are lost at the end of the epoch and the others bear that."""
+        if not self.bears_absence or after is None:
+            return []
+        lost = [rank for rank, one in enumerate(after["sources"]) if one is None and rank not in {one["rank"] for one in told}]
+        return [sample for rank in lost for sample in share_of(batch_of(step, SAMPLES, BATCH, 0), rank, len(after["sources"])).tolist()]
+
+    def are_simulated(self):
+        """Whether the simulator has the same course: those whose absence is borne have been gone since before the border at which it says so."""
+        return not self.bears_absence or not any(one is None for link in self.links for one in link["sources"])
 
     def _split(self):
         """Nobody who lives has known a border to be held by all that is behind the one from which others went on."""
