@@ -37,7 +37,7 @@ def loss(model, batch):
 def end_at(step, told):
     """What others have begun with this process has ended by then."""
     if step == int(told.get("dies_at", -1)):
-        time.sleep(0.5)
+        time.sleep(1)
         os.kill(os.getpid(), signal.SIGKILL)
     if step == int(told.get("stops_at", -1)):
         print(f"member {told['dies']} stands still", flush=True)
