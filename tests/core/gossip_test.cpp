@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 
+#include "core/lane/metered.hpp"
 #include "tests/support/run_ranks.hpp"
 
 namespace trigram::gossip_test {
@@ -47,8 +48,11 @@ class Without final : public Communicator {
 std::vector<std::vector<float>> gossiped(const std::string& topology_spec, int rounds, bool with_weight,
                                          int gone = nobody) {
   return run_ranks<float>("threads:ranks_per_node=2", ranks, [&](RankRuntime& runtime) {
-    std::unique_ptr<Communicator>& comm = runtime.lane(0).comm;
-    if (gone != nobody) comm = std::make_unique<Without>(std::move(comm), gone);
+    Lane& lane = runtime.lane(0);
+    if (gone != nobody) {
+      lane.comm = metered(std::make_unique<Without>(std::move(lane.comm), gone), lane.meter, lane.timeline,
+                          [](int rank) { return rank; });
+    }
     Worker worker(runtime, 0, Relaxation{});
     const auto topology = make_topology(topology_spec, ranks);
     std::vector<OwnedBuffer> values{
