@@ -7,10 +7,12 @@ import functools
 import hashlib
 import itertools
 import json
+import math
 import os
 import pathlib
 import platform
 import socket
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
@@ -103,6 +105,7 @@ class Connections:
         self._seconds, self._members = seconds, members
         self.lanes = [new_group(seconds, members)]
         self._rank, self._ranks = dist.get_rank(self.lanes[0]), dist.get_world_size(self.lanes[0])
+        self.ended = False
 
     def tell(self, said: Any) -> Any:
         """What rank 0 says. Collective."""
@@ -118,6 +121,7 @@ class Connections:
 
     def end(self) -> None:
         """Ends all messages of all lanes, also at their other ends: where one takes too long, gloo gives up all of its group."""
+        self.ended = True
         others = [rank for rank in range(self._ranks) if rank != self._rank]
         for group, peer in itertools.product(self.lanes, others):  # of a peer whose connection is gone nothing can take too long
             try:
@@ -175,6 +179,8 @@ class Transport:
         self._members = members
         self._open: dict[int, Connections] = {}
         self._numbers = itertools.count()
+        self._patience = 1
+        """Times that an absence may take."""
         self._answers: dict[str, Callable[[dict[str, Any]], Any]] = {
             "join": lambda asked: place_among(members, asked["seconds"]), "open": self._opened,
             "tell": lambda asked: self._of(asked).tell(asked["said"]), "connect": lambda asked: self._of(asked).connect(asked["lanes"]),
@@ -218,10 +224,15 @@ class Transport:
             return place
 
     def _carry_each(self, connections: int, lane: int, messages: Any, count: int, seconds: float, failed: Any) -> None:
-        group, end = self._open[connections].lanes[lane], datetime.datetime.now() + limit(seconds)
-        works = [tried(begun, group, messages[place]) for place in range(count)]
+        """Waits no longer than an absence may take, since gloo leaves some messages of a connection that it has closed waiting for ever; who is only
+        slow is waited for twice as long the next time."""
+        of, begin = self._open[connections], time.monotonic()
+        end = datetime.datetime.now() + limit(min(seconds or math.inf, absence_may_take * self._patience))
+        works = [None if of.ended else tried(begun, of.lanes[lane], messages[place]) for place in range(count)]
         for place, work in enumerate(works):
             failed[place] = work is None or tried(work.wait, max(end - datetime.datetime.now(), SOON)) is None
+        if time.monotonic() - begin > absence_may_take * self._patience:
+            self._patience *= 2
 
 
 def begun(group: Any, one: Message) -> Any:

@@ -9,6 +9,9 @@ from trigram.library import bears_absence
 from trigram.members.sharing import batch_of, share_of
 
 
+BREAK_NO_CONNECTION = {"join", "end", "full disk", "slow disk"}
+
+
 class Promises:
     """Of a job that has ended. Each method gives what is broken, in words."""
 
@@ -67,8 +70,8 @@ class Promises:
         return [sample for rank in lost for sample in share_of(batch_of(step, SAMPLES, BATCH, 0), rank, len(after["sources"])).tolist()]
 
     def are_simulated(self):
-        """Whether the simulator has the same course: those whose absence is borne have been gone since before the border at which it says so."""
-        return not self.bears_absence or not any(one is None for link in self.links for one in link["sources"])
+        """Whether the simulator has the same course: where absence is borne, exchanges may have been left out before a border, also with who came back."""
+        return not self.bears_absence or not self._job.struck or set(self._job.struck) <= BREAK_NO_CONNECTION
 
     def _split(self):
         """Nobody who lives has known a border to be held by all that is behind the one from which others went on."""
