@@ -33,6 +33,7 @@ class ChocoSgd final : public WeightMethod {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::decentralized};
   }
   std::vector<std::string> trials() const override { return {"", "codec=one_bit,topology=complete,step_size=0.2"}; }
+  bool bears_absence() const override { return true; }
   /// Whatever is lost is lost alike at both ends of an edge.
   Invariants invariants(const CostQuery&) const override { return {.mean_error = 0}; }
   Cost cost(const CostQuery& query) const override {
@@ -86,10 +87,11 @@ class ChocoSgd final : public WeightMethod {
     Key key = vector_key(lane, group, bucket);
     lane.device.weighted_sum(std::array{x, kept.own.view()}, std::array{1.0F, -1.0F}, difference);
     codec_on_device_->encode(lane.device, difference, own, key);
-    swap_with_peers(group, peers, frames);
+    const std::vector<int> gone = swap_with_peers(group, peers, frames);
 
     codec_on_device_->decode_add(lane.device, own, 1.0F, kept.own, key);
     for (const auto& [vertex, weight] : row) {
+      if (std::ranges::binary_search(gone, vertex)) continue;
       key.rank = vertex;
       const auto place = static_cast<int>(std::find(peers.begin(), peers.end(), vertex) - peers.begin());
       codec_on_device_->decode_add(lane.device, frames[place], static_cast<float>(weight), kept.mixed, key);

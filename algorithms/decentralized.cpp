@@ -25,6 +25,7 @@ class Decentralized final : public Algorithm {
   }
   bool local_updates() const override { return mix_ == "after"; }
   bool reads_gradients() const override { return false; }
+  bool bears_absence() const override { return average_every_ == 0; }
   std::vector<std::string> trials() const override {
     return {"", "mix=after,every=2", "topology=one_peer_exponential", "topology=random_matching",
             "mix=after,every=2,average_every=3"};

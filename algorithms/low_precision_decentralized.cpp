@@ -19,6 +19,7 @@ class LowPrecisionDecentralized final : public WeightMethod {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::low, Trigram::Centrality::decentralized};
   }
 
+  bool bears_absence() const override { return true; }
   Cost cost(const CostQuery& query) const override {
     const auto topology = make_topology(topology_, vertices(query));
     return sum_over_buckets(query, [&](const Shape& bucket) {

@@ -78,7 +78,9 @@ json Network::facts() const {
   return {{"library", "net plugin " + said.name}, {"speed_mbps", said.speed}};
 }
 
-torch::Network Network::functions() const { return {ask_in_c, carry_in_c, /*tells_unequal_sizes=*/true}; }
+torch::Network Network::functions() const {
+  return {ask_in_c, carry_in_c, /*carry_each_in_c=*/nullptr, /*tells_unequal_sizes=*/true};
+}
 
 json Network::answer(const json& question) {
   static const std::map<std::string, json (Network::*)(const json&)> answers{{"open", &Network::open},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "core/values/error.hpp"
 
@@ -19,15 +20,40 @@ TorchCommunicator::TorchCommunicator(std::string name, std::vector<int> world_ra
       line_(std::move(line)) {}
 
 void TorchCommunicator::exchange(std::span<const Transfer> transfers) {
-  if (transfers.empty()) return;
-  count_operation();
-  require_possible(transfers, "torch");
-  copy_to_itself(transfers);
-  const std::vector<Message> messages = messages_of(transfers);
+  const std::vector<Message> messages = begun(transfers);
   if (messages.empty()) return;
   line_->point_to_point.exchange(line_->index, messages, lane()->timeout,
                                  {[this] { return describe("exchange"); },
                                   [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
+}
+
+std::vector<int> TorchCommunicator::exchange_with_those_there(std::span<const Transfer> transfers) {
+  if (!line_->point_to_point.leaves_out()) return Communicator::exchange_with_those_there(transfers);
+  const std::vector<Message> messages = begun(transfers);
+  if (messages.empty()) return {};
+  const Operation operation{[this] { return describe("exchange"); }, {}};
+  const auto failed =
+      line_->point_to_point.exchange_with_those_there(line_->index, messages, lane()->timeout, operation);
+  return peers_of(messages, failed);
+}
+
+std::vector<Message> TorchCommunicator::begun(std::span<const Transfer> transfers) {
+  if (transfers.empty()) return {};
+  count_operation();
+  require_possible(transfers, "torch");
+  copy_to_itself(transfers);
+  return messages_of(transfers);
+}
+
+/// Ranks of the group, in ascending order.
+std::vector<int> TorchCommunicator::peers_of(std::span<const Message> messages,
+                                             std::span<const std::size_t> places) const {
+  std::set<int> peers;
+  for (const std::size_t place : places) {
+    const auto rank = std::ranges::find(world_ranks(), static_cast<int>(messages[place].peer));
+    peers.insert(static_cast<int>(rank - world_ranks().begin()));
+  }
+  return {peers.begin(), peers.end()};
 }
 
 /// torch.distributed has no connection from a rank to itself.

@@ -43,10 +43,14 @@ class TorchCommunicator final : public ProcessCommunicator {
   TorchCommunicator(std::string name, std::vector<int> world_ranks, std::int64_t group, std::shared_ptr<LaneLine> line);
 
   void exchange(std::span<const Transfer> transfers) override;
+  std::vector<int> exchange_with_those_there(std::span<const Transfer> transfers) override;
 
  private:
   std::unique_ptr<Communicator> make_part(std::string name, const std::vector<int>& members, int part) override;
+  /// To others, once what goes to this rank itself is there.
+  std::vector<Message> begun(std::span<const Transfer> transfers);
   std::vector<Message> messages_of(std::span<const Transfer> transfers) const;
+  std::vector<int> peers_of(std::span<const Message> messages, std::span<const std::size_t> places) const;
   void copy_to_itself(std::span<const Transfer> transfers);
 
   std::int64_t group_;

@@ -27,6 +27,10 @@ TransferError Connections::carry(int lane, std::span<const Message> messages, do
   return network_.carry(number_, lane, messages, seconds);
 }
 
+std::vector<std::size_t> Connections::carry_each(int lane, std::span<const Message> messages, double seconds) const {
+  return network_.carry_each(number_, lane, messages, seconds);
+}
+
 void Connections::end_all() const { network_.ask({{"ask", "end"}, {"connections", number_}}); }
 
 }  // namespace trigram::torch

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <span>
+#include <vector>
 
 #include "backends/torch/network.hpp"
 
@@ -23,8 +24,12 @@ class Connections {
   void connect(int lanes) const;
   /// As Network::Carry.
   TransferError carry(int lane, std::span<const Message> messages, double seconds) const;
+  /// As Network::carry_each.
+  std::vector<std::size_t> carry_each(int lane, std::span<const Message> messages, double seconds) const;
   /// Ends all messages of all lanes, here and at their other ends.
   void end_all() const;
+  /// Whether messages can be carried each by itself.
+  bool carries_each() const { return network_.carry_each_in_c != nullptr; }
   /// As of the Network.
   bool tells_unequal_sizes() const { return network_.tells_unequal_sizes; }
 

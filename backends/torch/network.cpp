@@ -31,6 +31,17 @@ TransferError Network::carry(int connections, int lane, std::span<const Message>
   return {place, text.data()};
 }
 
+std::vector<std::size_t> Network::carry_each(int connections, int lane, std::span<const Message> messages,
+                                             double seconds) const {
+  std::vector<std::int64_t> failed(messages.size(), 1);
+  carry_each_in_c(connections, lane, messages.data(), static_cast<int>(messages.size()), seconds, failed.data());
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < failed.size(); ++i) {
+    if (failed[i] != 0) places.push_back(i);
+  }
+  return places;
+}
+
 void use_network(const Network& network) { in_use = network; }
 
 const Network& network_in_use() {

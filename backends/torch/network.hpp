@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace trigram::torch {
 
@@ -32,8 +33,13 @@ struct Network {
   using Carry = int (*)(int connections, int lane, const Message* messages, int count, double seconds, char* text,
                         int room);
 
+  /// The same, but each message by itself: says of each whether it failed, 1 or 0.
+  using CarryEach = void (*)(int connections, int lane, const Message* messages, int count, double seconds,
+                             std::int64_t* failed);
+
   Ask ask_in_c = nullptr;
   Carry carry_in_c = nullptr;
+  CarryEach carry_each_in_c = nullptr;  ///< or none
   /// Whether a message whose receive has another size is an error that the network tells; torch.distributed ends the
   /// process where it is too large.
   bool tells_unequal_sizes = false;
@@ -42,6 +48,9 @@ struct Network {
   nlohmann::json ask(const nlohmann::json& question) const;
   /// Carries all messages of a lane together. `text` is empty where all is well.
   TransferError carry(int connections, int lane, std::span<const Message> messages, double seconds) const;
+  /// The places of those that failed.
+  std::vector<std::size_t> carry_each(int connections, int lane, std::span<const Message> messages,
+                                      double seconds) const;
 };
 
 /// Of the backends that this thread makes from now on.

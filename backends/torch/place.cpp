@@ -9,7 +9,8 @@ Place join(const Network& network, double seconds) {
           told.at("listens"),
           told.at("facts").dump(),
           told.at("cause_may_take"),
-          told.at("meeting_may_take")};
+          told.at("meeting_may_take"),
+          told.value("absence_may_take", 0.0)};
 }
 
 }  // namespace trigram::torch

@@ -14,6 +14,9 @@ struct Place : PlaceInJob {
   std::string facts;            ///< for Outcome::facts
   double cause_may_take = 1.5;  ///< seconds in which a rank whose connections break waits to hear why
   double meeting_may_take = 0;  ///< seconds that ranks wait for each other before the first exchange; 0: forever
+  /// Ranks go on without one that is gone, where exchanges leave it out: once one is, seconds that they wait for any
+  /// other before all messages end. 0: the job ends with any of its ranks.
+  double absence_may_take = 0;
 };
 
 /// Collective. Waits for others for `seconds`; 0: forever.

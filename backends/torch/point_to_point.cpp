@@ -1,5 +1,6 @@
 #include "backends/torch/point_to_point.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -44,20 +45,40 @@ void PointToPoint::carry(int lane, std::span<const Message> messages, double sec
   throw BackendError(operation.name() + ": " + what + ": " + error.text);
 }
 
+/// Others find it among the exchanges that are under way.
+template <class Carried>
+auto PointToPoint::while_noted(std::span<const Message> messages, const Operation& operation,
+                               const Carried& carried) const {
+  struct Noted {
+    const PointToPoint& point_to_point;
+    std::list<Wait>::iterator wait;
+    ~Noted() {
+      const std::lock_guard lock(point_to_point.mutex_);
+      point_to_point.waits_.erase(wait);
+    }
+  };
+  const auto begin = [&] {
+    const std::lock_guard lock(mutex_);
+    return waits_.insert(waits_.end(), {messages, &operation, seconds_now(), seconds_now()});
+  };
+  const Noted noted{*this, begin()};
+  return carried();
+}
+
 void PointToPoint::exchange(int lane, std::span<const Message> messages, double seconds,
                             const Operation& operation) const {
-  const auto at = [&](auto change) {
-    const std::lock_guard lock(mutex_);
-    return change();
-  };
-  const auto wait = at([&] { return waits_.insert(waits_.end(), {messages, &operation, seconds_now()}); });
-  try {
-    carry(lane, messages, seconds, operation);
-  } catch (...) {
-    at([&] { return waits_.erase(wait); });
-    throw;
-  }
-  at([&] { return waits_.erase(wait); });
+  while_noted(messages, operation, [&] { carry(lane, messages, seconds, operation); });
+}
+
+std::vector<std::size_t> PointToPoint::exchange_with_those_there(int lane, std::span<const Message> messages,
+                                                                 double seconds, const Operation& operation) const {
+  return while_noted(messages, operation, [&] { return connections_.carry_each(lane, messages, seconds); });
+}
+
+bool PointToPoint::waits_for_long() const {
+  const std::lock_guard lock(mutex_);
+  const double latest = seconds_now() - absence_may_take_;
+  return std::ranges::any_of(waits_, [&](const Wait& wait) { return wait.begun < latest; });
 }
 
 std::string PointToPoint::in_vain() const {

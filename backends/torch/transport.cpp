@@ -9,7 +9,7 @@ TorchTransport::TorchTransport(const Network& network, const Place& place, doubl
     : connections_(network, timeout),
       rendezvous_(meet_beside(connections_, place, place.meeting_may_take)),
       endings_(*rendezvous_),
-      point_to_point_(connections_, *rendezvous_, failure(), endings_, place.cause_may_take),
+      point_to_point_(connections_, *rendezvous_, failure(), endings_, place),
       mail_(point_to_point_, connections_, place.ranks()) {}
 
 void TorchTransport::connect(int lanes) {

@@ -44,7 +44,9 @@ bool FailureWatch::over() {
     raised_since_ = seconds_now();
   }
   const bool for_long = raised_since_ > 0 && seconds_now() - raised_since_ > watch_grace;
-  return failure_.leaving() || for_long || rendezvous_.failure().has_value();
+  if (failure_.leaving() || for_long) return true;
+  // Where ranks that are gone are left out, others' messages end only with those that wait for one that is silent.
+  return rendezvous_.failure().has_value() && (!point_to_point_.leaves_out() || point_to_point_.waits_for_long());
 }
 
 }  // namespace trigram::torch

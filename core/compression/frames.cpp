@@ -58,13 +58,13 @@ std::vector<Frames> Frames::rows(Communicator& group, const Codec& codec, std::s
   return rows;
 }
 
-void swap_with_peers(Communicator& group, std::span<const int> peers, const Frames& frames) {
+std::vector<int> swap_with_peers(Communicator& group, std::span<const int> peers, const Frames& frames) {
   std::vector<Transfer> transfers;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     transfers.push_back(Transfer::send_to(peers[i], frames.last()));
     transfers.push_back(Transfer::receive_from(peers[i], frames[static_cast<int>(i)]));
   }
-  if (!transfers.empty()) group.exchange(transfers);
+  return transfers.empty() ? std::vector<int>() : group.exchange_with_those_there(transfers);
 }
 
 }  // namespace trigram

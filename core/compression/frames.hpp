@@ -32,7 +32,8 @@ class Frames {
   std::vector<Buffer> frames_;
 };
 
-/// Sends the last frame to each peer, whose frames come into the others, in their order.
-void swap_with_peers(Communicator& group, std::span<const int> peers, const Frames& frames);
+/// Sends the last frame to each peer, whose frames come into the others, in their order. Gives the peers that are gone,
+/// as Communicator::exchange_with_those_there.
+std::vector<int> swap_with_peers(Communicator& group, std::span<const int> peers, const Frames& frames);
 
 }  // namespace trigram

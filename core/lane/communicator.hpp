@@ -55,6 +55,14 @@ class Communicator {
   virtual void exchange(std::span<const Transfer> transfers) = 0;
   void exchange(std::initializer_list<Transfer> transfers) { exchange(std::span(transfers.begin(), transfers.size())); }
 
+  /// The same, but where the backend can go on without ranks that are gone, it leaves them out: gives those, in
+  /// ascending order, of which some message did not come or did not arrive. What their receives hold then means
+  /// nothing. By default it leaves nobody out.
+  virtual std::vector<int> exchange_with_those_there(std::span<const Transfer> transfers) {
+    exchange(transfers);
+    return {};
+  }
+
   /// Performs any of the collectives below: by exchanges (kind_of(…).by_exchange), unless the backend implements the
   /// call natively.
   virtual void perform(const CollectiveCall& call);

@@ -65,16 +65,13 @@ class Metered final : public Communicator, private MessageVisitor {
 
   using Communicator::exchange;
   void exchange(std::span<const Transfer> transfers) override {
-    require_disjoint(transfers);
-    const Cost cost = cost_of(transfers);
-    if (cost.rounds == 0) return inner_->exchange(transfers);
-    if (running_ == no_collective) inner_->device().charge_host(HostWork::call);
-    meter_.add(cost);
-    for (const Transfer& transfer : transfers) {
-      if (transfer.direction == Transfer::Direction::send) sent(transfer.peer, transfer.buffer.modelled_bytes());
-    }
-    const Timeline::Scope wire(timeline_, Activity::wire, running_, cost.bytes, call_);
-    inner_->exchange(transfers);
+    counted(transfers, [&] { inner_->exchange(transfers); });
+  }
+  /// What was to be sent to those who are gone counts too.
+  std::vector<int> exchange_with_those_there(std::span<const Transfer> transfers) override {
+    std::vector<int> gone;
+    counted(transfers, [&] { gone = inner_->exchange_with_those_there(transfers); });
+    return gone;
   }
 
   /// Performed by the inner communicator, with its declared cost; or by exchanges, which count themselves.
@@ -123,6 +120,20 @@ class Metered final : public Communicator, private MessageVisitor {
   };
 
   static constexpr const char* no_collective = "exchange";
+
+  template <class Exchange>
+  void counted(std::span<const Transfer> transfers, const Exchange& exchanged) {
+    require_disjoint(transfers);
+    const Cost cost = cost_of(transfers);
+    if (cost.rounds == 0) return exchanged();
+    if (running_ == no_collective) inner_->device().charge_host(HostWork::call);
+    meter_.add(cost);
+    for (const Transfer& transfer : transfers) {
+      if (transfer.direction == Transfer::Direction::send) sent(transfer.peer, transfer.buffer.modelled_bytes());
+    }
+    const Timeline::Scope wire(timeline_, Activity::wire, running_, cost.bytes, call_);
+    exchanged();
+  }
 
   /// The inner communicator, told which all-reduce this one was told to use.
   Communicator& in_step() const {

@@ -1,5 +1,7 @@
 #include "core/primitives/decentralized.hpp"
 
+#include <algorithm>
+
 #include "core/compression/encoding_error.hpp"
 #include "core/compression/encoding_key.hpp"
 #include "core/compression/frames.hpp"
@@ -52,10 +54,11 @@ void DecentralizedLowPrecision::exchange_differences(Worker& lane, Communicator&
   Key key = vector_key(lane, group, bucket_);
   difference(lane, self, peers, x);
   codec_->encode(lane.device, x, own, key);
-  swap_with_peers(group, peers, frames);
+  const std::vector<int> gone = swap_with_peers(group, peers, frames);
 
   codec_->decode_add(lane.device, own, 1.0F, self_, key);
   for (std::size_t i = 0; i < peers.size(); ++i) {
+    if (std::ranges::binary_search(gone, peers[i])) continue;
     key.rank = peers[i];
     codec_->decode_add(lane.device, frames[static_cast<int>(i)], 1.0F, neighbours_[i], key);
   }

@@ -20,7 +20,8 @@ Cost decentralized_full_precision_cost(const CostQuery& query, const Topology& t
 /// update:
 ///   z = t + Σ_{j≠i} W_ij x̂_j + (W_ii − 2) x̂_i,   so that with exact messages x̂_i + z = Σ_j W_ij x̂_j + (t − x̂_i).
 /// Q(z) travels as one frame to the neighbours; everyone adds it, x̂ += Q(z), and x = x̂_i. Replicas stay equal to what
-/// they replicate, bit for bit. A group of one has nobody to tell: x stays as it is, and there are no replicas.
+/// they replicate, bit for bit; that of a neighbour that is gone stays what it was last. A group of one has nobody to
+/// tell: x stays as it is, and there are no replicas.
 class DecentralizedLowPrecision {
  public:
   /// Replicas start at the bucket's weights, which are equal on all ranks by then.

@@ -31,6 +31,7 @@ Received places(Communicator& group, const std::vector<int>& peers, std::span<co
   return all;
 }
 
+/// Of the peers that are there.
 Received receive(Communicator& group, const Topology& topology, std::int64_t round, std::span<const Buffer> values) {
   Received received = places(group, topology.receives_from(group.rank(), round), values);
   std::vector<Transfer> transfers;
@@ -40,14 +41,27 @@ Received receive(Communicator& group, const Topology& topology, std::int64_t rou
   for (const int peer : topology.receives_from(group.rank(), round)) {
     for (const Buffer& value : received.at(peer)) transfers.push_back(Transfer::receive_from(peer, value));
   }
-  if (!transfers.empty()) group.exchange(transfers);
+  if (transfers.empty()) return received;
+  for (const int gone : group.exchange_with_those_there(transfers)) received.erase(gone);
   return received;
+}
+
+/// The row without those of whom nothing came: what they would weigh, the vertex itself does.
+Topology::Row row_of(const Topology& topology, int vertex, std::int64_t round, const Received& received) {
+  Topology::Row row = topology.row(vertex, round);
+  for (auto at = row.begin(); at != row.end();) {
+    const auto [other, weight] = *at++;
+    if (other == vertex || received.contains(other)) continue;
+    row[vertex] += weight;
+    row.erase(other);
+  }
+  return row;
 }
 
 void mix(Worker& lane, Communicator& group, const Topology& topology, std::int64_t round,
          std::span<const Buffer> values) {
-  const Topology::Row row = topology.row(group.rank(), round);
   const Received received = receive(group, topology, round, values);
+  const Topology::Row row = row_of(topology, group.rank(), round, received);
   if (row.size() == 1 && static_cast<float>(row.begin()->second) == 1.0F) return;
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::vector<Buffer> terms;

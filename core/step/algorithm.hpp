@@ -92,6 +92,9 @@ class Algorithm {
   /// Whether a bucket may be stepped within backward, right after its own gradients_ready (with overlap and the run's
   /// optimizer_in_backward): its update waits for no exchange of gradients.
   virtual bool local_updates() const { return false; }
+  /// Whether a step may be done without ranks that are gone: every exchange leaves them out
+  /// (Communicator::exchange_with_those_there), and nothing else waits for them.
+  virtual bool bears_absence() const { return false; }
   /// Whether ranks send each other requests by RPC (core/lane/service.hpp).
   virtual bool asks() const { return false; }
   /// How many of the data-parallel group's `ranks` ranks only serve: the last ones. They train nothing, have no data,

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/members/member_schedule.hpp"
+#include "core/step/algorithm.hpp"
 #include "core/training/handover.hpp"
 #include "python/session/answer.hpp"
 #include "python/session/session.hpp"
@@ -84,6 +85,10 @@ int trigram_hand_over(const char* change, const std::uint64_t* states, const std
 
 int trigram_take_over(Session* session, const KeptBytes* handed) {
   return trigram::answer([&] { session->take_over(handed->bytes); });
+}
+
+int trigram_bears_absence(const char* algorithm, int* bears) {
+  return trigram::answer([&] { *bears = trigram::Algorithms::make(algorithm)->bears_absence() ? 1 : 0; });
 }
 
 int trigram_member_changes(const char* text, int ranks, std::int64_t steps) {

@@ -70,6 +70,8 @@ TRIGRAM_SURFACE int trigram_take_over(trigram::Session* session, const trigram::
 TRIGRAM_SURFACE int trigram_member_changes(const char* text, int ranks, std::int64_t steps);
 /// Whether the algorithm can do with gradients alone; the message, where it cannot, ends with `else_text`.
 TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm, const char* else_text);
+/// Whether a step of that algorithm may be done without ranks that are gone, 1 or 0.
+TRIGRAM_SURFACE int trigram_bears_absence(const char* algorithm, int* bears);
 TRIGRAM_SURFACE int trigram_keep(trigram::Session* session);
 TRIGRAM_SURFACE int trigram_go_back(trigram::Session* session);
 TRIGRAM_SURFACE int trigram_rescale(trigram::Session* session, double factor);

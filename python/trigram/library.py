@@ -55,7 +55,7 @@ def library() -> ctypes.CDLL:
                  "follow": [Handle, ctypes.c_uint64], "begin": [Handle, floating], "tensor_ready": [Handle, ctypes.c_int],
                  "gradients_end": [Handle], "end": [Handle], "finish": [Handle], "rows": [Handle], "spans": [Handle, ctypes.c_int],
                  "has_ended": [Handle], "fail": [Handle, text],
-                 "require_gradients_only": [text, text], "close": [Handle], "transport": [ctypes.c_void_p] * 2}
+                 "require_gradients_only": [text, text], "close": [Handle], "transport": [ctypes.c_void_p] * 3}
     arguments |= group_arguments() | lane_arguments() | optimizer_arguments() | overflow_arguments() | member_arguments()
     for name, types in arguments.items():
         getattr(loaded, f"trigram_{name}").argtypes = types
@@ -104,6 +104,7 @@ def member_arguments() -> dict[str, list[Any]]:
     number, text, whole = ctypes.c_int64, ctypes.c_char_p, ctypes.c_int
     return {"kept": [], "kept_bytes": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "kept_drop": [Handle],
             "border": [Handle, Handle], "take_over": [Handle, Handle], "member_changes": [text, whole, number],
+            "bears_absence": [text, ctypes.POINTER(whole)],
             "hand_over": [text, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number), whole, Handle]}
 
 
@@ -132,6 +133,13 @@ def works_on_gradients_alone(algorithm: str) -> bool:
             return False
         raise
     return True
+
+
+def bears_absence(algorithm: str) -> bool:
+    """Whether a step of it may be done without ranks that are gone. Raises ValueError for what is no algorithm."""
+    bears = ctypes.c_int()
+    check(library().trigram_bears_absence(algorithm.encode(), ctypes.byref(bears)))
+    return bool(bears.value)
 
 
 class Session:

@@ -88,7 +88,7 @@ def with_trigram(model: "Model", optimizers: "Sequence[torch.optim.Optimizer]",
 
 def with_members(model: "torch.nn.Module", optimizers: "Sequence[torch.optim.Optimizer]", algorithm: "str | algorithms.Make" = "all_reduce", *,
                  also: "Sequence[Stateful]" = (), rendezvous: Optional[str] = None, begin_with: Optional[int] = None, min_members: int = 1,
-                 border_every: int = 1, checkpoint_every: int = 0, membership: "Optional[str | pathlib.Path]" = None, heartbeat: float = 3.0,
+                 border_every: int = 0, checkpoint_every: int = 0, membership: "Optional[str | pathlib.Path]" = None, heartbeat: float = 3.0,
                  timeout: float = 300.0, learning_rate: Optional[float] = None, broadcast_buffers: bool = True, **flags: object) -> "Members":
     """Trains `model` together with members that come and go: each is a process that was started alone, as by `trigram launch -n 4 -- python
     train.py` or `torchrun --nproc-per-node 1 --max-restarts 100 train.py`.
@@ -105,15 +105,15 @@ def with_members(model: "torch.nn.Module", optimizers: "Sequence[torch.optim.Opt
     Returns when this process is a member. Members meet in `rendezvous`, a folder on a disk that all see, "file:/shared/job", else what
     TRIGRAM_RENDEZVOUS names; each job takes a folder of its own. The job begins with `begin_with` members, else TRIGRAM_MEMBERS, and goes on
     while `min_members` are there; fewer wait for others. Every `border_every` steps all meet, and each copies what it would go back to; 0
-    has them do so as often as takes a fiftieth of the time.
-    Where one is lost, the others go on from the last border, and what was begun after it leaves no trace in weights, in what the algorithm,
+    has them do so as often as takes a fiftieth of the time, and after the steps at which `membership` has others.
+    Where one is lost, the others go on from the last border, or, with gossip that needs nobody in particular, from the next one, and what was begun after it leaves no trace in weights, in what the algorithm,
     optimizers and objects in `also` keep (anything with `state_dict` and `load_state_dict`), in buffers and in torch's random numbers. Who
     comes later fetches all that, and begins where the others are. `algorithm` may be a class of your own, whose `fates` say what becomes of what
     it keeps. SIGTERM lets a member leave at the next border, with what it holds, and ends
     the process with 0.
     A job that has lost all its members goes on, with as many as come then, from the last checkpoint in that folder, which is written behind the
     training's back every `checkpoint_every` steps, and where SIGTERM has ended all.
-    `membership`: a file as of `trigram run --membership`, by whose steps members of a test come, leave and are lost, and no others come.
+    `membership`: a file as of `trigram run --membership`, by which members of a test come, leave and are lost; where it says steps, no others come.
     `heartbeat`: seconds; a process that is gone is missed at once, one that is silent for two of them, after at most six seconds more. `timeout`:
     how long an exchange, or one who lives, is waited for. Other arguments are those of `with_trigram`; models train on the CPU, by backend torch.
     Raises ValueError for what cannot be trained so, RuntimeError where the same step fails again and again."""

@@ -7,10 +7,12 @@ import functools
 import hashlib
 import itertools
 import json
+import math
 import os
 import pathlib
 import platform
 import socket
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
@@ -26,6 +28,8 @@ cause_may_take = 1.5
 """Seconds that a rank whose connections break waits to hear why: longer than whoever fails takes to say so."""
 meeting_may_take: Optional[float] = None
 """Seconds that processes wait for each other before the first exchange, where they are known to be there; None: as long as in one."""
+absence_may_take = 0.0
+"""Seconds that ranks wait for any other once one is gone, where exchanges leave that one out; 0: a job ends with any of its ranks."""
 REFUSED = 2
 
 
@@ -38,6 +42,7 @@ class Message(ctypes.Structure):
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int)
 Carry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(Message), ctypes.c_int, ctypes.c_double, ctypes.c_void_p,
                          ctypes.c_int)
+CarryEach = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_int, ctypes.POINTER(Message), ctypes.c_int, ctypes.c_double, ctypes.POINTER(ctypes.c_int64))
 
 
 def limit(seconds: float) -> datetime.timedelta:
@@ -100,6 +105,7 @@ class Connections:
         self._seconds, self._members = seconds, members
         self.lanes = [new_group(seconds, members)]
         self._rank, self._ranks = dist.get_rank(self.lanes[0]), dist.get_world_size(self.lanes[0])
+        self.ended = False
 
     def tell(self, said: Any) -> Any:
         """What rank 0 says. Collective."""
@@ -115,6 +121,7 @@ class Connections:
 
     def end(self) -> None:
         """Ends all messages of all lanes, also at their other ends: where one takes too long, gloo gives up all of its group."""
+        self.ended = True
         others = [rank for rank in range(self._ranks) if rank != self._rank]
         for group, peer in itertools.product(self.lanes, others):  # of a peer whose connection is gone nothing can take too long
             try:
@@ -146,7 +153,7 @@ def place_among(members: Members, seconds: float) -> dict[str, Any]:
     own = "127.0.0.1" if len(numbers) == 1 else named
     listens = own if len(numbers) == 1 else listening_place(own)
     return {"rank": rank, "nodes": [numbers[host] for host in hosts], "host": own, "listens": listens, "cause_may_take": cause_may_take,
-            "meeting_may_take": to_meet(seconds),
+            "meeting_may_take": to_meet(seconds), "absence_may_take": absence_may_take,
             "facts": {"library": f"torch.distributed {torch.__version__}, gloo", "nodes": len(numbers)}}
 
 
@@ -172,11 +179,13 @@ class Transport:
         self._members = members
         self._open: dict[int, Connections] = {}
         self._numbers = itertools.count()
+        self._patience = 1
+        """Times that an absence may take."""
         self._answers: dict[str, Callable[[dict[str, Any]], Any]] = {
             "join": lambda asked: place_among(members, asked["seconds"]), "open": self._opened,
             "tell": lambda asked: self._of(asked).tell(asked["said"]), "connect": lambda asked: self._of(asked).connect(asked["lanes"]),
             "end": lambda asked: self._of(asked).end(), "close": lambda asked: self._open.pop(asked["connections"]).close()}
-        self.in_c = Ask(self._ask), Carry(self._carry)
+        self.in_c = Ask(self._ask), Carry(self._carry), CarryEach(self._carry_each)
 
     def _ask(self, question: bytes, text: int, room: int) -> int:
         try:
@@ -206,15 +215,38 @@ class Transport:
         try:
             group, end = self._open[connections].lanes[lane], datetime.datetime.now() + limit(seconds)
             for place in range(count):
-                one = messages[place]
-                begin = group.recv if one.receives else group.send
-                works.append(begin([memory(one.address, one.bytes)], one.peer, one.tag))
+                works.append(begun(group, messages[place]))
             for place, work in enumerate(works):
                 work.wait(max(end - datetime.datetime.now(), SOON))
             return -1
         except BaseException as error:  # the same
             write(text, room, f"{type(error).__name__}: {error}")
             return place
+
+    def _carry_each(self, connections: int, lane: int, messages: Any, count: int, seconds: float, failed: Any) -> None:
+        """Waits no longer than an absence may take, since gloo leaves some messages of a connection that it has closed waiting for ever; who is only
+        slow is waited for twice as long the next time."""
+        of, begin = self._open[connections], time.monotonic()
+        end = datetime.datetime.now() + limit(min(seconds or math.inf, absence_may_take * self._patience))
+        works = [None if of.ended else tried(begun, of.lanes[lane], messages[place]) for place in range(count)]
+        for place, work in enumerate(works):
+            failed[place] = work is None or tried(work.wait, max(end - datetime.datetime.now(), SOON)) is None
+        if time.monotonic() - begin > absence_may_take * self._patience:
+            self._patience *= 2
+
+
+def begun(group: Any, one: Message) -> Any:
+    """Its work."""
+    begin = group.recv if one.receives else group.send
+    return begin([memory(one.address, one.bytes)], one.peer, one.tag)
+
+
+def tried(action: Callable[..., Any], *words: Any) -> Any:
+    """None where the other end is gone, or has taken too long."""
+    try:
+        return action(*words)
+    except RuntimeError:
+        return None
 
 
 def write(place: int, room: int, text: str) -> None:
@@ -272,5 +304,4 @@ def give_up(members: Members = None) -> None:
 def offer(backend: str, members: Members = None) -> None:
     """To what this thread opens next, where it is of a backend that needs it."""
     if backend.split(":")[0] == "torch":
-        ask, carry = transport(members).in_c
-        library.library().trigram_transport(ctypes.cast(ask, ctypes.c_void_p), ctypes.cast(carry, ctypes.c_void_p))
+        library.library().trigram_transport(*(ctypes.cast(one, ctypes.c_void_p) for one in transport(members).in_c))

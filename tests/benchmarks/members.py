@@ -1,5 +1,5 @@
 """What members that come and go cost: the time of a step beside that of a job whose ranks stay, with as many processes, and how long the others
-take to their next step when one is killed, and when one joins. members.py [MEMBERS [PARAMETERS [BORDER_EVERY]]], on a quiet machine."""
+take to their next step when one is killed, and when one joins. members.py [MEMBERS [PARAMETERS [BORDER_EVERY]]], on a quiet machine. BORDER_EVERY 0, the default, lets members choose."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve()
-STEPS, WARM = 150, 20
+STEPS, WARM = 300, 50
 MODEL = """
 import os, sys, time, torch
 torch.set_num_threads(1)
@@ -59,12 +59,12 @@ def lines(kind, rank, folder):
 
 
 def step_seconds(kind, members, parameters):
-    """The median, of the first rank."""
+    """The median, and the mean, in which borders are; of the first rank."""
     with tempfile.TemporaryDirectory() as folder:
         for one in [start(kind, rank, members, parameters, folder, STEPS) for rank in range(members)]:
             one.wait()
         times = [float(words[1]) for words in lines(kind, 0, folder) if words[0] == "step"][WARM:]
-        return statistics.median(later - before for before, later in zip(times, times[1:]))
+        return statistics.median(later - before for before, later in zip(times, times[1:])), (times[-1] - times[0]) / (len(times) - 1)
 
 
 def wait_for(folder, condition):
@@ -92,11 +92,15 @@ def change_seconds(members, parameters):
     return first - killed, max(later - before for before, later in zip(ends, ends[1:]))
 
 
+def told(seconds):
+    return "{:.2f} ms (median), {:.2f} ms (mean)".format(*(1e3 * one for one in seconds))
+
+
 def main():
-    members, parameters, border_every = (int(float(word)) for word in (sys.argv[1:] + ["4", "1e5", "1"][len(sys.argv) - 1:]))
+    members, parameters, border_every = (int(float(word)) for word in (sys.argv[1:] + ["4", "1e5", "0"][len(sys.argv) - 1:]))
     os.environ["BORDER_EVERY"] = str(border_every)
     stay, change = step_seconds("stay", members, parameters), step_seconds("members", members, parameters)
-    print(f"{members} members, {parameters} parameters, border_every={border_every}: a step takes {1e3 * stay:.2f} ms, and {1e3 * change:.2f} ms where members may change")
+    print(f"{members} members, {parameters} parameters, border_every={border_every}: a step takes {told(stay)}, and {told(change)} where members may change")
     killed, joined = change_seconds(members, parameters)
     print(f"the step after a kill has ended {killed:.2f} s after it; the longest step when one joins takes {joined:.2f} s")
 

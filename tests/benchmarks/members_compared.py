@@ -22,7 +22,7 @@ def told(ranks):
 """
 TRIGRAM = SAID + """
 import trigram
-members = trigram.with_members(model, [optimizer], "all_reduce")
+members = trigram.with_members(model, [optimizer], "all_reduce", border_every=1)
 for step in members.steps(1_000_000):
     with step:
         once(model, optimizer)

@@ -3,16 +3,56 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <set>
+
+#include "core/lane/metered.hpp"
 #include "tests/support/run_ranks.hpp"
 
 namespace trigram::gossip_test {
 namespace {
 
-constexpr int ranks = 8;
+constexpr int ranks = 8, nobody = -1;
 
-/// `rounds` of gossip, of x alone or with a weight of 1, from x = 8·rank; what each rank has then.
-std::vector<std::vector<float>> gossiped(const std::string& topology_spec, int rounds, bool with_weight) {
+/// Leaves a rank out, as a backend does where that one is gone; at that rank, all others.
+class Without final : public Communicator {
+ public:
+  Without(std::unique_ptr<Communicator> all, int gone) : all_(std::move(all)), gone_(gone) {}
+
+  int rank() const override { return all_->rank(); }
+  int size() const override { return all_->size(); }
+  Device& device() override { return all_->device(); }
+  std::unique_ptr<Communicator> regroup(const GroupPart& part) override { return all_->regroup(part); }
+  void exchange(std::span<const Transfer> transfers) override { all_->exchange(transfers); }
+  std::vector<int> exchange_with_those_there(std::span<const Transfer> transfers) override {
+    std::vector<Transfer> possible;
+    std::set<int> gone;
+    for (const Transfer& transfer : transfers) {
+      if (rank() == gone_ || transfer.peer == gone_) {
+        gone.insert(transfer.peer);
+      } else {
+        possible.push_back(transfer);
+      }
+    }
+    all_->exchange(possible);
+    return {gone.begin(), gone.end()};
+  }
+
+ private:
+  std::unique_ptr<Communicator> all_;
+  int gone_;
+};
+
+/// `rounds` of gossip, of x alone or with a weight of 1, from x = 8·rank, without the rank that is `gone`; what each
+/// rank has then.
+std::vector<std::vector<float>> gossiped(const std::string& topology_spec, int rounds, bool with_weight,
+                                         int gone = nobody) {
   return run_ranks<float>("threads:ranks_per_node=2", ranks, [&](RankRuntime& runtime) {
+    Lane& lane = runtime.lane(0);
+    if (gone != nobody) {
+      lane.comm = metered(std::make_unique<Without>(std::move(lane.comm), gone), lane.meter, lane.timeline,
+                          [](int rank) { return rank; });
+    }
     Worker worker(runtime, 0, Relaxation{});
     const auto topology = make_topology(topology_spec, ranks);
     std::vector<OwnedBuffer> values{
@@ -41,6 +81,26 @@ TEST(Gossip, TakesOneRoundForSeveralValuesAndAMessageEach) {
     EXPECT_EQ(together[rank][5], 2 * 2 * (12 + 4)) << "bytes";
     EXPECT_EQ(alone[rank][3], 2) << "rounds";
     EXPECT_EQ(alone[rank][4], 2 * 2 * 12) << "bytes";
+  }
+}
+
+TEST(Gossip, LeavesOutWhoIsGoneAndKeepsTheMeanOfTheOthers) {
+  const auto once = gossiped("ring", 1, false, 3);
+  EXPECT_NEAR(once[2][0], (8.0F + 2 * 16.0F) / 3, 1e-5) << "what the one that is gone would weigh, rank 2 does itself";
+  EXPECT_NEAR(once[4][0], (2 * 32.0F + 40.0F) / 3, 1e-5);
+  EXPECT_NEAR(once[6][0], 48.0F, 1e-5);
+  EXPECT_EQ(once[3][0], 24.0F);
+  for (const std::string topology : {"ring", "one_peer_exponential", "complete", "random_matching"}) {
+    const auto values = gossiped(topology, 4, false, 3);
+    float sum = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) sum += rank == 3 ? 0 : values[rank][0];
+    if (topology != "one_peer_exponential") {
+      EXPECT_NEAR(sum, 8 * 28 - 24, 1e-3) << topology;
+    }
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      EXPECT_GE(values[rank][0], 0) << topology;
+      EXPECT_LE(values[rank][0], 8 * 7) << topology;
+    }
   }
 }
 

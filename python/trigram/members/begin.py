@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 import torch
 
+from .. import library
 from ..algorithm import Make
 from ..job import Job
 from .borders import Stateful
@@ -28,10 +29,11 @@ def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], a
                          "rendezvous=")
     if flags.setdefault("backend", f"torch:timeout={rules['patience']}s").split(":")[0] != "torch":
         raise ValueError(f"backend={flags['backend']} has members that stay; members that come and go are connected by backend torch: leave it out")
-    if membership is not None:
-        rules["border_every"] = rules["border_every"] or 1  # at which its members come and go
     count = counted(rules["begin_with"])
-    rules |= {"begin_with": count, "planned": membership is not None and is_by_steps(str(membership), count)}
+    planned = membership is not None and is_by_steps(str(membership), count)
+    rules |= {"begin_with": count, "planned": planned, "bears_absence": not planned and bears_absence(algorithm, flags)}
+    if membership is not None and not planned:
+        rules["border_every"] = rules["border_every"] or 1  # as in the simulator, whose members come and go by the clock after any step
 
     def make_job(handed: Optional[Kept]) -> Job:
         job = Job(model, optimizers, algorithm, broadcast_buffers, False, learning_rate, None, None, dict(flags), handed,
@@ -41,6 +43,11 @@ def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], a
     if membership is not None and rules["checkpoint_every"]:
         raise ValueError("membership= has a job whose members come and go by steps, from the first one on; leave checkpoint_every out")
     return Members(model, optimizers, also, make_job, place, checked(Rules(**rules)), None if membership is None else str(membership))
+
+
+def bears_absence(algorithm: "str | Make", flags: dict[str, Any]) -> bool:
+    """Of the job. Within a host of a hierarchy all wait for all."""
+    return isinstance(algorithm, str) and flags.get("hierarchy", "none") == "none" and library.bears_absence(algorithm)
 
 
 def counted(begin_with: Optional[int]) -> int:

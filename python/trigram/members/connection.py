@@ -7,10 +7,11 @@ import torch.distributed as dist
 from .. import transport
 
 
-def connect(store: str, rank: int, ranks: int, host: str, seconds: float) -> None:
-    """Also sets what launchers set, for whoever reads it. Raises RuntimeError where somebody does not come."""
+def connect(store: str, rank: int, ranks: int, host: str, seconds: float, absence: float) -> None:
+    """`absence`: as transport.absence_may_take. Also sets what launchers set, for whoever reads it. Raises RuntimeError where somebody does not come."""
     transport.cause_may_take = 0.0  # whoever is left finds out who is gone
     transport.meeting_may_take = seconds  # all are there
+    transport.absence_may_take = absence
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(ranks), MASTER_ADDR=host)
     dist.init_process_group("gloo", store=dist.FileStore(store, ranks), rank=rank, world_size=ranks, timeout=transport.limit(seconds))
 

@@ -92,11 +92,12 @@ class Members:
         self._answers = Answers(host, self._folder.secret, self._answer)
         self._meeting = Meeting(self._folder, self._name, rules, self._checkpoints)
         self._overseer = Overseer(self._folder, transport.give_up)
-        self._plan: Plan = plan_of(plan, rules.begin_with, 0, rules.border_every)
-        self._spacing = Spacing(rules)
+        self._plan: Plan = plan_of(plan, rules.begin_with, 0)
+        self._spacing = Spacing(rules, lambda step: self._plan.border_behind(step))
         self._leaving = self._in_training = False
         self._cuts = self._unopened = 0
         self._told: Told = {}
+        self._last: Optional[int] = None
         self.done = 0
         """Steps that are."""
         signal.signal(signal.SIGTERM, self._asked_to_end)
@@ -109,7 +110,8 @@ class Members:
                 with step: …
         """
         if not isinstance(self._plan, PlanByClock):
-            self._plan = plan_of(self._plan_path, self._rules.begin_with, count, self._rules.border_every)
+            self._plan = plan_of(self._plan_path, self._rules.begin_with, count)
+            self._spacing.look_ahead(self.done)
         self._last = count
         while self.done < count:
             yield Step(self, self.done)
@@ -127,6 +129,11 @@ class Members:
             if not self._go_on_after(cut):
                 raise
             return True
+
+    @property
+    def border(self) -> int:
+        """The steps that are done for good: nobody goes back behind them."""
+        return 0 if self._holdings.settled is None else self._holdings.settled.steps
 
     def finish(self) -> None:
         """After the last step: weights are final, as Job.finish has it."""
@@ -206,7 +213,7 @@ class Members:
             if told is None:
                 if self._holdings.settled is None:
                     needed_no_more()
-                self.done = self._last  # as the others, who have finished
+                self.done = self._last or 0  # as the others, who have finished
                 return
             self._told |= {"epoch": told["epoch"]}
             if rank_of(told, self._name) is None:
@@ -255,7 +262,7 @@ class Members:
             self._meeting.gather(told)
             seconds = min(CONNECTING * 2**self._unopened, self._rules.patience)
             self._unopened += 1
-            connect(self._folder.store(told["epoch"]), rank, ranks, self._answers.address.host, seconds)
+            connect(self._folder.store(told["epoch"]), rank, ranks, self._answers.address.host, seconds, self._rules.absence)
             self.job = self._make_job(handed)
             self._unopened = 0
         except (RuntimeError, OSError, EOFError):
@@ -280,6 +287,8 @@ class Members:
         self._spacing.epoch_begins(self.done)
         if self.rank == 0:
             self._folder.open(self._told["epoch"])
+        if self.done == self._last:
+            self._folder.finish(self.done)
         self._plan.begin(self.number, self._folder.begun_at() or time.time())
         self._in_training = True
         self._overseer.oversee(self._told["epoch"])

@@ -12,9 +12,14 @@ digests, and the last of which it knows that all hold it."""
 NEWCOMER = -1
 
 
-def border_of(came: Mapping[str, Told]) -> Optional[Moment]:
-    """The newest of which somebody knows that all hold it: what was begun after it is undone. None where nobody holds any."""
-    return max((Moment(*told["settled"]) for told in came.values() if told.get("settled")), default=None)
+def border_of(came: Mapping[str, Told], bears_absence: bool) -> Optional[Moment]:
+    """The newest of which somebody knows that all hold it: what was begun after it is undone. Where steps are done without those who are lost,
+    also a newer one that all who came hold. None where nobody holds any."""
+    known = {Moment(*told["settled"]) for told in came.values() if told.get("settled")}
+    if bears_absence:
+        held = [{Moment(*one["moment"]) for one in told["moments"]} for told in came.values() if told.get("moments")]
+        known |= set.intersection(*held) if held else set()
+    return max(known, default=None)
 
 
 def source(told: Optional[Told], border: Moment) -> Optional[Told]:
@@ -34,9 +39,10 @@ def those_who_reach_each_other(came: Mapping[str, Told], old: Sequence[Told]) ->
     return {name: came[name] for name in names}
 
 
-def decision(epoch: int, came: Mapping[str, Told], newcomers: Sequence[Told], decided: Callable[[int], Told]) -> Told:
-    """Of those of the epoch before who came, and those who wait. Ranks keep their order, and newcomers come behind them."""
-    border = border_of(came)
+def decision(epoch: int, came: Mapping[str, Told], newcomers: Sequence[Told], decided: Callable[[int], Told], bears_absence: bool = False) -> Told:
+    """Of those of the epoch before who came, and those who wait. Ranks keep their order, and newcomers come behind them. `bears_absence`: as of the
+    Rules."""
+    border = border_of(came, bears_absence)
     before = decided(border.epoch) if border else {"members": [], "next": 0}
     old: list[Told] = before["members"]
     sources = [source(came.get(one["name"]), border) if border else None for one in old]

@@ -27,14 +27,21 @@ class Rules(NamedTuple):
     """Seconds in which one that lives comes, or is lost."""
     planned: bool = False
     """Whether members come and go by a plan, and no others."""
-    border_every: int = 1
+    border_every: int = 0
     """Steps from one border to the next, which are done by all or by none; 0: as few as cost little time."""
     checkpoint_every: int = 0
     """Steps from one checkpoint to the next; 0: only where all members leave."""
+    bears_absence: bool = False
+    """Whether steps are done without a member that is lost, until the next border."""
 
     @property
     def silence(self) -> float:
         return 2 * self.heartbeat
+
+    @property
+    def absence(self) -> float:
+        """As transport.absence_may_take."""
+        return self.silence if self.bears_absence else 0.0
 
 
 def more_members(needed: int, here: int) -> str:
@@ -135,7 +142,7 @@ class Meeting:
             return "a sign of life of a newcomer"
         if admits is not None and len(newcomers) < admits:
             return f"{admits - len(newcomers)} newcomers that are to join here"
-        return self._decide(decision(epoch, group, newcomers[:admits], self._folder.epoch))
+        return self._decide(decision(epoch, group, newcomers[:admits], self._folder.epoch, self._rules.bears_absence))
 
     def _begin(self, last: int, waiting: Waiting) -> str:
         """Where no member is left, newcomers go on from a checkpoint, or begin anew."""

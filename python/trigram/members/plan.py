@@ -37,18 +37,18 @@ class Plan:
         """How many join there, that have not yet."""
         return 0
 
+    def border_behind(self, step: int) -> Optional[int]:
+        """The first step behind that one after which members change."""
+        return None
+
 
 class PlanBySteps(Plan):
     """Of one training. Members' numbers are those that `decision` gives."""
 
     is_by_steps = True
 
-    def __init__(self, path: str, epochs: list[dict[str, Any]], border_every: int) -> None:
-        """`path`: for messages. Raises ValueError for a step that is no border."""
+    def __init__(self, epochs: list[dict[str, Any]]) -> None:
         self._epochs = {one["begin"]: one for one in epochs if one["begin"] > 0}
-        for step in self._epochs:
-            if step % border_every:
-                raise ValueError(f"{path}: members change at step {step}, and only at borders, which are {border_every} steps apart (border_every)")
 
     def leaves(self, step: int, number: int) -> bool:
         return number in self._epochs.get(step, {}).get("left", ())
@@ -58,6 +58,9 @@ class PlanBySteps(Plan):
 
     def joins(self, step: int, next_number: int) -> int:
         return sum(1 for number in self._epochs.get(step, {}).get("joined", ()) if number >= next_number)
+
+    def border_behind(self, step: int) -> Optional[int]:
+        return min((one for one in self._epochs if one > step), default=None)
 
 
 class PlanByClock(Plan):
@@ -100,7 +103,7 @@ def is_by_steps(path: str, ranks: int) -> bool:
     return not told_by(path, ranks, 0)["by_clock"]
 
 
-def plan_of(path: Optional[str], ranks: int, steps: int, border_every: int) -> Plan:
+def plan_of(path: Optional[str], ranks: int, steps: int) -> Plan:
     """`steps`: of the training, 0 where they are not known yet; then a plan by steps is nobody's. Raises ValueError for what is no
     schedule."""
     if path is None:
@@ -108,4 +111,4 @@ def plan_of(path: Optional[str], ranks: int, steps: int, border_every: int) -> P
     told = told_by(path, ranks, steps)
     if told["by_clock"]:
         return PlanByClock(told["changes"])
-    return PlanBySteps(path, told["changes"], border_every) if steps > 0 else Plan()
+    return PlanBySteps(told["changes"]) if steps > 0 else Plan()

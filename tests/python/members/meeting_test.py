@@ -14,6 +14,7 @@ from trigram.members.begin import checked
 from trigram.members.borders import mean_of
 from trigram.members.folder import Folder
 from trigram.members.meeting import Rules
+from trigram.members.plan import Plan, PlanBySteps
 from trigram.members.spacing import MOST, Spacing
 
 
@@ -50,6 +51,12 @@ class Decisions(unittest.TestCase):
     def test_what_one_knows_to_be_reached_by_all_is_kept(self):
         told = self.decide(came("a", (0, 6), (0, 6)), came("b", (0, 5), (0, 5), (0, 6)))
         self.assertEqual((told["begin"], told["sources"][1]["digests"][0]), ([0, 6], "b(0, 6)"))
+
+    def test_where_absence_is_borne_all_go_on_from_the_newest_that_all_hold(self):
+        a, b = came("a", (0, 5), (0, 5), (0, 6)), came("b", (0, 5), (0, 5), (0, 6))
+        for c, border in ((came("c", (0, 5), (0, 5), (0, 6)), [0, 6]), (came("c", (0, 5), (0, 5)), [0, 5]), (came("c", None), [0, 6])):
+            told = decision.decision(1, {one["name"]: one for one in (a, b, c)}, (), self.EPOCHS.__getitem__, bears_absence=True)
+            self.assertEqual(told["begin"], border)
 
     def test_an_epoch_that_never_began_is_passed_over(self):
         epochs = self.EPOCHS | {1: {"members": [member("a", 0), member("d", 3)], "next": 4}}
@@ -102,32 +109,67 @@ class Samples(unittest.TestCase):
 class Borders(unittest.TestCase):
     """Of two members, one of which is slower."""
 
-    def spacing(self, border_s, **rules):
-        """At step 1, where a border and a step took so long."""
-        one = Spacing(Rules(**rules))
+    def distances(self, border_s, count=6, **rules):
+        """Of so many borders, from the first step on, where a border and a step took so long."""
+        one, found = Spacing(Rules(**rules)), []
         one.epoch_begins(0)
-        one.border_ends(1, [[border_s, 0.1], [border_s, 0.3]])
-        return one
+        border = self.next(one, 0)
+        for _ in range(count):
+            one.border_ends(border, [[border_s, 0.1], [border_s, 0.3]])
+            found.append(self.next(one, border) - border)
+            border += found[-1]
+        return found
 
-    def next(self, one):
-        return next(step for step in range(2, 5000) if one.is_border(step))
+    def next(self, one, done):
+        return next(step for step in range(done + 1, 5000) if one.is_border(step))
 
     def test_they_are_as_far_apart_as_they_cost(self):
-        self.assertEqual(self.next(self.spacing(0.1, border_every=0)), 1 + 25)
-        self.assertEqual(self.next(self.spacing(0.0, border_every=0)), 2)
-        self.assertEqual(self.next(self.spacing(1000.0, border_every=0)), 1 + MOST)
+        self.assertEqual(self.distances(0.1), [2, 4, 8, 16, 25, 25])
+        self.assertEqual(self.distances(0.0), [1] * 6)
+        self.assertEqual(self.distances(1000.0, 11)[-2:], [MOST, MOST])
+
+    def test_one_that_took_long_puts_off_no_others(self):
+        one = Spacing(Rules())
+        one.epoch_begins(0)
+        one.border_ends(1, [[1000.0, 0.1], [1000.0, 0.1]])
+        self.assertEqual(self.next(one, 1), 1 + 2)
 
     def test_an_epoch_begins_with_short_ones(self):
-        one = self.spacing(0.1, border_every=0)
+        one = Spacing(Rules())
+        one.epoch_begins(0)
+        for border in (1, 3, 7):
+            one.border_ends(border, [[0.1, 0.1]])
         one.epoch_begins(9)
-        self.assertTrue(one.is_border(10))
+        self.assertEqual(self.next(one, 9), 10)
+        one.border_ends(10, [[0.1, 0.1]])
+        self.assertEqual(self.next(one, 10), 12)
 
     def test_they_are_where_they_are_asked_for_and_where_checkpoints_are(self):
-        self.assertEqual(self.next(self.spacing(0.1, border_every=3)), 3)
-        self.assertEqual(self.next(self.spacing(0.1, border_every=0, checkpoint_every=4)), 4)
+        self.assertEqual(self.distances(0.1, border_every=3), [3] * 6)
+        self.assertEqual(self.distances(0.1, checkpoint_every=4), [2, 1, 4, 4, 4, 4])
+
+    def test_they_are_where_a_schedule_changes_members(self):
+        plan = PlanBySteps([{"begin": begin} for begin in (0, 5, 7)])
+        for every, wanted in ((0, [2, 2, 2, 16]), (3, [2, 2, 1, 1]), (100, [4, 2, 93, 100])):
+            one = Spacing(Rules(border_every=every), plan.border_behind)
+            one.epoch_begins(0)
+            border, found = 1, []
+            for _ in wanted:
+                one.border_ends(border, [[0.1, 0.1]])
+                found.append(self.next(one, border) - border)
+                border += found[-1]
+            self.assertEqual(found, wanted, every)
+
+    def test_a_schedule_may_be_read_once_an_epoch_has_begun(self):
+        plan = Plan()
+        one = Spacing(Rules(border_every=4), lambda step: plan.border_behind(step))
+        one.epoch_begins(0)
+        plan = PlanBySteps([{"begin": 2}])
+        one.look_ahead(0)
+        self.assertEqual(self.next(one, 0), 2)
 
     def test_what_is_told_of_a_border_is_the_time_of_the_last_one_and_of_a_step(self):
-        one = Spacing(Rules(border_every=0))
+        one = Spacing(Rules())
         one.epoch_begins(4)
         border_s, step_s = one.border_begins(6)
         self.assertEqual(border_s, 0.0)

@@ -1,6 +1,7 @@
 """A member of the jobs of these tests: member_script.py ALGORITHM OUT [key=value …], ALGORITHM also one of own_algorithms. Says each step as "step NUMBER" once it is within it, and
 leaves in OUT/NUMBER.pt its weights, and of each step that is done who it was of how many, and which samples it took."""
 
+import os
 import pathlib
 import signal
 import sys
@@ -33,13 +34,23 @@ def loss(model, batch):
     return torch.nn.functional.cross_entropy(model(batch[0].to(next(model.parameters()).dtype)).float(), batch[1])
 
 
+def end_at(step, told):
+    """What others have begun with this process has ended by then."""
+    if step == int(told.get("dies_at", -1)):
+        time.sleep(1)
+        os.kill(os.getpid(), signal.SIGKILL)
+    if step == int(told.get("stops_at", -1)):
+        print(f"member {told['dies']} stands still", flush=True)
+        time.sleep(3600)
+
+
 def main(algorithm, out, told):
     torch.set_num_threads(1)
     model = make().to(getattr(torch, told.get("type", "float32")))
     optimizer = (SGD if "type" not in told else torch.optim.SGD)(model.parameters(), lr=0.1, momentum=0.9)
     members = trigram.with_members(model, [optimizer], own_algorithms.ALL.get(algorithm, algorithm), membership=told.get("membership"), bucket_size="128B",
-                                   min_members=int(told.get("min_members", 1)), checkpoint_every=int(told.get("checkpoint_every", 0)),
-                                   heartbeat=float(told.get("heartbeat", 3)), timeout=60)
+                                   min_members=int(told.get("min_members", 1)), border_every=int(told.get("border_every", 0)), checkpoint_every=int(told.get("checkpoint_every", 0)),
+                                   heartbeat=float(told.get("heartbeat", 3)), timeout=float(told.get("timeout", 60)))
     taken = {}
     for step in members.steps(int(told.get("steps", 12))):
         with step:
@@ -48,11 +59,13 @@ def main(algorithm, out, told):
                 raise ZeroDivisionError("of this script")
             if step.number == int(told.get("holds_at", -1)):
                 signal.pause()
+            if members.number == int(told.get("dies", -1)):
+                end_at(step.number, told)
             time.sleep(float(told.get("step_s", 0)))
             optimizer.zero_grad()
             loss(model, data(step.rank, step.number)).backward()
             optimizer.step()
-            taken[step.number] = {"epoch": members.epoch, "rank": step.rank, "ranks": step.ranks, "samples": step.share(SAMPLES, BATCH).tolist()}
+            taken[step.number] = {"epoch": members.epoch, "rank": step.rank, "ranks": step.ranks, "samples": step.share(SAMPLES, BATCH).tolist(), "border": members.border}
     equal = members.job.replicas_are_equal
     members.finish()
     weights = torch.cat([one.detach().reshape(-1) for one in model.parameters()])

@@ -44,7 +44,7 @@ class Resumed(Case):
 
     def ended_by(self, number, folder, algorithm="all_reduce", **told):
         """Two members end by that signal in step 10, once the checkpoint after step 8 is there."""
-        members = self.members(folder, algorithm=algorithm, checkpoint_every=EVERY, holds_at=HELD, **told)
+        members = self.members(folder, algorithm=algorithm, checkpoint_every=EVERY, border_every=1, holds_at=HELD, **told)
         deadline = time.monotonic() + PATIENCE
         while not (self.are_held(members) and len(self.parts(folder, 2 * EVERY)) == 4) and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -1,6 +1,7 @@
 """What members do where the network or the disk fails them, one part at a time. Ends with 77 without torch."""
 
 import contextlib
+import ctypes
 import errno
 import importlib.util
 import io
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
 from unittest import mock
 
@@ -131,6 +133,60 @@ class Ends(unittest.TestCase):
         connections._rank, connections._ranks, connections.lanes = 1, 4, [Group({2, 3}), Group({2})]
         connections.end()
         self.assertEqual([one.is_given_up for one in connections.lanes], [True, True])
+
+
+class Slow:
+    """A group of which rank 1 answers, and rank 2 never."""
+
+    def __init__(self):
+        self.begun = []
+
+    def recv(self, _, peer, __):
+        self.begun.append(peer)
+        return self if peer == 1 else Never()
+
+    def wait(self, _):
+        return True
+
+
+class Never:
+    def wait(self, limit):
+        time.sleep(limit.total_seconds())
+        raise RuntimeError("it takes too long")
+
+
+class Each(unittest.TestCase):
+    """Messages that are carried each by itself, as where absence is borne."""
+
+    ABSENCE = 0.2
+
+    def setUp(self):
+        self.transport, self.group = transport.Transport(None), Slow()
+        self.connections = types.SimpleNamespace(lanes=[self.group], ended=False)
+        self.transport._open[0] = self.connections
+        patch = mock.patch.object(transport, "absence_may_take", self.ABSENCE)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def carried(self):
+        """Which failed, and the seconds that it took."""
+        messages, failed = (transport.Message * 2)(), (ctypes.c_int64 * 2)(7, 7)
+        for one, peer in zip(messages, (1, 2)):
+            one.receives, one.peer = 1, peer
+        begun = time.monotonic()
+        self.transport._carry_each(0, 0, messages, 2, 600.0, failed)
+        return list(failed), time.monotonic() - begun
+
+    def test_who_does_not_answer_is_waited_for_as_long_as_an_absence_may_take_and_then_twice_as_long(self):
+        for times in (1, 2, 4):
+            failed, seconds = self.carried()
+            self.assertEqual(failed, [0, 1])
+            self.assertGreaterEqual(seconds, times * self.ABSENCE)
+            self.assertLess(seconds, times * self.ABSENCE + 10)
+
+    def test_of_connections_that_were_ended_nothing_is_begun(self):
+        self.connections.ended = True
+        self.assertEqual((self.carried()[0], self.group.begun), ([1, 1], []))
 
 
 class Oversight(unittest.TestCase):

@@ -40,10 +40,10 @@ def simulated(algorithm, schedule, folder, ranks, **flags):
 class OneSchedule(Case):
     """For the simulator and for processes."""
 
-    def trained(self, algorithm, schedule, begin_with=3, joining=1):
+    def trained(self, algorithm, schedule, begin_with=3, joining=1, **told):
         path = self.folder / "members.txt"
         path.write_text(schedule)
-        members = Members(self.folder, begin_with, algorithm, membership=path, steps=STEPS)
+        members = Members(self.folder, begin_with, algorithm, membership=path, steps=STEPS, **told)
         self.addCleanup(members.kill)
         for _ in range(joining):
             members.start()
@@ -53,8 +53,8 @@ class OneSchedule(Case):
     def simulated(self, algorithm):
         return simulated(algorithm, SCHEDULE, self.folder, 3)
 
-    def check(self, algorithm):
-        ends, left = self.trained(algorithm, SCHEDULE)
+    def check(self, algorithm, **told):
+        ends, left = self.trained(algorithm, SCHEDULE, **told)
         self.assertEqual([ends[number][0] for number in range(4)], [0, -signal.SIGKILL, 0, 0], ends)
         self.assertEqual(sorted(left), [2, 3])
         run = self.simulated(algorithm)
@@ -63,10 +63,24 @@ class OneSchedule(Case):
         self.assertTrue(torch.equal(whole, mean), f"{algorithm}: {float((whole - mean).abs().max())} apart")
         self.assertEqual(left[3]["taken"].keys(), set(range(6, STEPS)))
 
+    def test_its_steps_are_borders_however_far_these_are_apart(self):
+        self.check("all_reduce", border_every=5)
+
 
 for method in METHODS:
     name = "test_" + "".join(one if one.isalnum() else "_" for one in method)
     setattr(OneSchedule, name, lambda self, method=method: self.check(method))
+
+
+class Undisturbed(Case):
+    def test_members_meet_as_rarely_as_they_choose(self):
+        """Where a border each step would take a tenth of a step at least."""
+        members = Members(self.folder, 2, "all_reduce", steps=60, step_s=0.02)
+        self.addCleanup(members.kill)
+        self.assertEqual([code for code, _ in members.end().values()], [0, 0])
+        borders = [{step["border"] for step in one["taken"].values()} for one in members.left().values()]
+        self.assertEqual(borders[0], borders[1])
+        self.assertLess(len(borders[0]), 60 / 2)
 
 
 class ByTheClock(Case):

@@ -33,6 +33,7 @@ class Draw(NamedTuple):
     begin_with: int
     least: int
     checkpoint_every: int
+    border_every: int
     faults: list
 
 
@@ -41,7 +42,8 @@ def drawn(seed, algorithm, with_network=True):
     chance = random.Random(f"{seed} {algorithm}")
     begin_with, least, checkpoint_every = chance.choice([4, 4, 5, 5, 6, 7, 8]), chance.choice([1, 1, 2]), chance.choice([0, 4])
     faults = [one_fault(chance, step) for step in sorted(chance.sample(range(STEPS - 2), FAULTS))]
-    return Draw(begin_with, least, checkpoint_every, [one for one in faults if with_network or one.kind not in OF_THE_NETWORK])
+    border_every = random.Random(f"borders of {seed} {algorithm}").choice([0, 0, 1, 2])
+    return Draw(begin_with, least, checkpoint_every, border_every, [one for one in faults if with_network or one.kind not in OF_THE_NETWORK])
 
 
 def one_fault(chance, step):

@@ -68,7 +68,7 @@ class DisturbedJob(Nursery):
         if self.network:
             self.network.enter(number)
         self.disk.watch()
-        member.train(self.algorithm, number, self.draw.begin_with, self.draw.least, self.draw.checkpoint_every, self.folder / "meeting", host, say)
+        member.train(self.algorithm, number, self.draw, self.folder / "meeting", host, say)
 
     def _strike(self, fault):
         self.struck.append(self._victims.strike(fault))

@@ -25,18 +25,19 @@ def digest(model):
     return whole.hexdigest()
 
 
-def train(algorithm, number, begin_with, least, checkpoint_every, meeting, host, say):
-    """Says of each step who took which samples, with the digest of weights with which it began, and of the end the weights."""
+def train(algorithm, number, draw, meeting, host, say):
+    """Says of each step who took which samples, with the digest of weights with which it began, and the last border that all are known to hold; and of
+    the end the weights."""
     os.environ |= {"TRIGRAM_MEMBER": str(number), "TRIGRAM_HOST": host} | ({"GLOO_SOCKET_IFNAME": "eth0"} if host != "127.0.0.1" else {})
     sys.stdout.reconfigure(line_buffering=True)
     model = make()
     optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
-    members = trigram.with_members(model, [optimizer], algorithm, rendezvous=f"file:{meeting}", begin_with=begin_with, min_members=least,
-                                   checkpoint_every=checkpoint_every, heartbeat=HEARTBEAT, timeout=60, bucket_size=BUCKETS)
+    members = trigram.with_members(model, [optimizer], algorithm, rendezvous=f"file:{meeting}", begin_with=draw.begin_with, min_members=draw.least,
+                                   border_every=draw.border_every, checkpoint_every=draw.checkpoint_every, heartbeat=HEARTBEAT, timeout=60, bucket_size=BUCKETS)
     for step in members.steps(STEPS):
         with step:
             say({"step": step.number, "epoch": members.epoch, "number": members.number, "rank": step.rank, "ranks": step.ranks,
-                 "samples": step.share(SAMPLES, BATCH).tolist(), "weights": digest(model)})
+                 "samples": step.share(SAMPLES, BATCH).tolist(), "weights": digest(model), "border": members.border})
             time.sleep(PACE)
             optimizer.zero_grad()
             loss(model, data(step.rank, step.number)).backward()

@@ -3,15 +3,20 @@
 import signal
 
 from history import borders, chain, mean, was_resumed
+from member import STEPS
 from member_script import BATCH, SAMPLES
-from trigram.members.sharing import batch_of
+from trigram.library import bears_absence
+from trigram.members.sharing import batch_of, share_of
+
+
+BREAK_NO_CONNECTION = {"join", "end", "full disk", "slow disk"}
 
 
 class Promises:
     """Of a job that has ended. Each method gives what is broken, in words."""
 
     def __init__(self, job):
-        self._job = job
+        self._job, self.bears_absence = job, bears_absence(job.algorithm)
         said = [(child, told) for child in job.children.values() for told in child.told]
         self._steps = [(child, told) for child, told in said if "step" in told]
         self.ends = sorted((told["end"] for _, told in said if "end" in told), key=lambda one: one["rank"])
@@ -50,24 +55,34 @@ class Promises:
 
     def _wrong_samples(self):
         """Of each step, in the epoch in which it was done at last, each sample of its batch is taken by one member."""
-        for epoch, begin, end in borders(self.links):
+        for (epoch, begin, end), after in zip(borders(self.links), [*self.links[1:], None]):
             for step in range(begin, end):
                 told = [one for _, one in self._steps if (one["epoch"], one["step"]) == (epoch, step)]
-                taken = sorted(sample for one in told for sample in one["samples"])
-                if taken != sorted(batch_of(step, SAMPLES, BATCH, 0).tolist()):
+                taken = [sample for one in told for sample in one["samples"]] + self._left_out(step, told, after)
+                if sorted(taken) != sorted(batch_of(step, SAMPLES, BATCH, 0).tolist()):
                     yield f"step {step} of epoch {epoch} took other samples than its own: {[(one['rank'], one['ranks'], len(one['samples'])) for one in told]}"
 
+    def _left_out(self, step, told, after):
+        """The samples of those who did not take part, where they are lost at the end of the epoch and the others bear that."""
+        if not self.bears_absence or after is None:
+            return []
+        lost = [rank for rank, one in enumerate(after["sources"]) if one is None and rank not in {one["rank"] for one in told}]
+        return [sample for rank in lost for sample in share_of(batch_of(step, SAMPLES, BATCH, 0), rank, len(after["sources"])).tolist()]
+
+    def are_simulated(self):
+        """Whether the simulator has the same course: where absence is borne, exchanges may have been left out before a border, also with who came back."""
+        return not self.bears_absence or not self._job.struck or set(self._job.struck) <= BREAK_NO_CONNECTION
+
     def _split(self):
-        """Nobody goes on behind a border at which others went on without it, but for the one step of whoever died before it told of its end."""
+        """Nobody who lives has known a border to be held by all that is behind the one from which others went on."""
         ends = {epoch: end for epoch, _, end in borders(self.links)}
         after = dict(zip([one["epoch"] for one in self.links], self.links[1:]))
         for child, told in self._steps:
-            is_dead = child.number in self._job.killed
             if told["epoch"] < self.links[0]["epoch"] or was_resumed(after.get(told["epoch"], {"sources": []})):
-                if child.code == 0 and not is_dead and not self._was_asked(child):
+                if child.code == 0 and child.number not in self._job.killed and not self._was_asked(child):
                     yield f"process {child.number} trained in epoch {told['epoch']} and lived, and the job began again without it"
-            elif told["step"] > ends.get(told["epoch"], told["step"]) + (1 if is_dead else 0):
-                yield f"process {child.number} went on to step {told['step']} of epoch {told['epoch']}, which had ended at {ends[told['epoch']]}"
+            elif told["border"] > ends.get(told["epoch"], STEPS) and child.number not in self._job.killed:
+                yield f"process {child.number} knew of a border after {told['border']} steps of epoch {told['epoch']}, which had ended at {ends[told['epoch']]}"
 
     def _was_asked(self, child):
         return any("leaves after" in line for line in child.said)

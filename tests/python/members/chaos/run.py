@@ -47,7 +47,7 @@ def replayed(algorithm, links, folder):
 def difference(algorithm, promises, folder):
     """Whether weights were compared with the simulator's, and how they differ."""
     weights = promises.mean()
-    if algorithm in DRAWS_TIMES or weights is None or schedule(promises.links) is None:
+    if algorithm in DRAWS_TIMES or weights is None or schedule(promises.links) is None or not promises.are_simulated():
         return False, []
     wanted = replayed(algorithm, promises.links, folder)
     if wanted == weights:

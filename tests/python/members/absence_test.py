@@ -1,0 +1,125 @@
+"""Members that are lost where the algorithm bears absence: the others undo nothing, and leave out what they would have exchanged with them until the
+next border. Ends with 77 without torch."""
+
+import pathlib
+import re
+import signal
+import sys
+import unittest
+
+try:
+    import torch
+except ImportError:
+    sys.exit(77)
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from case import Case  # noqa: E402
+from member_script import data, loss, make  # noqa: E402
+from members_case import PATIENCE, Members  # noqa: E402
+
+STEPS, EVERY, BEGIN_WITH = 20, 8, 4
+
+
+class OnPaper:
+    """Members on a ring of which one is lost, as torch alone computes them: mean with both neighbours, then SGD with momentum."""
+
+    def __init__(self, lost, dies_at):
+        self._lost, self._dies_at = lost, dies_at
+        self._models = {number: make() for number in range(BEGIN_WITH)}
+        self._optimizers = {number: torch.optim.SGD(one.parameters(), lr=0.1, momentum=0.9) for number, one in self._models.items()}
+
+    def weights(self):
+        """Of those who are left, by number."""
+        border = (self._dies_at // EVERY + 1) * EVERY
+        for step in range(STEPS):
+            ring = list(range(BEGIN_WITH)) if step < border else [one for one in range(BEGIN_WITH) if one != self._lost]
+            here = [one for one in ring if one != self._lost or step < self._dies_at]
+            self._step(step, ring, here)
+        return {number: self._flat(one) for number, one in self._models.items() if number != self._lost}
+
+    def _step(self, step, ring, here):
+        mixed = {one: self._mixed(one, ring, here) for one in here}
+        for rank, one in enumerate(ring):
+            if one not in here:
+                continue
+            model = self._models[one]
+            self._optimizers[one].zero_grad()
+            loss(model, data(rank, step)).backward()
+            torch.nn.utils.vector_to_parameters(mixed[one], model.parameters())
+            self._optimizers[one].step()
+
+    def _mixed(self, one, ring, here):
+        """What a neighbour that is lost would weigh, its own weights do."""
+        place = ring.index(one)
+        neighbours = [ring[place - 1], one, ring[(place + 1) % len(ring)]]
+        return sum(self._flat(self._models[other if other in here else one]) for other in neighbours) / 3
+
+    def _flat(self, model):
+        return torch.cat([part.detach().reshape(-1) for part in model.parameters()])
+
+
+class Absence(Case):
+    def trained(self, algorithm, lost, **told):
+        """What those who are left have left, by number."""
+        members = Members(self.folder, BEGIN_WITH, algorithm, steps=STEPS, border_every=EVERY, **told)
+        self.addCleanup(members.kill)
+        if "stops_at" in told:
+            members.wait_for_line(f"member {lost} stands still")
+            members.all[lost].signal(signal.SIGSTOP)
+            self.wait_for_ends(members, lost)
+            members.all[lost].signal(signal.SIGKILL)
+        ends = members.end()
+        self.assertEqual({number: code for number, (code, _) in ends.items()}, {number: -signal.SIGKILL if number == lost else 0 for number in ends}, ends)
+        for number, (_, said) in ends.items():
+            begun = [int(one) for one in re.findall(r"^step (\d+) ", said, re.MULTILINE)]
+            if number != lost:
+                self.assertEqual(begun, list(range(STEPS)), f"member {number} has undone steps: {said}")
+        return members.left()
+
+    def wait_for_ends(self, members, lost):
+        for number, one in members.all.items():
+            if number != lost:
+                one.process.wait(PATIENCE)
+
+    def check(self, lost, dies_at):
+        left = self.trained("decentralized", lost, dies=lost, dies_at=dies_at)
+        for number, wanted in OnPaper(lost, dies_at).weights().items():
+            apart = float((left[number]["weights"] - wanted).abs().max())
+            self.assertLess(apart, 1e-5, f"member {number}")
+        border = (dies_at // EVERY + 1) * EVERY
+        ranks = [left[number]["taken"][step]["ranks"] for number in left for step in range(STEPS)]
+        self.assertEqual(ranks, ([BEGIN_WITH] * min(border, STEPS) + [BEGIN_WITH - 1] * (STEPS - border)) * (BEGIN_WITH - 1))
+
+    def test_partners_leave_out_the_exchange_and_the_next_border_has_new_neighbours(self):
+        self.check(lost=1, dies_at=10)
+
+    def test_so_do_they_where_the_first_rank_is_lost(self):
+        self.check(lost=0, dies_at=5)
+
+    def test_at_the_last_border_the_job_has_finished(self):
+        self.check(lost=2, dies_at=STEPS - 2)
+        self.assertTrue((self.folder / "meeting" / "finished").exists())
+
+    def test_others_that_bear_absence(self):
+        for algorithm in ("low_precision_decentralized", "choco_sgd:codec=minmax_uint8", "matcha", "decentralized:topology=one_peer_exponential"):
+            with self.subTest(algorithm):
+                self.setUp()
+                left = self.trained(algorithm, 1, dies=1, dies_at=10)
+                weights = torch.stack([one["weights"] for one in left.values()])
+                self.assertLess(float((weights - weights.mean(0)).norm(dim=1).max()), 0.2 * float(weights.mean(0).norm()))
+
+    def test_who_stands_still_is_left_out(self):
+        self.trained("decentralized", 1, dies=1, stops_at=10, heartbeat=0.5, timeout=10 * PATIENCE)
+
+    def test_what_waits_for_all_goes_back(self):
+        """As all_reduce, and gossip with an average of all."""
+        for algorithm in ("all_reduce", "gossip_pga"):
+            with self.subTest(algorithm), self.assertRaisesRegex(AssertionError, "has undone steps"):
+                self.setUp()
+                self.trained(algorithm, 1, dies=1, dies_at=10)
+
+
+if __name__ == "__main__":
+    unittest.main()
