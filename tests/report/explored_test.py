@@ -270,6 +270,7 @@ class Explored(unittest.TestCase):
         self.assertTrue(all(one.is_displayed() for one in self.find("figure img")))
         paper = base64.b64decode(self.browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
         self.assertTrue(paper.startswith(b"%PDF"))
+        self.assertTrue(self.script("return Array.from(document.querySelectorAll('figure img')).every(one => one.complete && one.naturalWidth > 0)"))
 
 
 if __name__ == "__main__":
