@@ -32,7 +32,7 @@ Flow start_message(Simulation& simulation, int from, int to, const Buffer& buffe
 /// Its flow has ended on links.
 void await_end(Simulation& simulation, int from, int to, const Flow& flow) {
   if (flow.through > simulation.now()) sg::this_actor::sleep_until(flow.through);
-  simulation.network().ended({from, to, 0});
+  simulation.network().ended({from, to, 0}, simulation.now());
 }
 
 class SimRequest final : public Request {

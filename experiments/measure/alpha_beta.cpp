@@ -37,6 +37,9 @@ double sum_of_squares(const AlphaBeta& line, std::span<const TimedAmount> points
 /// Another line is better where it leaves less than this share.
 constexpr double left_over = 0.25;
 
+/// From one window that is tried to the next.
+constexpr double finer = 1.005;
+
 /// Least squares of relative residuals with that window, and a step before point `first`, which is none at the end.
 AlphaBeta fit_terms(std::span<const TimedAmount> points, double window, std::size_t first) {
   const auto rows = static_cast<Eigen::Index>(points.size());
@@ -45,8 +48,8 @@ AlphaBeta fit_terms(std::span<const TimedAmount> points, double window, std::siz
   AlphaBeta line{.window = window};
   for (Eigen::Index i = 0; i < rows; ++i) {
     const TimedAmount& point = points[static_cast<std::size_t>(i)];
-    terms(i, 0) = 1 + line.waits(point.amount);
-    terms(i, 1) = std::min(point.amount, window);
+    terms(i, 0) = 1 + 2 * line.full(point.amount);
+    terms(i, 1) = line.last(point.amount);
     if (steps) terms(i, 2) = static_cast<std::size_t>(i) < first ? 0 : 1;
     terms.row(i) /= point.seconds;
   }
@@ -76,9 +79,17 @@ bool is_straight(const AlphaBeta& line, std::span<const TimedAmount> points) {
                      [&](const TimedAmount& point) { return std::abs(line.residual(point)) < close; });
 }
 
-/// What is simpler, unless the other explains most of what it leaves over.
-AlphaBeta simpler(const AlphaBeta& simple, const AlphaBeta& other, std::span<const TimedAmount> points) {
-  return sum_of_squares(other, points) < left_over * sum_of_squares(simple, points) ? other : simple;
+/// What is simpler, unless the other leaves less than a share of what it leaves over.
+AlphaBeta simpler(const AlphaBeta& simple, const AlphaBeta& other, std::span<const TimedAmount> points,
+                  double share = left_over) {
+  return sum_of_squares(other, points) < share * sum_of_squares(simple, points) ? other : simple;
+}
+
+/// Where a window is, an announcement takes a round trip beside it: a step of half of one or more is taken for that where
+/// it explains half.
+AlphaBeta announced(const AlphaBeta& windowed, const AlphaBeta& stepped, std::span<const TimedAmount> points) {
+  constexpr double half = 0.5;
+  return simpler(windowed, stepped, points, stepped.step >= stepped.alpha ? half : left_over);
 }
 
 }  // namespace
@@ -89,9 +100,17 @@ AlphaBeta fit_stepped(std::span<const TimedAmount> points) {
   return simpler(plain, better_step(points, plain.window, plain), points);
 }
 
+AlphaBeta fit_following(AlphaBeta line, std::span<const TimedAmount> points) {
+  line.follow = true;
+  AlphaBeta best = line;
+  for (line.window = points[1].amount / 2; line.window < points.back().amount; line.window *= finer) {
+    if (sum_of_squares(line, points) < sum_of_squares(best, points)) best = line;
+  }
+  return best;
+}
+
 AlphaBeta fit_windowed(std::span<const TimedAmount> points) {
   constexpr std::size_t fewest = 5;
-  constexpr double finer = 1.005;
   const AlphaBeta open = fit_stepped(points);
   if (points.size() < fewest || is_straight(open, points)) return open;
   AlphaBeta best = open, stepped = open;
@@ -100,7 +119,7 @@ AlphaBeta fit_windowed(std::span<const TimedAmount> points) {
     if (possible(line) && sum_of_squares(line, points) < sum_of_squares(best, points)) best = line;
     stepped = better_step(points, window, stepped);
   }
-  return simpler(open, simpler(best, stepped, points), points);
+  return simpler(open, announced(best, stepped, points), points);
 }
 
 // beta = Σ v·(1 − alpha·u) / Σ v².

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 
@@ -15,18 +16,24 @@ struct TimedAmount {
 };
 
 /// seconds = alpha + beta · amount, and `step` more where amount > step_after. What is beyond `window` waits, window by
-/// window, for a round trip of 2 · alpha: (amount / window − 1) · 2 · alpha + beta · window instead of beta · amount.
+/// window, for a round trip of 2 · alpha, so that beta · amount is that of the last window.
 struct AlphaBeta {
   double alpha = 0;  ///< seconds
   double beta = 0;   ///< seconds a unit
   double step = 0;   ///< seconds
   double step_after = std::numeric_limits<double>::infinity();
   double window = std::numeric_limits<double>::infinity();  ///< amount
+  /// Amounts follow each other: what is not announced before finds the window full of the one before, and comes as fast
+  /// as a window passes in a round trip.
+  bool follow = false;
 
-  /// How many times alpha the waits for windows take.
-  double waits(double amount) const { return amount > window ? 2 * (amount / window - 1) : 0; }
+  /// Windows that are full before the last.
+  double full(double amount) const { return amount > window ? std::ceil(amount / window) - 1 : 0; }
+  /// What leaves at last, without waiting.
+  double last(double amount) const { return full(amount) > 0 ? amount - full(amount) * window : amount; }
   double seconds(double amount) const {
-    return alpha * (1 + waits(amount)) + beta * std::min(amount, window) + (amount > step_after ? step : 0);
+    if (follow && amount <= step_after) return std::max(alpha + beta * amount, 2 * alpha * amount / window);
+    return alpha * (1 + 2 * full(amount)) + beta * last(amount) + (amount > step_after ? step : 0);
   }
   /// How far the line is from a measured point: predicted / measured − 1.
   double residual(const TimedAmount& point) const { return seconds(point.amount) / point.seconds - 1; }
@@ -43,6 +50,9 @@ AlphaBeta fit_stepped(std::span<const TimedAmount> points);
 /// The same, with the window that fits best, where that explains most of what a line without one leaves over. The
 /// second amount passes without waiting, and the last two wait.
 AlphaBeta fit_windowed(std::span<const TimedAmount> points);
+
+/// `line` with the window of amounts that follow each other, which leaves the least sum of squares. `points` ascend.
+AlphaBeta fit_following(AlphaBeta line, std::span<const TimedAmount> points);
 
 /// The same as fit_alpha_beta with alpha given.
 AlphaBeta fit_beta(double alpha, std::span<const TimedAmount> points);

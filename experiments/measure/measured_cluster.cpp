@@ -20,15 +20,28 @@ std::vector<TimedAmount> medians(const MeasuredLine& fit) {
   return all;
 }
 
-MeasuredLine fit_network(const ClusterSamples& samples, std::size_t pattern) {
+/// Messages between nodes may be announced before they are sent, if they are large, and wait for windows. A pair shows
+/// these one by one, since each message finds the window open; where all send at once and again and again, windows are
+/// smaller, or the same as far as such times tell.
+AlphaBeta line_between_nodes(const Pattern& pattern, const std::vector<TimedAmount>& times, const AlphaBeta& pair) {
+  if (pattern.answers()) return fit_windowed(times);
+  if (!std::isfinite(pair.window)) return fit_stepped(times);
+  constexpr double alike = 0.1;
+  AlphaBeta all = fit_following(pair, times);
+  if (std::abs(all.window / pair.window - 1) < alike) all.window = pair.window;
+  return all;
+}
+
+/// `pair`: what a pair of ranks on different nodes was found to take, unless this pattern is that.
+MeasuredLine fit_network(const ClusterSamples& samples, std::size_t pattern, const AlphaBeta& pair) {
   MeasuredLine fit{samples.patterns[pattern].name, {}, {}};
   for (std::size_t size = 0; size < samples.plan.sizes.size(); ++size) {
     fit.points.push_back(point_of("", static_cast<double>(samples.plan.sizes[size]),
                                   network_times(samples.network, samples.patterns, samples.plan, pattern, size)));
   }
-  // Messages between nodes may be announced before they are sent, if they are large, and wait for windows; inside a
-  // node they are copied.
-  fit.line = samples.patterns[pattern].between_nodes() ? fit_windowed(medians(fit)) : fit_alpha_beta(medians(fit));
+  fit.line = samples.patterns[pattern].between_nodes()
+                 ? line_between_nodes(samples.patterns[pattern], medians(fit), pair)
+                 : fit_alpha_beta(medians(fit));
   return fit;
 }
 
@@ -115,7 +128,8 @@ MeasuredCluster::MeasuredCluster(const ClusterSamples& samples) {
   ranks_of_node.resize(static_cast<std::size_t>(samples.node_of_rank.back()) + 1);
   for (const int node : samples.node_of_rank) ++ranks_of_node[static_cast<std::size_t>(node)];
   for (std::size_t pattern = 0; pattern < samples.patterns.size(); ++pattern) {
-    network.push_back(fit_network(samples, pattern));
+    const MeasuredLine* pair = of(Pattern::Kind::pair_between_nodes);
+    network.push_back(fit_network(samples, pattern, pair != nullptr ? pair->line : AlphaBeta()));
     kinds_.push_back(samples.patterns[pattern].kind);
   }
   memory = {"device, limited by memory", device_points(samples, DeviceLimit::memory), {}};
@@ -134,18 +148,18 @@ MeasuredCluster::MeasuredCluster(const ClusterSamples& samples) {
 }
 
 // k ranks of a node take k times as long through one NIC, and no longer through one each. In between, one NIC is shared
-// by connections of which one alone does not fill it.
+// by connections of which one alone does not fill it. Where windows limit them, their times say nothing of the NIC.
 void MeasuredCluster::judge_connections() {
   const MeasuredLine* one = of(Pattern::Kind::nodes_at_once);
   const MeasuredLine* all = of(Pattern::Kind::all_ranks_at_once);
   if (one == nullptr || one->line.beta <= 0) return;
   nic_bandwidth = 1 / one->line.beta;
-  if (all == nullptr) return;
+  if (all == nullptr || std::isfinite(one->line.window)) return;
   constexpr double distinct = 1.15;
   const double fewest = *std::min_element(ranks_of_node.begin(), ranks_of_node.end());
   const double longer = all->line.beta / one->line.beta;
   nic_per_gpu = longer < distinct;
-  if (nic_per_gpu || std::isfinite(one->line.window) || longer * distinct > fewest) return;
+  if (nic_per_gpu || longer * distinct > fewest) return;
   connection_cap = nic_bandwidth;
   nic_bandwidth = fewest / all->line.beta;
 }

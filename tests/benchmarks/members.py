@@ -1,6 +1,7 @@
 """What members that come and go cost: the time of a step beside that of a job whose ranks stay, with as many processes, and how long the others
 take to their next step when one is killed, and when one joins. members.py [MEMBERS [PARAMETERS [BORDER_EVERY]]], on a quiet machine. BORDER_EVERY 0, the default, lets members choose."""
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -61,8 +62,10 @@ def lines(kind, rank, folder):
 def step_seconds(kind, members, parameters):
     """The median, and the mean, in which borders are; of the first rank."""
     with tempfile.TemporaryDirectory() as folder:
-        for one in [start(kind, rank, members, parameters, folder, STEPS) for rank in range(members)]:
-            one.wait()
+        started = [start(kind, rank, members, parameters, folder, STEPS) for rank in range(members)]
+        with ended_at_last(started):
+            for one in started:
+                one.wait()
         times = [float(words[1]) for words in lines(kind, 0, folder) if words[0] == "step"][WARM:]
         return statistics.median(later - before for before, later in zip(times, times[1:])), (times[-1] - times[0]) / (len(times) - 1)
 
@@ -72,20 +75,29 @@ def wait_for(folder, condition):
         time.sleep(0.01)
 
 
+@contextlib.contextmanager
+def ended_at_last(started):
+    """Whatever happens, none is left behind, which would train on and keep a pipe open that somebody reads."""
+    try:
+        yield
+    finally:
+        for one in started:
+            one.kill()
+            one.wait()
+
+
 def change_seconds(members, parameters):
     """From a kill to the end of the others' next step, and of a join the longest step of a member."""
     with tempfile.TemporaryDirectory() as folder:
         started = [start("change", rank, members, parameters, folder, 100_000) for rank in range(members)]
-        wait_for(folder, lambda said: len(said) > 40)
-        started[-1].send_signal(signal.SIGKILL)
-        killed = time.time()
-        wait_for(folder, lambda said: any(words[:2] == ["of", str(members - 1)] for words in said[:-1]))
-        started.append(start("change", members, members, parameters, folder, 100_000))
-        wait_for(folder, lambda said: [words[1] for words in said if words[0] == "of"][-3:] == [str(members)] * 3 and
-                 any(words[1] == str(members - 1) for words in said))
-        for one in started:
-            one.kill()
-            one.wait()
+        with ended_at_last(started):
+            wait_for(folder, lambda said: len(said) > 40)
+            started[-1].send_signal(signal.SIGKILL)
+            killed = time.time()
+            wait_for(folder, lambda said: any(words[:2] == ["of", str(members - 1)] for words in said[:-1]))
+            started.append(start("change", members, members, parameters, folder, 100_000))
+            wait_for(folder, lambda said: [words[1] for words in said if words[0] == "of"][-3:] == [str(members)] * 3 and
+                     any(words[1] == str(members - 1) for words in said))
         said = lines("change", 0, folder)
     first = next(float(said[index + 1][1]) for index, words in enumerate(said) if words[:2] == ["of", str(members - 1)])
     ends = [float(words[1]) for words in said if words[0] == "step" and float(words[1]) > first]

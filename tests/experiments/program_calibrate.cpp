@@ -222,12 +222,21 @@ TEST(Line, NeedsTwoAmountsAndTimesAboveZero) {
   EXPECT_THROW(fit_alpha_beta(std::vector<TimedAmount>{{5, 0}, {6, 2}}), Error);
 }
 
-// With w = 30 and alpha = 4: 4 + x/10 up to w, then 4 + 3 + 2·4·(x/w − 1).
+// With w = 30 and alpha = 4: 4 + x/10 up to w, then 2·4 more for each window that is full before the last, which takes
+// what is left, 3 at most.
 TEST(Line, OfAWindow) {
-  const std::vector<TimedAmount> points = {{0, 4}, {10, 5}, {20, 6}, {60, 15}, {120, 31}, {240, 63}};
+  const std::vector<TimedAmount> points = {{0, 4}, {10, 5}, {20, 6}, {45, 13.5}, {60, 15}, {110, 30}, {240, 63}};
   const AlphaBeta line = fit_windowed(points);
   EXPECT_NEAR(line.alpha, 4, 0.02);
   EXPECT_NEAR(line.beta, 0.1, 0.005);
+  EXPECT_NEAR(line.window, 30, 0.15);
+  for (const TimedAmount& point : points) EXPECT_NEAR(line.residual(point), 0, 0.01) << point.amount;
+}
+
+// With w = 30 and alpha = 4, what follows another takes 4 + x/10 or 2·4·x/w, and what is announced finds windows open.
+TEST(Line, OfAWindowThatIsFullOfWhatWasBefore) {
+  const std::vector<TimedAmount> points = {{0, 4}, {10, 5}, {20, 6}, {45, 12}, {75, 20}, {120, 64}, {240, 96}};
+  const AlphaBeta line = fit_following({.alpha = 4, .beta = 0.1, .step = 33, .step_after = 90, .window = 50}, points);
   EXPECT_NEAR(line.window, 30, 0.15);
   for (const TimedAmount& point : points) EXPECT_NEAR(line.residual(point), 0, 0.01) << point.amount;
 }

@@ -177,8 +177,8 @@ void Cluster::check_burst() const {
 void Cluster::read_connections(Params& params) {
   connections.window = params.get(
       "nic_window", "0", Unit::bytes,
-      "bytes that one connection between nodes has in flight before it waits an acknowledgement, which takes "
-      "twice nic_latency; 0: no limit");
+      "bytes that one connection between nodes has in flight, of all its messages, before it waits an acknowledgement, "
+      "which takes twice nic_latency; 0: no limit");
   connections.cap = params.get("connection_cap", "0", Unit::bytes_per_second,
                                "most that one connection between nodes reaches; 0: no cap");
   connections.count =

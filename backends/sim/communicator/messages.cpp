@@ -232,7 +232,7 @@ void Messages::finish(Posted& posted) {
     throw BackendError(member_.simulation.failures().lost(member_.of_world(), peer, error.what()));
   }
   if (posted.transfer.direction == Transfer::Direction::send)
-    member_.simulation.network().ended({member_.of_world(), peer, 0});
+    member_.simulation.network().ended({member_.of_world(), peer, 0}, posted.comm->get_finish_time());
 }
 
 void Messages::check_self_complete(std::span<const Transfer> transfers) const {

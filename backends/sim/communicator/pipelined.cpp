@@ -120,7 +120,9 @@ void PipelinedCollectives::carry(const Pipeline& pipeline) const {
   }
   const double begin = member_.simulation.now();
   double end = begin;
-  stand_ins_.flow(flows, 1, [&](const StandIn& one, double its) {
+  const bool for_others =
+      fluid_ && member_.group->symmetry() == Symmetry::nodes && pipeline.busiest < 0 && pipeline.alike;
+  stand_ins_.flow(flows, 1, for_others, [&](const StandIn& one, double its) {
     const int from = member_.group->member(one.from), to = member_.group->member(one.to);
     end = std::max(end, its - platform.latency(from, to) - platform.message_overhead(from, to));
   });

@@ -35,7 +35,7 @@ Load StandIns::load(const StandIn& flow, int rounds) const {
   return {member_.group->member(flow.from), member_.group->member(flow.to), flow.bytes, rounds, flow.together};
 }
 
-void StandIns::flow(const std::vector<StandIn>& flows, int rounds,
+void StandIns::flow(const std::vector<StandIn>& flows, int rounds, bool for_others,
                     const std::function<void(const StandIn&, double)>& ended) const {
   // All have come: what a timeout allows is counted from here for the flows, as for messages that are sent one by one.
   for (int rank = 0; rank < member_.size(); ++rank)
@@ -45,19 +45,20 @@ void StandIns::flow(const std::vector<StandIn>& flows, int rounds,
   FlowsUnderWay under_way;
   for (const StandIn& one : flows) {
     under_way.add(network.start(load(one, rounds)));
-    if (network.remembers() && member_.group->symmetry() == Symmetry::nodes) admit_others(one, rounds);
+    if (for_others && network.remembers()) admit_others(one, rounds);
   }
   for (const StandIn& one : flows) {
     const Load its = load(one, rounds);
     try {
-      ended(one, end_of(its, under_way.finish_next(), begin));
+      const double end = end_of(its, under_way.finish_next(), begin);
+      network.ended(its, end);
+      ended(one, end);
     } catch (const simgrid::Exception& error) {
       for (const int end : {its.from, its.to}) member_.simulation.failures().require_alive(member_.of_world(), end);
       const bool link = dynamic_cast<const simgrid::NetworkFailureException*>(&error) != nullptr;
       throw BackendError(
           member_.simulation.failures().lost(its.from, its.to, link ? "a link between them failed" : error.what()));
     }
-    network.ended(its);
   }
 }
 
@@ -77,7 +78,8 @@ void StandIns::admit_others(const StandIn& flow, int rounds) const {
 
 void StandIns::carry(const std::vector<StandIn>& flows, int rounds) const {
   double latest = member_.simulation.now();
-  flow(flows, rounds, [&](const StandIn&, double end) { latest = std::max(latest, end); });
+  flow(flows, rounds, member_.group->symmetry() == Symmetry::nodes,
+       [&](const StandIn&, double end) { latest = std::max(latest, end); });
   if (latest > member_.simulation.now()) simgrid::s4u::this_actor::sleep_until(latest);
 }
 

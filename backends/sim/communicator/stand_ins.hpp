@@ -20,9 +20,9 @@ class StandIns {
  public:
   explicit StandIns(const GroupRank& member) : member_(member) {}
 
-  /// Starts them together, and says of each when all its rounds have ended, in simulated seconds. Throws BackendError
-  /// where a rank or a link is lost.
-  void flow(const std::vector<StandIn>& flows, int rounds,
+  /// Starts them together, and says of each when all its rounds have ended, in simulated seconds. Those of a node stand
+  /// for the same of all others, or for none. Throws BackendError where a rank or a link is lost.
+  void flow(const std::vector<StandIn>& flows, int rounds, bool for_others,
             const std::function<void(const StandIn&, double end)>& ended) const;
   /// Carries them to their end, with what rounds beyond the first pay in latency.
   void carry(const std::vector<StandIn>& flows, int rounds) const;

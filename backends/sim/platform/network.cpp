@@ -1,12 +1,16 @@
 #include "backends/sim/platform/network.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trigram::sim {
 
 namespace sg = simgrid::s4u;
 
 namespace {
+
+/// Of a latency; rounds whose times differ by less are alike.
+constexpr double rounding = 1e-9;
 
 /// Of its connections: what stands for messages to many ranks has some of its own.
 std::uint64_t key_of(const Load& load) {
@@ -48,24 +52,45 @@ Terms Network::admit_limited(const Load& load) {
 }
 
 Terms Network::admit_between_nodes(const Load& load, double latency) {
-  return {static_cast<double>(load.bytes) - let_through(load, latency), seconds_of(load, 2 * latency)};
+  return {static_cast<double>(load.bytes) - let_through(load, latency), seconds_of(load, latency)};
 }
 
-// The first round meets the connections as they are, and each later one as those before have opened them.
-double Network::seconds_of(const Load& load, double round_trip) {
+// The first round meets the connections as they are, and each later one as those before have left them.
+double Network::seconds_of(const Load& load, double latency) {
   if (!connections_.limit()) return 0;
   const double bytes = static_cast<double>(load.bytes) / (load.rounds * load.together);
-  if (!connections_.starts_slowly()) return load.rounds * connections_.seconds_when_open(bytes, round_trip, wire_);
+  if (!connections_.remember()) return load.rounds * connections_.copying(bytes);
   Opened& pair = opened(load);
-  double seconds = 0;
+  const double host = platform_.handshake(load.from, load.to, bytes) + platform_.message_overhead(load.from, load.to);
+  const double least = bytes / connections_.fastest(wire_);
+  double now = sg::Engine::get_clock() + host, seconds = 0, before = -1;
+  bool limited = false;
   for (int left = load.rounds; left > 0; --left) {
-    const double before = pair.window;
-    const double one = connections_.seconds(bytes, round_trip, wire_, pair.window);
-    seconds += pair.window == before ? left * one : one;
-    if (pair.window == before) break;
+    const double one = leaving(pair, bytes, now, 2 * latency), passes = std::max(one, least);
+    const bool settled = std::abs(one - before) <= rounding * latency;
+    const int alike = settled ? left : 1;
+    const double later = (alike - 1) * (passes + latency + host);
+    pair.in_flight.delay(later);
+    now += later + passes + latency + (left > alike ? host : 0);
+    seconds += alike * passes;
+    limited = limited || one > 0;
+    if (settled) break;
+    before = one;
   }
-  pair.last = std::max(pair.last, sg::Engine::get_clock() + seconds + load.rounds * round_trip / 2);
-  return seconds;
+  pair.last = std::max(pair.last, now);
+  pair.arrives = now;
+  return limited ? seconds : 0;
+}
+
+/// Seconds for which one message of these bytes leaves at least.
+double Network::leaving(Opened& pair, double bytes, double begin, double round_trip) const {
+  double rest = bytes;
+  const double started =
+      connections_.starts_slowly() ? connections_.slow_start(rest, round_trip, wire_, pair.window) : 0;
+  const double open = connections_.window > 0
+                          ? pair.in_flight.send(rest, begin + started, connections_, round_trip, wire_)
+                          : connections_.copying(rest);
+  return started > 0 ? started + std::max(open, rest / connections_.fastest(wire_)) : open;
 }
 
 // Between rounds the wire is idle for a latency and a host's time, which bring tokens.
@@ -89,9 +114,13 @@ Flow Network::start(const Load& load) {
   return flow;
 }
 
-void Network::touch(const Load& load) {
-  const auto pair = opened_.find(key_of(load));
-  if (pair != opened_.end()) pair->second.last = std::max(pair->second.last, sg::Engine::get_clock());
+void Network::note_end(const Load& load, double when) {
+  const auto found = opened_.find(key_of(load));
+  if (found == opened_.end()) return;
+  Opened& pair = found->second;
+  pair.last = std::max(pair.last, when);
+  if (when > pair.arrives) pair.in_flight.delay(when - pair.arrives);
+  pair.arrives = std::max(pair.arrives, when);
 }
 
 Network::Opened& Network::opened(const Load& load) {

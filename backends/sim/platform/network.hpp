@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/sim/platform/in_flight.hpp"
 #include "backends/sim/platform/platform.hpp"
 
 namespace trigram::sim {
@@ -71,25 +72,28 @@ class Network {
   Terms admit_between_nodes(const Load& load, double latency);
   /// Starts the load between the hosts of its ranks.
   Flow start(const Load& load);
-  /// Its last byte is there.
-  void ended(const Load& load) {
-    if (connections_.starts_slowly()) touch(load);
+  /// Its last byte is there since `when`, which links that it shares may have put off.
+  void ended(const Load& load, double when) {
+    if (connections_.remember()) note_end(load, when);
   }
   /// Whether what one flow does stands for others only where each of theirs is admitted too.
-  bool remembers() const { return !buckets_.empty() || connections_.starts_slowly(); }
+  bool remembers() const { return !buckets_.empty() || connections_.remember(); }
   /// Whether something beside links limits messages between nodes, one by one.
   bool limits_messages() const { return connections_.limit() || each_takes_time_; }
 
  private:
   struct Opened {
-    double window = 0;  ///< bytes, of each connection
-    double last = 0;    ///< when they were in use
+    double window = 0;   ///< bytes, of each connection in slow start
+    double last = 0;     ///< when they were in use
+    double arrives = 0;  ///< when the last byte does, if no link is shared
+    InFlight in_flight;
   };
 
   Terms admit_limited(const Load& load);
-  double seconds_of(const Load& load, double round_trip);
+  double seconds_of(const Load& load, double latency);
+  double leaving(Opened& pair, double bytes, double begin, double round_trip) const;
   double let_through(const Load& load, double latency);
-  void touch(const Load& load);
+  void note_end(const Load& load, double when);
   Opened& opened(const Load& load);
 
   const Platform& platform_;

@@ -46,6 +46,8 @@ class Platform {
 
   /// Seconds before the first byte from one rank arrives at another, without a handshake.
   double latency(int from, int to) const;
+  /// Seconds that a message of so many bytes waits before its first one leaves; 0 where it is not announced.
+  double handshake(int from, int to, double bytes) const;
   /// Seconds that `rounds` messages of `bytes`, one after the other, take beyond what one flow of them all does: each
   /// later one its latency and the host's time, and handshakes, of which the flow, as one large message, has paid one
   /// at most. None is below zero: a flow of small messages that is as large as one with a handshake pays up to that
@@ -72,7 +74,6 @@ class Platform {
   using Link = simgrid::s4u::Link;
   using Zone = simgrid::s4u::NetZone;
 
-  double handshake(int from, int to, double bytes) const;
   void build(const Cluster& cluster);
   void load(const Cluster& cluster, int ranks);
   bool equalise_latencies(const std::vector<simgrid::s4u::Host*>& ends);

@@ -7,7 +7,7 @@ OF_ALL = ("all_reduce", "all_to_all")
 # where latencies are long, exchange would measure the barrier.
 OPERATIONS = (*OF_ALL, "exchange")
 ALGORITHMS = ("all_reduce", "bytegrad", "qsgd", "decentralized", "low_precision_decentralized", "local_sgd")
-CALIBRATION = ("--rounds", "3", "--max-size", "1536KiB", "--factor", "1.41421", "--codecs", "minmax_uint8 qsgd")
+CALIBRATION = ("--max-size", "1536KiB", "--factor", "1.41421", "--codecs", "minmax_uint8 qsgd")
 TRAINING = ("--workload", "mlp:hidden=512x512", "--global-batch", "64", "--steps", "20", "--bucket-size", "256KiB")
 CYCLE = 4  # steps after which local_sgd does the same again
 
@@ -24,6 +24,10 @@ class Scenario:
     delay: str = "0ms"  # of a message, in the switch
     buffer: str = "0KiB"  # of a socket
     connections: int = 1  # of two ranks
+    second: str = "0mbit"  # rate of another way between hosts
+    police: str = "0mbit"  # what the switch passes to a host before it drops
+    backend: str = "mpi"
+    calibration_rounds: int = 3  # one, where messages take so long that the machine hardly counts
     operations: tuple = OPERATIONS
     largest: str = "2MiB"  # buffer of a collective
     hierarchies: tuple = ("none",)
@@ -35,7 +39,7 @@ class Scenario:
     def emulation(self):
         """Flags of emulate."""
         return ["--hosts", self.hosts, "--slots", self.slots, "--rate", self.rate, "--delay", self.delay, "--buffer",
-                self.buffer, "--connections", self.connections]
+                self.buffer, "--connections", self.connections, "--second", self.second, "--police", self.police]
 
 
 SCENARIOS = {scenario.name: scenario for scenario in (
@@ -43,9 +47,12 @@ SCENARIOS = {scenario.name: scenario for scenario in (
     Scenario("500mbit", "4 hosts", rate="500mbit", largest="8MiB"),
     Scenario("shared_nic", "4 hosts of 2 ranks, flat and by leaders", slots=2, hierarchies=("none", "leader")),
     Scenario("delayed", "10 ms each way", delay="10ms", operations=OF_ALL),
-    Scenario("window", "10 ms, socket buffers of 64 KiB", delay="10ms", buffer="64KiB", operations=OF_ALL, largest="1MiB"),
+    Scenario("window", "10 ms, socket buffers of 64 KiB", delay="10ms", buffer="64KiB", operations=OF_ALL, largest="1MiB",
+             calibration_rounds=1),
     Scenario("connections", "the same, 4 connections a pair", delay="10ms", buffer="64KiB", connections=4,
-             operations=OF_ALL, largest="1MiB"),
+             operations=OF_ALL, largest="1MiB", calibration_rounds=1),
+    Scenario("two_paths", "100 and 25 Mbit/s, 4 hosts, net plugin", second="25mbit", backend="net"),
+    Scenario("policed", "4 hosts of 500 Mbit/s, policed to 100", rate="500mbit", police="100mbit"),
 )}
 
 

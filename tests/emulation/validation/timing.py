@@ -7,14 +7,17 @@ import sys
 
 from validation.scenarios import ALGORITHMS, CYCLE, TRAINING, Case
 
+ITERATIONS = 5  # of a collective, one behind the other
+
 
 def run(program, *words, ranks=0):
-    """Runs the program, under mpirun where ranks are processes."""
+    """What the program prints, which is started by mpirun where ranks are processes."""
     launcher = ["mpirun", "-n", str(ranks)] if ranks else []
     command = [*launcher, str(program), *map(str, words)]
-    ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    ended = subprocess.run(command, capture_output=True, text=True)
     if ended.returncode != 0:
         sys.exit(f"validate: {' '.join(command)} ended with {ended.returncode}:\n{ended.stderr}")
+    return ended.stdout
 
 
 def bench_times(file):
@@ -30,7 +33,7 @@ def iteration_time(folder):
     return statistics.median(after - before for before, after in zip(ends, ends[1:])) / CYCLE
 
 
-def times(program, scenario, folder, place, ranks=0, iterations=1):
+def times(program, scenario, folder, place, ranks=0):
     """{case: seconds} at that place, which is flags of the program; result files go to the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     cases = {}
@@ -39,7 +42,7 @@ def times(program, scenario, folder, place, ranks=0, iterations=1):
         for operation in scenario.operations if flat else ("all_reduce",):  # the others know no hierarchy
             file = folder / f"{operation}-{hierarchy}.csv"
             run(program, "bench", *place, "--op", operation, "--hierarchy", hierarchy, "--min-size", "64KiB", "--max-size",
-                scenario.largest, "--iterations", iterations, "--out", file, ranks=ranks)
+                scenario.largest, "--iterations", ITERATIONS, "--out", file, ranks=ranks)
             cases |= {Case("bench", operation, hierarchy, size): seconds for size, seconds in bench_times(file).items()}
         for algorithm in ALGORITHMS:
             out = folder / f"{algorithm}-{hierarchy}"
