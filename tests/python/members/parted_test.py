@@ -6,6 +6,7 @@ import importlib.util
 import mmap
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -170,6 +171,18 @@ class Parted(unittest.TestCase):
             self.assertEqual((code, told[-1]["apart"]), (0, number == 2), told[-1])
             self.check_steps(told, 60)
         self.assertTrue((self.folder / "meeting" / "finished").exists())
+
+    def test_where_the_others_have_died_one_alone_does_its_own_steps(self):
+        job = self.job(begin_with=3)
+        NETWORK.cut([2])
+        job.until(lambda: job.are([2], 1, True))
+        for number in (0, 1):
+            job.children[number].signal(signal.SIGKILL)
+        NETWORK.heal([2])
+        code, told = job.end()[2]
+        self.assertEqual((code, told[-1]["apart"]), (0, True))
+        self.check_steps(told, STEPS)
+        self.assertFalse((self.folder / "meeting" / "finished").exists())
 
     def test_fewer_than_min_members_wait_until_the_others_are_reached(self):
         job = self.job(begin_with=3, min_members=2)
