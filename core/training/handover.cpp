@@ -30,6 +30,7 @@ Handover::Handover(MemberChange change, std::function<Bytes(int)> state)
 
 void Handover::add(int rank) {
   const bool lost = std::ranges::count(change_.lost, rank) > 0;
+  const bool apart = std::ranges::count(change_.apart, rank) > 0;
   const bool trained = rank < change_.trained, stays = trained && change_.stays(rank);
   known_ += trained && !lost ? 1 : 0;
   for (const auto& [name, items] : by_name(state_(rank))) {
@@ -38,6 +39,7 @@ void Handover::add(int rank) {
     std::vector<HeldItem>& all = held_[name];
     if (all.size() < items.size()) all.resize(items.size());
     for (std::size_t i = 0; i < items.size(); ++i) {
+      if (apart && (items[i].fate == Fate::alike || items[i].fate == Fate::cut)) continue;
       if (trained || items[i].fate == Fate::cut) all[i].add(rank, items[i], stays);
     }
   }

@@ -10,11 +10,12 @@ namespace trigram {
 struct MemberChange {
   static constexpr int newcomer = -1;
 
-  int ranks = 0;               ///< of the old world
-  int trained = 0;             ///< of those
-  std::vector<int> were = {};  ///< by rank of the new world
-  int train = 0;               ///< of those
-  std::vector<int> lost = {};  ///< of the old world: what they held is gone, but not the rows that they had made
+  int ranks = 0;                ///< of the old world
+  int trained = 0;              ///< of those
+  std::vector<int> were = {};   ///< by rank of the new world
+  int train = 0;                ///< of those
+  std::vector<int> lost = {};   ///< of the old world: what they held is gone, but not the rows that they had made
+  std::vector<int> apart = {};  ///< of the old world: they trained without the others, whom they need not be alike
 
   /// Ranks keep their numbers: the last leave, or newcomers come behind them.
   static MemberChange of_size(int ranks, int trained, int now, int train) {
@@ -33,7 +34,7 @@ struct MemberChange {
     for (int rank = 0; rank < ranks; ++rank) {
       if (static_cast<std::size_t>(rank) >= were.size() || was(rank) != rank) return false;
     }
-    return were.size() == static_cast<std::size_t>(ranks) && lost.empty();
+    return were.size() == static_cast<std::size_t>(ranks) && lost.empty() && apart.empty();
   }
   /// Whether a rank of the old world that trained goes on doing so.
   bool stays(int then) const {

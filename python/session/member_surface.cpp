@@ -21,7 +21,7 @@ MemberChange change_of(const Json& told) {
   const auto ranks = told.at("ranks").get<int>();
   const auto were = told.at("were").get<std::vector<int>>();
   const auto now = static_cast<int>(were.size());
-  return {ranks, ranks, were, now, told.at("lost").get<std::vector<int>>()};
+  return {ranks, ranks, were, now, told.at("lost").get<std::vector<int>>(), told.at("apart").get<std::vector<int>>()};
 }
 
 /// The epochs that they make; none before it is known how many steps there are.

@@ -59,7 +59,8 @@ TRIGRAM_SURFACE void trigram_kept_drop(trigram::KeptBytes* kept);
 /// As Session::border; the session may end before `kept` is read.
 TRIGRAM_SURFACE int trigram_border(trigram::Session* session, trigram::KeptBytes* kept);
 /// What rank `rank` of the new members takes over. `change`: {"ranks" before, "were": of each new rank the old one, -1
-/// of a newcomer, "lost": old ranks}; the states of the old ranks, empty of those that were lost.
+/// of a newcomer, "lost" and "apart": old ranks, as in a MemberChange}; the states of the old ranks, empty of those
+/// that were lost.
 TRIGRAM_SURFACE int trigram_hand_over(const char* change, const std::uint64_t* states, const std::int64_t* counts,
                                       int rank, trigram::KeptBytes* handed);
 /// Before trigram_adopt.

@@ -108,7 +108,8 @@ def with_members(model: "torch.nn.Module", optimizers: "Sequence[torch.optim.Opt
     has them do so as often as takes a fiftieth of the time, and after the steps at which `membership` has others.
     Where one is lost, the others go on from the last border, or, with gossip that needs nobody in particular, from the next one, and what was begun after it leaves no trace in weights, in what the algorithm,
     optimizers and objects in `also` keep (anything with `state_dict` and `load_state_dict`), in buffers and in torch's random numbers. Who
-    comes later fetches all that, and begins where the others are. `algorithm` may be a class of your own, whose `fates` say what becomes of what
+    comes later fetches all that, and begins where the others are. With such gossip members that are cut off train on, which `members.apart` says, and come back with
+    what they have. `algorithm` may be a class of your own, whose `fates` say what becomes of what
     it keeps. SIGTERM lets a member leave at the next border, with what it holds, and ends
     the process with 0.
     A job that has lost all its members goes on, with as many as come then, from the last checkpoint in that folder, which is written behind the

@@ -134,6 +134,30 @@ TEST_F(HandoverTest, WhatALostRankHeldIsGone) {
   EXPECT_EQ(without_rank_0(), Values{-1}) << "setup makes what nobody has whole";
 }
 
+TEST_F(HandoverTest, WhoTrainedApartGoesOnFromItsOwnAndFromWhatTheOthersHoldAlike) {
+  const auto with_rank_2_apart = [&](const std::vector<int>& were) {
+    const int train = static_cast<int>(were.size());
+    const Handover over({3, 3, were, train, {}, {2}},
+                        [this](int rank) { return states_[static_cast<std::size_t>(rank)]; });
+    Values all;
+    for (int rank = 0; rank < train; ++rank) {
+      const OwnedBuffer x = buffer({-1});
+      HandedState state(device_, over.of(rank));
+      state.buffer("x", x, Fate::own, {0, 1});
+      all.push_back(values_of(x).front());
+    }
+    return all;
+  };
+  hold(Fate::alike, {{7}, {7}, {9}});
+  EXPECT_THAT(with_rank_2_apart({0, 1, 2}), ElementsAre(7, 7, 7)) << "though nobody has left or joined";
+  hold(Fate::own, {{1}, {2}, {6}});
+  EXPECT_THAT(with_rank_2_apart({0, 1, 2, newcomer}), ElementsAre(1, 2, 6, 3));
+  hold(Fate::balanced, {{1}, {2}, {6}});
+  EXPECT_THAT(with_rank_2_apart({0, 1, 2, newcomer}), ElementsAre(1, 2, 6, 3));
+  hold(Fate::averaged, {{1}, {2}, {6}});
+  EXPECT_THAT(with_rank_2_apart({0, 1, 2}), ElementsAre(3, 3, 3));
+}
+
 TEST_F(HandoverTest, WhatIsCutIsCutAnew) {
   hold(Fate::cut, {{1, 2}, {3}, {}}, {{0, 3}, {2, 3}, {}});
   EXPECT_THAT(after({newcomer}, {0, 0, 0}), ElementsAre(Values{1, 2, 3}));

@@ -86,6 +86,20 @@ def copied(one: Any, into: Any) -> Any:
     return copy.deepcopy(one)
 
 
+def of_one_back(own: Any, others: Any) -> Any:
+    """What a member goes on from that has trained apart: its own tensors, as momenta, and the others' numbers, as the learning rate and the counts
+    of their schedules, also where a tensor has one."""
+    if isinstance(others, torch.Tensor):
+        return own if isinstance(own, torch.Tensor) and own.shape == others.shape and others.dim() > 0 else others
+    if isinstance(others, dict):
+        mine = own if isinstance(own, dict) else {}
+        return {key: of_one_back(mine.get(key), value) for key, value in others.items()}
+    if type(others) in (list, tuple):
+        held: Sequence[Any] = own if isinstance(own, (list, tuple)) and len(own) == len(others) else [None] * len(others)
+        return type(others)(of_one_back(mine, value) for mine, value in zip(held, others))
+    return others
+
+
 def mean_of(all_of_them: Sequence[Any]) -> Any:
     """What a newcomer begins with, of what old members hold: the mean of numbers of which they hold others, as of momenta, and else what
     the first one has."""

@@ -21,8 +21,9 @@ from .decision import Told, rank_of
 from .folder import Folder
 from .holdings import Holdings
 from .lines import Answers, own_host
-from .meeting import NO_WISH, Meeting, Rules
+from .meeting import NO_WISH, Rules
 from .overseer import Overseer
+from .place import Place
 from .plan import Plan, PlanByClock, plan_of
 from .sharing import batch_of, share_of
 from .spacing import Spacing
@@ -84,14 +85,14 @@ class Members:
     def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], also: Sequence[Stateful], make_job: MakeJob,
                  place: str, rules: Rules, plan: Optional[str]) -> None:
         self._model, self._make_job, self._rules, self._plan_path = model, make_job, rules, plan
-        self._folder = Folder(place)
+        folder = Folder(place)
         host = own_host(os.environ.get("TRIGRAM_HOST", ""))
         self._name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"
-        self._checkpoints = Checkpoints(self._folder)
-        self._holdings = Holdings(ScriptState(model, optimizers, also), self._folder.secret, rules.silence, self._checkpoints.part)
-        self._answers = Answers(host, self._folder.secret, self._answer)
-        self._meeting = Meeting(self._folder, self._name, rules, self._checkpoints)
-        self._overseer = Overseer(self._folder, transport.give_up)
+        self._checkpoints = Checkpoints(folder)
+        self._holdings = Holdings(ScriptState(model, optimizers, also), folder.secret, rules.silence, self._checkpoints.part)
+        self._answers = Answers(host, folder.secret, self._answer)
+        self._place = Place(folder, self._name, rules, self._checkpoints)
+        self._overseer = Overseer(transport.give_up)
         self._plan: Plan = plan_of(plan, rules.begin_with, 0)
         self._spacing = Spacing(rules, lambda step: self._plan.border_behind(step))
         self._leaving = self._in_training = False
@@ -135,6 +136,11 @@ class Members:
         """The steps that are done for good: nobody goes back behind them."""
         return 0 if self._holdings.settled is None else self._holdings.settled.steps
 
+    @property
+    def apart(self) -> bool:
+        """Whether this member trains in a part of the job that is cut off from the others, who go on too."""
+        return self._place.is_apart
+
     def finish(self) -> None:
         """After the last step: weights are final, as Job.finish has it."""
         try:
@@ -147,18 +153,20 @@ class Members:
         seconds, plan = self._spacing.border_begins(self.done), self._plan
         self._keep()
         leaves = self._leaving or plan.leaves(self.done, self.number)
-        joins = plan.joins(self.done, self._told["next"]) > 0 if plan.is_by_steps else self.rank == 0 and self._meeting.somebody_comes()
-        without_us = self.rank == 0 and self._folder.is_decided(self._told["epoch"] + 1)
-        told = self._vote([float(leaves), float(joins), float(without_us), *seconds])
-        self._spacing.border_ends(self.done, [one[3:] for one in told])
+        joins = plan.joins(self.done, self._told["next"]) > 0 if plan.is_by_steps else self.rank == 0 and self._place.meeting.somebody_comes()
+        without_us = self.rank == 0 and self._place.folder.is_decided(self._told["epoch"] + 1)
+        told = self._vote([float(leaves), float(joins), float(without_us), float(self._place.is_called_home), *seconds])
+        self._spacing.border_ends(self.done, [one[4:] for one in told])
         votes = [one[:3] for one in told]
         self._settle()
-        if self._rules.checkpoint_every and self.done % self._rules.checkpoint_every == 0:
+        if self._rules.checkpoint_every and self.done % self._rules.checkpoint_every == 0 and not self.apart:
             self._write_checkpoint(Moment(self._told["epoch"], self.done))
         if plan.is_lost(self.done, self.number):
             os.kill(os.getpid(), signal.SIGKILL)
-        if self.done == self._last and not any(vote[2] for vote in votes):
-            self._folder.finish(self.done)
+        if all(one[3] for one in told):
+            self._change(lambda: self.job.finish(), goes_home=True)
+        elif self.done == self._last and not any(vote[2] for vote in votes):
+            self._place.folder.finish(self.done)
         elif any(one for vote in votes for one in vote):
             self._leaving = leaves
             self._change(lambda: self.job.finish())
@@ -195,38 +203,91 @@ class Members:
         self._change(lambda: self.job.abandon(str(error)))
         return True
 
-    def _change(self, end_job: Callable[[], None]) -> None:
+    def _change(self, end_job: Callable[[], None], goes_home: bool = False) -> None:
         """This epoch ends, and the next one begins."""
         self._in_training = False
-        self._overseer.oversee(None)
+        self._overseer.rest()
         try:
             end_job()
         except RuntimeError:
             self.job.abandon("members change")
         disconnect()
-        self._meet()
+        if not (goes_home and self._gone_home()):
+            self._meet()
 
     def _meet(self) -> None:
         """Until an epoch begins."""
         while True:
-            told = self._meeting.next(self._told["epoch"] + 1, self._own(), self._admits())
+            told = self._place.meeting.next(self._told["epoch"] + 1, self._own(), self._admits(), self._is_elsewhere)
             if told is None:
-                if self._holdings.settled is None:
-                    needed_no_more()
-                self.done = self._last or 0  # as the others, who have finished
-                return
+                if self._has_finished():
+                    return
+                if self._holdings.brings:
+                    self._go_back_apart()
+                elif self._gone_home():
+                    return
+                continue
             self._told |= {"epoch": told["epoch"]}
-            if rank_of(told, self._name) is None:
-                return self._leave(told) if self._leaving else self._join()
-            if self._opened(told):
-                return
+            if rank_of(told, self._name) is not None:
+                if self._opened(told):
+                    return
+            elif self._leaving:
+                self._leave(told)
+            elif not self._goes_on_apart():
+                return self._join()
+
+    def _is_elsewhere(self) -> bool:
+        """Whether this member is to go on in another folder than where it meets others."""
+        if self._holdings.brings:
+            return self._place.is_cut_off()
+        return self.apart and (self._place.is_called_home or self._place.needs_nobody)
+
+    def _has_finished(self) -> bool:
+        """The others have, so that this member is where they are, or is needed no more; False where it can go on elsewhere."""
+        if self._place.folder.finished() and self._holdings.settled is not None:
+            self.done = self._last or 0
+            return True
+        if self._place.needs_nobody and not self._holdings.brings:
+            needed_no_more()
+        return False
+
+    def _goes_on_apart(self) -> bool:
+        """After an epoch was decided without this member, with others who were left out of it, unless nothing is held."""
+        if self._holdings.brings:
+            self._go_back_apart()
+        elif self._rules.bears_absence and self._holdings.settled is not None:
+            self._told |= {"epoch": self._place.go_apart(self._told["epoch"])}
+        else:
+            return False
+        return True
+
+    def _gone_home(self) -> bool:
+        """From a part to the job, with what was trained there, or on in the part where the job does not take it. Whether an epoch has begun."""
+        self._place.go_home(self._told["epoch"])
+        self._holdings.set_aside()
+        told = self._place.meeting.admission(self._asks(), self._place.is_cut_off)
+        if told is None:
+            self._go_back_apart()
+            return False
+        self._told = {"epoch": told["epoch"]}
+        return self._opened(told)
+
+    def _go_back_apart(self) -> None:
+        self._told |= {"epoch": self._place.go_back_apart()}
+        self._holdings.take_back()
 
     def _own(self) -> Told:
         told: Told = {"name": self._name, "number": self.number, "address": list(self._answers.address), "leaving": self._leaving,
                       "moments": self._holdings.told(), "settled": self._holdings.settled}
         if not told["moments"]:  # of an epoch that never began
-            self._folder.wait_here(told | {"wish": self._wish()})
+            self._place.folder.wait_here(told | self._asks())
         return told
+
+    def _asks(self) -> Told:
+        """To become a member."""
+        own: Told = {"name": self._name, "address": list(self._answers.address), "wish": self._wish()}
+        brought = self._holdings.brought()
+        return own if brought is None else own | {"number": self.number, "brings": brought}
 
     def _admits(self) -> Optional[int]:
         return self._plan.joins(self.done, self._told["next"]) if self._plan.is_by_steps else None
@@ -234,11 +295,9 @@ class Members:
     def _join(self) -> None:
         """As a newcomer, whatever it was before."""
         self._holdings.forget()
-        self._plan.wait_to_come(self._wish(), self._folder.begun_at)
+        self._plan.wait_to_come(self._wish(), self._place.folder.begun_at)
         while True:
-            own = {"name": self._name, "address": list(self._answers.address), "wish": self._wish()}
-            self._folder.wait_here(own)
-            told = self._meeting.admission(own)
+            told = self._place.meeting.admission(self._asks())
             if told is None:
                 needed_no_more()
             self._told = {"epoch": told["epoch"]}
@@ -259,10 +318,10 @@ class Members:
         self.number = told["members"][rank]["number"]
         try:
             handed = self._holdings.take_over(told, rank)
-            self._meeting.gather(told)
+            self._place.meeting.gather(told)
             seconds = min(CONNECTING * 2**self._unopened, self._rules.patience)
             self._unopened += 1
-            connect(self._folder.store(told["epoch"]), rank, ranks, self._answers.address.host, seconds, self._rules.absence)
+            connect(self._place.folder.store(told["epoch"]), rank, ranks, self._answers.address.host, seconds, self._rules.absence)
             self.job = self._make_job(handed)
             self._unopened = 0
         except (RuntimeError, OSError, EOFError):
@@ -284,23 +343,24 @@ class Members:
         if self.job.replicas_are_equal and any(vote != votes[0] for vote in votes):
             raise RuntimeError(f"members of epoch {self._told['epoch']} begin with other weights than each other")
         self._settle()
+        self._place.settle()
         self._spacing.epoch_begins(self.done)
         if self.rank == 0:
-            self._folder.open(self._told["epoch"])
+            self._place.folder.open(self._told["epoch"])
         if self.done == self._last:
-            self._folder.finish(self.done)
-        self._plan.begin(self.number, self._folder.begun_at() or time.time())
+            self._place.folder.finish(self.done)
+        self._plan.begin(self.number, self._place.folder.begun_at() or time.time())
         self._in_training = True
-        self._overseer.oversee(self._told["epoch"])
+        self._overseer.oversee(self._place.folder, self._told["epoch"])
         return True
 
     def _leave(self, told: Told) -> NoReturn:
         """Once those who stay have all that this one has; where nobody stays, those who come later read it."""
-        if not told["members"]:
+        if not told["members"] and not self.apart:
             self._write_checkpoint(Moment(*told["begin"]))
             self._checkpoints.wait()
         deadline = time.monotonic() + FAREWELL
-        while told["members"] and not self._folder.is_open(told["epoch"]) and time.monotonic() < deadline:
+        while told["members"] and not self._place.folder.is_open(told["epoch"]) and time.monotonic() < deadline:
             time.sleep(LOOK)
         print(f"trigram: member {self.number} leaves after {self.done} steps", file=sys.stderr, flush=True)
         sys.exit(0)

@@ -7,9 +7,12 @@ from .borders import Moment
 
 Told = dict[str, Any]
 """What a member says of itself: its name, address, and, of one of the epoch before, whether it leaves, what moments it holds, each with
-digests, and the last of which it knows that all hold it."""
+digests, and the last of which it knows that all hold it. Of one that has trained apart from the others and comes back: its number, and as `brings`
+a moment with digests."""
 
 NEWCOMER = -1
+APART = -1
+"""The epoch of the moments that such members bring: one that others never had."""
 
 
 def border_of(came: Mapping[str, Told], bears_absence: bool) -> Optional[Moment]:
@@ -42,18 +45,34 @@ def those_who_reach_each_other(came: Mapping[str, Told], old: Sequence[Told]) ->
 def decision(epoch: int, came: Mapping[str, Told], newcomers: Sequence[Told], decided: Callable[[int], Told], bears_absence: bool = False) -> Told:
     """Of those of the epoch before who came, and those who wait. Ranks keep their order, and newcomers come behind them. `bears_absence`: as of the
     Rules."""
+    strangers = [one for one in newcomers if "brings" not in one]
     border = border_of(came, bears_absence)
     before = decided(border.epoch) if border else {"members": [], "next": 0}
     old: list[Told] = before["members"]
     sources = [source(came.get(one["name"]), border) if border else None for one in old]
     stay = [rank for rank, one in enumerate(old) if sources[rank] and not came[one["name"]]["leaving"]]
     last = decided(epoch - 1) if epoch > 0 else before
-    numbers = range(last["next"], last["next"] + len(newcomers))
-    joined = [{"name": one["name"], "address": one["address"], "number": number} for one, number in zip(newcomers, numbers)]
-    return {"epoch": epoch, "begin": list(border) if border else None, "members": [old[rank] for rank in stay] + joined,
+    numbers = range(last["next"], last["next"] + len(strangers))
+    joined = [{"name": one["name"], "address": one["address"], "number": number} for one, number in zip(strangers, numbers)]
+    told = {"epoch": epoch, "begin": list(border) if border else None, "members": [old[rank] for rank in stay] + joined,
             "were": stay + [NEWCOMER] * len(joined), "sources": sources, "next": numbers.stop,
             "left": [one["number"] for rank, one in enumerate(old) if sources[rank] and rank not in stay],
             "lost": [one["number"] for rank, one in enumerate(old) if not sources[rank]], "joined": [one["number"] for one in joined]}
+    return with_those_back(told, [one for one in newcomers if "brings" in one])
+
+
+def with_those_back(told: Told, back: Sequence[Told]) -> Told:
+    """Those who have trained apart are counted behind the old ranks, as if they had been there. Where nobody else holds anything, all begin where the one
+    is that has done most steps."""
+    back = sorted(back, key=lambda one: -int(one["brings"]["moment"][1]))
+    stay = [was for was in told["were"] if was != NEWCOMER]
+    places = list(range(len(told["sources"]), len(told["sources"]) + len(back)))
+    returned = [{"name": one["name"], "address": one["address"], "number": one["number"]} for one in back]
+    begin = told["begin"] or (back[0]["brings"]["moment"] if back else None)
+    return told | {"begin": begin, "members": told["members"][:len(stay)] + returned + told["members"][len(stay):],
+                   "were": stay + places + told["were"][len(stay):],
+                   "sources": told["sources"] + [{"address": one["address"]} | one["brings"] for one in back],
+                   "apart": places if told["begin"] else places[1:], "back": [one["number"] for one in back]}
 
 
 def resumption(epoch: int, checkpoint: Mapping[str, Told], newcomers: Sequence[Told], decided: Callable[[int], Told]) -> Told:

@@ -78,6 +78,11 @@ class Folder:
             raise LookupError(f"epoch {number} of '{self.path}' has not been decided")
         return told
 
+    def those_before(self, epoch: int) -> list[dict[str, Any]]:
+        """Members of the epoch before, who may come for this one."""
+        members: list[dict[str, Any]] = self.epoch(epoch - 1)["members"]
+        return members
+
     def is_decided(self, epoch: int) -> bool:
         """At the cost of a look at the folder."""
         return (self.path / f"epoch-{epoch}").exists()

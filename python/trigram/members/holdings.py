@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from .borders import Border, Moment, ScriptState, mean_of, unpacked
-from .decision import NEWCOMER, Told
+from .borders import Border, Moment, ScriptState, mean_of, of_one_back, unpacked
+from .decision import APART, NEWCOMER, Told
 from .kept import Kept, State, hand_over
 from .lines import Address, fetch
 
@@ -26,6 +26,7 @@ class Holdings:
         self._held: dict[Moment, Border] = {}
         self.settled: Optional[Moment] = None
         """The last of which it is known that all hold it."""
+        self._aside: Optional[tuple[Optional[Moment], dict[Moment, Border]]] = None
         self._spare: list[Border] = []
 
     def begin(self) -> Border:
@@ -36,27 +37,49 @@ class Holdings:
         self._held[moment] = border
 
     def at(self, moment: Moment) -> Border:
-        return self._held[moment]
+        aside = self._aside
+        return aside[1][max(aside[1])] if aside is not None and moment.epoch == APART else self._held[moment]
 
     def settle(self, moment: Moment) -> None:
         """Nobody goes back behind it, nor on from a later one of before."""
         self.settled = moment
         for other in [one for one in self._held if one != moment]:
             self._spare.append(self._held.pop(other))
+        self._aside = None
 
     def forget(self) -> None:
         self.settled = None
-        self._held.clear()
+        self._held = {}
+
+    def set_aside(self) -> None:
+        """What is held last is what this member brings to others, who have had other epochs since."""
+        self._aside = self.settled, self._held
+        self.forget()
+
+    def take_back(self) -> None:
+        """Others have not taken it."""
+        assert self._aside is not None
+        (self.settled, self._held), self._aside = self._aside, None
 
     def told(self) -> list[Told]:
-        """For those who decide."""
-        def digests(moment: Moment) -> list[str]:
-            return [digest_of(self.part(moment, part)) for part in (STATE, SCRIPT)]
-        return [{"moment": list(moment), "digests": digests(moment)} for moment in sorted(self._held)]
+        """For those who decide; nothing of an epoch of others that has not begun, by one that brings something."""
+        return [] if self.brings else [self._told(moment) for moment in sorted(self._held)]
+
+    @property
+    def brings(self) -> bool:
+        """Whether something was set aside."""
+        return self._aside is not None
+
+    def brought(self) -> Optional[Told]:
+        """The same of what was set aside."""
+        return None if self._aside is None else self._told(Moment(APART, max(self._aside[1]).steps))
+
+    def _told(self, moment: Moment) -> Told:
+        return {"moment": list(moment), "digests": [digest_of(self.part(moment, part)) for part in (STATE, SCRIPT)]}
 
     def part(self, moment: Moment, part: int) -> bytes:
         """Of what is kept, for others."""
-        held = self._held[moment]
+        held = self.at(moment)
         return held.state.bytes() if part == STATE else held.packed()
 
     def take_over(self, told: Told, rank: int) -> Optional[Kept]:
@@ -66,23 +89,30 @@ class Holdings:
         if told["begin"] is None:
             return None
         moment, was = Moment(*told["begin"]), told["were"][rank]
-        sources = told["sources"]
-        own = self._held.get(moment) if was != NEWCOMER else None
-        if own is not None:
-            self.script.go_back(own.own)
-            self.settle(moment)
+        sources, apart = told["sources"], told["apart"]
+        own = None if was == NEWCOMER else self.at(Moment(APART, 0)) if self.brings else self._held.get(moment)
+        if own is None:
+            self.script.go_back(self._mean_script(sources if was == NEWCOMER else [sources[was]], moment))
+        elif was in apart:
+            others = self._mean_script([one for old, one in enumerate(sources) if old not in apart], moment)
+            self.script.go_back(of_one_back(own.own, others) | {"random": own.own["random"]})
         else:
-            packed = self._of_all(sources if was == NEWCOMER else [sources[was]], moment, SCRIPT, None)
-            self.script.go_back(mean_of([unpacked(one) for one in packed if isinstance(one, bytes)]))
+            self.script.go_back(own.own)
+        if own is not None and not self.brings:
+            self.settle(moment)
         states = self._of_all(sources, moment, STATE, (sources[was]["digests"][STATE], own.state) if own is not None else None)
-        return hand_over(states, told["were"], rank)
+        return hand_over(states, told["were"], apart, rank)
+
+    def _mean_script(self, sources: Sequence[Optional[Told]], moment: Moment) -> dict[str, Any]:
+        mean: dict[str, Any] = mean_of([unpacked(one) for one in self._of_all(sources, moment, SCRIPT, None) if isinstance(one, bytes)])
+        return mean
 
     def _of_all(self, sources: Sequence[Optional[Told]], moment: Moment, part: int, own: "Optional[tuple[str, State]]") -> list[Optional[State]]:
         """By old rank, None of those that were lost; what several hold alike, or this one, is fetched once, or not at all."""
         known: dict[str, State] = dict([own]) if own is not None else {}
         for one in sources:
             if one is not None and one["digests"][part] not in known:
-                known[one["digests"][part]] = self._fetched(one, moment, part)
+                known[one["digests"][part]] = self._fetched(one, Moment(*one.get("moment", moment)), part)
         return [None if one is None else known[one["digests"][part]] for one in sources]
 
     def _fetched(self, source: Told, moment: Moment, part: int) -> bytes:

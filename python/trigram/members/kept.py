@@ -39,10 +39,12 @@ def place_of(state: Optional[State]) -> tuple[int, int]:
     return (ctypes.cast(ctypes.c_char_p(state), ctypes.c_void_p).value or 0, len(state)) if state else (0, 0)
 
 
-def hand_over(states: Sequence[Optional[State]], were: Sequence[int], rank: int) -> Kept:
+def hand_over(states: Sequence[Optional[State]], were: Sequence[int], apart: Sequence[int], rank: int) -> Kept:
     """What `rank` of the new members takes over: by the fates of what ranks keep. `states`: of the old ranks, None of one that was lost;
-    `were`: of each new rank the old one, -1 of a newcomer. Raises ValueError for what cannot be handed over, by its name."""
-    change: dict[str, Any] = {"ranks": len(states), "were": list(were), "lost": [rank for rank, one in enumerate(states) if one is None]}
+    `were`: of each new rank the old one, -1 of a newcomer; `apart`: old ranks that trained without the others. Raises ValueError for what cannot be
+    handed over, by its name."""
+    lost = [rank for rank, one in enumerate(states) if one is None]
+    change: dict[str, Any] = {"ranks": len(states), "were": list(were), "lost": lost, "apart": list(apart)}
     places = [place_of(one) for one in states]
     addresses, counts = (ctypes.c_uint64 * len(states))(*(one for one, _ in places)), (ctypes.c_int64 * len(states))(*(one for _, one in places))
     handed = Kept()

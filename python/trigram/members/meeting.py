@@ -1,5 +1,6 @@
 """How members of one epoch become those of the next: they come, or are found to be gone, and whoever sees first that all is clear decides."""
 
+from collections.abc import Callable
 from typing import NamedTuple, Optional
 
 from .checkpoints import Checkpoints
@@ -55,15 +56,17 @@ class Meeting:
         self._folder, self._name, self._rules, self._checkpoints = folder, name, rules, checkpoints
         self._checkpoint: Optional[dict[str, Told]] = None
         self._signs: dict[str, Sign] = {}
+        self.is_short = False
+        """Whether there were too few to decide anything, when that was tried last."""
 
-    def next(self, epoch: int, own: Told, admits: Optional[int]) -> Optional[Told]:
+    def next(self, epoch: int, own: Told, admits: Optional[int], is_over: Callable[[], bool] = lambda: False) -> Optional[Told]:
         """What is decided for an epoch, of one that was a member of that before. `admits`: how many newcomers are taken in, and waited
-        for; None: all who wait by then. None where the job has finished meanwhile."""
+        for; None: all who wait by then. None where the job has finished meanwhile, or `is_over`."""
         waiting = Waiting(f"member {own['number']}")
-        has_come = False
+        has_come = self.is_short = False
         try:
             while (told := self._folder.decided(epoch)) is None:
-                if self._folder.finished():
+                if self._folder.finished() or is_over():
                     return None
                 if what := "" if has_come else self._come(epoch, own):
                     waiting.tell(what)
@@ -96,11 +99,14 @@ class Meeting:
         """Newcomers wait, and answer. At the cost of a look at the folder where nobody does."""
         return self._folder.anybody_waits() and bool(self._newcomers())
 
-    def admission(self, own: Told) -> Optional[Told]:
-        """The first decision that makes a member of this process; None where the job has finished."""
+    def admission(self, own: Told, is_over: Callable[[], bool] = lambda: False) -> Optional[Told]:
+        """The first decision from now on that makes a member of this process; None where the job has finished, or `is_over`. One that brings something
+        from a part of the job begins nothing where nobody is left: it goes on there."""
         seen, waiting = self._folder.last(), Waiting("a newcomer")
+        if "brings" in own and rank_of(self._folder.epoch(seen), self._name) is not None:
+            seen -= 1  # which took it when it had just given up to wait for that
         try:
-            while not self._folder.finished():
+            while not (self._folder.finished() or is_over()):
                 while (told := self._folder.decided(seen + 1)) is not None:
                     seen += 1
                     if rank_of(told, self._name) is not None:
@@ -108,15 +114,16 @@ class Meeting:
                         return told
                 if not self._folder.waits(self._name):  # whoever did not hear of it for a while has struck it out
                     self._folder.wait_here(own)
-                waiting.tell(self._begin(seen, waiting) or "the next border of steps")
+                waiting.tell(("" if "brings" in own else self._begin(seen, waiting)) or "the next border of steps")
                 waiting.pause()
+            self._folder.wait_no_more(self._name)
             return None
         finally:
             self._forget_signs()
 
     def _come(self, epoch: int, own: Told) -> str:
         """Once it is known whom of the others this process reaches. Says what is missing for that."""
-        others = [one for one in self._folder.epoch(epoch - 1)["members"] if one["name"] != self._name]
+        others = [one for one in self._folder.those_before(epoch) if one["name"] != self._name]
         troubles = [self._trouble(one, self._rules.silence) for one in others]
         for one, trouble in zip(others, troubles):
             if trouble is None and not self._signs[one["name"]].has_answered:
@@ -126,7 +133,7 @@ class Meeting:
 
     def _conclude(self, epoch: int, admits: Optional[int], waiting: Waiting) -> str:
         """Decides, or says what is missing for that."""
-        came, old = self._folder.those_who_came(epoch), self._folder.epoch(epoch - 1)["members"]
+        came, old = self._folder.those_who_came(epoch), self._folder.those_before(epoch)
         away = [one for one in old if one["name"] not in came]
         for one in away:
             if self._trouble(one, self._rules.silence) is None and waiting.seconds < self._rules.patience:
@@ -157,6 +164,8 @@ class Meeting:
             return "the members that are to begin"
         if not first or waiting.seconds < GATHERING and len(first) < self._rules.begin_with:
             return more_members(self._rules.begin_with, len(first))
+        if any("brings" in one for one in first):
+            return self._decide(decision(last + 1, {}, first, self._folder.epoch))
         return self._decide(resumption(last + 1, self._left_behind(), first, self._folder.epoch))
 
     def _left_behind(self) -> dict[str, Told]:
@@ -167,7 +176,8 @@ class Meeting:
 
     def _decide(self, told: Told) -> str:
         count, needed = len(told["members"]), self._rules.begin_with if told["begin"] is None else self._rules.at_least
-        if count < needed and not (told["begin"] and count == 0):
+        self.is_short = count < needed and not (told["begin"] and count == 0)
+        if self.is_short:
             return more_members(needed, count)
         self._folder.decide(told["epoch"], told)
         for one in told["members"]:

@@ -11,7 +11,7 @@ if importlib.util.find_spec("torch") is None:
 
 from trigram.members import decision, sharing
 from trigram.members.begin import checked
-from trigram.members.borders import mean_of
+from trigram.members.borders import mean_of, of_one_back
 from trigram.members.folder import Folder
 from trigram.members.meeting import Rules
 from trigram.members.plan import Plan, PlanBySteps
@@ -25,6 +25,10 @@ def member(name, number):
 def came(name, settled, *moments, leaving=False):
     return {"name": name, "address": ["host", 1], "leaving": leaving, "settled": settled,
             "moments": [{"moment": list(one), "digests": [f"{name}{one}", ""]} for one in moments]}
+
+
+def back(name, number, steps):
+    return member(name, number) | {"brings": {"moment": [decision.APART, steps], "digests": [f"{name}{steps}", ""]}}
 
 
 class Decisions(unittest.TestCase):
@@ -74,6 +78,19 @@ class Decisions(unittest.TestCase):
     def test_without_a_checkpoint_newcomers_begin_anew(self):
         told = decision.resumption(4, {}, [member("d", 0)], {3: {"members": [], "next": 9}}.__getitem__)
         self.assertEqual((told["begin"], told["were"], told["sources"]), (None, [-1], []))
+
+    def test_who_has_trained_apart_comes_behind_those_who_were_there_and_begins_where_they_are(self):
+        told = self.decide(came("a", (0, 5), (0, 5)), came("b", (0, 5), (0, 5)), newcomers=[back("c", 2, 9), member("d", 0), back("e", 7, 3)])
+        self.assertEqual(told["begin"], [0, 5])
+        self.assertEqual([(one["name"], one["number"]) for one in told["members"]], [("a", 0), ("b", 1), ("c", 2), ("e", 7), ("d", 3)])
+        self.assertEqual((told["were"], told["apart"], told["back"], told["joined"], told["next"]), ([0, 1, 3, 4, -1], [3, 4], [2, 7], [3], 4))
+        self.assertEqual(told["sources"][3], {"address": ["host", 2], "moment": [decision.APART, 9], "digests": ["c9", ""]})
+
+    def test_where_nobody_else_holds_anything_all_begin_where_the_one_is_that_has_done_most_steps(self):
+        told = self.decide(newcomers=[back("c", 2, 5), member("d", 0), back("e", 7, 9)])
+        self.assertEqual(told["begin"], [decision.APART, 9])
+        self.assertEqual([(one["name"], one["number"]) for one in told["members"]], [("e", 7), ("c", 2), ("d", 3)])
+        self.assertEqual((told["were"], told["apart"], told["next"]), ([0, 1, -1], [1], 4))
 
     def test_of_several_decisions_the_first_one_stands(self):
         with tempfile.TemporaryDirectory() as place:
@@ -181,6 +198,13 @@ class Means(unittest.TestCase):
         import torch
         states = [{"step": 4, "m": torch.tensor([one]), "n": torch.tensor(3)} for one in (1.0, 2.0, 6.0)]
         self.assertEqual(mean_of(states), {"step": 4, "m": torch.tensor([3.0]), "n": torch.tensor(3)})
+
+    def test_who_has_trained_apart_keeps_its_tensors_and_has_the_numbers_of_the_others(self):
+        import torch
+        own = {"m": torch.tensor([1.0, 2.0]), "n": torch.tensor(9), "lr": 0.5, "list": [torch.tensor([3.0]), 7], "mine": 1}
+        others = {"m": torch.tensor([5.0, 5.0]), "n": torch.tensor(3), "lr": 0.1, "list": [torch.tensor([4.0]), 8], "theirs": torch.tensor([6.0])}
+        wanted = {"m": torch.tensor([1.0, 2.0]), "n": torch.tensor(3), "lr": 0.1, "list": [torch.tensor([3.0]), 8], "theirs": torch.tensor([6.0])}
+        self.assertEqual(str(of_one_back(own, others)), str(wanted))
 
 
 if __name__ == "__main__":

@@ -19,14 +19,14 @@ if importlib.util.find_spec("torch") is None:
 
 from trigram import transport
 from trigram.members import folder as folders
-from trigram.members.checkpoints import Checkpoints
 from trigram.members.decision import those_who_reach_each_other
 from trigram.members.folder import Folder
 from trigram.members.lines import Address, Answers, Sign, fetch
-from trigram.members.meeting import Meeting, Rules
 from trigram.members.overseer import LATE, Overseer
 
-SECRET, SILENCE = b"of these tests", 0.5
+from meeting_case import SILENCE, Process
+
+SECRET = b"of these tests"
 
 
 def group(ranks, **misses):
@@ -195,8 +195,8 @@ class Oversight(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         folder, self.given_up = Folder(scratch.name), threading.Event()
-        self.overseer = Overseer(folder, self.given_up.set)
-        self.overseer.oversee(3)
+        self.overseer = Overseer(self.given_up.set)
+        self.overseer.oversee(folder, 3)
         folder.come(4, {"name": "other"})
 
     def test_who_waits_for_others_that_have_gone_on_gives_up(self):
@@ -205,18 +205,8 @@ class Oversight(unittest.TestCase):
 
     def test_who_has_come_does_not(self):
         time.sleep(LATE / 2)
-        self.overseer.oversee(None)
+        self.overseer.rest()
         self.assertFalse(self.given_up.wait(1.5 * LATE))
-
-
-class Process:
-    """One that meets others, without training."""
-
-    def __init__(self, folder, name, **rules):
-        self.name, self.folder = name, Folder(folder)
-        self.answers = Answers("127.0.0.1", self.folder.secret, lambda _: name)
-        self.meeting = Meeting(self.folder, name, Rules(heartbeat=SILENCE / 2, patience=20, **rules), Checkpoints(self.folder))
-        self.told = {"name": name, "address": list(self.answers.address), "wish": 0, "number": 0}
 
 
 class Meetings(unittest.TestCase):

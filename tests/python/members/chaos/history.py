@@ -7,14 +7,14 @@ import torch
 import trigram
 from member import BUCKETS, STEPS
 from member_script import data, loss, make
-from trigram.members.decision import NEWCOMER
+from trigram.members.decision import APART, NEWCOMER
 from trigram.members.folder import Folder
 
 
 def chain(meeting, last):
     """The decisions from which epoch `last` comes, in order: each begins at a border of the one before."""
     folder, links = Folder(str(meeting)), [last]
-    while begin := folder.epoch(links[0])["begin"]:
+    while (begin := folder.epoch(links[0])["begin"]) and begin[0] != APART:
         links.insert(0, begin[0])
     return [folder.epoch(one) for one in links]
 
@@ -31,9 +31,9 @@ def was_resumed(link):
 
 
 def schedule(links):
-    """As a file of --membership has it, for members that are numbered in the order of their coming. None where an epoch has no step, which such a
-    file cannot say."""
-    if any(begin == end for _, begin, end in borders(links)):
+    """As a file of --membership has it, for members that are numbered in the order of their coming. None where an epoch has no step, or somebody has come
+    back, which such a file cannot say."""
+    if any(link["back"] for link in links) or any(begin == end for _, begin, end in borders(links)):
         return None
     numbers, lines = list(range(len(links[0]["members"]))), []
     coming = len(numbers)

@@ -25,6 +25,12 @@ def digest(model):
     return whole.hexdigest()
 
 
+def part_of(members):
+    """The path of its folder in that of the job; of who is not apart, an empty one."""
+    place = members._place
+    return place.folder.path.relative_to(place.home.path).as_posix().lstrip(".")
+
+
 def train(algorithm, number, draw, meeting, host, say):
     """Says of each step who took which samples, with the digest of weights with which it began, and the last border that all are known to hold; and of
     the end the weights."""
@@ -36,13 +42,13 @@ def train(algorithm, number, draw, meeting, host, say):
                                    border_every=draw.border_every, checkpoint_every=draw.checkpoint_every, heartbeat=HEARTBEAT, timeout=60, bucket_size=BUCKETS)
     for step in members.steps(STEPS):
         with step:
-            say({"step": step.number, "epoch": members.epoch, "number": members.number, "rank": step.rank, "ranks": step.ranks,
+            say({"step": step.number, "part": part_of(members), "epoch": members.epoch, "number": members.number, "rank": step.rank, "ranks": step.ranks,
                  "samples": step.share(SAMPLES, BATCH).tolist(), "weights": digest(model), "border": members.border})
             time.sleep(PACE)
             optimizer.zero_grad()
             loss(model, data(step.rank, step.number)).backward()
             optimizer.step()
-    told = {"epoch": members.epoch, "number": members.number, "rank": members.rank, "equal": members.job.replicas_are_equal}
+    told = {"part": part_of(members), "epoch": members.epoch, "number": members.number, "rank": members.rank, "equal": members.job.replicas_are_equal}
     members.finish()
     say({"end": told | {"weights": [float(one) for part in model.parameters() for one in part.detach().reshape(-1)]}})
 

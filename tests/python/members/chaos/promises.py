@@ -18,8 +18,10 @@ class Promises:
     def __init__(self, job):
         self._job, self.bears_absence = job, bears_absence(job.algorithm)
         said = [(child, told) for child in job.children.values() for told in child.told]
-        self._steps = [(child, told) for child, told in said if "step" in told]
-        self.ends = sorted((told["end"] for _, told in said if "end" in told), key=lambda one: one["rank"])
+        steps, ends = [(child, told) for child, told in said if "step" in told], [told["end"] for _, told in said if "end" in told]
+        self._steps, self._apart = ([(child, told) for child, told in steps if bool(told["part"]) is apart] for apart in (False, True))
+        self._has_finished = bool(ends)
+        self.ends = sorted((one for one in ends if not one["part"]), key=lambda one: one["rank"])
         self.links = []
         if self.ends:
             last = max(one["epoch"] for one in self.ends)
@@ -29,9 +31,11 @@ class Promises:
     def broken(self):
         yield from self._job.hangs
         yield from self._wrong_ends()
-        if not self.ends:
+        yield from self._broken_apart()
+        if not self._has_finished:
             yield "nobody has finished"
-            return
+        if not self.ends:
+            return  # all others have died, or left
         yield from self._wrong_weights()
         yield from self._wrong_samples()
         yield from self._split()
@@ -42,6 +46,23 @@ class Promises:
                 yield f"process {number} ended with {child.code}: {' | '.join(child.said[-12:])}"
         if self._job.left and not self._job.hangs:
             yield f"{self._job.left} processes were left over"
+
+    def _broken_apart(self):
+        """Where absence is borne, nobody's weights are lost, and in each part a sample is taken by one member; elsewhere nobody is apart."""
+        numbers, taken = {}, {}
+        for child, told in self._steps + self._apart:
+            numbers.setdefault(child.number, set()).add(told["number"])
+        for child, told in self._apart:
+            taken.setdefault((told["part"], told["epoch"], told["step"]), {})[told["rank"]] = told["samples"]
+        for process, known in numbers.items():
+            if len(known) > 1 and self.bears_absence:
+                yield f"process {process} was members {sorted(known)}, and so has lost what it had trained"
+        for place, shares in taken.items():
+            samples = [sample for share in shares.values() for sample in share]
+            if len(set(samples)) < len(samples):
+                yield f"in {place} samples were taken twice"
+        if self._apart and not self.bears_absence:
+            yield "somebody has trained apart from the others"
 
     def _wrong_weights(self):
         if not self.ends[0]["equal"]:
@@ -66,20 +87,21 @@ class Promises:
         """The samples of those who did not take part, where they are lost at the end of the epoch and the others bear that."""
         if not self.bears_absence or after is None:
             return []
+        ranks = len(after["sources"]) - len(after["back"])
         lost = [rank for rank, one in enumerate(after["sources"]) if one is None and rank not in {one["rank"] for one in told}]
-        return [sample for rank in lost for sample in share_of(batch_of(step, SAMPLES, BATCH, 0), rank, len(after["sources"])).tolist()]
+        return [sample for rank in lost for sample in share_of(batch_of(step, SAMPLES, BATCH, 0), rank, ranks).tolist()]
 
     def are_simulated(self):
         """Whether the simulator has the same course: where absence is borne, exchanges may have been left out before a border, also with who came back."""
-        return not self.bears_absence or not self._job.struck or set(self._job.struck) <= BREAK_NO_CONNECTION
+        return not self.bears_absence or not self._job.struck or not self._apart and set(self._job.struck) <= BREAK_NO_CONNECTION
 
     def _split(self):
         """Nobody who lives has known a border to be held by all that is behind the one from which others went on."""
-        ends = {epoch: end for epoch, _, end in borders(self.links)}
+        ends, were_apart = {epoch: end for epoch, _, end in borders(self.links)}, {child.number for child, _ in self._apart}
         after = dict(zip([one["epoch"] for one in self.links], self.links[1:]))
         for child, told in self._steps:
             if told["epoch"] < self.links[0]["epoch"] or was_resumed(after.get(told["epoch"], {"sources": []})):
-                if child.code == 0 and child.number not in self._job.killed and not self._was_asked(child):
+                if child.code == 0 and child.number not in self._job.killed | were_apart and not self._was_asked(child):
                     yield f"process {child.number} trained in epoch {told['epoch']} and lived, and the job began again without it"
             elif told["border"] > ends.get(told["epoch"], STEPS) and child.number not in self._job.killed:
                 yield f"process {child.number} knew of a border after {told['border']} steps of epoch {told['epoch']}, which had ended at {ends[told['epoch']]}"
