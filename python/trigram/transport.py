@@ -213,9 +213,11 @@ class Transport:
     def _carry(self, connections: int, lane: int, messages: Any, count: int, seconds: float, text: int, room: int) -> int:
         place, works = 0, []
         try:
-            group, end = self._open[connections].lanes[lane], datetime.datetime.now() + limit(seconds)
+            of, end = self._open[connections], datetime.datetime.now() + limit(seconds)
+            if of.ended:
+                raise RuntimeError("messages of these connections have ended")
             for place in range(count):
-                works.append(begun(group, messages[place]))
+                works.append(begun(of.lanes[lane], messages[place]))
             for place, work in enumerate(works):
                 work.wait(max(end - datetime.datetime.now(), SOON))
             return -1

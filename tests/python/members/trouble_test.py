@@ -187,6 +187,10 @@ class Each(unittest.TestCase):
     def test_of_connections_that_were_ended_nothing_is_begun(self):
         self.connections.ended = True
         self.assertEqual((self.carried()[0], self.group.begun), ([1, 1], []))
+        why = ctypes.create_string_buffer(100)
+        self.assertEqual(self.transport._carry(0, 0, (transport.Message * 2)(), 2, 600.0, ctypes.addressof(why), len(why)), 0)
+        self.assertIn(b"have ended", why.value)
+        self.assertEqual(self.group.begun, [])
 
 
 class Oversight(unittest.TestCase):
