@@ -181,6 +181,20 @@ class Absence(Case):
     def test_who_stands_still_is_left_out(self):
         self.trained("decentralized", 1, dies=1, stops_at=10, heartbeat=0.5, timeout=10 * PATIENCE)
 
+    def test_who_was_only_slow_is_there_again_after_the_border(self):
+        members = Members(self.folder, BEGIN_WITH, "decentralized", steps=STEPS, border_every=EVERY, step_s=0.05, heartbeat=0.5, timeout=10 * PATIENCE)
+        self.addCleanup(members.kill)
+        members.wait_for_step(9, 1)
+        members.all[1].signal(signal.SIGSTOP)
+        members.wait_for_step(13, 0)
+        members.all[1].signal(signal.SIGCONT)
+        ends = members.end()
+        self.assertEqual({code for code, _ in ends.values()}, {0}, ends)
+        for _, said in ends.values():
+            self.assertEqual([int(one) for one in re.findall(r"^step (\d+) ", said, re.MULTILINE)], list(range(STEPS)))
+        for one in members.left().values():
+            self.assertEqual([(one["taken"][step]["epoch"], one["taken"][step]["ranks"]) for step in (0, 15, 16)], [(0, 4), (0, 4), (1, 4)])
+
     def test_what_waits_for_all_goes_back(self):
         """As all_reduce, gossip with an average of all, and what looks back on sums over all."""
         for algorithm in ("all_reduce", "gossip_pga", "d2", "async_average:warmup=20"):
