@@ -23,6 +23,7 @@ class NoLoCo final : public WeightMethod {
   Trigram trigram() const override {
     return {Trigram::Synchrony::synchronous, Trigram::Precision::full, Trigram::Centrality::decentralized};
   }
+  bool bears_absence() const override { return true; }
   /// Momentum carries the mean on, so it follows no gradient.
   Invariants invariants(const CostQuery&) const override { return {}; }
   std::vector<std::string> trials() const override {

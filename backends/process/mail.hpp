@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backends/process/lanes/lane_context.hpp"
 #include "core/lane/communicator.hpp"
@@ -44,8 +45,16 @@ class Mail {
   /// first error when another lane has failed.
   virtual void carry(std::span<const TaggedMessage> messages, const LaneContext& lane,
                      const std::string& operation) = 0;
-  /// Receives the next request header from any rank (MPI_ANY_SOURCE), in order of arrival, and its sender. Waits at
-  /// most `seconds` (0: forever) and then throws BackendError, which says that `operation` waited for `what`.
+  /// The same, but where the network can go on without ranks that are gone, it leaves them out: gives those, in
+  /// ascending order, of which some message did not come or did not arrive. By default it leaves nobody out.
+  virtual std::vector<int> carry_with_those_there(std::span<const TaggedMessage> messages, const LaneContext& lane,
+                                                  const std::string& operation) {
+    carry(messages, lane, operation);
+    return {};
+  }
+  /// Receives the next request header from any rank (MPI_ANY_SOURCE), in order of arrival, and its sender; of a rank
+  /// that is gone, and is left out, that it leaves. Waits at most `seconds` (0: forever) and then throws BackendError,
+  /// which says that `operation` waited for `what`.
   virtual std::pair<int, Envelope> take(const LaneContext& lane, double seconds, const std::string& operation,
                                         const std::string& what) = 0;
 };

@@ -48,23 +48,43 @@ void MessageRequests::open(bool serves) {
   mail_.open(serves);
 }
 
-/// Places for replies come first, so that no reply has to wait for one.
+/// What is sent and received to ask. Places for replies come first, so that no reply has to wait for one.
+class MessageRequests::Questions {
+ public:
+  Questions(const MessageRequests& requests, int lane, std::span<const Ask> asks) {
+    for (const Ask& one : asks) {
+      ensure(requests.serving_.contains(one.peer), "rank ", requests.host_.rank(), " asks rank ", one.peer,
+             ", which serves nobody");
+      const Shape& shape = one.request.shape();
+      envelopes_.push_back({lane, one.subject, static_cast<std::int64_t>(shape.dtype), shape.count,
+                            shape.modelled_count, one.reply.bytes()});
+      messages_.push_back(from(one.peer, one.reply, reply_tag(lane)));
+    }
+    for (std::size_t i = 0; i < asks.size(); ++i) {
+      messages_.push_back(to(asks[i].peer, envelopes_[i].bytes(), Mail::envelope_tag));
+      messages_.push_back(to(asks[i].peer, asks[i].request, content_tag(lane)));
+    }
+  }
+  Questions(const Questions&) = delete;
+  Questions& operator=(const Questions&) = delete;
+
+  std::span<const TaggedMessage> messages() const { return messages_; }
+
+ private:
+  std::vector<Envelope> envelopes_;
+  std::vector<TaggedMessage> messages_;
+};
+
 void MessageRequests::ask(int lane, std::span<const Ask> asks) {
-  std::vector<Envelope> envelopes;
-  for (const Ask& one : asks) {
-    ensure(serving_.contains(one.peer), "rank ", host_.rank(), " asks rank ", one.peer, ", which serves nobody");
-    const Shape& shape = one.request.shape();
-    envelopes.push_back({lane, one.subject, static_cast<std::int64_t>(shape.dtype), shape.count, shape.modelled_count,
-                         one.reply.bytes()});
-  }
-  std::vector<TaggedMessage> messages;
-  for (const Ask& one : asks) messages.push_back(from(one.peer, one.reply, reply_tag(lane)));
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    messages.push_back(to(asks[i].peer, envelopes[i].bytes(), Mail::envelope_tag));
-    messages.push_back(to(asks[i].peer, asks[i].request, content_tag(lane)));
-  }
+  const Questions questions(*this, lane, asks);
   const LaneContext& context = lanes_(lane);
-  mail_.carry(messages, context, describe(context, "ask"));
+  mail_.carry(questions.messages(), context, describe(context, "ask"));
+}
+
+std::vector<int> MessageRequests::ask_those_there(int lane, std::span<const Ask> asks) {
+  const Questions questions(*this, lane, asks);
+  const LaneContext& context = lanes_(lane);
+  return mail_.carry_with_those_there(questions.messages(), context, describe(context, "ask"));
 }
 
 std::unique_ptr<Request> MessageRequests::next() {
@@ -83,7 +103,7 @@ std::unique_ptr<Request> MessageRequests::next() {
     OwnedBuffer content = context.device.allocate_unfilled(
         {envelope.count, static_cast<DType>(envelope.dtype), envelope.modelled_count, false});
     const TaggedMessage message = from(asker, content.view(), content_tag(envelope.lane));
-    mail_.carry(std::span(&message, 1), context, describe(context, "serve"));
+    if (!mail_.carry_with_those_there(std::span(&message, 1), context, describe(context, "serve")).empty()) continue;
     return std::make_unique<Asked>(*this, asker, envelope, std::move(content));
   }
   return nullptr;
@@ -93,7 +113,7 @@ void MessageRequests::send_replies() {
   const LaneContext& context = lanes_(serving_lane_);
   std::vector<TaggedMessage> messages;
   for (const Reply& reply : replies_) messages.push_back(reply.message);
-  if (!messages.empty()) mail_.carry(messages, context, describe(context, "serve"));
+  if (!messages.empty()) mail_.carry_with_those_there(messages, context, describe(context, "serve"));
   replies_.clear();
 }
 
@@ -102,7 +122,7 @@ void MessageRequests::leave() {
   Envelope goodbye;
   std::vector<TaggedMessage> messages;
   for (const int rank : serving_) messages.push_back(to(rank, goodbye.bytes(), Mail::envelope_tag));
-  if (!messages.empty()) mail_.carry(messages, context, describe(context, "leave"));
+  if (!messages.empty()) mail_.carry_with_those_there(messages, context, describe(context, "leave"));
 }
 
 void MessageRequests::exclusively(const std::function<void()>& function) {

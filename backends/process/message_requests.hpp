@@ -23,12 +23,14 @@ class MessageRequests final : public Requests {
 
   void open(bool serves) override;
   void ask(int lane, std::span<const Ask> asks) override;
+  std::vector<int> ask_those_there(int lane, std::span<const Ask> asks) override;
   std::unique_ptr<Request> next() override;
   void leave() override;
   void exclusively(const std::function<void()>& function) override;
 
  private:
   class Asked;
+  class Questions;
   struct Reply {
     TaggedMessage message;
     OwnedBuffer bytes;

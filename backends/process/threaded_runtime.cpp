@@ -35,6 +35,17 @@ Pending ThreadedRuntime::launch(int lane, std::function<void()> task) {
   return lanes_->launch(lane, std::move(task));
 }
 
+bool ThreadedRuntime::barrier_with_all_there() {
+  try {
+    barrier();
+    return true;
+  } catch (const BackendError&) {
+    if (!transport_->leaves_out()) throw;
+    transport_->end_messages();
+    return false;
+  }
+}
+
 void ThreadedRuntime::begin_step(std::int64_t begun) {
   if (Endings* const endings = transport_->endings()) endings->begin_step(begun);
 }

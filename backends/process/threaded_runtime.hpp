@@ -20,6 +20,7 @@ class ThreadedRuntime final : public ProcessRuntime {
   Lane& lane(int index) override { return lanes_->lane(index); }
   Pending launch(int lane, std::function<void()> task) override;
   Requests& requests() override { return requests_; }
+  bool barrier_with_all_there() override;
   void begin_step(std::int64_t begun) override;
   void tell_end(std::int64_t steps) override;
   void stop_lanes() override;

@@ -37,6 +37,10 @@ class Transport {
   virtual Mail& mail() = 0;
   /// Null where who has ended is not told.
   virtual Endings* endings() { return nullptr; }
+  /// Whether ranks go on without one that is gone, where exchanges leave it out.
+  virtual bool leaves_out() const { return false; }
+  /// There: no message reaches this rank or leaves it any more, so that all who wait for it learn of that.
+  virtual void end_messages() {}
   /// This rank has failed, and `failure` holds the error: tells ranks that wait for it why.
   virtual void fail(const std::exception_ptr& /*error*/) noexcept {}
   /// The rank failed or was destroyed without `leave`, and its program may keep running: makes sure that the other

@@ -37,6 +37,17 @@ std::vector<int> TorchCommunicator::exchange_with_those_there(std::span<const Tr
   return peers_of(messages, failed);
 }
 
+bool TorchCommunicator::with_all_there(const std::function<void()>& collectives) {
+  if (!line_->point_to_point.leaves_out()) return Communicator::with_all_there(collectives);
+  try {
+    collectives();
+    return true;
+  } catch (const BackendError&) {
+    line_->point_to_point.end_all();
+    return false;
+  }
+}
+
 std::vector<Message> TorchCommunicator::begun(std::span<const Transfer> transfers) {
   if (transfers.empty()) return {};
   count_operation();

@@ -1,6 +1,7 @@
 // A group of ranks whose messages torch.distributed carries.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,6 +45,7 @@ class TorchCommunicator final : public ProcessCommunicator {
 
   void exchange(std::span<const Transfer> transfers) override;
   std::vector<int> exchange_with_those_there(std::span<const Transfer> transfers) override;
+  bool with_all_there(const std::function<void()>& collectives) override;
 
  private:
   std::unique_ptr<Communicator> make_part(std::string name, const std::vector<int>& members, int part) override;

@@ -1,6 +1,7 @@
 #include "backends/torch/mail.hpp"
 
 #include <cstring>
+#include <set>
 
 namespace trigram::torch {
 
@@ -15,7 +16,7 @@ void TorchMail::open(bool serves) {
   }
 }
 
-/// Until that rank leaves. What it asks is received by whoever serves it.
+/// Until that rank leaves, or is gone. What it asks is received by whoever serves it.
 void TorchMail::hear(int asker) {
   const auto operation = [this] { return "rank " + std::to_string(point_to_point_.rank()) + ": serve"; };
   try {
@@ -27,26 +28,45 @@ void TorchMail::hear(int asker) {
       arrivals_.put({asker, envelope});
     } while (envelope.lane != Envelope::leaving);
   } catch (...) {
-    arrivals_.fail(std::current_exception());
+    if (!point_to_point_.leaves_out()) return arrivals_.fail(std::current_exception());
+    arrivals_.put({asker, Envelope()});
   }
 }
 
-void TorchMail::carry(std::span<const TaggedMessage> tagged, const LaneContext& lane, const std::string& operation) {
+/// Messages to this rank itself have arrived by then: torch.distributed has no connection from a rank to itself, which
+/// only says that it leaves.
+std::vector<Message> TorchMail::to_others(std::span<const TaggedMessage> tagged) {
   std::vector<Message> messages;
   for (const auto& [transfer, tag] : tagged) {
     if (transfer.peer != point_to_point_.rank()) {
       messages.push_back(message_of(transfer, transfer.peer, tag));
       continue;
     }
-    // torch.distributed has no connection from a rank to itself, which only says that it leaves.
     Envelope envelope;
     std::memcpy(&envelope, transfer.buffer.raw(), sizeof envelope);
     arrivals_.put({point_to_point_.rank(), envelope});
   }
+  return messages;
+}
+
+void TorchMail::carry(std::span<const TaggedMessage> tagged, const LaneContext& lane, const std::string& operation) {
+  const std::vector<Message> messages = to_others(tagged);
   if (messages.empty()) return;
   point_to_point_.carry(
       lane_, messages, lane.timeout,
       {[&] { return operation; }, [&](int place) { return described(messages[static_cast<std::size_t>(place)]); }});
+}
+
+std::vector<int> TorchMail::carry_with_those_there(std::span<const TaggedMessage> tagged, const LaneContext& lane,
+                                                   const std::string& operation) {
+  if (!point_to_point_.leaves_out()) return Mail::carry_with_those_there(tagged, lane, operation);
+  const std::vector<Message> messages = to_others(tagged);
+  if (messages.empty()) return {};
+  std::set<int> gone;
+  const Operation named{[&] { return operation; }, {}};
+  for (const std::size_t place : point_to_point_.exchange_with_those_there(lane_, messages, lane.timeout, named))
+    gone.insert(static_cast<int>(messages[place].peer));
+  return {gone.begin(), gone.end()};
 }
 
 std::pair<int, Envelope> TorchMail::take(const LaneContext& /*lane*/, double seconds, const std::string& operation,

@@ -26,11 +26,17 @@ class TorchMail final : public Mail {
 
   void open(bool serves) override;
   void carry(std::span<const TaggedMessage> tagged, const LaneContext& lane, const std::string& operation) override;
+  std::vector<int> carry_with_those_there(std::span<const TaggedMessage> tagged, const LaneContext& lane,
+                                          const std::string& operation) override;
   std::pair<int, Envelope> take(const LaneContext& lane, double seconds, const std::string& operation,
                                 const std::string& what) override;
 
+  /// Whoever takes envelopes gets this error.
+  void end(const std::exception_ptr& error) noexcept { arrivals_.fail(error); }
+
  private:
   void hear(int asker);
+  std::vector<Message> to_others(std::span<const TaggedMessage> tagged);
 
   const PointToPoint& point_to_point_;
   const Connections& connections_;

@@ -32,6 +32,7 @@ std::unique_ptr<Communicator> TorchTransport::communicator(int lane, const RankP
 void TorchTransport::fail(const std::exception_ptr& error) noexcept {
   rendezvous_->publish({point_to_point_.rank(), CarriedError::of(error).text()});
   point_to_point_.end_all();
+  mail_.end(error);
 }
 
 }  // namespace trigram::torch

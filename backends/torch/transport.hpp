@@ -25,6 +25,8 @@ class TorchTransport final : public Transport {
                                              const std::shared_ptr<LaneContext>& context) override;
   Mail& mail() override { return mail_; }
   Endings* endings() override { return &endings_; }
+  bool leaves_out() const override { return point_to_point_.leaves_out(); }
+  void end_messages() override { point_to_point_.end_all(); }
   void fail(const std::exception_ptr& error) noexcept override;
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -61,6 +62,14 @@ class Communicator {
   virtual std::vector<int> exchange_with_those_there(std::span<const Transfer> transfers) {
     exchange(transfers);
     return {};
+  }
+
+  /// Runs collectives on this lane. Where they fail since a rank is gone, and the backend can go on without it, gives
+  /// false: no message reaches this rank or leaves it any more, so that all who wait for it learn of that. By default
+  /// what fails throws.
+  virtual bool with_all_there(const std::function<void()>& collectives) {
+    collectives();
+    return true;
   }
 
   /// Performs any of the collectives below: by exchanges (kind_of(…).by_exchange), unless the backend implements the

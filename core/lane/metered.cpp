@@ -74,6 +74,8 @@ class Metered final : public Communicator, private MessageVisitor {
     return gone;
   }
 
+  bool with_all_there(const std::function<void()>& collectives) override { return inner_->with_all_there(collectives); }
+
   /// Performed by the inner communicator, with its declared cost; or by exchanges, which count themselves.
   void perform(const CollectiveCall& call) override {
     if (running_ == no_collective && size() > 1) inner_->device().charge_host(HostWork::call);

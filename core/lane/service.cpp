@@ -23,6 +23,9 @@ class FromLine final : public Request {
 /// A peer, counted among all ranks.
 int among_all(const Worker& lane, int peer) { return lane.mesh().at(Mesh::data, peer, lane.runtime().rank()); }
 
+/// A rank of all, counted in its data-parallel group.
+int in_line(const RankRuntime& runtime, int rank) { return runtime.map().mesh().coordinate(Mesh::data, rank); }
+
 void count_leaving(Worker& lane, int peer, std::int64_t bytes) {
   const RankMap& map = lane.runtime().map();
   if (map.node_of(among_all(lane, peer)) == map.node_of(lane.runtime().rank())) return;
@@ -38,14 +41,12 @@ std::vector<Ask> among_all(const Worker& lane, std::span<const Ask> asks) {
 std::unique_ptr<Request> next_request(RankRuntime& runtime) {
   std::unique_ptr<Request> request = runtime.requests().next();
   if (request == nullptr) return nullptr;
-  const int asker = runtime.map().mesh().coordinate(Mesh::data, request->asker);
+  const int asker = in_line(runtime, request->asker);
   return std::make_unique<FromLine>(asker, std::move(request));
 }
 
-}  // namespace
-
-void ask(Worker& lane, std::span<const Ask> asks) {
-  if (asks.empty()) return;
+/// Counts it as a round, and gives the number of bytes to others.
+std::int64_t counted(Worker& lane, std::span<const Ask> asks) {
   Cost cost{1, 0};
   std::set<int> peers;
   for (const Ask& one : asks) {
@@ -58,8 +59,23 @@ void ask(Worker& lane, std::span<const Ask> asks) {
     count_leaving(lane, one.peer, one.request.modelled_bytes());
   }
   lane.runtime().lane(lane.lane).meter.add(cost);
-  const Timeline::Scope wire(lane.timeline, Activity::wire, "ask", cost.bytes);
+  return cost.bytes;
+}
+
+}  // namespace
+
+void ask(Worker& lane, std::span<const Ask> asks) {
+  if (asks.empty()) return;
+  const Timeline::Scope wire(lane.timeline, Activity::wire, "ask", counted(lane, asks));
   lane.runtime().requests().ask(lane.lane, among_all(lane, asks));
+}
+
+std::vector<int> ask_those_there(Worker& lane, std::span<const Ask> asks) {
+  if (asks.empty()) return {};
+  const Timeline::Scope wire(lane.timeline, Activity::wire, "ask", counted(lane, asks));
+  std::vector<int> gone = lane.runtime().requests().ask_those_there(lane.lane, among_all(lane, asks));
+  for (int& peer : gone) peer = in_line(lane.runtime(), peer);
+  return gone;
 }
 
 void Serving::begin(Worker& worker, Service* service) {

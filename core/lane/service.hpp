@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "core/device/device.hpp"
 #include "core/lane/pending.hpp"
@@ -49,7 +50,14 @@ class Requests {
   /// Sends all requests together and returns when all replies have arrived. For the lane of that index only. Throws
   /// BackendError when a peer fails or the backend's timeout passes.
   virtual void ask(int lane, std::span<const Ask> asks) = 0;
-  /// Waits for the next request, in order of arrival; null once every rank has left. For the serving lane only.
+  /// The same, but where the backend can go on without ranks that are gone, it leaves them out: gives those, in
+  /// ascending order, whose replies did not come and mean nothing. By default it leaves nobody out.
+  virtual std::vector<int> ask_those_there(int lane, std::span<const Ask> asks) {
+    ask(lane, asks);
+    return {};
+  }
+  /// Waits for the next request, in order of arrival; null once every rank has left, or is left out. For the serving
+  /// lane only.
   virtual std::unique_ptr<Request> next() = 0;
   /// This rank sends no more requests.
   virtual void leave() = 0;
@@ -61,6 +69,8 @@ class Requests {
 /// lane until all have replied. Throws UsageError for a peer outside the group.
 void ask(Worker& lane, std::span<const Ask> asks);
 inline void ask(Worker& lane, const Ask& one) { ask(lane, std::span(&one, 1)); }
+/// The same as Requests::ask_those_there; what was to be asked of those who are gone counts too.
+std::vector<int> ask_those_there(Worker& lane, std::span<const Ask> asks);
 
 /// The handler of this rank's requests. Both methods run on the serving lane, must not call `ask`, and never run at the
 /// same time as a function passed to `Serving::exclusively`.

@@ -51,6 +51,12 @@ class RankRuntime {
   virtual std::int64_t agree(std::int64_t value, ReduceOp op) = 0;
   /// A barrier of all ranks without a timeout, for checkpoints.
   virtual void barrier() { agree(0, ReduceOp::sum); }
+  /// The same between two steps that may be done without ranks that are gone: false where one is, and the backend can
+  /// go on without it, as Communicator::with_all_there says.
+  virtual bool barrier_with_all_there() {
+    barrier();
+    return true;
+  }
   /// The largest `seconds` of all ranks, on every rank, rounded down to nanoseconds. Collective.
   double max_seconds(double seconds);
   /// Resumes from a checkpoint that was taken at `seconds`. A simulated clock shows that time when this returns.

@@ -15,7 +15,9 @@ void Agreement::start(Worker& worker, std::int32_t number) {
   ensure(!running_, "an agreement was started in step ", worker.step,
          " while the one before is under way; wait for that first");
   worker.device.fill(number_, number);
-  pending_ = worker.start(worker.background_lane(), [this](Worker& lane) { lane.comm.all_reduce(number_, op_); });
+  pending_ = worker.start(worker.background_lane(), [this](Worker& lane) {
+    all_there_ = lane.comm.with_all_there([&] { lane.comm.all_reduce(number_, op_); });
+  });
   running_ = true;
 }
 

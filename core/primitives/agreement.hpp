@@ -25,6 +25,8 @@ class Agreement {
   bool done() const { return pending_.done(); }
   /// Waits for the all-reduce without reading its outcome.
   void wait();
+  /// After `wait`: whether all took part in it; false only where the backend goes on without a rank that is gone.
+  bool all_there() const { return all_there_; }
   /// The result of the all-reduce that was started last; waits for it, and copies it to the host.
   std::int32_t outcome(Worker& worker);
 
@@ -33,6 +35,7 @@ class Agreement {
   OwnedBuffer number_;  ///< one i32
   Pending pending_;
   bool running_ = false;
+  bool all_there_ = true;
 };
 
 /// Rounds and bytes of one agreement.

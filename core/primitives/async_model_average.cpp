@@ -24,28 +24,30 @@ void AsyncModelAverage::gradients_ready(Worker& worker, Bucket& bucket) {
 void AsyncModelAverage::after_step(Worker& worker) {
   if (average_.running() && average_.done()) {
     average_.merge(worker);
-    shared_ = snapshot_;
+    if (!average_.given_up()) shared_ = snapshot_;
   }
   if (worker.step < warmup_) shared_ = worker.step;
   worker.record("staleness", static_cast<double>(worker.step - shared_));
   const bool due = worker.step >= warmup_ && (worker.step + 1) % every_ == 0;
-  if (due && !average_.running()) {
+  if (due && !average_.running() && !average_.given_up()) {
     average_.start(worker, false);
     snapshot_ = worker.step;
   }
 }
 
 void AsyncModelAverage::quiesce(Worker& worker) {
-  if (average_.running()) average_.merge(worker);
+  average_.merge(worker);
   do {
     average_.start(worker, true);
     average_.merge(worker);
   } while (!average_.everyone_stopped(worker));
-  shared_ = snapshot_ = worker.step;
+  average_.count_on_from(worker.step + 1);
+  snapshot_ = worker.step;
+  if (!average_.given_up()) shared_ = snapshot_;
 }
 
 void AsyncModelAverage::list_state(State& state) {
-  state.value("shared", shared_).value("snapshot", snapshot_).of("average", average_);
+  state.value("shared", shared_, Fate::own).value("snapshot", snapshot_).of("average", average_);
 }
 
 }  // namespace trigram

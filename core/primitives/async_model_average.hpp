@@ -14,6 +14,8 @@ class AsyncModelAverage : public Algorithm {
   explicit AsyncModelAverage(Params& params);
 
   bool deterministic() const final { return false; }
+  /// In the warm-up all wait for all.
+  bool bears_absence() const final { return warmup_ == 0; }
   bool reads_gradients() const final { return warmup_ > 0; }
   /// Of one averaging; how many there are is up to the clock.
   Cost cost(const CostQuery& query) const final;
@@ -21,7 +23,8 @@ class AsyncModelAverage : public Algorithm {
   void gradients_ready(Worker& worker, Bucket& bucket) final;
   void before_update(Worker&) final { warmup_pending_.wait(); }
   void after_step(Worker& worker) final;
-  /// Takes part in averagings until every rank wants to stop; after the last one all weights are equal.
+  /// Takes part in averagings until every rank wants to stop; after the last one all weights are equal, unless ranks
+  /// have given up.
   void quiesce(Worker& worker) final;
   void finish(Worker& worker) final { quiesce(worker); }
   void list_state(State& state) final;

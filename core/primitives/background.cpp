@@ -1,6 +1,7 @@
 #include "core/primitives/background.hpp"
 
 #include <array>
+#include <utility>
 
 #include "core/step/bucketwise.hpp"
 
@@ -20,6 +21,7 @@ void BackgroundAverage::setup(Worker& worker, std::span<Bucket> buckets, const s
 }
 
 void BackgroundAverage::start(Worker& worker, bool stop) {
+  if (given_up_) return;
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     worker.device.copy(buckets_[i].weights, snapshots_[i]);
     if (known_.empty()) {
@@ -33,7 +35,7 @@ void BackgroundAverage::start(Worker& worker, bool stop) {
     // Ranks are at different steps: keys go by averagings. And what travels are weights, which no rate will multiply.
     lane.step = number;
     lane.learning_rate = 1;
-    average(lane);
+    came_about_ = lane.comm.with_all_there([&] { average(lane); });
   });
   running_ = true;
 }
@@ -49,9 +51,11 @@ void BackgroundAverage::average(Worker& lane) {
 }
 
 void BackgroundAverage::merge(Worker& worker) {
+  if (!std::exchange(running_, false)) return;
   stop_.wait();
   averaging_.wait();
-  running_ = false;
+  given_up_ = !stop_.all_there() || !came_about_;
+  if (given_up_) return;
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     if (!known_.empty()) worker.device.axpby(1.0F, means_[i], 1.0F, known_[i]);
     worker.device.axpby(-1.0F, snapshots_[i], 1.0F, buckets_[i].weights);
@@ -59,8 +63,11 @@ void BackgroundAverage::merge(Worker& worker) {
   }
 }
 
+/// In each step a rank starts one at most, and one when it stops after all others have.
+void BackgroundAverage::count_on_from(std::int64_t steps) { averagings_ = 2 * steps; }
+
 void BackgroundAverage::list_state(State& state) {
-  state.value("averagings", averagings_).buffers("known", known_).of_each("difference", differences_);
+  state.value("averagings", averagings_).buffers("known", known_, Fate::averaged).of_each("difference", differences_);
 }
 
 Cost background_average_cost(const CostQuery& query) {

@@ -1,6 +1,8 @@
 #include "core/primitives/pairs.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/topologies/topology.hpp"
 #include "core/values/error.hpp"
@@ -44,6 +46,7 @@ std::vector<int> PairAveraging::partners(int ranks, int rank) const {
 void PairAveraging::setup(Worker& worker, std::span<Bucket> buckets) {
   buckets_ = buckets;
   for (const Bucket& bucket : buckets) allocate(worker, bucket);
+  left_out_.resize(buckets.size());
   if (is_active(worker.rank())) {
     partners_ = partners(worker.world_size(), worker.rank());
     return serving_.begin(worker);
@@ -57,20 +60,24 @@ void PairAveraging::setup(Worker& worker, std::span<Bucket> buckets) {
 
 void PairAveraging::before_forward(Worker& worker) {
   if (partners_.empty()) return;
-  const int peer = partners_[Philox(worker.key(0, Phase::topology)).below(0, partners_.size())];
+  asked_ = partners_[Philox(worker.key(0, Phase::topology)).below(0, partners_.size())];
   for (const Bucket& bucket : buckets_) {
-    pending_.start(worker, bucket,
-                   [this, ask_for = question(worker, bucket, peer), index = bucket.index](Worker& lane) {
-                     ask(lane, ask_for);
-                     answered(lane, index);
-                   });
+    pending_.start(worker, bucket, [this, one = question(worker, bucket, *asked_), index = bucket.index](Worker& lane) {
+      char& left_out = left_out_[static_cast<std::size_t>(index)];
+      left_out = ask_those_there(lane, std::span(&one, 1)).empty() ? 0 : 1;
+      if (left_out == 0) answered(lane, index);
+    });
   }
 }
 
 void PairAveraging::before_update(Worker& worker) {
-  if (partners_.empty()) return;
+  const std::optional<int> asked = std::exchange(asked_, std::nullopt);
+  if (!asked) return;
   pending_.wait();
-  for (const Bucket& bucket : buckets_) settle(worker, bucket);
+  for (const Bucket& bucket : buckets_) {
+    if (left_out_[static_cast<std::size_t>(bucket.index)] == 0) settle(worker, bucket);
+  }
+  if (std::ranges::count(left_out_, 0) < std::ssize(left_out_)) std::erase(partners_, *asked);
 }
 
 void PairAveraging::take(Worker& lane, const Request& request) {
@@ -92,7 +99,8 @@ void PairAveraging::after_step(Worker& worker) {
 }
 
 void PairAveraging::quiesce(Worker& worker) {
-  worker.runtime().barrier();  // nobody asks any more
+  // Nobody asks any more. Where one is gone, who comes later may, and gets no answer.
+  worker.runtime().barrier_with_all_there();
   after_step(worker);
 }
 

@@ -1,6 +1,7 @@
 // Averaging in pairs by RPC, as AD-PSGD does it: what methods share that differ in what a pair sends.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,13 +14,15 @@ namespace trigram {
 /// An even rank is active: in each step it asks a random odd neighbour, overlapped with forward and backward. An odd
 /// rank is passive: on its background lane it mixes what comes into a copy of its weights and replies, whatever it does
 /// itself; after each step it adds to that copy what the step changed, and takes it as its weights. So no two ranks
-/// wait for each other. A method says what travels. Reads `topology`.
+/// wait for each other. Who asks one that is gone, where the backend leaves out such, keeps its weights, and asks that
+/// one no more. A method says what travels. Reads `topology`.
 class PairAveraging : public Algorithm, private Service {
  public:
   explicit PairAveraging(Params& params);
 
   bool deterministic() const final { return false; }
   bool asks() const final { return true; }
+  bool bears_absence() const final { return true; }
   bool reads_gradients() const final { return false; }
   Refusal refuses(Option option) const final;
   /// Of an active rank's step, and of one reply: how many a passive rank gives is up to those who ask.
@@ -58,7 +61,9 @@ class PairAveraging : public Algorithm, private Service {
 
   std::string owner_;
   std::string topology_;
-  std::vector<int> partners_;  ///< whom this rank asks; none on a passive one
+  std::vector<int> partners_;   ///< whom this rank asks, while they are there; none on a passive one
+  std::optional<int> asked_;    ///< in this step
+  std::vector<char> left_out_;  ///< by bucket, whether no reply came
   std::span<Bucket> buckets_;
   std::vector<OwnedBuffer> shared_;  ///< what a passive rank serves
   std::vector<OwnedBuffer> before_;  ///< its weights as its step found them

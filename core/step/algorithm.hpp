@@ -93,7 +93,8 @@ class Algorithm {
   /// optimizer_in_backward): its update waits for no exchange of gradients.
   virtual bool local_updates() const { return false; }
   /// Whether a step may be done without ranks that are gone: every exchange leaves them out
-  /// (Communicator::exchange_with_those_there), and nothing else waits for them.
+  /// (Communicator::exchange_with_those_there, ask_those_there) or is given up (Communicator::with_all_there), and
+  /// nothing else waits for them.
   virtual bool bears_absence() const { return false; }
   /// Whether ranks send each other requests by RPC (core/lane/service.hpp).
   virtual bool asks() const { return false; }

@@ -163,7 +163,7 @@ void TrainingStep::quiesce() {
   worker_.runtime().take_turn();
   order_.require_between_steps("'quiesce'");
   algorithm_->quiesce(worker_);
-  worker_.runtime().barrier();
+  worker_.runtime().barrier_with_all_there();
   worker_.runtime().give_turn();
 }
 

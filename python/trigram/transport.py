@@ -213,9 +213,11 @@ class Transport:
     def _carry(self, connections: int, lane: int, messages: Any, count: int, seconds: float, text: int, room: int) -> int:
         place, works = 0, []
         try:
-            group, end = self._open[connections].lanes[lane], datetime.datetime.now() + limit(seconds)
+            of, end = self._open[connections], datetime.datetime.now() + limit(seconds)
+            if of.ended:
+                raise RuntimeError("messages of these connections have ended")
             for place in range(count):
-                works.append(begun(group, messages[place]))
+                works.append(begun(of.lanes[lane], messages[place]))
             for place, work in enumerate(works):
                 work.wait(max(end - datetime.datetime.now(), SOON))
             return -1
@@ -224,8 +226,8 @@ class Transport:
             return place
 
     def _carry_each(self, connections: int, lane: int, messages: Any, count: int, seconds: float, failed: Any) -> None:
-        """Waits no longer than an absence may take, since gloo leaves some messages of a connection that it has closed waiting for ever; who is only
-        slow is waited for twice as long the next time."""
+        """Waits no longer than an absence may take, since gloo leaves some messages of a connection that it has closed waiting for ever, and then
+        ends all; who is only slow is waited for twice as long the next time."""
         of, begin = self._open[connections], time.monotonic()
         end = datetime.datetime.now() + limit(min(seconds or math.inf, absence_may_take * self._patience))
         works = [None if of.ended else tried(begun, of.lanes[lane], messages[place]) for place in range(count)]
@@ -233,6 +235,7 @@ class Transport:
             failed[place] = work is None or tried(work.wait, max(end - datetime.datetime.now(), SOON)) is None
         if time.monotonic() - begin > absence_may_take * self._patience:
             self._patience *= 2
+            of.end()  # gloo has ended this lane; so that a border notices, and connects all anew
 
 
 def begun(group: Any, one: Message) -> Any:

@@ -30,6 +30,11 @@ def data(rank, step):
     return torch.randn(4, 6, generator=generator), torch.randint(3, (4,), generator=generator)
 
 
+def labelled(batch):
+    """The same with labels that can be learned."""
+    return batch[0], batch[0][:, :3].argmax(1)
+
+
 def loss(model, batch):
     return torch.nn.functional.cross_entropy(model(batch[0].to(next(model.parameters()).dtype)).float(), batch[1])
 
@@ -63,7 +68,7 @@ def main(algorithm, out, told):
                 end_at(step.number, told)
             time.sleep(float(told.get("step_s", 0)))
             optimizer.zero_grad()
-            loss(model, data(step.rank, step.number)).backward()
+            loss(model, (labelled if "teacher" in told else tuple)(data(step.rank, step.number))).backward()
             optimizer.step()
             taken[step.number] = {"epoch": members.epoch, "rank": step.rank, "ranks": step.ranks, "samples": step.share(SAMPLES, BATCH).tolist(), "border": members.border}
     equal = members.job.replicas_are_equal

@@ -162,7 +162,8 @@ class Each(unittest.TestCase):
 
     def setUp(self):
         self.transport, self.group = transport.Transport(None), Slow()
-        self.connections = types.SimpleNamespace(lanes=[self.group], ended=False)
+        self.end = mock.Mock()
+        self.connections = types.SimpleNamespace(lanes=[self.group], ended=False, end=self.end)
         self.transport._open[0] = self.connections
         patch = mock.patch.object(transport, "absence_may_take", self.ABSENCE)
         patch.start()
@@ -183,10 +184,15 @@ class Each(unittest.TestCase):
             self.assertEqual(failed, [0, 1])
             self.assertGreaterEqual(seconds, times * self.ABSENCE)
             self.assertLess(seconds, times * self.ABSENCE + 10)
+        self.assertEqual(self.end.call_count, 3, "nobody would connect the lanes that gloo has ended")
 
     def test_of_connections_that_were_ended_nothing_is_begun(self):
         self.connections.ended = True
         self.assertEqual((self.carried()[0], self.group.begun), ([1, 1], []))
+        why = ctypes.create_string_buffer(100)
+        self.assertEqual(self.transport._carry(0, 0, (transport.Message * 2)(), 2, 600.0, ctypes.addressof(why), len(why)), 0)
+        self.assertIn(b"have ended", why.value)
+        self.assertEqual(self.group.begun, [])
 
 
 class Oversight(unittest.TestCase):

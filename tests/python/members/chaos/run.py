@@ -30,8 +30,8 @@ from nursery import Nursery, die_with_parent  # noqa: E402
 from promises import Promises  # noqa: E402
 
 METHODS = ["all_reduce", "bytegrad:error_feedback=on", "qsgd", "power_sgd", "diana", "scaffold", "local_sgd:every=2", "diloco:every=3", "decentralized",
-           "low_precision_decentralized", "choco_sgd", "async_average"]
-DRAWS_TIMES = {"async_average"}
+           "low_precision_decentralized", "choco_sgd", "no_loco:every=2", "ad_psgd", "moniqua", "async_average", "low_precision_async_average"]
+DRAWS_TIMES = {"ad_psgd", "moniqua", "async_average", "low_precision_async_average"}
 """Methods whose weights depend on the clock."""
 
 
