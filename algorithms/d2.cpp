@@ -56,7 +56,7 @@ class DSquared final : public WeightMethod {
     topology_ = std::make_unique<HalfAtHome>(make_topology(topology_spec_, vertices(worker)));
     for (const Bucket& bucket : buckets) moved_.push_back(worker.device.allocate(bucket.weights.shape()));
   }
-  void list_state(State& state) override { state.buffers("moved", moved_, Fate::balanced); }
+  void list_state(State& state) override { state.buffers("moved", moved_, Fate::joint); }
 
  private:
   bool communicates(std::int64_t) const override { return true; }

@@ -67,8 +67,8 @@ class Diana final : public GradientMethod {
   /// `mean` stays that of `own`.
   void list_state(State& state) override {
     for (const Estimates& kept : estimates_) {
-      state.buffer("own", kept.own, Fate::balanced, kept.extent);
-      state.buffer("mean", kept.mean, Fate::averaged, kept.extent);
+      state.buffer("own", kept.own, Fate::joint, kept.extent);
+      state.buffer("mean", kept.mean, Fate::joint, kept.extent);
     }
   }
 

@@ -54,7 +54,7 @@ class GradientTracking final : public WeightMethod {
   }
 
   void list_state(State& state) override {
-    state.buffers("tracked", tracked_, Fate::balanced).buffers("before", before_, Fate::balanced);
+    state.buffers("tracked", tracked_, Fate::joint).buffers("before", before_, Fate::joint);
   }
 
  private:

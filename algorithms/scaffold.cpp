@@ -35,7 +35,7 @@ class Scaffold final : public WeightMethod {
     worker.device.axpby(1.0F, correction(bucket), 1.0F, bucket.gradients);
   }
   void list_state(State& state) override {
-    state.buffers("correction", corrections_, Fate::balanced).value("rates", rates_);
+    state.buffers("correction", corrections_, Fate::joint).value("rates", rates_);
   }
 
  private:

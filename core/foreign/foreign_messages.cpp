@@ -21,10 +21,11 @@ void add_where(const Worker& worker, json& message) {
 }
 
 Fate fate_named(const std::string& word) {
-  for (const Fate fate : {Fate::alike, Fate::own, Fate::averaged, Fate::balanced, Fate::anew}) {
+  for (const Fate fate : {Fate::alike, Fate::own, Fate::averaged, Fate::balanced, Fate::joint, Fate::anew}) {
     if (name_of(fate) == word) return fate;
   }
-  throw UsageError("'" + word + "' is no fate of what code keeps; there are alike, own, averaged, balanced and anew");
+  throw UsageError("'" + word +
+                   "' is no fate of what code keeps; there are alike, own, averaged, balanced, joint and anew");
 }
 
 using Answer = std::function<json(ForeignLane&, const json&)>;

@@ -15,10 +15,11 @@ enum class Fate : std::uint8_t {
   averaged,  ///< all go on from the mean, as residuals: the mean of what ranks owe is what the mean model owes
   balanced,  ///< as own, and where members leave all move by as much, so that the mean over ranks stays where it was
   cut,       ///< parts of one whole, which is cut anew
-  anew       ///< as `setup` makes it from the mean model: what depends on who the others are, as replicas of them
+  anew,      ///< as `setup` makes it from the mean model: what depends on who the others are, as replicas of them
+  joint      ///< as balanced, and anew where a member was lost: what is right by its sum, of which a part is gone then
 };
 
-/// "alike", "own", "averaged", "balanced", "cut", "anew".
+/// "alike", "own", "averaged", "balanced", "cut", "anew", "joint".
 std::string_view name_of(Fate fate);
 
 }  // namespace trigram

@@ -14,6 +14,8 @@ std::string_view name_of(Fate fate) {
       return "balanced";
     case Fate::cut:
       return "cut";
+    case Fate::joint:
+      return "joint";
     case Fate::anew:
       return "anew";
   }

@@ -24,7 +24,9 @@ Handover::Handover(MemberChange change, std::function<Bytes(int)> state)
     : change_(std::move(change)), state_(std::move(state)) {
   for (int rank = 0; rank < change_.ranks; ++rank) add(rank);
   for (const auto& [name, all] : held_) {
-    for (const HeldItem& held : all) held.require_sound(!change_.lost.empty());
+    for (const HeldItem& held : all) {
+      if (!is_anew(held)) held.require_sound(!change_.lost.empty());
+    }
   }
 }
 
@@ -56,7 +58,7 @@ Handover::Bytes Handover::of(int rank) const {
       const bool has_own = found != own.end() && i < found->second.size();
       std::optional<StateItem> item = taken_over(all[i], has_own ? &found->second[i] : nullptr);
       // What nobody holds keeps the place of those behind it.
-      if (!item && all[i].fate() != Fate::anew) put_item(packer, {.name = name});
+      if (!item && !is_anew(all[i])) put_item(packer, {.name = name});
       if (!item) continue;
       if (name == report_item) item->bytes = report(rank, item->bytes);
       put_item(packer, *item);
@@ -71,8 +73,12 @@ Handover::Bytes Handover::of(int rank) const {
 
 std::optional<StateItem> Handover::taken_over(const HeldItem& held, const StateItem* own) const {
   if (change_.is_none()) return own == nullptr ? std::nullopt : std::optional(*own);
-  if (!held.is_handed_over()) return std::nullopt;
+  if (is_anew(held) || !held.is_handed_over()) return std::nullopt;
   return held.of(own, known_, change_.train);
+}
+
+bool Handover::is_anew(const HeldItem& held) const {
+  return held.fate() == Fate::anew || (held.fate() == Fate::joint && !change_.lost.empty());
 }
 
 /// Evaluations are with whoever completed them, and rank 0 is always there.

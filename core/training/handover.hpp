@@ -36,6 +36,8 @@ class Handover {
  private:
   void add(int rank);
   /// What a rank that held `own`, or nothing, goes on from of an item; nothing where that is made anew.
+  /// Whether `setup` has made it already.
+  bool is_anew(const HeldItem& held) const;
   std::optional<StateItem> taken_over(const HeldItem& held, const StateItem* own) const;
   Bytes report(int rank, const Bytes& then) const;
 

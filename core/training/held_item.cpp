@@ -107,7 +107,8 @@ StateItem HeldItem::of(const StateItem* own, int trained, int train) const {
   if (!has_elements()) return own != nullptr ? *own : first_;
   const bool goes_on = own != nullptr && !own->bytes.empty() && all_whole_ && fate() != Fate::averaged;
   const StateItem begin = goes_on ? *own : mean();
-  if (fate() != Fate::balanced || staying_ == holders_) return begin;
+  const bool balances = fate() == Fate::balanced || fate() == Fate::joint;
+  if (!balances || staying_ == holders_) return begin;
   // Where only some hold it, or parts of it, who they will be is not known here: all begin with the mean.
   return holders_ == trained && all_whole_ ? shifted(begin, train) : mean();
 }

@@ -188,7 +188,7 @@ class Algorithm:
     fates: Mapping[str, str] = {}
     """Of each attribute that `setup` makes and steps change, by its name, one word for what becomes of it where ranks leave or join: "alike"
     where all hold the same; "own" where each goes on with its own, and a newcomer with the mean; "averaged", as residuals, where all go on with the
-    mean; "balanced", as own, but moved so that the mean over ranks stays where it was; "anew" where `setup` makes it. Attributes are tensors, lists
+    mean; "balanced", as own, but moved so that the mean over ranks stays where it was; "joint", as balanced, and as `setup` makes it where a rank was lost; "anew" where `setup` makes it. Attributes are tensors, lists
     or dicts of them, numbers or texts."""
 
     def setup(self, worker: Worker, buckets: list[Bucket]) -> None:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from .algorithm import Algorithm, Worker
 
 FATES = {"alike": "all ranks hold the same", "own": "each goes on with its own, and a newcomer with the mean", "averaged": "all go on with the mean",
-         "balanced": "as own, moved so that the mean over ranks stays where it was", "anew": "as setup makes it"}
+         "balanced": "as own, moved so that the mean over ranks stays where it was",
+         "joint": "as balanced, and anew where a rank was lost", "anew": "as setup makes it"}
 
 
 class WithoutFate(ValueError):

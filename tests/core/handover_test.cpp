@@ -104,6 +104,16 @@ TEST_F(HandoverTest, WhatIsBalancedKeepsItsMean) {
   EXPECT_THAT(after({0, 1, 2, newcomer}), ElementsAre(Values{1}, Values{2}, Values{6}, Values{3})) << "nobody left";
 }
 
+// Its sum over ranks lacks a part that nobody knows.
+TEST_F(HandoverTest, WhatIsJointBeginsAnewWhereARankIsLost) {
+  hold(Fate::joint, {{1}, {2}, {6}});
+  EXPECT_THAT(after({1, 2}), ElementsAre(Values{1}, Values{5})) << "both moved by 1";
+  const Handover over({3, 3, {1, 2}, 2, {0}}, [this](int rank) { return states_[static_cast<std::size_t>(rank)]; });
+  const OwnedBuffer x = buffer({-1});
+  HandedState(device_, over.of(0)).buffer("x", x, Fate::joint, {0, 1});
+  EXPECT_EQ(values_of(x), Values{-1}) << "as it was made";
+}
+
 TEST_F(HandoverTest, WhatAllHoldAlikeKeepsItsBits) {
   const float third = 1.0F / 3;
   for (const Fate fate : {Fate::alike, Fate::own, Fate::averaged, Fate::balanced}) {

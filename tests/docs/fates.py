@@ -10,7 +10,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-FATES = ("alike", "own", "averaged", "balanced", "cut", "anew")  # as core/step/fate.hpp numbers them
+FATES = ("alike", "own", "averaged", "balanced", "cut", "anew", "joint")  # as core/step/fate.hpp numbers them
 HEAD = struct.Struct("<BBBqqQ")  # behind an item's name: fate, kind, type, extent, bytes
 # Parameters with which an algorithm keeps what it does not keep without.
 MORE = {"bytegrad": "error_feedback=on", "qsgd": "error_feedback=on",
