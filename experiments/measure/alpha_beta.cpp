@@ -85,8 +85,8 @@ AlphaBeta simpler(const AlphaBeta& simple, const AlphaBeta& other, std::span<con
   return sum_of_squares(other, points) < share * sum_of_squares(simple, points) ? other : simple;
 }
 
-/// Where a window is, an announcement takes a round trip beside it: a step of half of one or more is taken for that where
-/// it explains half.
+/// Where a window is, an announcement takes a round trip beside it: a step of half of one or more is taken for that
+/// where it explains half.
 AlphaBeta announced(const AlphaBeta& windowed, const AlphaBeta& stepped, std::span<const TimedAmount> points) {
   constexpr double half = 0.5;
   return simpler(windowed, stepped, points, stepped.step >= stepped.alpha ? half : left_over);
