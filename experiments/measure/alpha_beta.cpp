@@ -86,10 +86,12 @@ AlphaBeta simpler(const AlphaBeta& simple, const AlphaBeta& other, std::span<con
 }
 
 /// Where a window is, an announcement takes a round trip beside it: a step of half of one or more is taken for that
-/// where it explains half.
+/// where an F test of two more parameters is below 5 %, which is 5 % ^ (2 / (n − 5)) of what n points leave over
+/// without it.
 AlphaBeta announced(const AlphaBeta& windowed, const AlphaBeta& stepped, std::span<const TimedAmount> points) {
-  constexpr double half = 0.5;
-  return simpler(windowed, stepped, points, stepped.step >= stepped.alpha ? half : left_over);
+  constexpr double by_chance = 0.05, parameters = 5;
+  const double free = std::max(1.0, static_cast<double>(points.size()) - parameters);
+  return simpler(windowed, stepped, points, stepped.step >= stepped.alpha ? std::pow(by_chance, 2 / free) : left_over);
 }
 
 }  // namespace
