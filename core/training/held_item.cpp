@@ -94,7 +94,7 @@ void HeldItem::require_sound(bool ranks_were_lost) const {
     return require(!has_gap(), "nobody holds element ", missing, " of ", name, ", whose parts ranks keep",
                    ranks_were_lost ? "; let who holds it leave before it is lost, or resume from a checkpoint" : "");
   }
-  if (is_alike() || fate() == Fate::anew) return;
+  if (is_alike()) return;
   require(fate() != Fate::alike, "rank ", other_rank_, " holds another ", name, " than rank ", first_rank_,
           ", which list_state() says that all hold alike");
   require(!has_elements() || !sum_.empty(), "ranks hold different ", name, " of ", name_of(first_.dtype),

@@ -18,8 +18,8 @@ class HeldItem {
   /// parts that leave a gap: where ranks were lost only for an optimizer's, whose steps are counted on.
   void require_sound(bool ranks_were_lost) const;
   /// Whether there is anything. Ranks that train alone, or do not exchange, may have nothing under a name; nobody has a
-  /// part whose holder was lost, and what is made anew is not handed over.
-  bool is_handed_over() const { return holders_ > 0 && fate() != Fate::anew && !has_gap(); }
+  /// part whose holder was lost.
+  bool is_handed_over() const { return holders_ > 0 && !has_gap(); }
   /// For a rank of the new world, in which so many `train` where `trained` did whose state is there; `own` is what it
   /// held, null of a newcomer.
   StateItem of(const StateItem* own, int trained, int train) const;
