@@ -20,9 +20,9 @@ import torch
 import torch.distributed as dist
 
 from . import launcher, library
+from .waiter import SOON, Exchange, Waiter
 
 FOREVER = datetime.timedelta(days=365)
-SOON = datetime.timedelta(milliseconds=1)
 NOBODYS_TAG = 2**31 - 1
 cause_may_take = 1.5
 """Seconds that a rank whose connections break waits to hear why: longer than whoever fails takes to say so."""
@@ -30,6 +30,8 @@ meeting_may_take: Optional[float] = None
 """Seconds that processes wait for each other before the first exchange, where they are known to be there; None: as long as in one."""
 absence_may_take = 0.0
 """Seconds that ranks wait for any other once one is gone, where exchanges leave that one out; 0: a job ends with any of its ranks."""
+waits_can_be_left = False
+"""Whether who waits for a message whose connection is gone goes on, also where gloo does not say so; at the cost of a thread."""
 REFUSED = 2
 
 
@@ -105,7 +107,8 @@ class Connections:
         self._seconds, self._members = seconds, members
         self.lanes = [new_group(seconds, members)]
         self._rank, self._ranks = dist.get_rank(self.lanes[0]), dist.get_world_size(self.lanes[0])
-        self.ended = False
+        self.ended = self.closed = False
+        """Whether messages are to end, and whether all have been ended for that."""
 
     def tell(self, said: Any) -> Any:
         """What rank 0 says. Collective."""
@@ -128,6 +131,15 @@ class Connections:
                 group.recv([torch.empty(1)], peer, NOBODYS_TAG).wait(SOON)
             except RuntimeError:
                 continue  # as it should
+        self.closed = True
+
+    def has_lost(self, lane: int, peer: int) -> bool:
+        """Its connection there is gone, of which gloo tells messages that begin."""
+        try:
+            self.lanes[lane].recv([torch.empty(1)], peer, NOBODYS_TAG)
+            return False
+        except RuntimeError:
+            return True
 
     def close(self) -> None:
         for group in self.lanes:
@@ -179,6 +191,8 @@ class Transport:
         self._members = members
         self._open: dict[int, Connections] = {}
         self._numbers = itertools.count()
+        self._waiters: list[Waiter] = []
+        """Those who wait for nothing."""
         self._patience = 1
         """Times that an absence may take."""
         self._answers: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -218,12 +232,24 @@ class Transport:
                 raise RuntimeError("messages of these connections have ended")
             for place in range(count):
                 works.append(begun(of.lanes[lane], messages[place]))
-            for place, work in enumerate(works):
-                work.wait(max(end - datetime.datetime.now(), SOON))
-            return -1
+            exchange = Exchange(works, end)
+            failure = self._waited(exchange, lambda: of.closed or of.has_lost(lane, messages[exchange.place].peer))
+            place = exchange.place
+            if failure is None:
+                return -1
         except BaseException as error:  # the same
-            write(text, room, f"{type(error).__name__}: {error}")
-            return place
+            failure = error
+        write(text, room, f"{type(failure).__name__}: {failure}")
+        return place
+
+    def _waited(self, exchange: Exchange, is_over: Callable[[], bool]) -> Optional[BaseException]:
+        """As Waiter.wait."""
+        if not waits_can_be_left:
+            return exchange.wait()
+        waiter = self._waiters.pop() if self._waiters else Waiter()
+        failure = waiter.wait(exchange, is_over)
+        self._waiters.append(waiter)
+        return failure
 
     def _carry_each(self, connections: int, lane: int, messages: Any, count: int, seconds: float, failed: Any) -> None:
         """Waits no longer than an absence may take, since gloo leaves some messages of a connection that it has closed waiting for ever, and then

@@ -12,6 +12,7 @@ def connect(store: str, rank: int, ranks: int, host: str, seconds: float, absenc
     transport.cause_may_take = 0.0  # whoever is left finds out who is gone
     transport.meeting_may_take = seconds  # all are there
     transport.absence_may_take = absence
+    transport.waits_can_be_left = True  # whatever gloo forgets, others wait for whoever lives
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(ranks), MASTER_ADDR=host)
     dist.init_process_group("gloo", store=dist.FileStore(store, ranks), rank=rank, world_size=ranks, timeout=transport.limit(seconds))
 

@@ -88,7 +88,7 @@ class Meeting:
                 for one in missing:
                     if why := self._trouble(one, self._rules.silence):
                         raise RuntimeError(f"member {one['number']} is lost before epoch {epoch} begins: {why}")
-                if self._folder.is_decided(epoch + 1) or waiting.seconds > self._rules.patience:
+                if self._folder.is_over(epoch) or waiting.seconds > self._rules.patience:
                     raise RuntimeError(f"others go on without epoch {epoch}, or do not come")
                 waiting.tell(f"member {missing[0]['number']} on {missing[0]['address'][0]}, which fetches what it goes on from")
                 waiting.pause()

@@ -251,6 +251,13 @@ class Meetings(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "others go on without epoch 3"):
             one.meeting.gather({"epoch": 3, "members": [one.told, other.told]})
 
+    def test_an_epoch_that_somebody_has_given_up_is_not_waited_for(self):
+        """As one who did not reach all that it was to begin with; it lives, and waits for the others to come."""
+        one, other = Process(self.place, "a"), Process(self.place, "b")
+        one.folder.come(4, other.told)
+        with self.assertRaisesRegex(RuntimeError, "others go on without epoch 3"):
+            one.meeting.gather({"epoch": 3, "members": [one.told, other.told]})
+
     def test_the_smaller_part_waits_for_the_greater(self):
         """Which says for itself that it lives, and decides."""
         one = Process(self.place, "a")
