@@ -64,8 +64,12 @@ class Job(Nursery):
         super().__init__()
         self._network, self._meeting = network, pathlib.Path(folder) / "meeting"
         self._hurries = mmap.mmap(-1, 1)  # which processes that this one forks see too
+        self._told = steps, algorithm, begin_with, rules
         for number in range(begin_with):
-            self.fork(functools.partial(self._member, number, steps, algorithm, begin_with, rules))
+            self.start(number)
+
+    def start(self, place):
+        return self.fork(functools.partial(self._member, place, *self._told)).number
 
     def _member(self, number, steps, algorithm, begin_with, rules, say):
         self._network.enter(number)
@@ -183,6 +187,24 @@ class Parted(unittest.TestCase):
         self.assertEqual((code, told[-1]["apart"]), (0, True))
         self.check_steps(told, STEPS)
         self.assertFalse((self.folder / "meeting" / "finished").exists())
+
+    def test_where_the_others_have_begun_again_one_alone_comes_back_to_them(self):
+        job = self.job(begin_with=3)
+        NETWORK.cut([2])
+        job.until(lambda: job.are([2], 1, True))
+        for number in (0, 1):
+            job.children[number].signal(signal.SIGKILL)
+        again = [job.start(place) for place in (0, 1, 3)]
+        job.until(lambda: job.are(again, 3, False) and job.last(again[0])["step"] >= 2)
+        weights = job.last(2)["weights"]
+        NETWORK.heal([2])
+        job.until(lambda: job.are([2, *again], 4, False))
+        self.assertEqual(job.children[again[0]].told[0]["step"], 0)
+        self.assertEqual(len({one["number"] for one in job.children[2].told}), 1)
+        back = next(one for one in job.children[2].told if one["ranks"] == 4)
+        first = next(one for one in job.children[again[0]].told if one["ranks"] == 4)
+        norms = [float(torch.tensor(one).sub(torch.tensor(weights)).norm()) for one in (back["weights"], first["weights"])]
+        self.assertLess(norms[0], 0.5 * norms[1], "who has come back has not kept what it had trained")
 
     def test_fewer_than_min_members_wait_until_the_others_are_reached(self):
         job = self.job(begin_with=3, min_members=2)
