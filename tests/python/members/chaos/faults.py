@@ -57,7 +57,7 @@ class Victims:
 
     def __init__(self, job, least):
         self._job, self._least = job, least
-        self.able, self.killed, self._ill = [], set(), []
+        self.able, self.killed, self.asked_to_end, self._ill = [], set(), set(), []
 
     def come(self, number):
         self.able.append(number)
@@ -102,6 +102,7 @@ class Victims:
 
     def _end(self, fault, numbers):
         self._signal(numbers, signal.SIGTERM)
+        self.asked_to_end |= set(numbers)
         self.able = [one for one in self.able if one not in numbers]
 
     def _stop(self, fault, numbers):

@@ -33,6 +33,10 @@ class DisturbedJob(Nursery):
     def killed(self):
         return self._victims.killed
 
+    @property
+    def asked_to_end(self):
+        return self._victims.asked_to_end
+
     def start(self):
         number = len(self.children)
         if number >= PLACES:

@@ -42,10 +42,17 @@ class Promises:
 
     def _wrong_ends(self):
         for number, child in self._job.children.items():
-            if child.code not in (0, *([-signal.SIGKILL] if number in self._job.killed else [])) and not self._job.hangs:
+            if child.code not in (0, *self._ends_of(number, child)) and not self._job.hangs:
                 yield f"process {number} ended with {child.code}: {' | '.join(child.said[-12:])}"
         if self._job.left and not self._job.hangs:
             yield f"{self._job.left} processes were left over"
+
+    def _ends_of(self, number, child):
+        """Codes other than 0 that it may end with."""
+        if number in self._job.killed:
+            yield -signal.SIGKILL
+        if number in self._job.asked_to_end and not child.told:  # before it had called the library, which knows what to do then
+            yield -signal.SIGTERM
 
     def _broken_apart(self):
         """Where absence is borne, nobody's weights are lost, and in each part a sample is taken by one member; elsewhere nobody is apart."""
