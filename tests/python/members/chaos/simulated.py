@@ -21,7 +21,8 @@ from faults import drawn  # noqa: E402
 from member import STEPS  # noqa: E402
 from run import METHODS, seeds_of  # noqa: E402
 
-DIFFER = {"local_sgd:every=2", "diloco:every=3", "scaffold", "decentralized", "low_precision_decentralized", "choco_sgd", "async_average"}
+DIFFER = {"local_sgd:every=2", "diloco:every=3", "scaffold", "decentralized", "low_precision_decentralized", "choco_sgd", "no_loco:every=2", "ad_psgd", "moniqua",
+          "async_average", "low_precision_async_average"}
 """Methods whose ranks may have other weights than each other."""
 BACK_AFTER = 2
 """Steps until those join again who were stopped or cut off."""
