@@ -97,7 +97,8 @@ void Socket::end_within(double seconds) {
     end_ = Steady::now() + std::chrono::duration_cast<Steady::duration>(std::chrono::duration<double>(seconds));
 }
 
-void Socket::wait_for(short event) const {
+/// Whoever has given up an answer is not to take it for that to the next question.
+void Socket::wait_for(short event) {
   constexpr double milliseconds = 1e3;
   std::optional<double> seconds;
   if (patience_ > 0) seconds = patience_;
@@ -106,8 +107,10 @@ void Socket::wait_for(short event) const {
     seconds = std::min(seconds.value_or(left), left);
   }
   const int longest = seconds ? static_cast<int>(std::ceil(*seconds * milliseconds)) : -1;
-  if ((seconds && *seconds <= 0) || !polled(descriptor_, event, longest))
+  if ((seconds && *seconds <= 0) || !polled(descriptor_, event, longest)) {
+    shut();
     throw BackendError("the other end of a connection was silent for too long");
+  }
 }
 
 void Socket::wait_for_word() { polled(descriptor_, POLLIN, -1); }

@@ -43,7 +43,7 @@ class Socket {
   bool read_frame(Bytes& bytes, std::uint64_t limit);
 
  private:
-  void wait_for(short event) const;
+  void wait_for(short event);
 
   int descriptor_ = -1;
   double patience_ = 0;

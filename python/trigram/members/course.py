@@ -27,6 +27,7 @@ from .place import Place
 from .plan import Plan, PlanByClock, plan_of
 from .sharing import batch_of, share_of
 from .spacing import Spacing
+from .store import EpochStore
 from .waiting import LOOK
 
 FAREWELL = 30.0
@@ -321,14 +322,20 @@ class Members:
             self._place.meeting.gather(told)
             seconds = min(CONNECTING * 2**self._unopened, self._rules.patience)
             self._unopened += 1
-            connect(self._place.folder.store(told["epoch"]), rank, ranks, self._answers.address.host, seconds, self._rules.absence)
+            connect(self._store(told), rank, ranks, self._answers.address.host, seconds, self._rules.absence)
             self.job = self._make_job(handed)
             self._unopened = 0
         except (RuntimeError, OSError, EOFError):
             disconnect()
             return False
+        finally:
+            self._place.meeting.forget_signs()
         self.rank, self.ranks, self.epoch, self._told = rank, ranks, told["epoch"], told
         return self._began()
+
+    def _store(self, told: Told) -> EpochStore:
+        others = [one for one in told["members"] if one["name"] != self._name]
+        return EpochStore(self._place.folder.store(told["epoch"]), len(told["members"]), lambda: self._place.meeting.why_over(told["epoch"], others))
 
     def _began(self) -> bool:
         """All members have what they go on from, and a border of their own; where replicas are to be equal, they are."""

@@ -1,6 +1,6 @@
 """How members of one epoch become those of the next: they come, or are found to be gone, and whoever sees first that all is clear decides."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Optional
 
 from .checkpoints import Checkpoints
@@ -77,7 +77,7 @@ class Meeting:
                     waiting.pause()
             return told
         finally:
-            self._forget_signs()
+            self.forget_signs()
 
     def gather(self, told: Told) -> None:
         """All members of an epoch have what they go on from. Raises RuntimeError where one is lost before."""
@@ -85,15 +85,19 @@ class Meeting:
         self._folder.be_there(epoch, self._name)
         try:
             while missing := [one for one in told["members"] if not self._folder.is_there(epoch, one["name"])]:
-                for one in missing:
-                    if why := self._trouble(one, self._rules.silence):
-                        raise RuntimeError(f"member {one['number']} is lost before epoch {epoch} begins: {why}")
-                if self._folder.is_over(epoch) or waiting.seconds > self._rules.patience:
-                    raise RuntimeError(f"others go on without epoch {epoch}, or do not come")
+                if why := self.why_over(epoch, missing) or (f"they do not come within {self._rules.patience:g} s" if waiting.seconds > self._rules.patience else None):
+                    raise RuntimeError(why)
                 waiting.tell(f"member {missing[0]['number']} on {missing[0]['address'][0]}, which fetches what it goes on from")
                 waiting.pause()
         finally:
-            self._forget_signs()
+            self.forget_signs()
+
+    def why_over(self, epoch: int, members: Sequence[Told]) -> Optional[str]:
+        """Why an epoch cannot begin with these; None as long as it may."""
+        for one in members:
+            if why := self._trouble(one, self._rules.silence):
+                return f"member {one['number']} is lost before epoch {epoch} begins: {why}"
+        return f"others go on without epoch {epoch}" if self._folder.is_over(epoch) else None
 
     def somebody_comes(self) -> bool:
         """Newcomers wait, and answer. At the cost of a look at the folder where nobody does."""
@@ -119,7 +123,7 @@ class Meeting:
             self._folder.wait_no_more(self._name)
             return None
         finally:
-            self._forget_signs()
+            self.forget_signs()
 
     def _come(self, epoch: int, own: Told) -> str:
         """Once it is known whom of the others this process reaches. Says what is missing for that."""
@@ -203,7 +207,8 @@ class Meeting:
             self._signs[name] = Sign(name, Address(*one["address"]), self._folder.secret)
         return self._signs[name].trouble(silence)
 
-    def _forget_signs(self) -> None:
+    def forget_signs(self) -> None:
+        """Nobody is asked any more whether it lives."""
         for sign in self._signs.values():
             sign.stop()
         self._signs.clear()

@@ -76,6 +76,21 @@ TEST(TcpStores, HaveTheirPortBeforeTheyTellIt) {
   EXPECT_THROW(Listener("127.0.0.1", first.port()), UsageError);
 }
 
+TEST(Sockets, AskNothingMoreOnceTheyHaveGivenUpAnAnswer) {
+  Listener listener("127.0.0.1", 0);
+  std::string reason;
+  Socket asks = Socket::connect_to("127.0.0.1", listener.port(), reason), answers = listener.accept();
+  asks.give_up_after(0.02);
+  Bytes answer;
+  EXPECT_THROW(asks.read_frame(answer, 100), BackendError);
+  try {
+    answers.write_frame(bytes_of("late"));
+  } catch (const BackendError&) {
+    EXPECT_TRUE(answer.empty());
+  }
+  EXPECT_THROW(asks.write_frame(bytes_of("the next question")), BackendError);
+}
+
 TEST_P(Rendezvouses, MegabytesTravelWhole) {
   const auto errors = errors_of(2, [&](int rank) {
     const auto meeting = meet(where, member_named(rank, 2), patience);

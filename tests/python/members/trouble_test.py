@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import datetime
 import errno
 import importlib.util
 import io
@@ -23,6 +24,7 @@ from trigram.members.decision import those_who_reach_each_other
 from trigram.members.folder import Folder
 from trigram.members.lines import Address, Answers, Sign, fetch
 from trigram.members.overseer import LATE, Overseer
+from trigram.members.store import LOOK, EpochStore
 
 from meeting_case import SILENCE, Process
 
@@ -213,6 +215,25 @@ class Oversight(unittest.TestCase):
         time.sleep(LATE / 2)
         self.overseer.rest()
         self.assertFalse(self.given_up.wait(1.5 * LATE))
+
+
+class Stores(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.over = []
+        self.store = EpochStore(scratch.name + "/store", 2, lambda: self.over.pop() if self.over else None)
+        self.store.set("own address", "there")
+
+    def test_who_is_late_is_waited_for_longer_than_torch_would(self):
+        threading.Timer(3 * LOOK.total_seconds(), self.store.set, ("address", "here")).start()
+        self.store.wait(["address"], LOOK / 10)
+        self.assertEqual(self.store.get("address"), b"here")
+
+    def test_who_will_not_come_is_not(self):
+        threading.Timer(3 * LOOK.total_seconds(), self.over.append, ("member 1 is lost",)).start()
+        with self.assertRaisesRegex(RuntimeError, "^member 1 is lost$"):
+            self.store.wait(["address"], datetime.timedelta(seconds=600))
 
 
 class Meetings(unittest.TestCase):

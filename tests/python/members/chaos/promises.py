@@ -20,7 +20,7 @@ class Promises:
         said = [(child, told) for child in job.children.values() for told in child.told]
         steps, ends = [(child, told) for child, told in said if "step" in told], [told["end"] for _, told in said if "end" in told]
         self._steps, self._apart = ([(child, told) for child, told in steps if bool(told["part"]) is apart] for apart in (False, True))
-        self._has_finished = bool(ends)
+        self._has_finished = bool(ends) or (job.folder / "meeting" / "finished").exists()  # before all were killed
         self.ends = sorted((one for one in ends if not one["part"]), key=lambda one: one["rank"])
         self.links = []
         if self.ends:
