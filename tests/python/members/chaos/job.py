@@ -100,7 +100,8 @@ class DisturbedJob(Nursery):
             self.stalls[-1][1] = max(self.stalls[-1][1], still)
         if seen > self._seen:
             self._seen, self._progressed_at = seen, self.now
-            self._last = max((told["step"] for one in self.living() for told in one.told[-1:] if "step" in told), default=-1)
+            alive = [one for one in self.living() if one.number not in self.killed]
+            self._last = max((told["step"] for one in alive for told in one.told[-1:] if "step" in told), default=-1)
         elif still > NO_HANG:
             self.hangs.append(f"nobody has gone on for {NO_HANG:g} s, after {', '.join(self.struck) or 'no fault'}: {self._last_words()}")
 
