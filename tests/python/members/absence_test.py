@@ -116,7 +116,7 @@ class Absence(Case):
     def wait_for_ends(self, members, lost):
         for number, one in members.all.items():
             if number != lost:
-                one.process.wait(PATIENCE)
+                one.wait()
 
     def check(self, lost, dies_at, algorithm="decentralized", on_paper=OnPaper):
         left = self.trained(algorithm, lost, dies=lost, dies_at=dies_at)

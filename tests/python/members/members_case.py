@@ -1,47 +1,72 @@
 """Starts members of a job, hears what they say, and sees that nothing is left of them."""
 
+import multiprocessing
 import os
 import pathlib
 import queue
 import re
 import signal
-import subprocess
 import sys
 import threading
 
+import member_script
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT = HERE / "member_script.py"
 PATIENCE = 240
 
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["member_script", "torch.distributed", "trigram.members.begin"])
+"""A process that has loaded what members need, and forks each: to load it takes most of the time of a short job."""
+os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), str(HERE.parent), os.environ.get("PYTHONPATH", "")])  # where that process finds it
+
+
+def begin(mouth, variables, algorithm, out, told):
+    """In a process of its own."""
+    for stream in (1, 2):
+        os.dup2(mouth.fileno(), stream)
+    mouth.close()
+    sys.stdout.reconfigure(line_buffering=True)
+    os.environ |= variables
+    member_script.main(algorithm, out, told)
+
 
 class Member:
     """One process. What it says is heard by a thread."""
 
-    def __init__(self, number, words, variables, heard):
+    def __init__(self, number, variables, told, heard):
         self.number, self.said = number, []
         self._heard = heard
-        self.process = subprocess.Popen([sys.executable, "-B", *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True, env={**os.environ, **variables})
-        self._ear = threading.Thread(target=self._hear, daemon=True)
+        ear, mouth = FORKS.Pipe(duplex=False)
+        self.process = FORKS.Process(target=begin, args=(mouth, variables, *told))
+        self.process.start()
+        mouth.close()
+        self._ear = threading.Thread(target=self._hear, args=(ear,), daemon=True)
         self._ear.start()
 
-    def _hear(self):
-        for line in self.process.stdout:
-            self.said.append(line.rstrip())
-            self._heard.put((self.number, line.rstrip()))
+    def _hear(self, ear):
+        with os.fdopen(os.dup(ear.fileno()), encoding="utf-8", errors="replace") as lines:
+            ear.close()
+            for line in lines:
+                self.said.append(line.rstrip())
+                self._heard.put((self.number, line.rstrip()))
         self._heard.put((self.number, None))
 
     def signal(self, number):
-        if self.process.poll() is None:
-            self.process.send_signal(number)
+        if self.process.exitcode is None:
+            os.kill(self.process.pid, number)
+
+    def wait(self):
+        """Its exit code."""
+        self.process.join(PATIENCE)
+        assert self.process.exitcode is not None, f"process {self.number} has not ended within {PATIENCE} s: {self.said[-5:]}"
+        return self.process.exitcode
 
     def end(self):
         """Its exit code, and all that it said."""
-        code = self.process.wait(PATIENCE)
+        code = self.wait()
         self._ear.join(PATIENCE)
-        self.process.stdout.close()
         return code, "\n".join(self.said)
 
 
@@ -52,14 +77,14 @@ class Members:
         self.out = pathlib.Path(folder)
         self.heard = queue.Queue()
         self.all = {}
-        self._words = [SCRIPT, algorithm, self.out, *(f"{key}={value}" for key, value in told.items())]
+        self._told = algorithm, self.out, {key: str(value) for key, value in told.items()}
         self._variables = {"TRIGRAM_RENDEZVOUS": f"file:{self.out / 'meeting'}", "TRIGRAM_MEMBERS": str(begin_with)}
         for _ in range(begin_with):
             self.start()
 
     def start(self):
         number = len(self.all)
-        self.all[number] = Member(number, self._words, self._variables | {"TRIGRAM_MEMBER": str(number)}, self.heard)
+        self.all[number] = Member(number, self._variables | {"TRIGRAM_MEMBER": str(number)}, self._told, self.heard)
         return self.all[number]
 
     def wait_for_step(self, step, number=None):
