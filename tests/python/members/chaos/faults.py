@@ -58,6 +58,7 @@ class Victims:
     def __init__(self, job, least):
         self._job, self._least = job, least
         self.able, self.killed, self.asked_to_end, self._ill = [], set(), set(), []
+        self._other_side = set()  # of a network in two parts, neither of which may become too small
 
     def come(self, number):
         self.able.append(number)
@@ -65,7 +66,8 @@ class Victims:
     def strike(self, fault):
         """What was done, in a word; where a fault would leave too few, somebody joins instead."""
         takes = {"kill": 1, "stop": 1, "end": 1, "cut": 1, "part": len(self.able) // 2, "kill all": 0}.get(fault.kind, 0)
-        kind = "join" if len(self.able) - takes < self._least + (1 if takes else 0) else fault.kind
+        fewest = min(len(side) for side in self._sides() if side) if self.able else 0
+        kind = "join" if fewest - takes < self._least + (1 if takes else 0) else fault.kind
         getattr(self, "_" + kind.replace(" ", "_"))(fault, self._drawn(fault, takes) if kind == fault.kind else [])
         return kind
 
@@ -74,6 +76,9 @@ class Victims:
         for until, undo in [one for one in self._ill if everything or one[0] <= self._job.now]:
             undo()
             self._ill.remove((until, undo))
+
+    def _sides(self):
+        return [[one for one in self.able if (one in self._other_side) == other] for other in (False, True)]
 
     def _drawn(self, fault, count):
         chance = random.Random(fault.draw)
@@ -119,7 +124,12 @@ class Victims:
     def _part(self, fault, numbers):
         """Either side may go on."""
         self._job.network.part(numbers)
-        self._ill_for(fault, lambda: self._job.network.heal(numbers))
+        self._other_side = set(numbers)
+
+        def back():
+            self._job.network.heal(numbers)
+            self._other_side = set()
+        self._ill_for(fault, back)
 
     def _slow_link(self, fault, numbers):
         slowed = self._drawn(fault, 1)
