@@ -335,7 +335,7 @@ class Members:
 
     def _store(self, told: Told) -> EpochStore:
         others = [one for one in told["members"] if one["name"] != self._name]
-        return EpochStore(self._place.folder.store(told["epoch"]), len(told["members"]), lambda: self._place.meeting.why_over(told["epoch"], others))
+        return EpochStore(self._place.folder.records(told["epoch"]), lambda: self._place.meeting.why_over(told["epoch"], others))
 
     def _began(self) -> bool:
         """All members have what they go on from, and a border of their own; where replicas are to be equal, they are."""

@@ -28,7 +28,7 @@ class Folder:
         except OSError as error:
             raise ValueError(f"members cannot meet in '{self.path}': {error.strerror}; name a folder that all of them see and may write, as "
                              "TRIGRAM_RENDEZVOUS=file:/shared/job") from error
-        if self._put_once("secret", secrets.token_hex(SECRET_BYTES)):
+        if self.put_once("secret", secrets.token_hex(SECRET_BYTES)):
             (self.path / "secret").chmod(0o600)
         self.secret = (self.path / "secret").read_bytes()
 
@@ -65,7 +65,7 @@ class Folder:
 
     def decide(self, epoch: int, decision: dict[str, Any]) -> None:
         """Unless somebody has decided before."""
-        self._put_once(f"epoch-{epoch}", json.dumps(decision))
+        self.put_once(f"epoch-{epoch}", json.dumps(decision))
 
     def decided(self, epoch: int) -> Optional[dict[str, Any]]:
         """None: nobody has yet."""
@@ -105,7 +105,7 @@ class Folder:
 
     def open(self, epoch: int) -> None:
         """All its members train, with all that those before have left them."""
-        self._put_once(f"open-{epoch}", json.dumps({"at": time.time()}))
+        self.put_once(f"open-{epoch}", json.dumps({"at": time.time()}))
 
     def begun_at(self) -> Optional[float]:
         """When the first epoch was opened; None: not yet."""
@@ -115,29 +115,36 @@ class Folder:
     def is_open(self, epoch: int) -> bool:
         return (self.path / f"open-{epoch}").exists()
 
-    def store(self, epoch: int) -> str:
-        """The file by which processes of an epoch connect."""
-        return str(self.path / f"store-{epoch}")
+    def records(self, epoch: int) -> "Records":
+        """By which processes of an epoch connect."""
+        return Records(self, f"store-{epoch}")
 
     def finish(self, steps: int) -> None:
         """All steps are done, and nobody is needed any more."""
-        self._put_once("finished", json.dumps({"steps": steps}))
+        self.put_once("finished", json.dumps({"steps": steps}))
 
     def finished(self) -> bool:
         return (self.path / "finished").exists()
 
     def _get(self, name: str) -> Optional[dict[str, Any]]:
+        text = self.text(name)
+        return None if text is None else dict(json.loads(text))
+
+    def _put(self, name: str, told: dict[str, Any]) -> None:
+        self.put(name, json.dumps(told))
+
+    def text(self, name: str) -> Optional[str]:
+        """Of a file; None: it is not there."""
         try:
-            told: dict[str, Any] = json.loads((self.path / name).read_text("utf-8"))
-            return told
+            return (self.path / name).read_text("utf-8")
         except FileNotFoundError:
             return None
 
-    def _put(self, name: str, told: dict[str, Any]) -> None:
+    def put(self, name: str, text: str) -> None:
         """Whole, or not yet."""
-        os.replace(self._draft(name, json.dumps(told)), self.path / name)
+        os.replace(self._draft(name, text), self.path / name)
 
-    def _put_once(self, name: str, text: str) -> bool:
+    def put_once(self, name: str, text: str) -> bool:
         """Whether it was the first: a link is made whole, on disks of other machines too, or not at all."""
         draft = self._draft(name, text)
         try:
@@ -159,6 +166,29 @@ class Folder:
                     raise
             waiting.tell(f"room on the disk of '{self.path}'")
             waiting.pause()
+
+
+class Records:
+    """Texts by name, in a folder of their own within that of the job."""
+
+    def __init__(self, folder: Folder, place: str) -> None:
+        self._folder, self._place = folder, place
+        (folder.path / place).mkdir(exist_ok=True)
+
+    def put(self, name: str, text: str) -> None:
+        self._folder.put(f"{self._place}/{name}", text)
+
+    def put_once(self, name: str, text: str) -> bool:
+        """As Folder.put_once."""
+        return self._folder.put_once(f"{self._place}/{name}", text)
+
+    def get(self, name: str) -> Optional[str]:
+        """None: nobody has put it there."""
+        return self._folder.text(f"{self._place}/{name}")
+
+    def has(self, name: str) -> bool:
+        """At the cost of a look at the folder."""
+        return (self._folder.path / self._place / name).exists()
 
 
 def written(folder: pathlib.Path, text: str) -> str:

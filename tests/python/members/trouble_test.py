@@ -24,7 +24,7 @@ from trigram.members.decision import those_who_reach_each_other
 from trigram.members.folder import Folder
 from trigram.members.lines import Address, Answers, Sign, fetch
 from trigram.members.overseer import LATE, Overseer
-from trigram.members.store import LOOK, EpochStore
+from trigram.members.store import ASK_EVERY, EpochStore
 
 from meeting_case import SILENCE, Process
 
@@ -222,16 +222,28 @@ class Stores(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.over = []
-        self.store = EpochStore(scratch.name + "/store", 2, lambda: self.over.pop() if self.over else None)
-        self.store.set("own address", "there")
+        records = Folder(scratch.name).records(3)
+        self.store = EpochStore(records, lambda: self.over.pop() if self.over else None)
+        self.other = EpochStore(records, lambda: "nobody waits for this one")
 
     def test_who_is_late_is_waited_for_longer_than_torch_would(self):
-        threading.Timer(3 * LOOK.total_seconds(), self.store.set, ("address", "here")).start()
-        self.store.wait(["address"], LOOK / 10)
-        self.assertEqual(self.store.get("address"), b"here")
+        threading.Timer(3 * ASK_EVERY, self.other.set, ("default/0//1", b"\x00here\xff")).start()
+        self.store.wait(["default/0//1"], datetime.timedelta(seconds=ASK_EVERY / 10))
+        self.assertEqual(self.store.get("default/0//1"), b"\x00here\xff")
+
+    def test_sums_count_each_once(self):
+        def add_often(store):
+            for _ in range(50):
+                store.add("barrier", 1)
+        threads = [threading.Thread(target=add_often, args=(one,)) for one in (self.store, self.other, self.store)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        self.assertEqual((self.store.add("barrier", 0), self.other.add("barrier", -3)), (150, 147))
 
     def test_who_will_not_come_is_not(self):
-        threading.Timer(3 * LOOK.total_seconds(), self.over.append, ("member 1 is lost",)).start()
+        threading.Timer(3 * ASK_EVERY, self.over.append, ("member 1 is lost",)).start()
         with self.assertRaisesRegex(RuntimeError, "^member 1 is lost$"):
             self.store.wait(["address"], datetime.timedelta(seconds=600))
 
