@@ -29,6 +29,8 @@ from trigram.members.sharing import batch_of  # noqa: E402
 from trigram.optim import SGD  # noqa: E402
 
 PLACES, HEARTBEAT, PATIENCE, RATE = 4, 0.5, 120, 0.1
+SIDES = ([0, 1], [2, 3]), ([2, 3], [0, 1])
+"""Of a network in two parts, of which the one that has come first goes on as the job."""
 STEPS, PACE = 400, 0.1
 """As many as nobody does before all is over, at that many seconds each."""
 
@@ -131,7 +133,7 @@ class Parted(unittest.TestCase):
                 self.setUp()
                 job = self.job(algorithm=algorithm)
                 NETWORK.part([2, 3])
-                job.until(lambda: job.are([0, 1], 2, False) and job.are([2, 3], 2, True))
+                job.until(lambda: any(job.are(home, 2, False) and job.are(others, 2, True) for home, others in SIDES))
                 steps_then = [job.last(number)["step"] for number in range(4)]
                 job.until(lambda: all(job.last(number)["step"] > steps_then[number] + 5 for number in range(4)))
                 NETWORK.heal([2, 3])
@@ -151,7 +153,7 @@ class Parted(unittest.TestCase):
     def check_samples(self, job):
         """Each part takes the whole batch."""
         for apart in (False, True):
-            first = next(one for one in job.children[2 if apart else 0].told if one.get("apart") == apart and one.get("ranks") == 2)["step"] + 2
+            first = next(one for number in (0, 2) for one in job.children[number].told if one.get("apart") == apart and one.get("ranks") == 2)["step"] + 2
             taken = [sample for child in job.children.values() for one in child.told
                      if one.get("step") == first and one["apart"] == apart and one["ranks"] == 2 for sample in one["samples"]]
             self.assertEqual(sorted(taken), sorted(batch_of(first, SAMPLES, BATCH, 0).tolist()))
