@@ -49,6 +49,21 @@ std::optional<Numbers> numbers_of(const UncertainValue& of) {
   return std::nullopt;
 }
 
+/// Of a range that was read before.
+Numbers known_numbers(const UncertainValue& value) {
+  const std::optional<Numbers> numbers = numbers_of(value);
+  ensure(numbers.has_value(), "a range of nothing");
+  return *numbers;
+}
+
+double number_at(const Numbers& numbers, double u) {
+  const double end = u < 0.5 ? numbers.least : numbers.most, way = std::abs(2 * u - 1);
+  const bool by_factor = numbers.value > 0 && end > 0;
+  const double drawn =
+      by_factor ? numbers.value * std::pow(end / numbers.value, way) : numbers.value + (end - numbers.value) * way;
+  return numbers.whole ? std::round(drawn) : drawn;
+}
+
 /// Whether it can be a quantity, and is no product with parameters, whose own values may have ranges.
 bool is_word(const std::string& text) { return !text.empty() && text.find_first_of(" :=,()") == std::string::npos; }
 
@@ -76,13 +91,14 @@ std::string without_range(const std::string& text) {
 }
 
 std::string at_quantile(const UncertainValue& value, double u) {
-  const std::optional<Numbers> numbers = numbers_of(value);
-  ensure(numbers.has_value(), "a range of nothing");
-  const double end = u < 0.5 ? numbers->least : numbers->most, way = std::abs(2 * u - 1);
-  const bool by_factor = numbers->value > 0 && end > 0;
-  const double drawn =
-      by_factor ? numbers->value * std::pow(end / numbers->value, way) : numbers->value + (end - numbers->value) * way;
-  return number_text(numbers->whole ? std::round(drawn) : drawn) + numbers->unit;
+  const Numbers numbers = known_numbers(value);
+  return number_text(number_at(numbers, u)) + numbers.unit;
+}
+
+double move_at(const UncertainValue& value, double u) {
+  const Numbers numbers = known_numbers(value);
+  const auto way = [&](double to) { return numbers.least > 0 ? std::log(to / numbers.value) : to - numbers.value; };
+  return way(number_at(numbers, u)) / std::max(-way(numbers.least), way(numbers.most));
 }
 
 }  // namespace trigram

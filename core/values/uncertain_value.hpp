@@ -22,4 +22,7 @@ std::string without_range(const std::string& text);
 /// spread evenly, or what is itself, where one end is 0. Whole numbers stay whole.
 std::string at_quantile(const UncertainValue& value, double u);
 
+/// How far the quantile u is from the value, as `at_quantile` has it: from -1 to 1, 1 being the way to the farther end.
+double move_at(const UncertainValue& value, double u);
+
 }  // namespace trigram

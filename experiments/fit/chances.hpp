@@ -18,8 +18,8 @@ inline constexpr double called = 0.9;
 /// The probability that `one` is less than `other`; a half where they are equal and nothing is off.
 double chance_of_less(const WithErrorBar& one, const WithErrorBar& other);
 
-/// Of each the probability that it is the least of all, which add up to 1: the mean over 256 quantiles of its own error
-/// that all others are more.
-std::vector<double> chances_of_least(const std::vector<WithErrorBar>& all);
+/// Of each the probability that it is the least of all, which add up to 1: the mean over so many quantiles of its own
+/// error that all others are more.
+std::vector<double> chances_of_least(const std::vector<WithErrorBar>& all, int quantiles = 256);
 
 }  // namespace trigram

@@ -84,6 +84,11 @@ std::vector<UncertainParameter> uncertain_parameters(const Settings& run) {
   return found;
 }
 
+bool is_profile(const Settings& run) {
+  const std::optional<ProfileFlag> flag = profile_flag(run);
+  return flag && !table_of(flag->workload, Params(flag->key, flag->workload.parameters)).empty();
+}
+
 // The sequence begins with the point of zeros; shifted by a random amount, modulo 1, each point is uniform by itself.
 std::vector<Point> low_discrepancy_points(std::size_t dimensions, int count, std::uint64_t seed) {
   boost::random::mt19937_64 random(seed);

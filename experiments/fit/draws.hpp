@@ -20,6 +20,9 @@ struct UncertainParameter {
 /// `read_cluster` does.
 std::vector<UncertainParameter> uncertain_parameters(const Settings& run);
 
+/// Whether a run's workload is a profile: shipped, or of a file.
+bool is_profile(const Settings& run);
+
 /// A point of [0, 1) for each dimension.
 using Point = std::vector<double>;
 

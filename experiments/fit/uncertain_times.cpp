@@ -7,48 +7,6 @@
 namespace trigram {
 namespace {
 
-/// All flags of a run but those of its record, as a measurement to be predicted.
-Measurement measurement_of(const UncertainQuestion& question, Settings run) {
-  for (const char* flag : {"cluster", "out", "trace", "progress", "checkpoint", "checkpoint-every", "resume"})
-    run.erase(flag);
-  run["fidelity"] = "fluid";
-  Measurement row;
-  row.place = question.place;
-  row.settings = std::move(run);
-  row.op = question.op;
-  row.size = question.size;
-  return row;
-}
-
-/// The parameters of a question, and which coordinate of a point each is drawn at.
-struct Asked {
-  std::vector<UncertainParameter> parameters;
-  std::vector<std::size_t> coordinates;
-
-  /// The point of these parameters and of the model's own error, which is the last.
-  Point own(const Point& point) const {
-    Point part;
-    for (const std::size_t coordinate : coordinates) part.push_back(point[coordinate]);
-    part.push_back(point.back());
-    return part;
-  }
-};
-
-/// Parameters of one name share a coordinate. The names of all, in order, without repeats.
-std::vector<std::string> find_coordinates(std::vector<Asked>& all) {
-  std::vector<std::string> keys;
-  for (const Asked& asked : all) {
-    for (const UncertainParameter& one : asked.parameters) keys.push_back(one.key);
-  }
-  std::ranges::sort(keys);
-  keys.erase(std::ranges::unique(keys).begin(), keys.end());
-  for (Asked& asked : all) {
-    for (const UncertainParameter& one : asked.parameters)
-      asked.coordinates.push_back(static_cast<std::size_t>(std::ranges::lower_bound(keys, one.key) - keys.begin()));
-  }
-  return keys;
-}
-
 std::vector<std::pair<std::string, double>> named_shares(const std::vector<UncertainParameter>& parameters,
                                                          const std::vector<double>& shares) {
   std::vector<std::pair<std::string, double>> named;
@@ -58,25 +16,37 @@ std::vector<std::pair<std::string, double>> named_shares(const std::vector<Uncer
   return named;
 }
 
+/// A simulation at each of these points.
 UncertainTime time_of(const Asked& asked, const std::vector<Point>& points, const Predicted* predicted) {
-  UncertainTime time;
-  std::vector<double> seconds;
-  std::vector<Point> own;
-  for (const Point& point : points) {
-    const Predicted& one = *predicted++;
-    const bool known = !std::isnan(one.error);
-    time.measured = time.measured && known;
-    time.draws.push_back({one.seconds, known ? one.error : error_without_measurements});
-    seconds.push_back(one.seconds * factor_of_error(time.draws.back().error, point.back()));
-    own.push_back(asked.own(point));
+  std::vector<WithErrorBar> draws;
+  bool measured = true;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const bool known = !std::isnan(predicted[i].error);
+    measured = measured && known;
+    draws.push_back({predicted[i].seconds, known ? predicted[i].error : error_without_measurements});
   }
-  time.seconds = spread_of(seconds);
-  time.shares = named_shares(asked.parameters, first_order_indices(own, seconds));
-  time.ranges = asked.parameters.size();
+  UncertainTime time = over_draws(asked, points, std::move(draws));
+  time.measured = measured;
   return time;
 }
 
 }  // namespace
+
+UncertainTime over_draws(const Asked& asked, const std::vector<Point>& points, std::vector<WithErrorBar> draws) {
+  UncertainTime time;
+  std::vector<double> seconds;
+  std::vector<Point> own;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    seconds.push_back(draws[i].value * factor_of_error(draws[i].error, points[i].back()));
+    own.push_back(asked.own(points[i]));
+    own.back().push_back(points[i].back());
+  }
+  time.seconds = spread_of(seconds);
+  time.shares = named_shares(asked.parameters, first_order_indices(own, seconds));
+  time.ranges = asked.parameters.size();
+  time.draws = std::move(draws);
+  return time;
+}
 
 UncertainTime times(UncertainTime time, double factor) {
   time.seconds = times(time.seconds, factor);
@@ -112,12 +82,13 @@ std::vector<UncertainTime> uncertain_times(const std::vector<UncertainQuestion>&
 }
 
 std::vector<double> chances_of_least(const std::vector<const UncertainTime*>& times) {
+  constexpr int quantiles = 32;  // of each draw, over which there is another mean
   std::vector<double> chances(times.size(), 0.0);
   const std::size_t draws = times.empty() ? 0 : times.front()->draws.size();
   for (std::size_t draw = 0; draw < draws; ++draw) {
     std::vector<WithErrorBar> here;
     for (const UncertainTime* one : times) here.push_back(one->draws[draw]);
-    const std::vector<double> of_draw = chances_of_least(here);
+    const std::vector<double> of_draw = chances_of_least(here, quantiles);
     for (std::size_t i = 0; i < chances.size(); ++i) chances[i] += of_draw[i] / static_cast<double>(draws);
   }
   return chances;

@@ -9,15 +9,9 @@
 #include "experiments/fit/chances.hpp"
 #include "experiments/fit/predictions/predictor.hpp"
 #include "experiments/fit/spread.hpp"
+#include "experiments/fit/uncertain_question.hpp"
 
 namespace trigram {
-
-/// What is asked for: a training iteration, or an operation of `trigram bench` on a buffer of `size`.
-struct UncertainQuestion {
-  Settings run;  ///< all flags, as `resolved` has them, with the ranges of system and cluster
-  std::string op, size;
-  std::string place = "";  ///< for messages
-};
 
 /// How many points are drawn, from what seed, and where their predictions come from.
 struct Draws {
@@ -34,6 +28,9 @@ struct UncertainTime {
   bool measured = true;                                ///< whether the cluster's calibration says how far off it is
   std::vector<WithErrorBar> draws;                     ///< each as simulated, with the model's own error
 };
+
+/// Of draws at these points, whose last coordinate is of the model's own error.
+UncertainTime over_draws(const Asked& asked, const std::vector<Point>& points, std::vector<WithErrorBar> draws);
 
 /// The same with all seconds so many times as many.
 UncertainTime times(UncertainTime time, double factor);

@@ -97,12 +97,36 @@ def draw_winners(axes, fine_xs, fine_ys, names, winner, strength, colours):
     return [Patch(facecolor=colours[names[i]], alpha=0.75, label=names[i]) for i in seen]
 
 
-def draw_chances(axes, fine_xs, fine_ys, names, logs, bars, coarse, winner, colours):
+def by_draws(folder, study, kind, names):
+    """Of each row the probability that it is the fastest, and whether the fastest beats it with less than 90 %, at each place of the
+    grid, as draws have them; None of a study that has no draws of all."""
+    if not (folder / "uncertainty.csv").exists():
+        return None
+    xs, ys = ([tables.quantity(value) for value in axis["values"]] for axis in study["axes"])
+    probable, near = np.full((2, len(names), len(ys), len(xs)), np.nan)
+    keys = [axis["key"] for axis in study["axes"]]
+    for place in tables.rows_of(folder / "winners.csv", ["kind", *keys, "not_called", "chances"]):
+        x, y = (place[key] for key in keys)
+        shares = [float(share) for share in place["chances"].split()]
+        if place["kind"] != kind or x not in study["axes"][0]["values"] or y not in study["axes"][1]["values"]:
+            continue
+        if len(shares) != len(names):
+            return None
+        at = (slice(None), study["axes"][1]["values"].index(y), study["axes"][0]["values"].index(x))
+        probable[at] = shares
+        near[at] = [name in place["not_called"].split() for name in names]
+    order = np.ix_(range(len(names)), np.argsort(ys), np.argsort(xs))
+    return (probable[order], near[order]) if np.isfinite(probable).all() else None
+
+
+def by_bars(coarse, fine, logs, bars):
+    """The same at fine places, of errors that are independent of each other."""
+    drawn = chances(np.array([finer(one, *fine, *coarse) for one in logs]), np.array([finer(one, *fine, *coarse) for one in bars]))
+    return np.array([finer(one, *coarse, *fine) for one in drawn]), not_called(np.exp(logs), bars)
+
+
+def draw_chances(axes, fine_xs, fine_ys, names, strength, winner, colours):
     """The map of the fastest, with lines of the probability that it is."""
-    xs, ys = coarse
-    drawn = chances(np.array([finer(one, fine_xs, fine_ys, xs, ys) for one in logs]),
-                    np.array([finer(one, fine_xs, fine_ys, xs, ys) for one in bars]))
-    strength = np.max([finer(one, xs, ys, fine_xs, fine_ys) for one in drawn], axis=0)
     legend = draw_winners(axes, fine_xs, fine_ys, names, winner, strength, colours)
     levels = [one for one in LEVELS if strength.min() < one < strength.max()]
     if levels:
@@ -151,8 +175,8 @@ def dress(axes, study, own):
         axes.plot(*own, "*", color="white", markeredgecolor="black", ms=14, clip_on=False)
 
 
-def draw_map(folder, study, name, title, found, factors):
-    """One picture; `factors` are steps by row, of all that take part."""
+def draw_map(folder, study, kind, title, found, factors):
+    """One picture, of an iteration or to the goal; `factors` are steps by row, of all that take part."""
     times, errors, xs, ys = found
     names = [row for row in times if row in factors]
     if not names:
@@ -163,11 +187,16 @@ def draw_map(folder, study, name, title, found, factors):
     figure, panels = style.panels(1, 3, (17, 6.4))
     grid = panels[0]
     against, own = study["map"]["against"], own_place(study["map"], fine_xs, fine_ys)
-    near = not_called(np.exp(logs), bars)
-    fastest, to_use = np.argmin(logs, axis=0), advised(near)
+    drawn, fine = by_draws(folder, study, kind, names), (fine_xs, fine_ys)
+    if drawn:
+        probable, near = (np.array([finer(one, xs, ys, *fine) for one in some]) for some in drawn)
+        near = near >= 0.5
+    else:
+        probable, near = by_bars((np.linspace(xs[0], xs[-1], COARSE), np.linspace(ys[0], ys[-1], COARSE)), fine, logs, bars)
+    fastest = np.argmin(logs, axis=0)
+    to_use = advised(near | (np.arange(len(names))[:, None, None] == fastest))
     colours = style.colours_of([name for i, name in enumerate(names) if (fastest == i).any() or (to_use == i).any()])
-    coarse = (np.linspace(xs[0], xs[-1], COARSE), np.linspace(ys[0], ys[-1], COARSE))
-    draw_chances(grid[0], fine_xs, fine_ys, names, logs, bars, coarse, fastest, colours)
+    draw_chances(grid[0], fine_xs, fine_ys, names, probable.max(axis=0), fastest, colours)
     grid[0].set_title("the fastest, and with what probability" + ("\n(star: the cluster's own network)" if own else ""))
     legend = draw_winners(grid[1], fine_xs, fine_ys, names, to_use, np.full(to_use.shape, 0.75), colours)
     beside = near[names.index(against)] if against in names else np.zeros_like(to_use, dtype=bool)
@@ -175,7 +204,7 @@ def draw_map(folder, study, name, title, found, factors):
         hatch(grid[1], fine_xs, fine_ys, beside, AS_FAST)
         legend.append(Patch(facecolor="none", edgecolor="black", hatch=AS_FAST, label=f"{against} slower with less than 90 %"))
     beneath(grid[1], legend)
-    grid[1].set_title(f"to use: the first in order that is not slower\nwith 90 % (errors of {bar_text(bars)})")
+    grid[1].set_title(f"to use: the first in order that is not slower\nwith 90 % ({'by draws' if drawn else 'errors of ' + bar_text(bars)})")
     for axes in grid[:2]:
         dress(axes, study, own)
     if against in names:
@@ -188,7 +217,7 @@ def draw_map(folder, study, name, title, found, factors):
     figure.suptitle(title, x=0.02, ha="left")
     figure.tight_layout()
     style.note(figure, missing_note(study))
-    return style.save(figure, folder, name)
+    return style.save(figure, folder, study["name"] + ("_to_goal" if kind == "goal" else ""))
 
 
 def draw(folder, study, runs):
@@ -198,10 +227,10 @@ def draw(folder, study, runs):
     run = study.get("run", {})
     where = ", ".join(run[key] for key in ("workload", "cluster") if key in run)
     title = f"{study['title']}: {where}" if where else study["title"]
-    paths = draw_map(folder, study, study["name"], f"{title}\ntime an iteration; not time to a loss", found,
+    paths = draw_map(folder, study, "iteration", f"{title}\ntime an iteration; not time to a loss", found,
                      dict.fromkeys(found[0], 1))
     steps = {row: count for row, count in study["map"].get("steps", {}).items() if count > 0}
     if steps:
         what = f"time to a loss of {study['goal']['loss']:g}: steps of learning runs x time an iteration"
-        paths += draw_map(folder, study, f"{study['name']}_to_goal", f"{title}\n{what}", found, steps)
+        paths += draw_map(folder, study, "goal", f"{title}\n{what}", found, steps)
     return paths

@@ -12,6 +12,7 @@
 #include "core/training/backend.hpp"
 #include "core/values/error.hpp"
 #include "core/values/packing.hpp"
+#include "experiments/fit/interpolated_times.hpp"
 #include "experiments/measure/bench_time.hpp"
 #include "experiments/measure/median.hpp"
 #include "experiments/measure/probes/message_probe.hpp"
@@ -55,7 +56,12 @@ std::vector<std::int64_t> buffer_sizes(double low, double high, double factor) {
   return sizes;
 }
 
-BenchFlags::BenchFlags(Params& flags) : place(flags), uncertainty(flags) {
+BenchFlags::BenchFlags(Params& flags)
+    : place(flags),
+      uncertainty(flags, 64,
+                  "draws from the ranges that files of clusters and systems state (25us in 15us..60us), to give a "
+                  "median and ranges that hold: each simulated where it is given; else 64, which two simulations of "
+                  "each size tell; 0: none") {
   system = flags.get("system", "", "a published system whose collectives are the default (trigram list systems)");
   op = flags.get(
       "op", "all_reduce",
@@ -124,28 +130,6 @@ std::vector<double> seconds_of(const std::vector<Seconds>& ranks, const BenchFla
 
 using Cells = std::vector<std::vector<std::string>>;
 
-/// The ends of the ranges that draws give each size, in microseconds.
-void add_ranges(const Settings& given, const BenchFlags& config, Cells& rows) {
-  constexpr int jobs = 2;
-  Settings run = with_cluster(given);
-  for (const char* flag :
-       {"op", "min-size", "max-size", "factor", "iterations", "out", "uncertainty", "uncertainty-seed"})
-    run.erase(flag);
-  std::vector<UncertainQuestion> questions;
-  for (const std::int64_t size : config.sizes)
-    questions.push_back({run, config.op, std::to_string(std::max<std::int64_t>(size, 4)) + "B"});
-  const std::vector<UncertainTime> times = uncertain_times(questions, config.uncertainty.with(jobs));
-  constexpr double microseconds = 1e6;
-  for (const char* name : {"median (us)", "68 % from", "68 % to", "95 % from", "95 % to", "decided by"})
-    rows[0].push_back(name);
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const Spread& of = times[i].seconds;
-    for (const double seconds : {of.median, of.of_68.least, of.of_68.most, of.of_95.least, of.of_95.most})
-      rows[i + 1].push_back(short_number(seconds * microseconds));
-    rows[i + 1].push_back(times[i].shares.front().first);
-  }
-}
-
 /// How far off the times of a calibrated cluster may be.
 struct SizeBars {
   ErrorBars bars;
@@ -157,6 +141,57 @@ struct SizeBars {
     return bar ? bar->error : std::nan("");
   }
 };
+
+/// What is drawn for each size, on a cluster with ranges.
+std::vector<UncertainQuestion> questions_of(const Settings& given, const BenchFlags& config) {
+  Settings run = with_cluster(given);
+  for (const char* flag :
+       {"op", "min-size", "max-size", "factor", "iterations", "out", "uncertainty", "uncertainty-seed"})
+    run.erase(flag);
+  std::vector<UncertainQuestion> questions;
+  for (const std::int64_t size : config.sizes)
+    questions.push_back({run, config.op, std::to_string(std::max<std::int64_t>(size, 4)) + "B"});
+  return questions;
+}
+
+/// All draws, told by a few simulations of each size.
+std::vector<UncertainTime> told_times(const std::vector<UncertainQuestion>& questions, const BenchFlags& config,
+                                      const std::vector<Seconds>& ranks, const SizeBars& bars, const Draws& draws) {
+  constexpr int simulations = 2;
+  std::vector<MadeRun> sizes;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const double seconds = median(seconds_of(ranks, config, i));
+    sizes.push_back({questions[i],
+                     config.op,
+                     {static_cast<double>(i)},
+                     seconds,
+                     bars.error_at(seconds),
+                     1,
+                     std::nan(""),
+                     simulations});
+  }
+  return interpolated_times(sizes, draws).times;
+}
+
+/// The ends of the ranges that draws give each size, in microseconds; nothing by itself where no range is stated.
+void add_ranges(const Settings& given, const BenchFlags& config, const std::vector<Seconds>& ranks,
+                const SizeBars& bars, Cells& rows) {
+  constexpr int jobs = 2;
+  const std::vector<UncertainQuestion> questions = questions_of(given, config);
+  if (!config.uncertainty.given && uncertain_parameters(questions.front().run).empty()) return;
+  const Draws draws = config.uncertainty.with(jobs);
+  const std::vector<UncertainTime> times =
+      config.uncertainty.given ? uncertain_times(questions, draws) : told_times(questions, config, ranks, bars, draws);
+  constexpr double microseconds = 1e6;
+  for (const char* name : {"median (us)", "68 % from", "68 % to", "95 % from", "95 % to", "decided by"})
+    rows[0].push_back(name);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Spread& of = times[i].seconds;
+    for (const double seconds : {of.median, of.of_68.least, of.of_68.most, of.of_95.least, of.of_95.most})
+      rows[i + 1].push_back(short_number(seconds * microseconds));
+    rows[i + 1].push_back(times[i].shares.front().first);
+  }
+}
 
 /// What a library chooses for each size, where the operation is its own.
 class Choices {
@@ -276,7 +311,7 @@ int bench(const Arguments& arguments) {
   if (reports && !config.out.empty()) require_writable_file(config.out);
   const bool simulated = backend->simulated();
   require(
-      config.uncertainty.draws == 0 || simulated,
+      !config.uncertainty.given || config.uncertainty.draws == 0 || simulated,
       "trigram bench: --uncertainty draws from what a simulated cluster states; use --backend sim, or leave it out");
   const Outcome outcome =
       backend->run(config.world, [&](RankRuntime& runtime) { return pack(measure(runtime, config, op, simulated)); });
@@ -288,8 +323,9 @@ int bench(const Arguments& arguments) {
   const bool has_form = simulated && config.hierarchy == Hierarchy::none && !choices.any();
   const std::optional<MessageTime> message = has_form ? time_of_messages(*backend, config.world) : std::nullopt;
   print_warnings(warnings_of(nlohmann::json::parse(outcome.facts)));
-  Cells rows = table(config, op, ranks, message, bars_of(place, *backend, config, op), choices);
-  if (config.uncertainty.draws > 0) add_ranges(given, config, rows);
+  const SizeBars bars = bars_of(place, *backend, config, op);
+  Cells rows = table(config, op, ranks, message, bars, choices);
+  if (simulated && config.uncertainty.draws > 0) add_ranges(given, config, ranks, bars, rows);
   std::cout << header(config, op, message, simulated, choices.any()) << aligned(rows);
   if (!config.out.empty()) write_file(config.out, csv(rows));
   return 0;

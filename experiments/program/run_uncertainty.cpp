@@ -53,8 +53,7 @@ RunUncertaintyFlags::RunUncertaintyFlags(Params& flags)
     : UncertaintyFlags(flags, 32,
                        "draws from the ranges that files of clusters and systems state (25us in 15us..60us), to give a "
                        "median and ranges that hold: whole runs where it is given; else 32 short ones, of a profile "
-                       "whose short runs are as its own; 0: none"),
-      given(flags.has("uncertainty")) {}
+                       "whose short runs are as its own; 0: none") {}
 
 std::string draw_uncertainty(const Settings& flags, const RunUncertaintyFlags& uncertainty, const RunConfig& config,
                              nlohmann::json& run) {

@@ -12,8 +12,6 @@ namespace trigram {
 /// --uncertainty of a run: whole runs where it is given, and else short ones of a profile on a simulated cluster.
 struct RunUncertaintyFlags : UncertaintyFlags {
   explicit RunUncertaintyFlags(Params& flags);
-
-  bool given = false;
 };
 
 /// Draws from the ranges of a run that has ended, adds "uncertainty" to its run.json, and returns lines for people;

@@ -84,7 +84,7 @@ std::optional<double> error_of_ratios_elsewhere(const std::vector<PredictedPair>
 /// were, each by itself.
 double chance(const PredictedPair& pair, std::optional<double> of_ratios, const std::vector<const Prediction*>& all) {
   if (!of_ratios) return chance_of_less(bar_of(*pair.one, all), bar_of(*pair.other, all));
-  return chance_of_less({pair.one->seconds, std::expm1(*of_ratios)}, {pair.other->seconds, 0});
+  return chance_of_less(WithErrorBar{pair.one->seconds, std::expm1(*of_ratios)}, WithErrorBar{pair.other->seconds, 0});
 }
 
 Calls calls_of(const std::vector<PredictedPair>& pairs, const std::string& source, std::optional<double> of_ratios,

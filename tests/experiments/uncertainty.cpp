@@ -45,6 +45,17 @@ TEST(UncertainValue, IsAValueBetweenItsEnds) {
   EXPECT_EQ(at_quantile(*uncertain_value("0s in 0s..4s"), 0.75), "2s") << "no factor leads away from 0";
 }
 
+// The farther end of 15 to 60 us is 60: ln(60/25) away.
+TEST(UncertainValue, MovesAsItsLogarithmDoes) {
+  const UncertainValue value = *uncertain_value("25us in 15us..60us");
+  EXPECT_NEAR(move_at(value, 0.5), 0, 1e-12);
+  EXPECT_NEAR(move_at(value, 1), 1, 1e-12);
+  EXPECT_NEAR(move_at(value, 0), std::log(15.0 / 25) / std::log(60.0 / 25), 1e-9);
+  EXPECT_NEAR(move_at(value, 0.75), 0.5, 1e-9);
+  EXPECT_NEAR(move_at(*uncertain_value("1500B in 1500B..9001B"), 0.3), 0, 1e-12) << "the value is the least";
+  EXPECT_NEAR(move_at(*uncertain_value("0s in 0s..4s"), 0.75), 0.5, 1e-12) << "no factor leads away from 0";
+}
+
 TEST(UncertainValue, StaysWholeWhereItsEndsAre) {
   const auto connections = uncertain_value("2 in 1..4");
   for (double u = 0; u <= 1; u += 0.01) EXPECT_TRUE(whole_number(at_quantile(*connections, u))) << u;
@@ -236,6 +247,7 @@ TEST_F(Uncertain, AStudyDrawsAllRowsAtTheSamePoints) {
   const Ended ended =
       program("study " + file.string() + " --uncertainty 64 --plot off --out " + (scratch / "s").string());
   ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_THAT(ended.text, HasSubstr("64 draws of each run's ranges; uncertainty.csv has all"));
   EXPECT_THAT(ended.text, ContainsRegex("all +less 100 %"));
   EXPECT_THAT(ended.text, HasSubstr("decided by cluster.nic_bandwidth ("));
   EXPECT_THAT(ended.text, HasSubstr("--fit nic_bandwidth"));

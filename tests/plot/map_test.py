@@ -1,6 +1,8 @@
-"""What a map's picture calls, and how probable it says that a row is the fastest: by each run's own error bar, as the tables decide it. Ends with 77 where
-matplotlib is missing."""
+"""What a map's picture calls, and how probable it says that a row is the fastest: by each run's own error bar, as the tables decide it, or by draws. Ends
+with 77 where matplotlib is missing."""
 
+import pathlib
+import tempfile
 import unittest
 
 import drawing  # which finds the modules below
@@ -46,6 +48,22 @@ class Map(unittest.TestCase):
 
     def test_rows_without_a_bar_are_told_apart(self):
         self.assertEqual(self.advised({"first": [(1.2, 1e-9)] * 4, "best": [(1.0, 1e-9)] * 4}), ["best"] * 4)
+
+    def test_draws_are_those_of_winners_csv_in_the_order_of_positions(self):
+        facts, _ = study({"first": [(1, None)] * 4, "best": [(1, None)] * 4})
+        facts["axes"] = [{**AXES[0], "values": ["10Gbps", "1Gbps"]}, AXES[1]]  # positions go up all the same
+        lines = ["kind,cluster.nic_bandwidth,cluster.nic_latency,best,not_called,chances"]
+        for x, y, share in (("10Gbps", "1us", 0.9), ("10Gbps", "100us", 0.8), ("1Gbps", "1us", 0.7), ("1Gbps", "100us", 0.6)):
+            lines.append(f"iteration,{x},{y},best,{'best' if share == 0.9 else 'first best'},{1 - share:.1f} {share}")
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place)
+            (folder / "winners.csv").write_text("\n".join(lines) + "\n")
+            self.assertIsNone(map_plot.by_draws(folder, facts, "iteration", ["first", "best"]), "nothing was drawn")
+            (folder / "uncertainty.csv").write_text("")
+            probable, near = map_plot.by_draws(folder, facts, "iteration", ["first", "best"])
+            self.assertEqual(probable[1].tolist(), [[0.7, 0.9], [0.6, 0.8]])
+            self.assertEqual(near[0].tolist(), [[1, 0], [1, 1]])
+            self.assertIsNone(map_plot.by_draws(folder, facts, "iteration", ["first"]), "not of these rows")
 
 
 if __name__ == "__main__":

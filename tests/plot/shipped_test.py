@@ -129,8 +129,8 @@ class Shipped(unittest.TestCase):
                     self.same_decisions(out)
 
     def same_decisions(self, out):
-        """Tables and pictures call the same order of rows, at every place and by every run's own error bar, and give the fastest the same
-        probability."""
+        """Tables and pictures call the same order of rows, at every place, by draws or by every run's own error bar, and give the fastest
+        the same probability."""
         described.described(out / "study.json")
         study = checked.study(out / "study.json")
         runs = [run for run in checked.runs(out, study) if not run["variant"]]
@@ -143,10 +143,11 @@ class Shipped(unittest.TestCase):
                 x, y = (values.index(winner[axis["key"]]) for values, axis in zip(in_order, study["axes"]))
                 values = np.array([times[row] * steps[winner["kind"]][row] for row in names])
                 bars = np.array([errors[row] for row in names])
-                near = map_plot.not_called(values, bars)[:, y, x]
-                self.assertEqual(list(itertools.compress(names, near)), winner["not_called"].split(), winner)
-                drawn = map_plot.chances(np.log(values), bars)[names.index(winner["best"]), y, x]
-                self.assertAlmostEqual(drawn, float(winner["chance"]), delta=0.05, msg=winner)
+                by_draws = map_plot.by_draws(out, study, winner["kind"], names)
+                self.assertEqual(by_draws is not None, (out / "uncertainty.csv").exists())
+                probable, near = by_draws or (map_plot.chances(np.log(values), bars), map_plot.not_called(values, bars))
+                self.assertEqual(list(itertools.compress(names, near[:, y, x])), winner["not_called"].split(), winner)
+                self.assertAlmostEqual(probable[names.index(winner["best"]), y, x], float(winner["chance"]), delta=0.05, msg=winner)
 
 
 if __name__ == "__main__":

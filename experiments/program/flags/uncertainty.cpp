@@ -28,7 +28,8 @@ std::string model_line(const UncertainTime& time) {
   return "  model      no measurement of this cluster says how far off the model is: the widest error is taken\n";
 }
 
-UncertaintyFlags::UncertaintyFlags(Params& flags, int draws_by_default, const char* meaning) {
+UncertaintyFlags::UncertaintyFlags(Params& flags, int draws_by_default, const char* meaning)
+    : given(flags.has("uncertainty")) {
   constexpr int most_draws = 4096;
   draws = flags.get("uncertainty", draws_by_default, meaning, {0, most_draws});
   seed = static_cast<std::uint64_t>(

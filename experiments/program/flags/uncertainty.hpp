@@ -21,6 +21,7 @@ struct UncertaintyFlags {
 
   int draws = 0;  ///< 0: none
   std::uint64_t seed = 1;
+  bool given = false;  ///< --uncertainty, which asks for whole simulations
 
   /// With so many simulations at a time.
   Draws with(int jobs) const { return from({jobs}); }

@@ -11,9 +11,9 @@
 #include "experiments/program/scripts/plotting.hpp"
 #include "experiments/program/studies/prediction_cells.hpp"
 #include "experiments/program/studies/study_cells.hpp"
+#include "experiments/program/studies/study_draws.hpp"
 #include "experiments/program/studies/study_executor.hpp"
 #include "experiments/program/studies/study_flags.hpp"
-#include "experiments/program/studies/study_uncertainty.hpp"
 #include "experiments/program/tables/tables.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/record/resume/folder_lock.hpp"
@@ -113,9 +113,10 @@ std::vector<StudyResult> together(const std::vector<StudyResult>& main, const st
 }
 
 std::string tables(const Study& study, const Published& published, const std::vector<StudyResult>& main,
-                   const std::vector<StudyResult>& variants) {
+                   const std::vector<StudyResult>& variants, bool drawn) {
   if (has_observations(study)) return agreement_table(study, together(main, variants));
-  std::string text = measure_table(study, main) + fastest_table(study, main);
+  const bool told = drawn && study.rows.size() > 1;  // by draws, row against row
+  std::string text = measure_table(study, main) + (told ? "" : fastest_table(study, main));
   if (study.goal) text += "\n" + goal_table(study, main);
   if (study.target)
     text += "\n" + error_table(study, compare(study, published, main), compare(study, published, variants));
@@ -148,12 +149,6 @@ std::vector<StudyResult> main_results(const Selected& selected, RunPool& pool) {
   return results;
 }
 
-/// What others have predicted for this study is used.
-PredictionSource source_of_draws(const StudyFlags& flags) {
-  const std::filesystem::path kept = predictions_of(flags.out);
-  return {flags.jobs, std::filesystem::exists(kept) ? kept : std::filesystem::path()};
-}
-
 /// Tables, files and pictures of the runs of a pool, which makes those that it has to. Throws Error at the end, when
 /// everything that there is has been written and drawn, where runs failed or are missing.
 void conduct(const Study& study, const StudyFlags& flags, const Published& published, RunPool& pool) {
@@ -162,8 +157,7 @@ void conduct(const Study& study, const StudyFlags& flags, const Published& publi
   const MapRuns beside(study, pool);
   const std::vector<StudyResult> main = main_results(selected, pool);
   const std::vector<StudyResult> variants = pool.run(variant_points(study, found.values), "runs of variants");
-  std::optional<StudyUncertainty> uncertainty;
-  if (flags.uncertainty.draws > 0) uncertainty.emplace(study, main, flags.uncertainty.from(source_of_draws(flags)));
+  const std::optional<StudyUncertainty> uncertainty = study_draws(study, main, beside.own, flags);
 
   const std::vector<FailedRun> failed = all_failed(pool, selected);
   const std::size_t asked = pool.asked() + selected.without.size();
@@ -171,11 +165,11 @@ void conduct(const Study& study, const StudyFlags& flags, const Published& publi
   const std::vector<StudyResult> all = together(together(main, variants), together(beside.own, beside.learning));
   const auto ranges = uncertainty ? uncertainty->ranges() : std::map<std::string, Spread>();
   const DrawnTimes drawn = uncertainty ? uncertainty->drawn() : DrawnTimes();
-  const std::string table = study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
-                            (study.map ? winner_table(study, main, beside.own, beside.learning, drawn)
-                                       : tables(study, published, main, variants)) +
-                            (uncertainty ? uncertainty->table() : "") + warning_lines(all) +
-                            failure_lines(failed, asked);
+  const std::string table =
+      study.title + "\n\n" + chosen + (chosen.empty() ? "" : "\n") +
+      (study.map ? winner_table(study, main, beside.own, beside.learning, drawn)
+                 : tables(study, published, main, variants, uncertainty && uncertainty->has_ranges())) +
+      (uncertainty ? uncertainty->table() : "") + warning_lines(all) + failure_lines(failed, asked);
   nlohmann::json facts = study_facts(study);
   facts["build"] = build_facts();
   facts["run"] = study.run;
@@ -185,6 +179,7 @@ void conduct(const Study& study, const StudyFlags& flags, const Published& publi
   facts["selection"] = selected.choices;
   facts["failed"] = failure_facts(failed);
   write_file(flags.out / "runs.csv", runs_csv(study, all, ranges));
+  std::filesystem::remove(flags.out / "uncertainty.csv");
   if (uncertainty) write_file(flags.out / "uncertainty.csv", uncertainty->csv());
   if (has_observations(study)) write_file(flags.out / "agreement.csv", agreement_csv(predictions(study, main)));
   if (study.map) write_file(flags.out / "winners.csv", winners_csv(study, main, beside.steps, drawn));
@@ -216,7 +211,7 @@ void collect(const Study& study, const StudyFlags& flags, const Published& publi
 
 /// What is asked for by the flags; the exit code.
 int take_apart(const Study& study, const StudyFlags& flags) {
-  if (flags.uncertainty.draws > 0) require_uncertain_measure(study);
+  if (flags.uncertainty.given && flags.uncertainty.draws > 0) require_uncertain_measure(study);
   const Published published = published_of(study);
   if (!flags.cells.empty()) return make_cells(study, flags, published);
   const ResultFolder folder(flags.out,

@@ -14,7 +14,7 @@
 #include "core/values/quoted.hpp"
 #include "experiments/fit/predictions/prediction_cell.hpp"
 #include "experiments/program/studies/prediction_cells.hpp"
-#include "experiments/program/studies/study_uncertainty.hpp"
+#include "experiments/program/studies/study_draws.hpp"
 #include "experiments/record/report_file.hpp"
 #include "experiments/record/run_record.hpp"
 #include "experiments/study/cell.hpp"
@@ -52,9 +52,11 @@ std::vector<Line> lines_of_draws(const Study& study, const StudyFlags& flags, co
   const Calibrated found = calibrate(study, published, pool, flags.recalibrate);
   const Selected selected = select(study, main_points(study, found.values), pool);
   const std::vector<StudyResult> main = pool.run(selected.points, RunPool::main_phase);
+  const std::vector<StudyResult> own = pool.run(own_points(study), RunPool::main_phase);
   std::vector<Line> lines;
   try {
-    StudyUncertainty(study, main, flags.uncertainty.from({flags.jobs, predictions_of(flags.out), /*makes=*/false}));
+    whole_draws(study, drawn_runs(study, main, own),
+                flags.uncertainty.from({flags.jobs, predictions_of(flags.out), /*makes=*/false}));
   } catch (const MissingPredictions& missing) {
     for (const PredictionTask& task : missing.tasks())
       lines.push_back({std::numeric_limits<double>::infinity(), prediction_line(task), /*failed=*/false});
@@ -158,7 +160,7 @@ void write_plan(const Study& study, const StudyFlags& flags, const Published& pu
   std::vector<Line> lines;
   KnownCells known = visit_cells(study, published, flags.out, flags.recalibrate, flags.jobs,
                                  [&](const RunTask& cell) { lines.push_back(line_of(cell, costs)); });
-  if (flags.uncertainty.draws > 0) {
+  if (flags.uncertainty.given && flags.uncertainty.draws > 0) {
     known.more_follow = known.more_follow || !std::ranges::all_of(lines, &Line::failed);
     if (!known.more_follow) std::ranges::move(lines_of_draws(study, flags, published), std::back_inserter(lines));
   }

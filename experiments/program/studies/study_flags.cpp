@@ -25,7 +25,7 @@ void require_one_way(const StudyFlags& flags) {
                    static_cast<int>(flags.collect) + static_cast<int>(!flags.executor.empty());
   require(ways <= 1, "trigram study: --plan, --cells, --collect and --executor exclude each other; give one of them");
   require(
-      flags.uncertainty.draws == 0 || flags.cells.empty(),
+      !flags.uncertainty.given || flags.uncertainty.draws == 0 || flags.cells.empty(),
       "trigram study: --cells makes what --plan and --uncertainty have planned; give --uncertainty to --plan and to "
       "--collect");
 }
@@ -54,7 +54,10 @@ StudyFlags::StudyFlags(Params& flags)
                              "what a task of an executor lasts at least: cells are grouped until they are expected to",
                              {0, 1e6})),
       dry_run(flags.get("dry-run", false, "print the job of --executor slurm, and submit nothing")),
-      uncertainty(flags) {}
+      uncertainty(flags, 64,
+                  "draws from the ranges that files of clusters and systems state (25us in 15us..60us), to give a "
+                  "median and ranges that hold: each simulated where it is given; else 64, which few short simulations "
+                  "of each run tell, of studies that are made here; 0: none") {}
 
 std::vector<Params::Declared> study_flags() {
   std::vector<Params::Declared> flags = declared_flags<StudyFlags>("trigram study");

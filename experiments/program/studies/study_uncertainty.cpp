@@ -5,8 +5,6 @@
 #include <set>
 
 #include "core/values/decimal.hpp"
-#include "core/values/error.hpp"
-#include "core/values/quoted.hpp"
 #include "experiments/program/tables/tables.hpp"
 #include "experiments/settings/run_config.hpp"
 #include "experiments/settings/system.hpp"
@@ -15,13 +13,9 @@
 namespace trigram {
 namespace {
 
-UncertainQuestion question_of(const StudyResult& result) {
-  const StudyPoint& point = result.point;
-  return {resolved(with_cluster(with_system(point.settings, run_flags())), run_defaults()), "", "", point.place};
-}
-
 /// The swept values of a run, where rows are compared with each other.
 std::string place_of(const Study& study, const StudyResult& result) {
+  if (result.point.variant == own_network) return own_network;
   std::string place;
   for (const Axis& axis : study.sweep) {
     if (axis.key != "seed") place += (place.empty() ? "" : ", ") + result.point.axes.at(axis.key);
@@ -40,26 +34,33 @@ std::vector<std::pair<std::string, double>> mean_shares(const std::vector<Uncert
   return shares;
 }
 
+/// A line where some cluster's calibration says nothing.
+std::string unmeasured_line(const std::vector<UncertainTime>& times) {
+  const auto found = std::ranges::find(times, false, &UncertainTime::measured);
+  return found == times.end() ? "" : model_line(*found);
+}
+
 }  // namespace
 
-void require_uncertain_measure(const Study& study) {
-  const std::string& measure = study.measure.value;
-  require(measure == "summary.iteration_s" || measure == "summary.iteration_median_s",
-          "trigram study: --uncertainty draws the time of an iteration, and ", Quoted(study.file.native()),
-          " measures ", measure, "; leave --uncertainty out");
+UncertainQuestion question_of(const StudyResult& result) {
+  const StudyPoint& point = result.point;
+  return {resolved(with_cluster(with_system(point.settings, run_flags())), run_defaults()), "", "", point.place};
 }
 
-StudyUncertainty::StudyUncertainty(const Study& study, const std::vector<StudyResult>& main, const Draws& draws)
-    : study_(study) {
-  std::vector<UncertainQuestion> questions;
+DrawnRuns drawn_runs(const Study& study, const std::vector<StudyResult>& main, const std::vector<StudyResult>& own) {
+  DrawnRuns runs;
   std::set<std::pair<std::string, std::string>> seen;
-  for (const StudyResult& result : made(main)) {
-    if (!seen.emplace(result.point.row, place_of(study, result)).second) continue;
-    results_.push_back(&result);
-    questions.push_back(question_of(result));
+  for (const std::vector<StudyResult>* all : {&main, &own}) {
+    for (const StudyResult& result : made(*all)) {
+      if (seen.emplace(result.point.row, place_of(study, result)).second) runs.push_back(&result);
+    }
   }
-  times_ = uncertain_times(questions, draws);
+  return runs;
 }
+
+StudyUncertainty::StudyUncertainty(const Study& study, DrawnRuns runs, std::vector<UncertainTime> times,
+                                   std::string how)
+    : study_(study), results_(std::move(runs)), times_(std::move(times)), how_(std::move(how)), chances_(chances()) {}
 
 std::map<std::string, std::vector<std::size_t>> StudyUncertainty::places() const {
   std::map<std::string, std::vector<std::size_t>> at;
@@ -78,34 +79,38 @@ std::vector<double> StudyUncertainty::chances() const {
   return all;
 }
 
+bool StudyUncertainty::has_ranges() const {
+  return std::ranges::any_of(times_, [](const UncertainTime& one) { return one.ranges > 0; });
+}
+
 std::string StudyUncertainty::table() const {
   if (times_.empty()) return "";
+  const std::string draws = "\n" + std::to_string(times_.front().draws.size()) + " draws of ";
+  if (!has_ranges()) return draws + "the model's own error; uncertainty.csv has all\n" + unmeasured_line(times_);
   std::vector<std::vector<std::string>> rows = {{"at", "the probability of each to be the fastest, by draws"}};
-  const std::vector<double> fastest = chances();
   auto at = places();
   for (const StudyResult* result : results_) {
     const std::string place = place_of(study_, *result);
     const auto there = at.extract(place);
     if (there.empty() || there.mapped().size() < 2) continue;  // has its line, or nobody to be faster than
     std::vector<std::pair<std::string, double>> named;
-    for (const std::size_t i : there.mapped()) named.emplace_back(results_[i]->point.row, fastest[i]);
+    for (const std::size_t i : there.mapped()) named.emplace_back(results_[i]->point.row, chances_[i]);
     rows.push_back({place.empty() ? "all" : place, chances_text(named)});
   }
   const std::string cluster = question_of(*results_.front()).run.at("cluster");
-  return "\n" + std::to_string(times_.front().draws.size()) + " draws of each run's ranges; uncertainty.csv has all\n" +
+  return draws + "each run's ranges" + how_ + "; uncertainty.csv has all\n" + unmeasured_line(times_) +
          (rows.size() > 1 ? aligned(rows) : "") + decided_by(mean_shares(times_), cluster.substr(0, cluster.find(':')));
 }
 
 std::string StudyUncertainty::csv() const {
   constexpr int digits = 6;
   std::string text = "folder,row,median,least_68,most_68,least_95,most_95,fastest,shares\n";
-  const std::vector<double> fastest = chances();
   for (std::size_t i = 0; i < results_.size(); ++i) {
     const Spread of = times(times_[i].seconds, study_.measure.scale);
     text += trigram::quoted(results_[i]->folder) + "," + trigram::quoted(results_[i]->point.row);
     for (const double value : {of.median, of.of_68.least, of.of_68.most, of.of_95.least, of.of_95.most})
       text += "," + decimal(value, digits);
-    text += "," + decimal(fastest[i], 3);
+    text += "," + decimal(chances_[i], 3);
     std::string shares;
     for (const auto& [key, share] : times_[i].shares)
       shares += (shares.empty() ? "" : " ") + key + "=" + decimal(share, 3);

@@ -10,13 +10,26 @@
 
 namespace trigram {
 
-/// The main runs of a study over all draws.
+/// Runs of a study of which times are drawn.
+using DrawnRuns = std::vector<const StudyResult*>;
+
+/// Those that were made, on the cluster's own network too; of several seeds the first, since seeds change no
+/// iteration's time.
+DrawnRuns drawn_runs(const Study& study, const std::vector<StudyResult>& main, const std::vector<StudyResult>& own);
+
+/// What is asked for of a run.
+UncertainQuestion question_of(const StudyResult& result);
+
+/// Runs of a study over all draws.
 class StudyUncertainty {
  public:
-  /// Draws for every run of `main` that was made, of several seeds for the first: seeds change no iteration's time.
-  StudyUncertainty(const Study& study, const std::vector<StudyResult>& main, const Draws& draws);
+  /// `times` are those of `runs`, which must outlive it; `how` they came about is said behind their number.
+  StudyUncertainty(const Study& study, DrawnRuns runs, std::vector<UncertainTime> times, std::string how);
 
-  /// How probable each row is the fastest, a line a combination of swept values, and what makes the ranges wide.
+  /// Whether any run states a range: else all that was drawn is the model's own error.
+  bool has_ranges() const;
+  /// How probable each row is the fastest, a line a combination of swept values, and what makes the ranges wide; a line
+  /// alone where no run states a range.
   std::string table() const;
   /// A line a run: its folder, median and ranges in the study's measure, the probability that it is the fastest of
   /// those with its swept values, and the shares of the variance.
@@ -33,11 +46,10 @@ class StudyUncertainty {
   std::vector<double> chances() const;
 
   const Study& study_;
-  std::vector<const StudyResult*> results_;
+  DrawnRuns results_;
   std::vector<UncertainTime> times_;  ///< of each result
+  std::string how_;
+  std::vector<double> chances_;  ///< of each result to be the fastest of its place
 };
-
-/// Throws UsageError for a study whose measure no draw has.
-void require_uncertain_measure(const Study& study);
 
 }  // namespace trigram

@@ -52,7 +52,10 @@ struct TuneFlags {
                       "what stands before each run's command, as 'mpirun -n 4 --oversubscribe' for --backend mpi")),
         plots(flags.get("plot", true, "draw the search at the end")),
         out(flags.get("out", "results/tuned", "folder of best.cfg and of all that was tried")),
-        uncertainty(flags) {}
+        uncertainty(flags, std::min(32, (trials + 2 * confirm) / 2),
+                    "draws of the given and of the best from the ranges that files of clusters and systems state (25us "
+                    "in 15us..60us), to say how probable the gain is; by itself of profiles alone, and no more than "
+                    "the search has runs; 0: none") {}
 
   std::string goal, space;
   int trials, batch, jobs, confirm;
@@ -148,10 +151,17 @@ nlohmann::json plan(const TuneFlags& flags, const Settings& given, const RunConf
 
 /// Draws need a time of an iteration that a simulator gives.
 void require_drawable(const TuneFlags& flags, const RunConfig& begin) {
-  if (flags.uncertainty.draws == 0) return;
+  if (!flags.uncertainty.given || flags.uncertainty.draws == 0) return;
   require(begin.backend.make()->simulated() && flags.goal == "iteration_s",
           "trigram tune: --uncertainty draws the time of an iteration on a simulated cluster; leave it out for --for ",
           shown(flags.goal), " on backend ", Quoted(begin.backend.backend));
+}
+
+/// What nobody has asked for is drawn where a simulated profile varies.
+bool draws(const TuneFlags& flags, const Settings& given, const RunConfig& begin) {
+  if (flags.uncertainty.given || flags.uncertainty.draws == 0) return flags.uncertainty.draws > 0;
+  return flags.goal == "iteration_s" && is_profile(given) && begin.backend.make()->simulated() &&
+         !uncertain_parameters(resolved(with_cluster(with_system(given, run_flags())), run_defaults())).empty();
 }
 
 /// The given and the best at the same draws, printed, and left as uncertainty.txt.
@@ -189,7 +199,7 @@ int tune(const Arguments& arguments) {
   const int code = run_script(shipped_folder("tune") / "tune.py", planned.dump());
   require(code != no_optuna,
           "optuna is missing, which searches; install python3-optuna, or by pip install 'trigram[tuning]'");
-  if (code == 0 && flags.uncertainty.draws > 0) add_uncertainty(flags, given, begin);
+  if (code == 0 && draws(flags, given, begin)) add_uncertainty(flags, given, begin);
   if (code == 0 && flags.plots) draw({flags.out});
   return code;
 }
