@@ -354,6 +354,7 @@ class Members:
         self._spacing.epoch_begins(self.done)
         if self.rank == 0:
             self._place.folder.open(self._told["epoch"])
+            self._place.folder.forget_records(self._told["epoch"])
         if self.done == self._last:
             self._place.folder.finish(self.done)
         self._plan.begin(self.number, self._place.folder.begun_at() or time.time())

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import secrets
+import shutil
 import tempfile
 import time
 from typing import Any, Optional
@@ -118,6 +119,12 @@ class Folder:
     def records(self, epoch: int) -> "Records":
         """By which processes of an epoch connect."""
         return Records(self, f"store-{epoch}")
+
+    def forget_records(self, before: int) -> None:
+        """Of epochs that are over."""
+        for place in self.path.glob("store-*"):
+            if int(place.name.removeprefix("store-")) < before:
+                shutil.rmtree(place, ignore_errors=True)  # somebody who is late may be at it
 
     def finish(self, steps: int) -> None:
         """All steps are done, and nobody is needed any more."""

@@ -222,7 +222,8 @@ class Stores(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.over = []
-        records = Folder(scratch.name).records(3)
+        self.folder = Folder(scratch.name)
+        records = self.folder.records(3)
         self.store = EpochStore(records, lambda: self.over.pop() if self.over else None)
         self.other = EpochStore(records, lambda: "nobody waits for this one")
 
@@ -241,6 +242,15 @@ class Stores(unittest.TestCase):
         for one in threads:
             one.join()
         self.assertEqual((self.store.add("barrier", 0), self.other.add("barrier", -3)), (150, 147))
+
+    def test_those_of_epochs_that_are_over_are_gone(self):
+        self.store.set("address", "here")
+        self.folder.forget_records(3)
+        self.assertEqual(self.store.get("address"), b"here")
+        self.folder.forget_records(4)
+        self.assertEqual([path.name for path in self.folder.path.glob("store-*")], [])
+        with self.assertRaises(OSError):
+            self.store.set("address", "of one who is late")
 
     def test_who_will_not_come_is_not(self):
         threading.Timer(3 * ASK_EVERY, self.over.append, ("member 1 is lost",)).start()

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-SIZE, PIECE = "2m", 1 << 16
+SIZE, PIECE = "16m", 1 << 16
 WAITS = {"open", "os.rename", "os.link", "os.mkdir", "os.listdir", "os.scandir", "os.remove"}
 
 
