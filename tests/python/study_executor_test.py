@@ -102,7 +102,9 @@ class ByAnExecutor(case.Case):
             while len(study_case.runs_of(self.folder / "s")) < 2 or sum(not future.done() for future in futures) < 2:
                 time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.5)  # Python hears it between two of its own steps
+            given_up = time.monotonic() + 60
+            while not any(future.cancelled() for future in futures) and time.monotonic() < given_up:
+                time.sleep(0.01)
             interrupted.set()
 
         futures, interrupted = [], threading.Event()
