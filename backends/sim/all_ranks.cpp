@@ -13,6 +13,9 @@ std::int64_t AllRanks::agree(int rank, std::int64_t value, ReduceOp op) {
   if (failures_.any_dead()) {
     for (int peer = 0; peer < ranks_; ++peer) failures_.require_alive(rank, peer);
   }
+  const Blocked blocked(watch_, watch_.op(rank, 0), "agree", *everybody_);
+  const Standstill::Rest rest(watch_.standstill());
+  // Nobody else runs, and is lost, from here until the barrier has counted this rank too.
   if (agreed_ranks_ == 0) {
     agreeing_ = value;
   } else if (op == ReduceOp::min) {
@@ -25,8 +28,6 @@ std::int64_t AllRanks::agree(int rank, std::int64_t value, ReduceOp op) {
   agreeing_by_ = op;
   agrees_[static_cast<std::size_t>(rank)] = true;
   if (++agreed_ranks_ == ranks_ - lost_) end_agreement();
-  const Blocked blocked(watch_, watch_.op(rank, 0), "agree", *everybody_);
-  const Standstill::Rest rest(watch_.standstill());
   blocking([&] { agreement_.wait(); });
   return agreed_;
 }
@@ -35,6 +36,7 @@ void AllRanks::end_agreement() {
   agreed_ = agreeing_by_ == ReduceOp::mean ? agreeing_ / agreed_ranks_ : agreeing_;
   agreed_ranks_ = 0;
   agrees_.assign(agrees_.size(), false);
+  turn_ = next_there(0);
 }
 
 void AllRanks::meet(int rank) {
@@ -53,12 +55,16 @@ bool AllRanks::meet_those_there(int rank) {
 
 void AllRanks::take_turn(int rank) {
   while (turns_.size() < static_cast<std::size_t>(ranks_)) turns_.push_back(sg::Semaphore::create(0));
-  const auto next = static_cast<std::size_t>(next_there(rank + 1));
   blocking([&] {
     const Standstill::Rest rest(watch_.standstill());
-    if (next_there(0) < rank) turns_[static_cast<std::size_t>(rank)]->acquire();
-    if (next < turns_.size()) turns_[next]->release();
+    while (turn_ != rank) turns_[static_cast<std::size_t>(rank)]->acquire();
+    pass_turn();
   });
+}
+
+void AllRanks::pass_turn() {
+  turn_ = next_there(turn_ + 1);
+  if (turn_ < static_cast<int>(turns_.size())) turns_[static_cast<std::size_t>(turn_)]->release();
 }
 
 int AllRanks::next_there(int rank) const {
@@ -72,6 +78,7 @@ void AllRanks::lose(int rank) {
   if (was_here) --agreed_ranks_;
   if (agreed_ranks_ > 0 && agreed_ranks_ == ranks_ - lost_) end_agreement();
   agreement_.expect_one_less(was_here);
+  if (turn_ == rank) pass_turn();
 }
 
 void AllRanks::collect(int rank, std::int64_t key, std::vector<std::byte> part, const Complete& complete) {

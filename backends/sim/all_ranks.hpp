@@ -54,6 +54,7 @@ class AllRanks {
   void end_agreement();
   /// Lets ranks that have met go on one after the other.
   void take_turn(int rank);
+  void pass_turn();
   /// The next rank that is there, from this one on; as many as there are where none is.
   int next_there(int rank) const;
   bool is_whole(const Collection& collection) const;
@@ -66,6 +67,7 @@ class AllRanks {
   std::shared_ptr<const Members> everybody_;
   Barrier agreement_;
   std::vector<simgrid::s4u::SemaphorePtr> turns_;  ///< by rank, to go on after it has met the others
+  int turn_ = 0;                                   ///< who goes on next
   int agreed_ranks_ = 0, lost_ = 0;
   std::vector<bool> agrees_;  ///< by rank, whether it has come to the next agreement
   ReduceOp agreeing_by_ = ReduceOp::sum;

@@ -142,11 +142,11 @@ class MemberCourse {
   /// then. So it is tried again until no loss is new.
   std::int64_t train_with_losses(std::int64_t border) {
     without_losses_ = time_of_border(border);
-    const double begin_s = begin_of_epoch();
+    const double first_s = first_loss();
     Untold untold;
     for (double until = without_losses_;;) {
       std::vector<LostRank> lost = lost_until(until);
-      for (LostRank& one : lost) one.second = std::max(one.second, begin_s);
+      for (LostRank& one : lost) one.second = std::max(one.second, first_s);
       if (lost.size() == losses_.size() || lost.size() == epoch().members.size()) break;
       losses_ = std::move(lost);
       untold = train(border);
@@ -154,6 +154,13 @@ class MemberCourse {
     }
     untold.tell();
     return border;
+  }
+
+  /// Ranks that meet are all there: who is lost before is lost at once when the first step has begun.
+  double first_loss() const {
+    const auto row = std::ranges::find(rows(), epoch().begin, &StepRow::step);
+    constexpr double at_once = 1e-6;
+    return row->time_s - (1 - at_once) * duration_of(*row);
   }
 
   /// Ranks of this epoch that are lost by then.
