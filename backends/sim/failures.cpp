@@ -16,7 +16,7 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-Failures::Failures(int ranks) : left_(static_cast<std::size_t>(ranks)) {
+Failures::Failures(int ranks, const Losses& losses) : losses_(losses), left_(static_cast<std::size_t>(ranks)) {
   dead_since_.assign(left_.size(), std::numeric_limits<double>::infinity());
 }
 
@@ -45,7 +45,7 @@ void Failures::mark_dead(int rank) {
 }
 
 void Failures::throw_if_dead(int rank, int peer) const {
-  if (!dead(peer)) return;
+  if (!dead(peer) || losses_.includes(peer)) return;
   throw BackendError(lost(rank, peer,
                           "the host of rank " + std::to_string(peer) + " failed at " +
                               seconds_text(dead_since_[static_cast<std::size_t>(peer)])));
@@ -58,6 +58,7 @@ void Failures::require_askers_alive(int rank) const {
 }
 
 void Failures::leave(int rank) {
+  if (has_left(rank)) return;
   left_[static_cast<std::size_t>(rank)] = true;
   ++left_count_;
 }
@@ -65,7 +66,7 @@ void Failures::leave(int rank) {
 void Failures::require_none() const {
   if (failure_) std::rethrow_exception(failure_);
   for (int rank = 0; rank < ranks(); ++rank) {
-    if (dead(rank)) {
+    if (dead(rank) && !losses_.includes(rank)) {
       throw BackendError("the host of rank " + std::to_string(rank) + " failed at " +
                          seconds_text(dead_since_[static_cast<std::size_t>(rank)]) +
                          " (simulated), before the rank had ended; its peers did not need it any more");

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/sim/losses.hpp"
+
 namespace trigram::sim {
 
 /// "0.5 s".
@@ -13,7 +15,7 @@ std::string seconds_text(double seconds);
 
 class Failures {
  public:
-  explicit Failures(int ranks);
+  Failures(int ranks, const Losses& losses);
 
   /// Ends the run with this error, unless another came first, and releases all other actors. For actors only, outside
   /// of any catch clause.
@@ -32,7 +34,7 @@ class Failures {
   bool dead(int rank) const {
     return dead_since_[static_cast<std::size_t>(rank)] < std::numeric_limits<double>::infinity();
   }
-  /// Throws BackendError when `peer`'s host has failed.
+  /// Throws BackendError when `peer`'s host has failed, but for a planned loss, which is missed after a while.
   void require_alive(int rank, int peer) const {
     if (any_dead_) throw_if_dead(rank, peer);
   }
@@ -44,7 +46,7 @@ class Failures {
   /// Throws BackendError when the host of a rank that may still ask has failed.
   void require_askers_alive(int rank) const;
 
-  /// After the run: rethrows the first failure; throws BackendError for a host that failed.
+  /// After the run: rethrows the first failure; throws BackendError for a host that failed and was no planned loss.
   void require_none() const;
   /// "rank 3 lost rank 4 at 0.5 s (simulated): …".
   static std::string lost(int rank, int peer, const std::string& why);
@@ -53,6 +55,7 @@ class Failures {
   int ranks() const { return static_cast<int>(left_.size()); }
   void throw_if_dead(int rank, int peer) const;
 
+  const Losses& losses_;
   std::vector<bool> left_;  ///< by rank
   int left_count_ = 0;
   std::vector<double> dead_since_;  ///< by rank, in seconds

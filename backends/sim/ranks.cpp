@@ -48,10 +48,32 @@ Outcome Ranks::run(const RankBody& body) {
                                         [this, rank, &body] { run_one(rank, body); }));
   }
   simulation_.start(std::move(runtimes), everybody_);
+  start_losses();
   sg::Engine::get_instance()->run();
-  simulation_.require_success(ended_ == ranks);
+  simulation_.require_success(ended_ + lost_ == ranks);
   outcome_.facts = simulation_.facts();
   return std::move(outcome_);
+}
+
+void Ranks::start_losses() {
+  for (const LostRank& lost : simulation_.losses().all()) {
+    sg::Actor::create("loss", simulation_.platform().service, [this, lost] {
+      blocking([&] { sg::this_actor::sleep_until(lost.second); });
+      lose(lost.rank);
+    })->daemonize();
+  }
+}
+
+void Ranks::lose(int rank) {
+  std::vector<std::byte>& result = outcome_.results[static_cast<std::size_t>(rank)];
+  if (!result.empty()) return;
+  result = runtimes_[static_cast<std::size_t>(rank)]->left_behind();
+  ++lost_;
+  simulation_.failures().mark_dead(rank);
+  blocking([&] { simulation_.platform().hosts[static_cast<std::size_t>(rank)]->turn_off(); });
+  blocking([] { sg::this_actor::yield(); });  // its actors end before others stop waiting for them
+  simulation_.all_ranks().lose(rank);
+  ends_[static_cast<std::size_t>(rank)]->leave();
 }
 
 void Ranks::run_one(int rank, const RankBody& body) {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/sim/requests.hpp"
+#include "backends/sim/communicator/requests.hpp"
 #include "backends/sim/runtime.hpp"
 #include "backends/sim/simulation.hpp"
 
@@ -23,13 +23,16 @@ class Ranks {
  private:
   std::vector<GroupsOfLane> make_groups();
   void run_one(int rank, const RankBody& body);
+  void start_losses();
+  /// It goes in this instant, with what it has to tell, unless it is at its end.
+  void lose(int rank);
 
   Simulation simulation_;
   std::shared_ptr<const Group> everybody_;
   Ends ends_;
   std::vector<std::unique_ptr<Runtime>> runtimes_;
   Outcome outcome_;
-  int ended_ = 0;
+  int ended_ = 0, lost_ = 0;
   /// Held, so that memory of all stacks goes with the process: SimGrid would give back each by itself.
   std::vector<simgrid::s4u::ActorPtr> actors_;
 };

@@ -171,6 +171,8 @@ std::int64_t Runtime::agree(std::int64_t value, ReduceOp op) {
 
 void Runtime::barrier() { simulation_.all_ranks().meet(rank()); }
 
+bool Runtime::barrier_with_all_there() { return simulation_.all_ranks().meet_those_there(rank()); }
+
 void Runtime::resume_at(double seconds) {
   while (now() < seconds) blocking([&] { sg::this_actor::sleep_until(seconds); });
 }

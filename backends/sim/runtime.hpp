@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/sim/communicator/group.hpp"
-#include "backends/sim/requests.hpp"
+#include "backends/sim/communicator/requests.hpp"
 #include "core/lane/worker.hpp"
 
 namespace trigram::sim {
@@ -36,7 +36,11 @@ class Runtime final : public RankRuntime {
   void step_ends() override;
   std::int64_t agree(std::int64_t value, ReduceOp op) override;
   void barrier() override;
+  bool barrier_with_all_there() override;
   void resume_at(double seconds) override;
+  void leave_behind(std::function<std::vector<std::byte>()> last) override { left_behind_ = std::move(last); }
+  /// What it has to tell, if anything, where it is lost now.
+  std::vector<std::byte> left_behind() const { return left_behind_ ? left_behind_() : std::vector<std::byte>(); }
   Requests& requests() override { return requests_; }
   /// A rank that fails ends the run in the same instant, before a task of its lanes could go on.
   void stop_lanes() override {}
@@ -53,6 +57,7 @@ class Runtime final : public RankRuntime {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::unique_ptr<Stream>> streams_;
   SimRequests requests_;
+  std::function<std::vector<std::byte>()> left_behind_;
 };
 
 }  // namespace trigram::sim

@@ -15,9 +15,10 @@ Simulation::Simulation(const Cluster& cluster, const World& world)
       map_(std::make_shared<RankMap>(world.axes(), platform_.node_of_rank)),
       works_(static_cast<std::size_t>(world.ranks * layout_.lanes())),
       traffic_(cluster, platform_),
-      failures_(world.ranks),
+      losses_(world),
+      failures_(world.ranks, losses_),
       watch_(cluster, layout_, world.ranks, failures_),
-      all_ranks_(world.ranks, failures_, watch_),
+      all_ranks_(world.ranks, losses_, failures_, watch_),
       disturbances_(cluster, platform_, layout_.lanes(), failures_, watch_) {
   for (int rank = 0; rank < world.ranks; ++rank)
     gpus_.emplace_back(platform_.hosts[static_cast<std::size_t>(rank)], cluster.compute_slowdown > 1);

@@ -11,6 +11,7 @@
 #include "backends/sim/disturbances.hpp"
 #include "backends/sim/failures.hpp"
 #include "backends/sim/gpu.hpp"
+#include "backends/sim/losses.hpp"
 #include "backends/sim/platform/network.hpp"
 #include "backends/sim/platform/platform.hpp"
 #include "backends/sim/traffic.hpp"
@@ -54,6 +55,8 @@ class Simulation {
   Gpu& gpu(int rank) { return gpus_[static_cast<std::size_t>(rank)]; }
   LaneWork& work(int rank, int lane) { return works_[static_cast<std::size_t>(rank * lanes() + lane)]; }
   Traffic& traffic() { return traffic_; }
+  Losses& losses() { return losses_; }
+  const Losses& losses() const { return losses_; }
   Failures& failures() { return failures_; }
   Watch& watch() { return watch_; }
   AllRanks& all_ranks() { return all_ranks_; }
@@ -68,6 +71,7 @@ class Simulation {
   std::shared_ptr<const RankMap> map_;
   std::vector<LaneWork> works_;  ///< by rank, then lane
   Traffic traffic_;
+  Losses losses_;
   Failures failures_;
   Watch watch_;
   AllRanks all_ranks_;

@@ -86,7 +86,7 @@ void ForeignLane::perform(const std::string& group_name, const GroupCall& call) 
   }
   Communicator& comm = group(group_name);
   trigram::check(comm, call);
-  trigram::perform(comm, call);
+  gone_ = trigram::perform(comm, call);
 }
 
 void ForeignLane::start(int bucket, std::int64_t number) {
@@ -131,6 +131,7 @@ ForeignAlgorithm::ForeignAlgorithm(Params& params, std::shared_ptr<ForeignCode> 
           params.get("local_updates", false, "whether a bucket is updated as soon as its gradient is there")),
       uses_optimizer_(params.get("uses_optimizer", true, "whether an optimizer steps the weights")),
       hierarchical_(params.get("hierarchical", false, "whether its exchanges follow the run's hierarchy")),
+      bears_absence_(params.get("bears_absence", false, "whether each exchange in a step leaves out who is gone")),
       exchanges_(read_exchanges(params)),
       hooks_(read_hooks(params)),
       code_(std::move(code)) {

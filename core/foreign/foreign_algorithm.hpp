@@ -28,8 +28,10 @@ class ForeignLane {
   const std::span<Bucket>& buckets() const;
   /// A collective of the group "all", "node" or "leaders"; or, of none of them, one of one buffer that follows the
   /// run's hierarchy: "mean" (C_FP_S), or "gradient_mean" in the type in which gradients travel; they have no group.
+  /// "exchange_with_those_there" is an exchange that leaves out who is gone (Communicator), whom `gone` tells then.
   /// Throws UsageError or Error for another word, and for what cannot be, before anything is sent.
   void perform(const std::string& group, const GroupCall& call);
+  const std::vector<int>& gone() const { return gone_; }
   /// Starts a task of the code's own beside the main lane: on the lane of a bucket, or on the background lane (−1). The
   /// number is what the code then hears, and what `wait` and `done` take.
   void start(int bucket, std::int64_t number);
@@ -51,6 +53,7 @@ class ForeignLane {
   ForeignAlgorithm& algorithm_;
   State* listing_;
   std::optional<State::Item> coming_;  ///< whose elements have not come yet
+  std::vector<int> gone_;              ///< in the last exchange with those who are there
 };
 
 /// The code, of all ranks that this process has.
@@ -79,6 +82,7 @@ class ForeignAlgorithm final : public Algorithm {
   bool deterministic() const override { return deterministic_; }
   bool local_updates() const override { return local_updates_; }
   bool uses_optimizer() const override { return uses_optimizer_; }
+  bool bears_absence() const override { return bears_absence_; }
   Cost cost(const CostQuery&) const override { return {}; }
   void check(const CostQuery&) const override { code_->open(); }
 
@@ -104,7 +108,7 @@ class ForeignAlgorithm final : public Algorithm {
   bool communicates(Worker& worker);
 
   Trigram trigram_;
-  bool deterministic_, local_updates_, uses_optimizer_, hierarchical_;
+  bool deterministic_, local_updates_, uses_optimizer_, hierarchical_, bears_absence_;
   Exchanges exchanges_;
   std::set<std::string> hooks_;  ///< none: all
   std::shared_ptr<ForeignCode> code_;

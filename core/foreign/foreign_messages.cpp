@@ -67,6 +67,7 @@ const std::map<std::string, Answer>& answers() {
          lane.worker().device.charge(KernelCost{asked.at("flops"), asked.at("bytes_moved")});
          return json();
        }},
+      {"gone", [](ForeignLane& lane, const json&) { return json(lane.gone()); }},
       {"now", [](ForeignLane& lane, const json&) { return json(lane.worker().now()); }}};
   return all;
 }

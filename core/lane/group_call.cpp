@@ -10,6 +10,8 @@
 namespace trigram {
 namespace {
 
+constexpr const char* with_those_there = "exchange_with_those_there";
+
 const Buffer& only(const GroupCall& call) {
   ensure(call.buffers.size() == 1, call.collective, " takes one buffer, not ", call.buffers.size());
   return call.buffers.front();
@@ -30,8 +32,11 @@ struct Named {
 
 const std::map<std::string, Named>& names() {
   static const std::map<std::string, Named> all = [] {
-    std::map<std::string, Named> named{
-        {"all_gather_parts", {Collective::all_gather, true}}, {"send", {}}, {"receive", {}}, {"exchange", {}}};
+    std::map<std::string, Named> named{{"all_gather_parts", {Collective::all_gather, true}},
+                                       {"send", {}},
+                                       {"receive", {}},
+                                       {"exchange", {}},
+                                       {with_those_there, {}}};
     for (int i = 0; i < collective_count; ++i)
       named[name_of(static_cast<Collective>(i))] = {static_cast<Collective>(i)};
     return named;
@@ -101,8 +106,9 @@ void check(const Communicator& comm, const GroupCall& call) {
   require_rank(comm, call, call.peer);
   ensure(call.peers.empty() || call.peers.size() == call.buffers.size(), call.collective, " has ", call.buffers.size(),
          " buffers and names ", call.peers.size(), " ranks");
-  ensure(call.collective != "exchange" || call.peers.size() == call.buffers.size(),
-         "exchange names a rank for each of its buffers");
+  const bool is_exchange = call.collective == "exchange" || call.collective == with_those_there;
+  ensure(!is_exchange || call.peers.size() == call.buffers.size(), call.collective,
+         " names a rank for each of its buffers");
   ensure(call.sent <= call.buffers.size(), call.collective, " sends ", call.sent, " of ", call.buffers.size(),
          " buffers");
   ensure((call.collective != "gather" && call.collective != "scatter") || !call.buffers.empty(), call.collective,
@@ -110,9 +116,11 @@ void check(const Communicator& comm, const GroupCall& call) {
   for (const int peer : call.peers) require_rank(comm, call, peer);
 }
 
-void perform(Communicator& comm, const GroupCall& call) {
+std::vector<int> perform(Communicator& comm, const GroupCall& call) {
   const Named& named = names().at(call.collective);
+  if (call.collective == with_those_there) return comm.exchange_with_those_there(as_transfers(call));
   named.collective ? comm.perform(as_collective(comm, call, named)) : comm.exchange(as_transfers(call));
+  return {};
 }
 
 }  // namespace trigram

@@ -12,7 +12,8 @@ namespace trigram {
 /// What a rank does in a group, and to which buffers. Those that come in pairs, one that is sent and one that is
 /// received for each rank of the group, are all that are sent, then all that are received.
 struct GroupCall {
-  std::string collective;  ///< "all_reduce", …, "all_gather_parts", "send", "receive", "exchange"
+  /// "all_reduce", …, "all_gather_parts", "send", "receive", "exchange", "exchange_with_those_there"
+  std::string collective;
   ReduceOp op = ReduceOp::sum;
   int peer = 0;  ///< the root, or whom to send to or to receive from
   std::vector<Buffer> buffers = {};
@@ -27,7 +28,7 @@ DType dtype_of(const std::string& name);
 
 /// Throws before anything is sent: UsageError for a rank that is not there, Error for an unknown name.
 void check(const Communicator& comm, const GroupCall& call);
-/// Collective.
-void perform(Communicator& comm, const GroupCall& call);
+/// Collective. Gives who is gone, as Communicator::exchange_with_those_there, and nobody of another call.
+std::vector<int> perform(Communicator& comm, const GroupCall& call);
 
 }  // namespace trigram

@@ -73,10 +73,14 @@ class RankRuntime {
   virtual void step_ends() {}
   /// The rank is about to leave with an error: returns when no lane touches its memory any more, and never throws.
   virtual void stop_lanes();
+  /// What this rank has to tell should it be lost (World::losses): asked for in that moment, in place of what it
+  /// returns.
+  virtual void leave_behind(std::function<std::vector<std::byte>()> /*last*/) {}
   using Parts = std::vector<std::vector<std::byte>>;
   /// A gather of host bytes outside of training, as for evaluations: hands in this rank's part of collection `key`.
   /// When every rank's part is there, `complete` is called once, with the parts in rank order, on one rank. Costs no
   /// simulated time and blocks no simulated rank; measured clocks are stopped meanwhile, but not what other lanes do.
+  /// A rank that is lost has an empty part, and others may wait for it until they next meet or collect.
   virtual void collect(std::int64_t key, std::vector<std::byte> part, const std::function<void(Parts)>& complete) = 0;
   /// Whether `collect` takes no time on the backend's clock, so that it may be called while lanes run: true in the
   /// simulator.

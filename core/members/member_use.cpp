@@ -14,6 +14,24 @@ int first_of(const std::vector<int>& members, const std::vector<int>& lost) {
   return static_cast<int>(found - members.begin());
 }
 
+/// What it used stays in the sums, and its evaluations with those of the others.
+void remove_lost(Training& training, const std::vector<LostRank>& lost) {
+  std::vector<RankReport> there;
+  std::vector<EvalRow> evals;
+  for (RankReport& report : training.ranks) {
+    if (std::ranges::find(lost, report.rank, &LostRank::rank) == lost.end()) {
+      there.push_back(std::move(report));
+      there.back().rank = static_cast<int>(there.size()) - 1;
+      continue;
+    }
+    training.gone_busy_s += report.busy_s;
+    training.gone_to_other_nodes += static_cast<double>(report.sent_to_other_nodes);
+    evals.insert(evals.end(), report.evals.begin(), report.evals.end());
+  }
+  training.ranks = std::move(there);
+  training.ranks.front().evals.insert(training.ranks.front().evals.end(), evals.begin(), evals.end());
+}
+
 }  // namespace
 
 void MemberUse::add(const MemberEpoch& epoch, const Training& training, double end_s) {
@@ -39,7 +57,7 @@ void MemberUse::add(const MemberEpoch& epoch, const Training& training, double e
   end_s_ = end_s;
 }
 
-void MemberUse::correct(Training& training) const {
+void MemberUse::correct(Training& training, const std::vector<LostRank>& lost) const {
   for (const Part& part : parts_) training.ranks_since.push_back(part.ranks);
   training.gone_busy_s = parts_.back().missing.busy_s;
   training.gone_to_other_nodes = parts_.back().missing.to_other_nodes;
@@ -52,6 +70,7 @@ void MemberUse::correct(Training& training) const {
       row.bytes_between_nodes += part->missing.to_other_nodes;
     }
   }
+  if (!lost.empty()) remove_lost(training, lost);
 }
 
 }  // namespace trigram

@@ -15,8 +15,9 @@ class MemberUse {
  public:
   /// After each epoch, which ended at that second.
   void add(const MemberEpoch& epoch, const Training& training, double end_s);
-  /// After the last one: sums over ranks become those over all members.
-  void correct(Training& training) const;
+  /// After the last one: sums over ranks become those over all members, and reports those of ranks that were not lost
+  /// within it.
+  void correct(Training& training, const std::vector<LostRank>& lost) const;
 
  private:
   struct Counts {

@@ -262,7 +262,7 @@ void Evaluations::score_kept() {
 }
 
 void Evaluations::score(std::int64_t key, double time, std::vector<std::byte> part) {
-  worker_.runtime().collect(key, std::move(part), [&](const RankRuntime::Parts& all) {
+  worker_.runtime().collect(key, std::move(part), [this, time](const RankRuntime::Parts& all) {
     const Device::Uncharged free(worker_.device);
     const std::vector<Part> parts = parts_of(all, worker_.mesh());
     const Means means = means_of(parts);

@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/training/rank_report.hpp"
 #include "core/values/packing.hpp"
 
 namespace trigram {
@@ -79,6 +78,12 @@ std::optional<StateItem> Handover::taken_over(const HeldItem& held, const StateI
 
 bool Handover::is_anew(const HeldItem& held) const {
   return held.fate() == Fate::anew || (held.fate() == Fate::joint && !change_.lost.empty());
+}
+
+std::vector<std::byte> state_of_lost(const RankReport& report) {
+  Packer packer;
+  put_item(packer, {.name = report_item, .fate = Fate::own, .bytes = pack(report)});
+  return std::move(packer).bytes();
 }
 
 /// Evaluations are with whoever completed them, and rank 0 is always there.

@@ -11,6 +11,7 @@
 
 #include "core/training/held_item.hpp"
 #include "core/training/member_change.hpp"
+#include "core/training/rank_report.hpp"
 
 namespace trigram {
 
@@ -48,5 +49,8 @@ class Handover {
   std::vector<Bytes> reports_;  ///< of all ranks
   int known_ = 0;               ///< ranks that trained, and were not lost
 };
+
+/// What a rank that is lost leaves for a Handover: rows and evaluations, of which others go on with the latter.
+std::vector<std::byte> state_of_lost(const RankReport& report);
 
 }  // namespace trigram

@@ -1,6 +1,7 @@
 #include "core/training/rank_report.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "core/values/lasting_text.hpp"
@@ -74,6 +75,12 @@ std::vector<LaneSpan> take_spans(Unpacker& unpacker) {
 }
 
 }  // namespace
+
+RankReport filled(RankReport report) {
+  for (auto& [column, values] : report.recorded)
+    values.resize(report.steps.size(), std::numeric_limits<double>::quiet_NaN());
+  return report;
+}
 
 std::vector<std::byte> pack(const RankReport& report) {
   Packer packer;

@@ -80,6 +80,8 @@ struct RankReport {
   std::vector<std::byte> state;             ///< of the last checkpoint, if kept
 };
 
+/// Each column with an entry for each row.
+RankReport filled(RankReport report);
 /// Serialize and deserialize, since ranks may be other processes.
 std::vector<std::byte> pack(const RankReport& report);
 RankReport unpack(const std::vector<std::byte>& bytes);

@@ -79,6 +79,7 @@ class Trainer {
     workload_->setup(worker_, store_.parameters());
     const auto held = load_checkpoint(options_.checkpoint, runtime_.rank(), worker_.device, store_.buckets());
     step_.setup(options_.steps);
+    runtime_.leave_behind([this] { return pack(filled(report_)); });
     RankProgress before = options_.checkpoint.load ? go_on(held) : begin();
     const std::shared_ptr<void> beside =
         options_.beside && runtime_.rank() == 0 ? options_.beside(runtime_) : std::shared_ptr<void>();
@@ -93,8 +94,7 @@ class Trainer {
       if (is_checkpoint()) before = checkpoint(before);
     }
     report_.training_seconds = before.time - began_;
-    for (auto& [column, values] : report_.recorded)
-      values.resize(report_.steps.size(), std::numeric_limits<double>::quiet_NaN());
+    report_ = filled(std::move(report_));
     step_.finish();
     const RankProgress ended = RankProgress::of(worker_);
     (trains_ ? report_.setup_and_finish : report_.sent) = outside_ + difference(ended.sent, before.sent);

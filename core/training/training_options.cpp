@@ -19,6 +19,10 @@ int training_ranks(const TrainingOptions& options, int world) {
   return world - Algorithms::make(options.algorithm)->servers(world);
 }
 
+bool bears_absence(const TrainingOptions& options) {
+  return options.relaxation.hierarchy == Hierarchy::none && Algorithms::make(options.algorithm)->bears_absence();
+}
+
 std::unique_ptr<Workload> open_workload(const TrainingOptions& options, const Mesh& mesh, int rank) {
   auto workload = Workloads::make(options.workload);
   const int training = training_ranks(options, mesh.size(Mesh::data));

@@ -76,6 +76,10 @@ DType parse_gradients(const std::string& text);
 /// How many of the `replicas` ranks of a data-parallel group train, the first ones; the others are servers.
 int training_ranks(const TrainingOptions& options, int replicas);
 
+/// Whether ranks go on without one that is lost within a step: the algorithm bears it, and nobody waits for all ranks
+/// of a node.
+bool bears_absence(const TrainingOptions& options);
+
 /// A rank's workload with its share of the data, by its place on the data axis; a server is given a share that it does
 /// not use. Throws UsageError.
 std::unique_ptr<Workload> open_workload(const TrainingOptions& options, const Mesh& mesh, int rank);

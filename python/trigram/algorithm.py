@@ -22,7 +22,7 @@ what is computed takes none there unless `worker.charge` says so. On the clock o
 larger ones, and may have no element of their own: what is computed of them costs as much where it is sent, and `costing` says
 it of what has another size. An error in a hook ends the run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -61,11 +61,17 @@ class Bucket:
 class Group(Collectives):
     """Ranks, with the collectives of `trigram.comm`, on the lane whose Worker has it."""
 
-    def __init__(self, name: str, setting: "Setting", perform: Callable[[str, Call], None]) -> None:
-        self._name = name
+    def __init__(self, name: str, setting: "Setting", ask: Ask, perform: Callable[[str, Call], None]) -> None:
+        self._name, self._ask = name, ask
         self.rank, self.size = setting.groups[name]
         self._place = setting.place
         self._perform_call = perform
+
+    def exchange_with_those_there(self, sent: Sequence[tuple[int, torch.Tensor]], received: Sequence[tuple[int, torch.Tensor]]) -> list[int]:
+        """As `exchange`, but members that are gone are left out, where the class bears absence: gives those ranks, in ascending order, of whom
+        some message did not come or did not arrive. What was to be received from them means nothing."""
+        self._exchange("exchange_with_those_there", sent, received)
+        return [int(rank) for rank in self._ask("gone")] if sent or received else []
 
     def _perform(self, call: Call) -> None:
         self._perform_call(self._name, call)
@@ -110,7 +116,7 @@ class Worker:
 
     def __init__(self, setting: Setting, message: dict[str, Any], ask: Ask, perform: Callable[[str, Call], None],
                  begin: "Callable[[Callable[[Worker], None]], int]") -> None:
-        self.comm, self.node, self.leaders = (Group(name, setting, perform) for name in ("all", "node", "leaders"))
+        self.comm, self.node, self.leaders = (Group(name, setting, ask, perform) for name in ("all", "node", "leaders"))
         self.rank, self.world = setting.groups["all"]
         self.hierarchy = setting.hierarchy
         """The run's: "none", "leader", "all_nics"."""
@@ -185,6 +191,9 @@ class Algorithm:
     """False where the algorithm changes all weights by itself, in `update`."""
     hierarchical = False
     """True where all exchanges follow the run's hierarchy: those of `worker.mean`, `worker.gradient_mean`, `worker.hierarchical`."""
+    bears_absence = False
+    """True where each exchange in a step is `exchange_with_those_there`, and a rank weighs itself what those who are gone would have weighed: then nobody
+    undoes a step where a member is lost."""
     fates: Mapping[str, str] = {}
     """Of each attribute that `setup` makes and steps change, by its name, one word for what becomes of it where ranks leave or join: "alike"
     where all hold the same; "own" where each goes on with its own, and a newcomer with the mean; "averaged", as residuals, where all go on with the
@@ -341,7 +350,7 @@ def spec_of(algorithm: Algorithm, hands_over: bool = False) -> str:
              "centrality": "centralized" if algorithm.centralized else "decentralized"}
     hooks = hooks_of(algorithm) + (["list_state"] if hands_over else [])
     words |= {"hooks": "+".join(hooks) or "setup", "exchanges": exchanges_of(algorithm)}
-    words |= {key: "on" if getattr(algorithm, key) else "off" for key in ("deterministic", "local_updates", "uses_optimizer", "hierarchical")}
+    words |= {key: "on" if getattr(algorithm, key) else "off" for key in ("deterministic", "local_updates", "uses_optimizer", "hierarchical", "bears_absence")}
     return "python_algorithm:" + ",".join(f"{key}={value}" for key, value in words.items())
 
 

@@ -148,12 +148,15 @@ class Collectives:
     def exchange(self, sent: "Sequence[tuple[int, torch.Tensor]]", received: "Sequence[tuple[int, torch.Tensor]]") -> None:
         """Messages that progress together: each of `sent` is (rank, tensor), the tensor for that rank, and each of `received`
         (rank, tensor), which gets what that rank sends. Messages of two ranks match in their order, with the same sizes and types."""
+        self._exchange("exchange", sent, received)
+
+    def _exchange(self, collective: str, sent: "Sequence[tuple[int, torch.Tensor]]", received: "Sequence[tuple[int, torch.Tensor]]") -> None:
         both = [*sent, *received]
         for first, second in both:
             if isinstance(first, torch.Tensor) or not isinstance(second, torch.Tensor):
                 raise ValueError(f"exchange is given ({type(first).__name__}, {type(second).__name__}); a message is (rank, tensor)")
         if both:
-            self._call("exchange", [one for _, one in both], peers=[peer for peer, _ in both], sent=len(sent))
+            self._call(collective, [one for _, one in both], peers=[peer for peer, _ in both], sent=len(sent))
 
     def _of_root(self, parts: Sequence[torch.Tensor], root: int) -> Sequence[torch.Tensor]:
         wanted = self.size if self.rank == root else 0

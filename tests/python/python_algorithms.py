@@ -24,14 +24,17 @@ class LocalSgd(WeightMethod):
 
 
 def mix(worker, group, x):
-    """What a vertex has and what its two neighbours have, a third each; of two vertices the other counts twice."""
+    """What a vertex has and what its two neighbours have, a third each; of two vertices the other counts twice. What one would weigh that is
+    gone, its own value does."""
     rank, n = group.rank, group.size
     if n == 1:
         return
     peers = sorted({(rank - 1) % n, (rank + 1) % n} - {rank})
     received = {peer: x.clone() for peer in peers}
-    group.exchange([(peer, x) for peer in peers], list(received.items()))
+    gone = group.exchange_with_those_there([(peer, x) for peer in peers], list(received.items()))
     share = {peer: 2 / 3 if n == 2 else 1 / 3 for peer in peers} | {rank: 1 / 3}
+    for peer in gone:
+        share[rank] += share.pop(peer)
     terms = [(received | {rank: x})[vertex] * share[vertex] for vertex in sorted(share)]
     mixed = terms[0]
     for term in terms[1:]:
@@ -43,7 +46,7 @@ def mix(worker, group, x):
 class Ring(WeightMethod):
     """Each vertex is a rank, or in a hierarchy a node."""
 
-    centralized, hierarchical = False, True
+    centralized, hierarchical, bears_absence = False, True, True
 
     def exchange(self, worker, bucket):
         worker.hierarchical(bucket.weights, lambda group, part: mix(worker, group, part))
@@ -52,7 +55,7 @@ class Ring(WeightMethod):
 class RingBefore(Algorithm):
     """The same of a snapshot, behind forward and backward."""
 
-    centralized, hierarchical = False, True
+    centralized, hierarchical, bears_absence = False, True, True
 
     def setup(self, worker, buckets):
         self.buckets = buckets

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/sim/engine/blocking.hpp"
+#include "core/values/error.hpp"
 
 namespace trigram::sim {
 
@@ -47,6 +48,17 @@ void SimCommunicator::perform(const CollectiveCall& call) {
       return fluid_collectives_.perform(call, *this);
     case Form::messages:
       return Communicator::perform(call);
+  }
+}
+
+bool SimCommunicator::with_all_there(const std::function<void()>& collectives) {
+  if (!member_.simulation.losses().any()) return Communicator::with_all_there(collectives);
+  try {
+    collectives();
+    return true;
+  } catch (const BackendError&) {
+    if (!member_.group->lacks_one()) throw;
+    return false;
   }
 }
 

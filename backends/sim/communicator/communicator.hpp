@@ -17,6 +17,10 @@ class SimCommunicator final : public Communicator {
   Placement place() const override;
   Device& device() override { return member_.device; }
   void exchange(std::span<const Transfer> transfers) override { messages_.exchange(transfers); }
+  std::vector<int> exchange_with_those_there(std::span<const Transfer> transfers) override {
+    return messages_.exchange_with_those_there(transfers);
+  }
+  bool with_all_there(const std::function<void()>& collectives) override;
   std::vector<std::int64_t> all_gather_number(std::int64_t value) override;
   std::unique_ptr<Communicator> regroup(const GroupPart& part) override;
 

@@ -2,9 +2,11 @@
 #include "backends/sim/communicator/group.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 
+#include "backends/sim/engine/blocking.hpp"
 #include "backends/sim/simulation.hpp"
 #include "core/values/error.hpp"
 
@@ -71,7 +73,8 @@ Symmetry Group::find_symmetry() const {
 }
 
 void Group::fail(int rank) {
-  if (failed_rank_ >= 0) return;
+  const bool is_planned = simulation_.failures().dead(member(rank)) && simulation_.losses().includes(member(rank));
+  if (failed_rank_ >= 0 || is_planned) return;
   failed_rank_ = member(rank);
   failed_at_ = simulation_.now();
 }
@@ -85,9 +88,50 @@ void Group::throw_failed(int rank) const {
                                                      " on the same lane failed at " + seconds_text(failed_at_)));
 }
 
-void Group::wait_at_gate() {
-  const Standstill::Rest rest(simulation_.watch().standstill());
-  meeting_.gate.wait();
+Group::WaitForAll::WaitForAll(Group& group, int rank, double since) : group_(group), rank_(rank) {
+  const Losses& losses = group.simulation_.losses();
+  if (losses.any()) group_.wait_ends_[rank] = losses.wait_ends(group.member(rank), group.members(), since);
+}
+
+double Group::WaitForAll::ends() const {
+  double first = std::numeric_limits<double>::infinity();
+  for (const auto& [rank, ends] : group_.wait_ends_) first = std::min(first, ends);
+  return first;
+}
+
+double Group::now() const { return simulation_.now(); }
+
+bool Group::lacks_one() const {
+  return std::ranges::any_of(members(), [this](int one) { return simulation_.failures().dead(one); });
+}
+
+void Group::require_all_there(int rank) {
+  for (const int peer : members()) simulation_.failures().require_alive(member(rank), peer);
+  if (!lacks_one()) return;
+  const WaitForAll wait(*this, rank, now());
+  blocking([&] { simgrid::s4u::this_actor::sleep_until(wait.ends()); });
+  throw_lost(rank);
+}
+
+void Group::throw_lost(int rank) {
+  int gone = -1;
+  for (const int peer : members()) {
+    if (!simulation_.failures().dead(peer)) continue;
+    simulation_.losses().miss(member(rank), peer);
+    gone = peer;
+  }
+  if (gone < 0) throw_failed(rank);
+  throw BackendError(Failures::lost(member(rank), gone, "its host failed"));
+}
+
+void Group::wait_at_gate(int rank) {
+  const WaitForAll wait(*this, rank, now());
+  {
+    const Standstill::Rest rest(simulation_.watch().standstill());
+    if (meeting_.gate.wait_until(wait.ends())) return;
+  }
+  fail(rank);
+  throw_lost(rank);
 }
 
 void Group::require_same_work(int rank, int other) const {

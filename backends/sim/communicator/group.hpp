@@ -57,6 +57,27 @@ class Group : public Members {
   void require_whole(int rank) const {
     if (failed_rank_ >= 0) throw_failed(rank);
   }
+  /// While it lives, `rank` waits for what takes all of them, since that second.
+  class WaitForAll {
+   public:
+    WaitForAll(Group& group, int rank, double since);
+    ~WaitForAll() { group_.wait_ends_.erase(rank_); }
+    WaitForAll(const WaitForAll&) = delete;
+    WaitForAll& operator=(const WaitForAll&) = delete;
+    /// When the first who waits misses a planned loss; never where all are there.
+    double ends() const;
+    /// Whether somebody has, so that nobody waits any longer.
+    bool is_over() const { return group_.failed_rank_ >= 0 || ends() <= group_.now(); }
+
+   private:
+    Group& group_;
+    int rank_;
+  };
+  /// Of a planned loss among its ranks, which `rank` misses from now on. Throws BackendError.
+  [[noreturn]] void throw_lost(int rank);
+  /// Throws BackendError where one of its ranks is gone; of a planned loss, once `rank` has missed it.
+  void require_all_there(int rank);
+  bool lacks_one() const;
   Meeting& meeting() { return meeting_; }
   /// Throws Error, naming both, where two ranks meet in what was not meant for each other: of another step (but for the
   /// background lane, where ranks may be at different ones) or another body of the lane.
@@ -79,7 +100,7 @@ class Group : public Members {
         throw;
       }
     }
-    wait_at_gate();
+    wait_at_gate(rank);
   }
   /// The members on each node, in node order; nodes without members are left out.
   const std::vector<std::vector<int>>& by_node() const { return by_node_; }
@@ -91,13 +112,15 @@ class Group : public Members {
 
  private:
   [[noreturn]] void throw_failed(int rank) const;
-  void wait_at_gate();
+  double now() const;
+  void wait_at_gate(int rank);
   /// Whether a rank has failed: its memory is gone, and everybody ends in this instant.
   bool ending() const;
   Symmetry find_symmetry() const;
 
   Simulation& simulation_;
   int lane_;
+  std::map<int, double> wait_ends_;  ///< of ranks that wait for what takes all of them
   int failed_rank_ = -1;
   double failed_at_ = 0;
   std::vector<std::unordered_map<int, Channel>> channels_;  ///< by sender, then receiver

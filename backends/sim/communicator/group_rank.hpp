@@ -24,12 +24,10 @@ struct GroupRank {
   const std::vector<Buffer>& brought() const { return group->meeting().buffers; }
 
   /// Comes to a collective with its vector, which then lies where the others find it. Throws BackendError where a rank
-  /// of the group is gone.
+  /// of the group is gone, once it is missed.
   void enter(Buffer x) const {
     group->require_whole(rank);
-    if (simulation.failures().any_dead()) {
-      for (const int member : group->members()) simulation.failures().require_alive(of_world(), member);
-    }
+    if (simulation.failures().any_dead()) group->require_all_there(rank);
     group->meeting().buffers[at(rank)] = x;
   }
 };

@@ -29,8 +29,12 @@ int distance(int from, int to, int n) { return (to - from + n) % n; }
 /// buffers may be gone when a peer comes to match them.
 class Messages::Outstanding {
  public:
-  Outstanding(Messages& messages, Blocked& blocked)
-      : messages_(messages), blocked_(blocked), posted_(messages.posted_) {
+  Outstanding(Messages& messages, Blocked& blocked, Peers* gone = nullptr)
+      : messages_(messages),
+        blocked_(blocked),
+        posted_(messages.posted_),
+        gone_(gone),
+        since_(messages.member_.simulation.now()) {
     posted_.clear();
   }
   ~Outstanding() {
@@ -48,20 +52,49 @@ class Messages::Outstanding {
 
  private:
   void withdraw();
+  static void let_go(Posted& end);
 
   Messages& messages_;
   Blocked& blocked_;
   std::vector<Posted>& posted_;
+  Peers* gone_;  ///< who is left out; null: nobody is
+  double since_;
   std::size_t first_ = 0;
   bool complete_ = false;
 };
 
 void Messages::exchange(std::span<const Transfer> transfers) {
   check(transfers);
+  carry(transfers, nullptr);
+}
+
+std::vector<int> Messages::exchange_with_those_there(std::span<const Transfer> transfers) {
+  check(transfers);
+  Peers gone;
+  carry(member_.simulation.losses().any() ? with_those_known(transfers, gone) : transfers, &gone);
+  return {gone.begin(), gone.end()};
+}
+
+// Whom this rank has missed before, it does not wait for again.
+std::vector<Transfer> Messages::with_those_known(std::span<const Transfer> transfers, Peers& gone) const {
+  std::vector<Transfer> known;
+  for (const Transfer& transfer : transfers) {
+    const bool missed =
+        member_.simulation.losses().has_missed(member_.of_world(), member_.group->member(transfer.peer));
+    if (missed) {
+      gone.insert(transfer.peer);
+    } else {
+      known.push_back(transfer);
+    }
+  }
+  return known;
+}
+
+void Messages::carry(std::span<const Transfer> transfers, Peers* gone) {
   if (transfers.empty()) return;
   Call call(member_, "exchange", transfers);
   blocking([&] {
-    Outstanding outstanding(*this, call.blocked);
+    Outstanding outstanding(*this, call.blocked, gone);
     if (transfers.size() <= all_at_once) {
       post_all(transfers, outstanding);
     } else {
@@ -203,36 +236,72 @@ std::int64_t Messages::match(Channel& channel, const Transfer& transfer) {
 void Messages::Outstanding::finish_oldest() {
   Posted& oldest = posted_[first_];
   blocked_.awaits(oldest.transfer, size() - 1, oldest.channel, oldest.number);
-  if (oldest.comm != nullptr) messages_.finish(oldest);
+  if (oldest.comm != nullptr && !messages_.finish(oldest, since_, gone_ != nullptr)) {
+    gone_->insert(oldest.transfer.peer);
+    let_go(oldest);
+  }
   oldest.comm.reset();
   ++first_;
 }
 
+void Messages::Outstanding::let_go(Posted& end) {
+  end.comm.detach();  // nobody's from now on: SimGrid complains about a started flow whose last owner lets go
+  // What waits in a channel in this direction is all of this exchange.
+  if (end.channel->sends_wait == (end.transfer.direction == Transfer::Direction::send))
+    end.channel->waiting.resize(end.channel->next);
+}
+
 void Messages::Outstanding::withdraw() {
-  for (; first_ < posted_.size(); ++first_) {
-    Posted& end = posted_[first_];
-    end.comm.detach();  // nobody's from now on: SimGrid complains about a started flow whose last owner lets go
-    // What waits in a channel in this direction is all of this exchange.
-    if (end.channel->sends_wait == (end.transfer.direction == Transfer::Direction::send))
-      end.channel->waiting.resize(end.channel->next);
-  }
+  for (; first_ < posted_.size(); ++first_) let_go(posted_[first_]);
   messages_.member_.group->fail(messages_.member_.rank);
+}
+
+bool Messages::finish(Posted& posted, double since, bool alone) {
+  const int peer = member_.group->member(posted.transfer.peer);
+  if (!(alone ? has_come(posted, since) : has_come_of_all(posted, since))) return false;
+  if (posted.transfer.direction == Transfer::Direction::send)
+    member_.simulation.network().ended({member_.of_world(), peer, 0}, posted.comm->get_finish_time());
+  return true;
+}
+
+bool Messages::has_come(const Posted& posted, double since) {
+  const int self = member_.of_world(), peer = member_.group->member(posted.transfer.peer);
+  const double until = member_.simulation.losses().wait_ends(self, peer, since);
+  if (comes_until(posted, until)) return true;
+  member_.simulation.losses().miss(self, peer);
+  return false;
+}
+
+// Whose wait was to end first may have gone on meanwhile.
+bool Messages::has_come_of_all(const Posted& posted, double since) {
+  const Group::WaitForAll wait(*member_.group, member_.rank, since);
+  while (!comes_until(posted, wait.ends())) {
+    if (wait.is_over()) member_.group->throw_lost(member_.rank);
+  }
+  return true;
+}
+
+bool Messages::comes_until(const Posted& posted, double until) {
+  if (ends_well(posted, until)) return true;
+  if (until > member_.simulation.now()) sg::this_actor::sleep_until(until);
+  return false;
 }
 
 // Comm::wait would have SimGrid run a timer of this host beside every message, to see it fail; an actor whose host
 // fails is killed, which ends a wait for any of one message as well.
-void Messages::finish(Posted& posted) {
-  const int peer = member_.group->member(posted.transfer.peer);
+bool Messages::ends_well(const Posted& posted, double until) {
+  const int self = member_.of_world(), peer = member_.group->member(posted.transfer.peer);
+  Failures& failures = member_.simulation.failures();
   try {
-    wait_for(posted.comm);
+    return wait_for(posted.comm, until);
   } catch (const simgrid::NetworkFailureException&) {
-    member_.simulation.failures().require_alive(member_.of_world(), peer);
-    throw BackendError(member_.simulation.failures().lost(member_.of_world(), peer, "a link between them failed"));
+    if (failures.dead(peer) && member_.simulation.losses().includes(peer)) return false;
+    failures.require_alive(self, peer);
+    throw BackendError(Failures::lost(self, peer, "a link between them failed"));
   } catch (const simgrid::Exception& error) {
-    throw BackendError(member_.simulation.failures().lost(member_.of_world(), peer, error.what()));
+    if (failures.dead(peer) && member_.simulation.losses().includes(peer)) return false;
+    throw BackendError(Failures::lost(self, peer, error.what()));
   }
-  if (posted.transfer.direction == Transfer::Direction::send)
-    member_.simulation.network().ended({member_.of_world(), peer, 0}, posted.comm->get_finish_time());
 }
 
 void Messages::check_self_complete(std::span<const Transfer> transfers) const {

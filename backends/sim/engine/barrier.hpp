@@ -1,6 +1,7 @@
 // Where simulated ranks wait for one another at no cost in simulated time.
 #pragma once
 
+#include <limits>
 #include <simgrid/s4u.hpp>
 
 #include "backends/sim/engine/simgrid_version.hpp"
@@ -14,8 +15,22 @@ class Barrier {
  public:
   explicit Barrier(int expected) : expected_(expected) {}
 
-  void wait() {
-    if (++here_ < expected_) return sleep();
+  void wait() { wait_until(std::numeric_limits<double>::infinity()); }
+  /// The same until that second: false where not all have come by then. It is of no use from then on.
+  bool wait_until(double second) {
+    if (++here_ < expected_) return sleep(second);
+    release();
+    return true;
+  }
+  /// One of them is gone, who has come or not.
+  void expect_one_less(bool was_here) {
+    --expected_;
+    if (was_here) --here_;
+    if (here_ > 0 && here_ == expected_) release();
+  }
+
+ private:
+  void release() {
     here_ = 0;
     // One visit to SimGrid for all: each has the actor's stack leave the cache and come back.
     simgrid::kernel::actor::simcall_answered([this] {
@@ -23,15 +38,14 @@ class Barrier {
     });
   }
 
- private:
   /// What is counted is not `here_`: an actor that was killed has come, and nobody wakes it.
-  void sleep() {
+  bool sleep(double second) {
     struct Counted {
       int& actors;
       explicit Counted(int& count) : actors(++count) {}
       ~Counted() { --actors; }
     } const counted(asleep_);
-    all_here_->acquire();
+    return acquire_until(all_here_, second);
   }
 
   int expected_;

@@ -3,7 +3,10 @@
 
 #include <simgrid/version.h>
 
+#include <algorithm>
 #include <functional>
+#include <limits>
+#include <simgrid/Exception.hpp>
 #include <simgrid/s4u.hpp>
 #include <span>
 #include <string>
@@ -68,14 +71,26 @@ void start_all(std::span<Posted> posted) {
 #endif
 }
 
-/// Waits for the end of a message, without the timer of this host that `Comm::wait` has SimGrid run beside each. Throws
-/// SimGrid's exception where it failed.
-inline void wait_for(const simgrid::s4u::CommPtr& comm) {
+/// Seconds from now until then, as SimGrid wants them: below 0 for a wait without an end.
+inline double seconds_until(double second) {
+  if (second == std::numeric_limits<double>::infinity()) return -1;
+  return std::max(0.0, second - simgrid::s4u::Engine::get_clock());
+}
+
+/// Waits for the end of a message, without the timer of this host that `Comm::wait` has SimGrid run beside each; false
+/// where it has not ended at that second. Throws SimGrid's exception where it failed.
+inline bool wait_for(const simgrid::s4u::CommPtr& comm, double second) {
+  const double timeout = seconds_until(second);
 #if SIMGRID_VERSION < 40000
   const std::vector<simgrid::s4u::ActivityPtr> awaited{comm};
-  simgrid::s4u::Activity::wait_any_for(awaited, -1);
+  return simgrid::s4u::Activity::wait_any_for(awaited, timeout) >= 0;
 #else
-  simgrid::s4u::ActivitySet({comm}).wait_any();
+  try {
+    simgrid::s4u::ActivitySet({comm}).wait_any_for(timeout);
+    return true;
+  } catch (const simgrid::TimeoutException&) {
+    return false;
+  }
 #endif
 }
 
@@ -90,6 +105,14 @@ inline std::size_t wait_for_any(const std::vector<simgrid::s4u::CommPtr>& comms)
   while (comms[index].get() != ended.get()) ++index;
   return index;
 #endif
+}
+
+/// Takes one of a semaphore; false at that second.
+inline bool acquire_until(const simgrid::s4u::SemaphorePtr& semaphore, double second) {
+  const double timeout = seconds_until(second);
+  if (timeout >= 0) return !semaphore->acquire_timeout(timeout);
+  semaphore->acquire();
+  return true;
 }
 
 }  // namespace trigram::sim

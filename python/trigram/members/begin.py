@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 
 from .. import library
-from ..algorithm import Make
+from ..algorithm import Make, made
 from ..job import Job
 from .borders import Stateful
 from .course import Members
@@ -47,7 +47,9 @@ def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], a
 
 def bears_absence(algorithm: "str | Make", flags: dict[str, Any]) -> bool:
     """Of the job. Within a host of a hierarchy all wait for all."""
-    return isinstance(algorithm, str) and flags.get("hierarchy", "none") == "none" and library.bears_absence(algorithm)
+    if flags.get("hierarchy", "none") != "none":
+        return False
+    return library.bears_absence(algorithm) if isinstance(algorithm, str) else made(algorithm).bears_absence
 
 
 def counted(begin_with: Optional[int]) -> int:

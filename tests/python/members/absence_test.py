@@ -133,6 +133,9 @@ class Absence(Case):
     def test_so_do_they_where_the_first_rank_is_lost(self):
         self.check(lost=0, dies_at=5)
 
+    def test_so_do_those_of_a_class_in_python(self):
+        self.check(1, 10, "own:RingBefore")
+
     def test_at_the_last_border_the_job_has_finished(self):
         self.check(lost=2, dies_at=STEPS - 2)
         self.assertTrue((self.folder / "meeting" / "finished").exists())
@@ -197,7 +200,7 @@ class Absence(Case):
 
     def test_what_waits_for_all_goes_back(self):
         """As all_reduce, gossip with an average of all, and what looks back on sums over all."""
-        for algorithm in ("all_reduce", "gossip_pga", "d2", "async_average:warmup=20"):
+        for algorithm in ("all_reduce", "gossip_pga", "d2", "async_average:warmup=20", "own:LocalSgd"):
             with self.subTest(algorithm), self.assertRaisesRegex(AssertionError, "has undone steps"):
                 self.setUp()
                 self.trained(algorithm, 1, dies=1, dies_at=10)

@@ -66,6 +66,29 @@ class Twins(Case):
         self.assertTrue(torch.equal(weights_of(run(ALL["own:Tracked"], schedule)), weights_of(run(ALL["own:Tracked"], schedule))))
         self.assertEqual(threading.active_count(), 1, "threads of lanes of members that are gone")
 
+    def test_where_absence_is_borne(self):
+        """A member dies in the midst of a step of 12, after which the others go on; a class that does not say so has them do it again."""
+        def run(algorithm, schedule):
+            return simulated(algorithm, schedule, self.folder, 4, detection="1ms")
+
+        def in_the_sixth_step(algorithm):
+            times = [float(one) for one in run(algorithm, "").steps["time_s"]]
+            return f"at {(times[4] + times[5]) / 2 * 1e6:.3f}us lose 1\n"
+
+        class Forgetful(own_algorithms.Ring):
+            bears_absence = False
+        for name, twin in (("own:Ring", "decentralized:mix=after"), ("own:RingBefore", "decentralized")):
+            with self.subTest(twin):
+                schedule = in_the_sixth_step(twin)
+                ours, theirs = run(ALL[name], schedule), run(twin, schedule)
+                self.assertTrue(torch.equal(weights_of(ours), weights_of(theirs)))
+                self.assertEqual(list(ours.steps["time_s"]), list(theirs.steps["time_s"]))
+                self.assertEqual(self.epochs(ours), [0, 6])
+        self.assertEqual(self.epochs(run(Forgetful, in_the_sixth_step(Forgetful))), [0, 5])
+
+    def epochs(self, run):
+        return [one["step"] for one in run.facts["membership"]["epochs"]]
+
 
 class Words(Case):
     """What ranks go on from after a change, told by what `before_forward` sees."""

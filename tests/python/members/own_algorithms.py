@@ -1,7 +1,7 @@
 """Algorithms in Python whose members come and go: each says what becomes of what it keeps."""
 
 import torch
-from python_algorithms import AllReduce, LocalSgd, Ring
+from python_algorithms import AllReduce, LocalSgd, Ring, RingBefore
 
 from trigram.algorithm import GradientMethod, WeightMethod
 
@@ -77,4 +77,4 @@ class Silent(Largest):
 
 ALL = {f"own:{name}": make for name, make in
        {"AllReduce": AllReduce, "LocalSgd": lambda: LocalSgd(every=2), "Largest": Largest, "Tracked": Tracked, "Outer": Outer,
-        "Silent": Silent}.items()}
+        "Silent": Silent, "Ring": Ring, "RingBefore": RingBefore}.items()}

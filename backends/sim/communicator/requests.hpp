@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <set>
 #include <simgrid/s4u.hpp>
 #include <vector>
 
@@ -36,12 +37,15 @@ class SimRequests final : public Requests {
 
   void open(bool) override {}
   void ask(int lane, std::span<const Ask> asks) override;
+  std::vector<int> ask_those_there(int lane, std::span<const Ask> asks) override;
   std::unique_ptr<Request> next() override;
   void leave() override;
   void exclusively(const std::function<void()>& body) override;
 
  private:
   class Asking;
+  /// Gives planned losses, which did not reply.
+  std::set<int> ask_all(int lane, std::span<const Ask> asks);
   /// The last byte of a request is here.
   void arrive(std::shared_ptr<Sent> sent);
   void wake();

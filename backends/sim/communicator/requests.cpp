@@ -1,7 +1,8 @@
-#include "backends/sim/requests.hpp"
+#include "backends/sim/communicator/requests.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "backends/sim/communicator/parts.hpp"
 #include "backends/sim/engine/blocking.hpp"
@@ -69,11 +70,19 @@ class SimRequest final : public Request {
 class SimRequests::Asking {
  public:
   Asking(SimRequests& end, int lane, std::span<const Ask> asks)
-      : simulation_(end.simulation_), ends_(end.ends_), rank_(end.rank_), op_(simulation_.watch().op(rank_, lane)) {
+      : simulation_(end.simulation_),
+        ends_(end.ends_),
+        rank_(end.rank_),
+        op_(simulation_.watch().op(rank_, lane)),
+        since_(simulation_.now()) {
     Device& device = *end.runtime_.lane(lane).device;
     const auto replied = sg::Semaphore::create(0);
     for (const Ask& one : asks) {
       simulation_.failures().require_alive(rank_, one.peer);
+      if (simulation_.losses().has_missed(rank_, one.peer)) {
+        gone_.insert(one.peer);
+        continue;
+      }
       sent_.push_back(std::make_shared<Sent>(Sent{rank_, &one, copy_of(device, one.request), replied, {}, {}}));
       requests_.push_back(Transfer::send_to(one.peer, one.request));
       replies_.push_back(Transfer::receive_from(one.peer, one.reply));
@@ -110,26 +119,67 @@ class SimRequests::Asking {
 
   void receive() {
     Blocked blocked(simulation_.watch(), op_, "ask", simulation_.all_ranks().everybody(), replies_);
-    for (std::size_t open = sent_.size(); open > 0; --open) {
+    for (std::size_t open = sent_.size(); open > 0;) {
       const auto first = std::ranges::find_if(sent_, [](const auto& one) { return one->reply.comm == nullptr; });
       if (first != sent_.end())
         blocked.awaits(Transfer::receive_from((*first)->ask->peer, (*first)->ask->reply), open - 1);
       const Standstill::Rest rest(simulation_.watch().standstill());
-      sent_.front()->replied->acquire();
+      open -= acquire_until(sent_.front()->replied, wait_ends()) ? 1 : give_up();
     }
     for (const auto& one : sent_) {
+      if (gone_.contains(one->ask->peer)) continue;
       blocked.awaits(Transfer::receive_from(one->ask->peer, one->ask->reply), 0);
-      try {
-        one->reply.comm->wait();
+      if (has_come(*one)) {
         await_end(simulation_, one->ask->peer, rank_, one->reply);
-      } catch (const simgrid::Exception& error) {
-        throw_lost(one->ask->peer, error);
+      } else {
+        miss(*one);
       }
     }
     ended_ = true;
   }
+  const std::set<int>& gone() const { return gone_; }
 
  private:
+  /// Until when there may be a reply, of one that is asked.
+  double wait_ends(const Sent& one) const { return simulation_.losses().wait_ends(rank_, one.ask->peer, since_); }
+  /// Of the first one that will not reply.
+  double wait_ends() const {
+    double ends = std::numeric_limits<double>::infinity();
+    for (const auto& one : sent_) {
+      if (one->reply.comm == nullptr && !gone_.contains(one->ask->peer)) ends = std::min(ends, wait_ends(*one));
+    }
+    return ends;
+  }
+  /// How many have been waited for in vain.
+  std::size_t give_up() {
+    const std::size_t before = gone_.size();
+    const double ended = wait_ends();
+    for (const auto& one : sent_) {
+      if (one->reply.comm == nullptr && wait_ends(*one) <= ended) miss(*one);
+    }
+    return gone_.size() - before;
+  }
+
+  void miss(const Sent& one) {
+    if (wait_ends(one) > simulation_.now()) sg::this_actor::sleep_until(wait_ends(one));
+    gone_.insert(one.ask->peer);
+    simulation_.losses().miss(rank_, one.ask->peer);
+  }
+
+  /// A reply that was begun; false where who gave it is lost.
+  bool has_come(Sent& one) {
+    try {
+      one.reply.comm->wait();
+      return true;
+    } catch (const simgrid::Exception& error) {
+      if (!is_lost(one.ask->peer)) throw_lost(one.ask->peer, error);
+    }
+    one.reply.comm.detach();
+    return false;
+  }
+
+  bool is_lost(int peer) const { return simulation_.failures().dead(peer) && simulation_.losses().includes(peer); }
+
   /// The place of the flow that ends first.
   std::size_t finished(const std::vector<std::shared_ptr<Sent>>& under_way) {
     try {
@@ -138,6 +188,8 @@ class SimRequests::Asking {
       const auto failed =
           std::ranges::find_if(flows_, [](const auto& one) { return one->get_state() == sg::Activity::State::FAILED; });
       const auto place = failed == flows_.end() ? 0 : static_cast<std::size_t>(failed - flows_.begin());
+      // Where it goes nobody replies.
+      if (is_lost(under_way[place]->ask->peer)) return place;
       throw_lost(under_way[place]->ask->peer, error);
     }
   }
@@ -152,6 +204,8 @@ class SimRequests::Asking {
   Ends& ends_;
   int rank_;
   BlockedOp& op_;
+  double since_;
+  std::set<int> gone_;  ///< planned losses, which were missed
   std::vector<std::shared_ptr<Sent>> sent_;
   std::vector<Transfer> requests_, replies_;
   std::vector<sg::CommPtr> flows_;  ///< of requests
@@ -165,11 +219,24 @@ SimRequests::SimRequests(Simulation& simulation, Ends& ends, RankRuntime& runtim
 }
 
 void SimRequests::ask(int lane, std::span<const Ask> asks) {
+  const std::set<int> gone = ask_all(lane, asks);
+  if (!gone.empty()) throw BackendError(Failures::lost(rank_, *gone.begin(), "its host failed"));
+}
+
+std::vector<int> SimRequests::ask_those_there(int lane, std::span<const Ask> asks) {
+  const std::set<int> gone = ask_all(lane, asks);
+  return {gone.begin(), gone.end()};
+}
+
+std::set<int> SimRequests::ask_all(int lane, std::span<const Ask> asks) {
+  std::set<int> gone;
   blocking([&] {
     Asking asking(*this, lane, asks);
     asking.send();
     asking.receive();
+    gone = asking.gone();
   });
+  return gone;
 }
 
 void SimRequests::arrive(std::shared_ptr<Sent> sent) {
