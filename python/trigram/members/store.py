@@ -13,6 +13,8 @@ from .waiting import LOOK
 
 ASK_EVERY = 0.25
 """Seconds between two questions whether there is still somebody to wait for."""
+LONGEST = 20.0
+"""Seconds after which whoever waits meets the others anew, whatever they do."""
 
 
 class EpochStore(dist.Store):  # type: ignore[misc]  # whose types torch does not tell
@@ -43,10 +45,10 @@ class EpochStore(dist.Store):  # type: ignore[misc]  # whose types torch does no
 
     def wait(self, keys: Sequence[str], _: Optional[datetime.timedelta] = None) -> None:
         """Raises RuntimeError with the reason where they will not be there."""
-        asked = time.monotonic()
+        begun = asked = time.monotonic()
         while not all(self._records.has(named(key)) for key in keys):
             if time.monotonic() - asked > ASK_EVERY:
-                if why := self._why_over():
+                if why := self._why_over() or (f"others have not come within {LONGEST:g} s" if asked - begun > LONGEST else None):
                     raise RuntimeError(why)
                 asked = time.monotonic()
             time.sleep(LOOK)

@@ -20,6 +20,7 @@ if importlib.util.find_spec("torch") is None:
 
 from trigram import transport
 from trigram.members import folder as folders
+from trigram.members import store as stores
 from trigram.members.decision import those_who_reach_each_other
 from trigram.members.folder import Folder
 from trigram.members.lines import Address, Answers, Sign, fetch
@@ -242,6 +243,10 @@ class Stores(unittest.TestCase):
         for one in threads:
             one.join()
         self.assertEqual((self.store.add("barrier", 0), self.other.add("barrier", -3)), (150, 147))
+
+    def test_nobody_is_waited_for_for_ever(self):
+        with mock.patch.object(stores, "LONGEST", 0.1), self.assertRaisesRegex(RuntimeError, "^others have not come within 0.1 s$"):
+            self.store.wait(["address"])
 
     def test_those_of_epochs_that_are_over_are_gone(self):
         self.store.set("address", "here")
