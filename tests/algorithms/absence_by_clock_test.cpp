@@ -181,6 +181,15 @@ TEST_F(AbsenceByTheClock, WhoIsLostAtTheBorderIsMissedThere) {
   EXPECT_NEAR(training.epochs[1].begin_s, 6, instant);
 }
 
+// Member 3 dies at the border that it reached at 1.5 s: member 0 comes there at 2 s, and member 2, which is slow, at 2.5 s.
+TEST_F(AbsenceByTheClock, WhoIsLostAtTheBorderIsNotCountedForOneWhoIsLate) {
+  const MemberTraining training =
+      train({.schedule = "at 0.5s lose 1\nat 1.8s lose 3", .backend = simulator(1) + ",slow=2:1.5"});
+  EXPECT_THAT(begins(training), ElementsAre(0, 1));
+  EXPECT_THAT(training.epochs[1].epoch.members, ElementsAre(0, 2));
+  EXPECT_NEAR(training.epochs[1].begin_s, 3.5, instant);
+}
+
 // All have come to the border at 4 s, and wait there for member 1 until 5 s.
 TEST_F(AbsenceByTheClock, WhoIsLostAfterAllHaveMetStopsNobody) {
   const MemberTraining training = train({.schedule = "at 3.5s lose 1\nat 4.5s lose 0", .algorithm = "decentralized"});
