@@ -83,12 +83,8 @@ TEST(Sockets, AskNothingMoreOnceTheyHaveGivenUpAnAnswer) {
   asks.give_up_after(0.02);
   Bytes answer;
   EXPECT_THROW(asks.read_frame(answer, 100), BackendError);
-  try {
-    answers.write_frame(bytes_of("late"));
-  } catch (const BackendError&) {
-    EXPECT_TRUE(answer.empty());
-  }
   EXPECT_THROW(asks.write_frame(bytes_of("the next question")), BackendError);
+  EXPECT_FALSE(answers.read_frame(answer, 100)) << "who answers late has nobody to answer";
 }
 
 TEST_P(Rendezvouses, MegabytesTravelWhole) {
