@@ -51,11 +51,13 @@ def table(program):
     listed = subprocess.run([program, "list", "algorithms"], capture_output=True, text=True, check=True).stdout
     names = [words[1] for words in map(str.split, listed.splitlines()[1:-1]) if len(words) > 1 and words[1] not in ALONE]
     with ThreadPoolExecutor(2) as pool:
-        rows = pool.map(lambda name: kept(program, name), names)
-    yield "| algorithm | " + " | ".join(FATES) + " |"
-    yield "|---" * (1 + len(FATES)) + "|"
+        rows = list(pool.map(lambda name: kept(program, name), names))
+    yield "| algorithm | keeps, by fate |"
+    yield "|---|---|"
     for spec, found in rows:
-        yield f"| {spec} | " + " | ".join(found.get(fate, "") for fate in FATES) + " |"
+        if found:
+            yield f"| {spec} | " + "; ".join(f"`{fate}`: {found[fate]}" for fate in FATES if fate in found) + " |"
+    yield f"| {', '.join(spec for spec, found in rows if not found)} | nothing |"
 
 
 def main(program, page, *flags):
