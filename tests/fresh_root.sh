@@ -82,6 +82,7 @@ in_fresh_root() {
   unshare --mount --pid --fork --kill-child bash -c '
     set -e
     folder=$1 binds=$2
+    mount --bind "$folder" "$folder"  # a root that is a mount, as every machine has, where programs mount in namespaces of their own
     mount -t proc proc "$folder/proc"
     mount --rbind /dev "$folder/dev"
     mount -t sysfs sysfs "$folder/sys"
