@@ -44,7 +44,7 @@ class Schedule:
     def _strike(self, fault, step):
         if fault.kind == "join":
             self._join(step, self._unit)
-        elif fault.kind in WAYS:
+        elif fault.kind in WAYS and len(self.members) > 1:
             count = {"part": len(self.members) // 2, "kill all": len(self.members) - 1}.get(fault.kind, min(self._unit, len(self.members) - 1))
             gone = random.Random(fault.draw).sample(self.members, count)
             self.members = [one for one in self.members if one not in gone]
