@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/gpu/devices.hpp"
+#include "backends/gpu/epoch/entered_epoch.hpp"
 #include "backends/gpu/host/job_membership.hpp"
 #include "backends/gpu/runtime.hpp"
 #include "backends/process/entered_process.hpp"
@@ -15,6 +16,7 @@
 #include "core/values/quoted.hpp"
 #include "core/world/nodes_of_ranks.hpp"
 #include "meeting/local_ranks.hpp"
+#include "meeting/store/epoch_meeting.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -62,6 +64,10 @@ class GpuBackend final : public Backend {
                                "the launcher says")) {
     require(ranks_per_node_ >= 0,
             params.owner() + ": ranks_per_node=" + std::to_string(ranks_per_node_) + " is less than 0");
+    require(
+        !seat_ || calls_ == Calls::ask, params.owner(),
+        ": with blocking=on only the watchdog's abort ends what hangs in NCCL, which may not interrupt such a call; "
+        "members that come and go leave it out");
     require(collectives_ == "own" || collectives_ == "vendor",
             params.owner() + ": collectives=" + shown(collectives_) + " is neither own nor vendor");
   }
@@ -74,7 +80,7 @@ class GpuBackend final : public Backend {
     require(!member_ || ranks == member_->ranks,
             "the run asks for " + std::to_string(ranks) + " ranks, but " + (member_ ? member_->launcher : "") +
                 " started " + std::to_string(member_ ? member_->ranks : 0) + "; ask for as many, or start as many");
-    if (ranks_per_node_ == 0 && member_) return number_hosts(session().locations());
+    if (ranks_per_node_ == 0 && member_) return number_hosts(seat_ ? epoch().locations : session().locations());
     if (ranks_per_node_ == 0) require_some(ranks);
     return nodes_of_ranks(ranks, ranks_per_node_);
   }
@@ -119,6 +125,11 @@ class GpuBackend final : public Backend {
     require(member_.has_value(), refuses_entering());
     const std::vector<int> node_of_rank = nodes(world.ranks);
     const int device = device_ ? *device_ : current_device();
+    if (seat_) {
+      return std::make_unique<EnteredEpoch>(std::move(epoch()), device, timeout_, [&](RankProcess& process) {
+        return rank_of(process, world, node_of_rank, Loop::callers);
+      });
+    }
     return rank_of(launched_process(session(), timeout_, calls_, device), world, node_of_rank, Loop::callers);
   }
 
@@ -132,6 +143,12 @@ class GpuBackend final : public Backend {
  private:
   static void require_some(int ranks) {
     require(ranks >= 1, std::to_string(ranks) + " ranks cannot run; ask for 1 or more");
+  }
+
+  /// The ranks of the epoch in which this process has a seat, who meet at the first call.
+  MetRanks& epoch() const {
+    if (!epoch_) epoch_ = introduced(seat_->meet(), {timeout_});
+    return *epoch_;
   }
 
   JobMembership& session() const { return JobMembership::join(*member_, rendezvous_, {timeout_}); }
@@ -178,8 +195,10 @@ class GpuBackend final : public Backend {
   double timeout_;
   Calls calls_;
   std::string rendezvous_;
-  std::optional<int> device_;  ///< of whoever enters
-  std::optional<Member> member_ = member_of(launcher_environment());
+  std::optional<int> device_;                      ///< of whoever enters
+  std::unique_ptr<EpochSeat> seat_ = take_seat();  ///< or none
+  mutable std::optional<MetRanks> epoch_;
+  std::optional<Member> member_ = seat_ ? std::optional(seat_->member()) : member_of(launcher_environment());
 };
 
 const Backends::Registration registration("gpu", {"NVIDIA GPUs: one process and one GPU a rank, by NCCL"},

@@ -28,10 +28,6 @@ ncclConfig_t configuration(Calls calls) {
   return config;
 }
 
-bool is_over(Steady::time_point begun, double seconds) {
-  return seconds > 0 && Steady::now() - begun > std::chrono::duration<double>(seconds);
-}
-
 void nap_since(Steady::time_point begun) {
   if (Steady::now() - begun > spin_for) std::this_thread::sleep_for(nap);
 }
@@ -45,14 +41,19 @@ ncclUniqueId make_unique_id() {
   return id;
 }
 
-NcclGroup::NcclGroup(std::string name, const ncclUniqueId& id, int ranks, int rank, double timeout, Calls calls)
-    : name_(std::move(name)), timeout_(timeout), calls_(calls) {
+NcclGroup::NcclGroup(std::string name, const ncclUniqueId& id, int ranks, int rank, double timeout, Calls calls,
+                     std::shared_ptr<const WayOut> way_out)
+    : name_(std::move(name)), timeout_(timeout), calls_(calls), way_out_(std::move(way_out)) {
   ncclConfig_t config = configuration(calls_);
   begin(nccl().comm_init_rank_config(slot_.place(), ranks, id, rank, &config), "ncclCommInitRankConfig");
 }
 
-NcclGroup::NcclGroup(std::string name, CommSlot slot, double timeout, Calls calls)
-    : name_(std::move(name)), slot_(std::move(slot)), timeout_(timeout), calls_(calls) {
+NcclGroup::NcclGroup(std::string name, CommSlot slot, const NcclGroup& parent)
+    : name_(std::move(name)),
+      slot_(std::move(slot)),
+      timeout_(parent.timeout_),
+      calls_(parent.calls_),
+      way_out_(parent.way_out_) {
   begin(ncclInProgress, "ncclCommSplit");
 }
 
@@ -89,13 +90,18 @@ std::unique_ptr<NcclGroup> NcclGroup::split(std::string name, int color, int key
     late_parts_.push_back(std::move(slot));
     throw;
   }
-  return std::unique_ptr<NcclGroup>(new NcclGroup(std::move(name), std::move(slot), timeout_, calls_));
+  return std::unique_ptr<NcclGroup>(new NcclGroup(std::move(name), std::move(slot), *this));
 }
 
 void NcclGroup::call(const char* what, const std::function<ncclResult_t(ncclComm_t)>& function) {
   const std::lock_guard lock(mutex_);
   if (comm_ == nullptr) throw BackendError(name_ + ": " + what + " on a group that was aborted");
   require_success(settled(function(comm_), timeout_), what);
+}
+
+bool NcclGroup::is_over(Steady::time_point begun, double seconds) const {
+  if (way_out_ != nullptr && way_out_->is_open()) return true;
+  return seconds > 0 && Steady::now() - begun > std::chrono::duration<double>(seconds);
 }
 
 ncclResult_t NcclGroup::state() {
@@ -120,6 +126,7 @@ std::string NcclGroup::words(ncclResult_t result, const char* what) {
 void NcclGroup::require_success(ncclResult_t result, const char* what) {
   if (result == ncclSuccess) return;
   if (result != ncclInProgress) throw BackendError(words(result, what));
+  if (way_out_ != nullptr) way_out_->require_shut();
   throw BackendError(name_ + ": " + what + " has waited " + number_text(timeout_) +
                      " s for the other ranks of its group");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <future>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/gpu/host/way_out.hpp"
 #include "backends/gpu/nccl_library.hpp"
 
 namespace trigram::gpu {
@@ -43,8 +45,10 @@ enum class Calls : bool { ask, block };
 /// own thread.
 class NcclGroup {
  public:
-  /// A new group; all its ranks call. `name` is for error messages: "lane 1, all ranks". Throws BackendError.
-  NcclGroup(std::string name, const ncclUniqueId& id, int ranks, int rank, double timeout, Calls calls = Calls::ask);
+  /// A new group; all its ranks call. `name` is for error messages: "lane 1, all ranks". Calls that are asked after end
+  /// too once `way_out` is open. Throws BackendError.
+  NcclGroup(std::string name, const ncclUniqueId& id, int ranks, int rank, double timeout, Calls calls = Calls::ask,
+            std::shared_ptr<const WayOut> way_out = nullptr);
   /// `finish`, or `abandon` while an error unwinds.
   ~NcclGroup();
   NcclGroup(const NcclGroup&) = delete;
@@ -73,8 +77,9 @@ class NcclGroup {
   std::string finish(double seconds);
 
  private:
-  NcclGroup(std::string name, CommSlot slot, double timeout, Calls calls);
+  NcclGroup(std::string name, CommSlot slot, const NcclGroup& parent);
   void begin(ncclResult_t result, const char* what);
+  bool is_over(std::chrono::steady_clock::time_point begun, double seconds) const;
   ncclResult_t state();
   ncclResult_t settled(ncclResult_t result, double seconds);
   ncclResult_t finalized(double seconds, std::future<ncclResult_t>& blocked);
@@ -89,6 +94,7 @@ class NcclGroup {
   std::vector<CommSlot> late_parts_;  ///< that nobody waits for any more
   double timeout_;
   Calls calls_;
+  std::shared_ptr<const WayOut> way_out_;
   int rank_ = 0;
   int size_ = 1;
 };

@@ -43,10 +43,12 @@ ncclUniqueId shared_id(Rendezvous& rendezvous, Patience patience) {
 }  // namespace
 
 RankProcess::RankProcess(Rendezvous& rendezvous, std::vector<RankLocation> locations, double timeout,
-                         std::function<void(const std::string&)> report, Calls calls, std::optional<int> device)
+                         std::function<void(const std::string&)> report, Calls calls, std::optional<int> device,
+                         std::shared_ptr<WayOut> way_out)
     : rendezvous_(rendezvous),
       locations_(std::move(locations)),
       calls_(calls),
+      way_out_(std::move(way_out)),
       settings_(set_missing(cuda_environment())) {
   const int rank = rendezvous_.rank();
   device_ = device ? *device : device_for(place_on_host(number_hosts(locations_), rank), device_count());
@@ -54,9 +56,10 @@ RankProcess::RankProcess(Rendezvous& rendezvous, std::vector<RankLocation> locat
   take_device(device_, own);
   const Rendezvous::Parts parts = rendezvous_.all_gather(own.packed(), {timeout});
   for (std::size_t r = 0; r < parts.size(); ++r) locations_[r] = RankLocation::from(parts[r]);
+  if (way_out_ != nullptr) require_devices_of_their_own(locations_, rank);
   settings_.merge(set_missing(nccl_environment(locations_, rank)));
   require_one_version(versions(rendezvous_.all_gather(bytes_of(std::to_string(nccl_version())), {timeout})));
-  watchdog_ = std::make_unique<Watchdog>(rendezvous_, device_, std::move(report));
+  watchdog_ = std::make_unique<Watchdog>(rendezvous_, device_, std::move(report), way_out_);
 }
 
 RankProcess::~RankProcess() { watchdog_->finish(); }
@@ -92,8 +95,8 @@ std::unique_ptr<LaneChannels> RankProcess::make_channels(int lane, const std::ve
     if (calls_ == Calls::block) inside.emplace(*watchdog_, who + what);
   };
   go_into("making the group of all ranks");
-  made->all =
-      std::make_shared<NcclGroup>(who + "all ranks", shared_id(rendezvous_, {timeout}), ranks, rank, timeout, calls_);
+  made->all = std::make_shared<NcclGroup>(who + "all ranks", shared_id(rendezvous_, {timeout}), ranks, rank, timeout,
+                                          calls_, way_out_);
   watchdog_->look_after(made->all, lane);
   for (const RankPartition& partition : partitions) {
     const std::vector<int> members = partition.group_of(rank);

@@ -32,9 +32,11 @@ struct LaneChannels {
 class RankProcess {
  public:
   /// `report` is for the watchdog, which ends the process; operations may take `timeout` seconds, 0: forever. Without
-  /// a `device` it takes one by its place among the ranks of its host.
+  /// a `device` it takes one by its place among the ranks of its host. With a `way_out` the process goes on without its
+  /// ranks, and each has a GPU of its own.
   RankProcess(Rendezvous& rendezvous, std::vector<RankLocation> locations, double timeout,
-              std::function<void(const std::string&)> report, Calls calls, std::optional<int> device = std::nullopt);
+              std::function<void(const std::string&)> report, Calls calls, std::optional<int> device = std::nullopt,
+              std::shared_ptr<WayOut> way_out = nullptr);
   ~RankProcess();
   RankProcess(const RankProcess&) = delete;
   RankProcess& operator=(const RankProcess&) = delete;
@@ -59,6 +61,7 @@ class RankProcess {
   Rendezvous& rendezvous_;
   std::vector<RankLocation> locations_;
   Calls calls_;
+  std::shared_ptr<WayOut> way_out_;
   int device_ = 0;
   Environment settings_;  ///< variables that we set for CUDA and NCCL
   std::unique_ptr<Watchdog> watchdog_;

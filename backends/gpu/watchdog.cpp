@@ -21,8 +21,13 @@ constexpr int version_that_aborts_together = 22200;
 
 }  // namespace
 
-Watchdog::Watchdog(Rendezvous& rendezvous, int device, std::function<void(const std::string&)> report)
-    : rendezvous_(rendezvous), device_(device), report_(std::move(report)), thread_([this] { watch(); }) {}
+Watchdog::Watchdog(Rendezvous& rendezvous, int device, std::function<void(const std::string&)> report,
+                   std::shared_ptr<WayOut> way_out)
+    : rendezvous_(rendezvous),
+      device_(device),
+      report_(std::move(report)),
+      way_out_(std::move(way_out)),
+      thread_([this] { watch(); }) {}
 
 Watchdog::~Watchdog() { stop(); }
 
@@ -69,7 +74,10 @@ void Watchdog::watch() {
     last_resort_.expect_within(longest_round, "rank " + std::to_string(rendezvous_.rank()) +
                                                   ": the GPU's driver does not answer; the process ends");
     // A rank that fails by itself ends by itself, with its own error, although others may read of it already.
-    if (const std::optional<JobFailure> failure = trouble(); failure && !failed_) end_process(*failure);
+    if (const std::optional<JobFailure> failure = trouble(); failure && !failed_) {
+      if (way_out_ == nullptr) end_process(*failure);
+      return open_way_out(*failure);
+    }
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, round, [this] { return stopped_; })) continue;
     return last_resort_.rest();
@@ -80,6 +88,8 @@ std::optional<JobFailure> Watchdog::trouble() {
   const int rank = rendezvous_.rank();
   try {
     if (std::optional<JobFailure> failure = rendezvous_.failure()) return failure;
+    if (const std::string asked = way_out_ == nullptr ? "" : way_out_->asked(); !asked.empty())
+      return JobFailure{rank, asked};
     const double timeout = timeout_;
     const std::optional<std::string> stuck =
         recorder_.stuck_for(timeout > 0 ? timeout : std::numeric_limits<double>::infinity(), seconds_now());
@@ -157,9 +167,23 @@ void Watchdog::end_process(const JobFailure& failure) {
   _exit(1);
 }
 
+/// What others know already is not told them once more, since the way to them may be what has failed.
+void Watchdog::open_way_out(const JobFailure& failure) noexcept {
+  const int rank = rendezvous_.rank();
+  last_resort_.expect_within(ending, "rank " + std::to_string(rank) + " could not abort NCCL; it ends");
+  way_out_->open("rank " + std::to_string(failure.rank) + " has failed: " + failure.reason);
+  try {
+    abort_all();
+  } catch (const std::exception& error) {
+    say_unless_well(error.what());
+  }
+  last_resort_.rest();
+  if (!rendezvous_.failure()) rendezvous_.publish(failure);
+}
+
 void Watchdog::fail(const std::string& reason) noexcept {
   failed_ = true;
-  rendezvous_.publish({rendezvous_.rank(), reason});
+  if (!rendezvous_.failure()) rendezvous_.publish({rendezvous_.rank(), reason});
   stop();
   last_resort_.expect_within(ending + 3,
                              "rank " + std::to_string(rendezvous_.rank()) + " failed and does not end by itself");
@@ -172,12 +196,13 @@ void Watchdog::fail(const std::string& reason) noexcept {
 }
 
 void Watchdog::finish() noexcept {
-  stop();
+  if (way_out_ == nullptr) stop();  // else it ends also what waits here
   if (failed_) return;
   last_resort_.expect_within(3 * finishing,
                              "rank " + std::to_string(rendezvous_.rank()) + " could not leave NCCL; it ends");
   for (const std::shared_ptr<NcclGroup>& group : groups()) say_unless_well(group->finish(finishing));
   recorder_.clear();
+  stop();
   last_resort_.rest();
 }
 

@@ -17,11 +17,13 @@ namespace trigram::gpu {
 
 /// An operation that takes longer than the timeout, an error that NCCL or CUDA report later, or another rank's failure:
 /// the watchdog reports it with rank, lane, operation and number, tells the other ranks, aborts all groups, and ends
-/// the process with exit code 1. When even that hangs, the process ends without it.
+/// the process with exit code 1. With a way out it opens that in place of ending the process, before it aborts, as it
+/// does where somebody asks for it. When even aborting hangs, the process ends without it.
 class Watchdog {
  public:
   /// `report` gets the message before anything else happens; `device` is the one that this process uses.
-  Watchdog(Rendezvous& rendezvous, int device, std::function<void(const std::string&)> report);
+  Watchdog(Rendezvous& rendezvous, int device, std::function<void(const std::string&)> report,
+           std::shared_ptr<WayOut> way_out = nullptr);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -65,11 +67,13 @@ class Watchdog {
   void abort_all();
   void say_unless_well(const std::string& trouble) const;
   [[noreturn]] void end_process(const JobFailure& failure);
+  void open_way_out(const JobFailure& failure) noexcept;
   void stop();
 
   Rendezvous& rendezvous_;
   const int device_;
   const std::function<void(const std::string&)> report_;
+  const std::shared_ptr<WayOut> way_out_;
   Recorder recorder_;
   std::atomic<double> timeout_{0};
   std::mutex mutex_;

@@ -53,6 +53,12 @@ class EnteredRank {
   virtual void begin_step(std::int64_t /*begun*/) {}
   /// The caller takes no further step: before whatever else it does until it leaves.
   virtual void tell_end(std::int64_t /*steps*/) {}
+  /// Throws BackendError once others go on without this rank, or it without one of them, in a process that is a rank
+  /// again later: what was ordered may have been cut off anywhere. After a wait, what was waited for is whole.
+  virtual void require_whole() {}
+  /// What ends all waits of this rank, for that reason, as `require_whole` has it; from any thread, also when the rank
+  /// has gone. Empty where the process ends with its rank, or others end its waits.
+  virtual std::function<void(const std::string&)> way_out() { return {}; }
   /// Ends successfully: gathers the result bytes of all ranks on every rank. Collective, once; runtime() must not be
   /// used afterwards.
   virtual Outcome leave(const std::vector<std::byte>& result) = 0;

@@ -9,28 +9,22 @@
 #include "core/values/quoted.hpp"
 
 namespace trigram {
-namespace {
 
-/// The server answers from memory; one that says nothing for so long is gone.
-constexpr double answer_seconds = 6;
-constexpr double server_farewell_seconds = 3;
-
-}  // namespace
-
-TcpStore::TcpStore(const std::string& host, int port, const Member& member, double seconds)
+TcpStore::TcpStore(const std::string& host, int port, const Member& member, double seconds, TcpTimes times)
     : TcpStore(member.rank == 0 ? std::make_unique<StoreServer>(host, port, member, Secret::of(member)) : nullptr, host,
-               port, member, Secret::of(member), seconds) {}
+               port, member, Secret::of(member), seconds, times) {}
 
 TcpStore::TcpStore(std::unique_ptr<StoreServer> server, std::string host, int port, Member member, Secret secret,
-                   double seconds)
+                   double seconds, TcpTimes times)
     : server_(std::move(server)),
       host_(std::move(host)),
       port_(server_ == nullptr ? port : server_->port()),
       member_(std::move(member)),
       secret_(std::move(secret)),
+      times_(times),
       socket_(reach(seconds)) {
   socket_.end_within(0);
-  socket_.give_up_after(answer_seconds);
+  socket_.give_up_after(times_.answer);
 }
 
 /// A connection on which both ends know each other.
@@ -95,11 +89,11 @@ void TcpStore::erase(const std::string& key) { ask(StoreRequest::erase, key, {})
 
 std::unique_ptr<Store> TcpStore::another() {
   const std::string& host = server_ == nullptr ? host_ : server_->address();
-  return std::unique_ptr<Store>(new TcpStore(nullptr, host, port_, member_, secret_, answer_seconds));
+  return std::unique_ptr<Store>(new TcpStore(nullptr, host, port_, member_, secret_, times_.answer, times_));
 }
 
 void TcpStore::close(bool /*failed*/) {
-  if (server_ != nullptr) server_->wait_for_farewells(server_farewell_seconds);
+  if (server_ != nullptr) server_->wait_for_farewells(times_.farewell);
 }
 
 std::string TcpStore::place() const { return "tcp:" + printable(host_) + ":" + std::to_string(port_); }

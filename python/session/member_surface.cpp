@@ -87,6 +87,16 @@ int trigram_take_over(Session* session, const KeptBytes* handed) {
   return trigram::answer([&] { session->take_over(handed->bytes); });
 }
 
+int trigram_settle(Session* session) {
+  return trigram::answer([&] { session->settle(); });
+}
+
+int trigram_require_whole(Session* session) {
+  return trigram::answer([&] { session->require_whole(); });
+}
+
+void trigram_give_up(const Session* session, const char* reason) { session->give_up(reason); }
+
 int trigram_bears_absence(const char* algorithm, int* bears) {
   return trigram::answer([&] { *bears = trigram::Algorithms::make(algorithm)->bears_absence() ? 1 : 0; });
 }

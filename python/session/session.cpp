@@ -86,6 +86,7 @@ Session::Session(Params flags, std::vector<Parameter> parameters, bool loop_upda
   reads_gradients_ = parts_.algorithm->reads_gradients();
   check_roles(options_, *parts_.algorithm, world_.ranks, loop_updates_);
   entered_ = backend_->enter(world_);
+  way_out_ = entered_->way_out();
   worker_.emplace(entered_->runtime(), 0, options_.relaxation);
 }
 
@@ -100,6 +101,7 @@ void Session::moment(const Body& body) {
   if (outside_since_) worker_->timeline.add({Activity::compute, "loop", *outside_since_, begin});
   try {
     body();
+    if (entered_ != nullptr) entered_->require_whole();
   } catch (const std::exception&) {
     end_with(std::current_exception());
     throw;
@@ -185,6 +187,18 @@ void Session::global_weights() {
 
 void Session::meet() {
   moment([&] { worker_->runtime().barrier(); });
+}
+
+void Session::settle() {
+  hook_in_turn([&] { worker_->device.synchronize(); });
+}
+
+void Session::require_whole() {
+  moment([] {});
+}
+
+void Session::give_up(const std::string& reason) const {
+  if (way_out_) way_out_(reason);
 }
 
 void Session::list_state(State& state) {

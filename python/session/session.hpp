@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -90,6 +91,12 @@ class Session {
   void meet();
   /// Between two steps: what this rank keeps beside weights and the loop's optimizers. Collective.
   std::vector<std::byte> state();
+  /// Returns when all that was ordered is done. Throws where it was cut off, as EnteredRank::require_whole.
+  void settle();
+  /// Throws likewise, and waits for nothing: what the loop has seen by now was not cut off.
+  void require_whole();
+  /// Ends all waits of this session from any thread, where the backend can: as EnteredRank::way_out.
+  void give_up(const std::string& reason) const;
   /// Training goes on from there, before the first step. Collective. Throws UsageError for a state of something else.
   void go_on_from(std::span<const std::byte> state);
   /// Between two steps: this rank's state for a Handover, weights too, in `memory` of one before. Collective only where
@@ -145,6 +152,7 @@ class Session {
   bool reads_gradients_ = true;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<EnteredRank> entered_;
+  std::function<void(const std::string&)> way_out_;
   std::optional<Worker> worker_;
   std::optional<BucketStore> store_;
   std::unique_ptr<TrainingStep> step_;

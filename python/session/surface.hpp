@@ -71,6 +71,17 @@ TRIGRAM_SURFACE int trigram_take_over(trigram::Session* session, const trigram::
 TRIGRAM_SURFACE int trigram_member_changes(const char* text, int ranks, std::int64_t steps);
 /// Whether the algorithm can do with gradients alone; the message, where it cannot, ends with `else_text`.
 TRIGRAM_SURFACE int trigram_require_gradients_only(const char* algorithm, const char* else_text);
+/// Of an epoch of a job whose members come and go, for the session that this thread opens next where its backend has
+/// epochs. `terms` as EpochSeat::Terms: {"rank", "ranks", "host", "port", "secret", "patience", "silence"}; answers
+/// {"port"}, at which rank 0 listens.
+TRIGRAM_SURFACE int trigram_take_seat(const char* terms);
+/// Where no session was opened after all.
+TRIGRAM_SURFACE void trigram_leave_seat();
+/// As Session::settle and Session::require_whole.
+TRIGRAM_SURFACE int trigram_settle(trigram::Session* session);
+TRIGRAM_SURFACE int trigram_require_whole(trigram::Session* session);
+/// As Session::give_up; from any thread.
+TRIGRAM_SURFACE void trigram_give_up(const trigram::Session* session, const char* reason);
 /// Whether a step of that algorithm may be done without ranks that are gone, 1 or 0.
 TRIGRAM_SURFACE int trigram_bears_absence(const char* algorithm, int* bears);
 TRIGRAM_SURFACE int trigram_keep(trigram::Session* session);

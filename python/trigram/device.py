@@ -57,6 +57,14 @@ class Place:
         """[len(values)] float32, for which nothing waits."""
         return torch.tensor(values, dtype=torch.float32, device="cpu")
 
+    def random_states(self) -> list[torch.Tensor]:
+        """Of the generators that a model here draws from."""
+        return [torch.get_rng_state()]
+
+    def draw_from(self, states: Sequence[torch.Tensor]) -> None:
+        """Random numbers are those that come after these states."""
+        torch.set_rng_state(states[0])
+
     def future(self) -> "torch.futures.Future[torch.Tensor]":
         """Whose result is there once the work ordered before set_result() is done."""
         return torch.futures.Future()
@@ -117,6 +125,13 @@ class CudaPlace(Place):
 
     def numbers(self, values: Sequence[float]) -> torch.Tensor:
         return super().numbers(values).pin_memory().to(self.device, non_blocking=True)
+
+    def random_states(self) -> list[torch.Tensor]:
+        return [*super().random_states(), torch.cuda.get_rng_state(self.device)]
+
+    def draw_from(self, states: Sequence[torch.Tensor]) -> None:
+        super().draw_from(states)
+        torch.cuda.set_rng_state(states[1], self.device)
 
     def future(self) -> "torch.futures.Future[torch.Tensor]":
         return torch.futures.Future(devices=[self.device])

@@ -271,15 +271,31 @@ class Job(Rank):
         self._steps.come_between("a border of steps")
         self._session.border(kept.handle)
 
-    def add_up(self, numbers: torch.Tensor) -> None:
-        """Of all ranks, float32, in place. Collective, between two steps."""
-        self._session.sum(numbers.data_ptr(), numbers.numel())
+    def add_up(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Of all ranks, float32, on the CPU. Collective, between two steps. Raises RuntimeError where it was cut off."""
+        there = self._place.numbers(numbers.flatten().tolist())
+        self._session.sum(there.data_ptr(), there.numel())
+        self._session.settle()
+        return there.cpu().view(numbers.shape)
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether what the script has computed on a device may be of messages that never came, which ends the session."""
+        if self._finished:
+            return False
+        with contextlib.suppress(RuntimeError):
+            self._session.require_whole()
+        return self._finished
+
+    def give_up(self, reason: str) -> None:
+        """Ends whatever waits on a device in this session, from any thread, where members come and go: its hooks raise RuntimeError."""
+        self._session.give_up(reason)
 
     def weights_in_short(self) -> list[float]:
         """Numbers that differ where weights do."""
         digest = hashlib.blake2b(digest_size=8)
         for one in self._memory.weights:
-            digest.update(one.numpy().tobytes())
+            digest.update(one.cpu().numpy().tobytes())
         return [float(byte) for byte in digest.digest()]
 
     def _leave(self) -> None:

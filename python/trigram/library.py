@@ -61,7 +61,7 @@ def library() -> ctypes.CDLL:
         getattr(loaded, f"trigram_{name}").argtypes = types
     loaded.trigram_reply.restype = text
     loaded.trigram_kept.restype = Handle
-    for name in ("fail", "close", "group_close", "chunk", "hooks", "lane_fail", "transport", "kept_bytes", "kept_drop"):
+    for name in ("fail", "close", "group_close", "chunk", "hooks", "lane_fail", "transport", "kept_bytes", "kept_drop", "leave_seat", "give_up"):
         getattr(loaded, f"trigram_{name}").restype = None
     return loaded
 
@@ -104,7 +104,8 @@ def member_arguments() -> dict[str, list[Any]]:
     number, text, whole = ctypes.c_int64, ctypes.c_char_p, ctypes.c_int
     return {"kept": [], "kept_bytes": [Handle, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(number)], "kept_drop": [Handle],
             "border": [Handle, Handle], "take_over": [Handle, Handle], "member_changes": [text, whole, number],
-            "bears_absence": [text, ctypes.POINTER(whole)],
+            "bears_absence": [text, ctypes.POINTER(whole)], "take_seat": [text], "leave_seat": [], "settle": [Handle], "require_whole": [Handle],
+            "give_up": [Handle, text],
             "hand_over": [text, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(number), whole, Handle]}
 
 
@@ -211,6 +212,18 @@ class Session:
 
     def sum(self, address: int, count: int) -> None:
         self._hook(self._library.trigram_sum, address, count)
+
+    def settle(self) -> None:
+        """Returns when all that was ordered is done. Raises RuntimeError where others have gone on without this rank meanwhile."""
+        self._hook(self._library.trigram_settle)
+
+    def require_whole(self) -> None:
+        """Raises RuntimeError likewise, without a wait."""
+        self._check(self._library.trigram_require_whole(self._handle))
+
+    def give_up(self, reason: str) -> None:
+        """From any thread, also when the session has ended: its waits on a device end, where members come and go."""
+        self._library.trigram_give_up(self._handle, reason.encode())
 
     def state(self) -> bytes:
         place, count = ctypes.c_void_p(), ctypes.c_int64()

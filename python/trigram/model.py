@@ -73,6 +73,11 @@ def check_memory(model: torch.nn.Module, named: Named, parts: Sequence[Whole] = 
         if one.dtype not in (torch.float32, *MASTERED):
             raise ValueError(f"parameter '{name}' is of {one.dtype}, of which no master in float32 can be made; keep parameters in torch.float32 "
                              "(model.float()), or in " + ", ".join(map(str, MASTERED)))
+    return place_of_model(model)
+
+
+def place_of_model(model: torch.nn.Module) -> device.Place:
+    """Raises ValueError where it lies in several places, or in one that has no ranks."""
     listed = (("parameter", model.named_parameters()), ("buffer", model.named_buffers()))
     return device.place_of((f"{kind} '{name}'", one) for kind, tensors in listed for name, one in tensors)
 

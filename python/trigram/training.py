@@ -116,7 +116,8 @@ def with_members(model: "torch.nn.Module", optimizers: "Sequence[torch.optim.Opt
     training's back every `checkpoint_every` steps, and where SIGTERM has ended all.
     `membership`: a file as of `trigram run --membership`, by which members of a test come, leave and are lost; where it says steps, no others come.
     `heartbeat`: seconds; a process that is gone is missed at once, one that is silent for two of them, after at most six seconds more. `timeout`:
-    how long an exchange, or one who lives, is waited for. Other arguments are those of `with_trigram`; models train on the CPU, by backend torch.
+    how long an exchange, or one who lives, is waited for. Other arguments are those of `with_trigram`. Models train on the CPU, by backend torch, or
+    each on a CUDA device of its own, by backend gpu, where gossip goes back to the last border too.
     Raises ValueError for what cannot be trained so, RuntimeError where the same step fails again and again."""
     require("torch", "trigram.with_members")
     from .members.begin import begin

@@ -400,6 +400,11 @@ else
       "$launch" "$ranks" python3 -B "$beside_ddp" "$folder" && figure "$name" "$(grep -ao 'images/s.*' "$(log_of "$name")")"
     rm -r "$folder"
   done
+  # NCCL takes one rank of a job on a GPU, so that nobody joins it or is lost.
+  folder=$(mktemp -d)
+  check "a member alone, cut off and gone on" 120 "^held|Error" "${one_gpu[@]}" "PYTHONPATH=$(package)" "TRIGRAM_SESSION=$session" \
+    python3 -B "$here/pytorch/one_member.py" "$folder"
+  rm -r "$folder"
 fi
 
 # What goes wrong.

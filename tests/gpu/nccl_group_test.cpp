@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "core/values/error.hpp"
+#include "ptx/runtime/control.hpp"
 
 namespace trigram::gpu {
 namespace {
@@ -200,6 +201,71 @@ TEST(NcclGroup, AGroupThatComesTooLateIsAborted) {
   EXPECT_THAT([] { alone(impatient); }, ThrowsMessage<BackendError>(HasSubstr("ncclCommInitRankConfig has waited")));
   EXPECT_EQ(counted("ncclOnHostAborted"), before + 1);
   EXPECT_FALSE(written_over(late));
+}
+
+TEST(NcclGroup, IsLeftOnceItsWayOutIsOpen) {
+  constexpr int late = 3000;
+  const LatePeers peers(late);
+  const auto way_out = std::make_shared<WayOut>();
+  std::thread opens([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    way_out->open("rank 1 is gone");
+  });
+  EXPECT_THAT([&] { NcclGroup("main lane, all ranks", make_unique_id(), 1, 0, patient, Calls::ask, way_out); },
+              ThrowsMessage<BackendError>("rank 1 is gone"));
+  opens.join();
+  LatePeers::have_come(late / 2);
+}
+
+/// Two ranks on two devices of one host, of which the second has died.
+class LeftAlone {
+ public:
+  LeftAlone() {
+    cuda_on_host::set_device_count(2);
+    const ncclUniqueId id = make_unique_id();
+    std::thread other([&] {
+      cudaSetDevice(1);
+      NcclGroup("rank 1", id, 2, 1, patient).finish(patient);
+    });
+    group = std::make_unique<NcclGroup>("rank 0", id, 2, 0, patient);
+    other.join();
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaMallocAsync(&memory_, 1, stream);
+    group->call("ncclRecv", [&](ncclComm_t comm) { return nccl().recv(memory_, 1, ncclUint8, 1, comm, stream); });
+  }
+  ~LeftAlone() {
+    group->abandon();
+    cudaStreamSynchronize(stream);
+    cudaFreeAsync(memory_, stream);
+    cudaStreamDestroy(stream);
+    cuda_on_host::set_device_count(1);
+  }
+  LeftAlone(const LeftAlone&) = delete;
+  LeftAlone& operator=(const LeftAlone&) = delete;
+
+  std::unique_ptr<NcclGroup> group;
+  cudaStream_t stream = nullptr;
+
+ private:
+  void* memory_ = nullptr;
+};
+
+TEST(NcclDouble, SeesNoDeathOfAPeerOfItsHost) {
+  const LeftAlone rank;
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_THAT(rank.group->asynchronous_error(), IsEmpty());
+  EXPECT_EQ(cudaStreamQuery(rank.stream), cudaErrorNotReady) << "what waits for it ends without an abort";
+}
+
+TEST(NcclDouble, TellsADeathOnAnotherHostAndWaitsAllTheSame) {
+  setenv("NCCL_HOSTID", "a host of its own", 1);
+  {
+    const LeftAlone rank;
+    while (rank.group->asynchronous_error().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_THAT(rank.group->asynchronous_error(), HasSubstr("ncclRemoteError"));
+    EXPECT_EQ(cudaStreamQuery(rank.stream), cudaErrorNotReady) << "what waits for it ends without an abort";
+  }
+  unsetenv("NCCL_HOSTID");
 }
 
 TEST(NcclGroup, WhatGoesWrongAtItsEndIsSaid) {

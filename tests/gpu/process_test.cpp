@@ -148,5 +148,19 @@ TEST(WatchdogDeathTest, LetsARankThatFailsEndByItself) {
   EXPECT_EXIT(fail(), ::testing::ExitedWithCode(2), "^$");
 }
 
+TEST(GpuProcess, OpensItsWayOutInPlaceOfEnding) {
+  SlowNews rendezvous;
+  const auto way_out = std::make_shared<WayOut>();
+  const auto report = [](const std::string& reason) { ADD_FAILURE() << "the process ends: " << reason; };
+  {
+    Watchdog watchdog(rendezvous, 0, report, way_out);
+    way_out->ask("the others go on");
+    while (!way_out->is_open()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_THAT([&] { way_out->require_shut(); }, ThrowsMessage<BackendError>("rank 0 has failed: the others go on"));
+  ASSERT_TRUE(rendezvous.failure().has_value()) << "the others do not learn of it";
+  EXPECT_EQ(rendezvous.failure()->reason, "the others go on");
+}
+
 }  // namespace
 }  // namespace trigram::gpu

@@ -74,7 +74,8 @@ BORDERS = {
                                     "experiments/program/flags", "experiments/program/tables"), r"nothing"),
     "experiments/program": (("core", "processes", "experiments"), r"nlohmann/.*|boost/program_options.*|" + POSIX),
     "experiments": ((), r"nothing"),  # nothing stands outside its rooms
-    "python/session": (("core", "kernels/cpu/kernels.hpp", "backends/torch/network.hpp", "python/session"), r"nlohmann/.*"),
+    "python/session": (("core", "kernels/cpu/kernels.hpp", "meeting/store/epoch_meeting.hpp", "backends/torch/network.hpp", "python/session"),
+                       r"nlohmann/.*"),
     "ptx/device": (("core", "kernels/cuda", "ptx"), r"cuda_runtime\.h"),
     # CUDA's own headers, or those of the tests' double.
     "ptx/runtime": (("core", "ptx"), r"cuda_runtime_api\.h|vector_types\.h"),

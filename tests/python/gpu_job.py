@@ -23,7 +23,7 @@ METHODS = ["all_reduce", "bytegrad:error_feedback=on", "local_sgd:every=2", "dec
 # The double of kernels as plain C++ has CUDA's names as C++ makes them; that of kernels as PTX has them as they are.
 IN_CPLUSPLUS = {"cudaMemsetAsync": "_Z15cudaMemsetAsyncPvimP11CUstream_st", "cudaStreamCreate": "_Z16cudaStreamCreatePP11CUstream_st",
                 "cudaMemcpyAsync": "_Z15cudaMemcpyAsyncPvPKvm14cudaMemcpyKindP11CUstream_st",
-                "cudaStreamSynchronize": "_Z21cudaStreamSynchronizeP11CUstream_st"}
+                "cudaSetDevice": "_Z13cudaSetDevicei", "cudaStreamSynchronize": "_Z21cudaStreamSynchronizeP11CUstream_st"}
 WITHIN_THE_DEVICE = 3
 
 

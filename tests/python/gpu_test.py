@@ -120,6 +120,41 @@ class Places(unittest.TestCase):
             self.assertEqual(gpu.stream(), 5)
         current.assert_called_once_with(torch.device("cuda", 0))
 
+    def test_random_numbers_are_those_of_both(self):
+        gpu, state = device.CudaPlace(1), torch.get_rng_state()
+        with unittest.mock.patch("torch.cuda.get_rng_state", return_value="of cuda:1") as asked, unittest.mock.patch("torch.cuda.set_rng_state") as given:
+            states = gpu.random_states()
+            expected = torch.randn(3)
+            gpu.draw_from(states)
+        self.assertTrue(torch.equal(torch.randn(3), expected) and torch.equal(states[0], state))
+        asked.assert_called_once_with(torch.device("cuda", 1))
+        given.assert_called_once_with("of cuda:1", torch.device("cuda", 1))
+
+    def test_what_a_script_holds_is_kept_on_the_cpu_and_goes_back_to_its_device(self):
+        of_a_device = unittest.mock.Mock(spec=torch.Tensor)
+        borders.copied([of_a_device], [])
+        of_a_device.detach().to.assert_called_once_with("cpu", copy=True)
+        there = borders.on_devices_of({"mean": torch.zeros(2, device="meta"), "more": 1}, {"mean": torch.ones(2), "steps": [torch.ones(1)], "more": 2})
+        self.assertEqual((there["mean"].device.type, there["steps"][0].device.type, there["more"]), ("meta", "cpu", 2))
+
+    def test_members_are_connected_as_their_place_is(self):
+        model = torch.nn.Linear(2, 2)
+        rules = {"begin_with": 1, "at_least": 1, "border_every": 0, "checkpoint_every": 0, "heartbeat": 2.0, "patience": 9.0}
+
+        def begun(**flags):
+            begin.begin(model, [], "decentralized", [], "file:/nowhere", dict(rules), None, None, True, flags)
+
+        with unittest.mock.patch.object(begin, "Members") as members, unittest.mock.patch.object(begin.library, "bears_absence", lambda _: True):
+            begun()
+            with unittest.mock.patch.object(device, "place_of", lambda _: device.CudaPlace(1)):
+                begun()
+                self.refused("backend=torch has members that stay, or a model elsewhere; members that come and go, with a model on cuda:1, are connected by "
+                             "backend gpu: leave it out", lambda: begun(backend="torch"))
+            self.refused("backend=gpu:timeout=3s has members that stay, or a model elsewhere; .*, with a model on the CPU, are connected by backend torch",
+                         lambda: begun(backend="gpu:timeout=3s"))
+        told = [(type(call.args[4]), call.args[6].bears_absence) for call in members.call_args_list]
+        self.assertEqual(told, [(connection.ByGloo, True), (connection.ByNccl, False)])
+
     def test_fused_optimizers_name_those_of_torch(self):
         self.refused(r"parameter 0 of group 0 is on cuda:1, and not on the CPU; these kernels are those of the CPU: on a GPU take torch.optim's "
                      "class of the same name with fused=True", lambda: device.CPU.check("parameter 0 of group 0", tensor_on("cuda:1"), fused.INSTEAD))
@@ -142,5 +177,6 @@ if __name__ == "__main__":
     import torch
 
     from trigram import collectives, comm, device, launcher, rank, recording
+    from trigram.members import begin, borders, connection
     from trigram.optim import fused
     unittest.main()

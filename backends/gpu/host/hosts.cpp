@@ -93,6 +93,16 @@ std::vector<std::string> shared_devices(const std::vector<RankLocation>& locatio
   return texts;
 }
 
+void require_devices_of_their_own(const std::vector<RankLocation>& locations, int rank) {
+  if (!any_shared(locations)) return;
+  const std::string why = shared_devices(locations).front() + ", and members that come and go need a GPU each";
+  for (const auto& [device, ranks] : ranks_by_device(locations)) {
+    require(std::ranges::find(ranks.begin() + 1, ranks.end(), rank) == ranks.end(), why,
+            "; start this one with another, as by CUDA_VISIBLE_DEVICES, or have its model elsewhere");
+  }
+  throw BackendError(why);
+}
+
 std::string devices_text(const std::vector<RankLocation>& locations) {
   std::map<std::string, std::set<std::string>> devices;
   std::size_t count = 0;

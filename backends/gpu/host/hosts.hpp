@@ -34,6 +34,10 @@ int device_for(int place, int devices);
 /// For each group of ranks that share one GPU: "ranks 0, 1 share GPU-… (NVIDIA H200) of node0". Empty where none do.
 std::vector<std::string> shared_devices(const std::vector<RankLocation>& locations);
 
+/// Of ranks that come and go, since what NCCL needs for two on one GPU has to be set before its first call. Throws
+/// UsageError where the GPU of `rank` is that of a lower one; BackendError where that is said of another rank.
+void require_devices_of_their_own(const std::vector<RankLocation>& locations, int rank);
+
 /// The GPUs of all ranks, each once: "2 x NVIDIA H200", "NVIDIA H200 for 2 ranks".
 std::string devices_text(const std::vector<RankLocation>& locations);
 

@@ -29,9 +29,7 @@ JobMembership& JobMembership::join(const Member& member, const std::string& plac
 }
 
 JobMembership::JobMembership(const Member& member, const std::string& place, Patience patience)
-    : member_(member), rendezvous_(meet(chosen(member, place), member, patience)) {
-  for (const Bytes& part : rendezvous_->all_gather(RankLocation::here().packed(), patience))
-    locations_.push_back(RankLocation::from(part));
+    : member_(member), ranks_(introduced(meet(chosen(member, place), member, patience), patience)) {
   member_process = getpid();
   on_exit(leave, this);
 }
@@ -41,9 +39,9 @@ void JobMembership::leave(int status, void* session) {
   auto& self = *static_cast<JobMembership*>(session);
   const int rank = self.member_.rank;
   if (status != 0) {
-    self.rendezvous_->publish({rank, "its process ends with exit code " + std::to_string(status)});
+    self.rendezvous().publish({rank, "its process ends with exit code " + std::to_string(status)});
   }
-  self.rendezvous_->leave();
+  self.rendezvous().leave();
 }
 
 }  // namespace trigram::gpu

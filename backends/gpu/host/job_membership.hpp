@@ -1,10 +1,7 @@
 // This process as a member of a job that a launcher started, from the first use until it ends.
 #pragma once
 
-#include <memory>
-
-#include "backends/gpu/host/hosts.hpp"
-#include "meeting/rendezvous.hpp"
+#include "backends/gpu/host/met_ranks.hpp"
 
 namespace trigram::gpu {
 
@@ -20,16 +17,15 @@ class JobMembership {
   JobMembership& operator=(const JobMembership&) = delete;
 
   const Member& member() const { return member_; }
-  Rendezvous& rendezvous() { return *rendezvous_; }
-  const std::vector<RankLocation>& locations() const { return locations_; }
+  Rendezvous& rendezvous() { return *ranks_.rendezvous; }
+  const std::vector<RankLocation>& locations() const { return ranks_.locations; }
 
  private:
   JobMembership(const Member& member, const std::string& place, Patience patience);
   static void leave(int status, void* session);
 
   Member member_;
-  std::unique_ptr<Rendezvous> rendezvous_;
-  std::vector<RankLocation> locations_;
+  MetRanks ranks_;
 };
 
 }  // namespace trigram::gpu

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import torch
 
+from ..model import place_of_model
 from .kept import Kept
 
 
@@ -55,28 +56,42 @@ class ScriptState:
 
     def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], also: Sequence[Stateful]) -> None:
         self._model, self._held = model, [*optimizers, *also]
+        self._place = place_of_model(model)
 
     def keep(self, into: dict[str, Any]) -> dict[str, Any]:
-        """Copies, in memory of `into` where it fits."""
-        now = {"held": [one.state_dict() for one in self._held], "buffers": list(self._model.buffers()), "random": torch.get_rng_state()}
+        """Copies on the CPU, in memory of `into` where it fits."""
+        now = {"held": [one.state_dict() for one in self._held], "buffers": list(self._model.buffers()), "random": self._place.random_states()}
         kept: dict[str, Any] = copied(now, into)
         return kept
 
     def go_back(self, own: dict[str, Any]) -> None:
         for one, state in zip(self._held, own["held"]):
-            one.load_state_dict(copy.deepcopy(state))
+            one.load_state_dict(on_devices_of(one.state_dict(), copy.deepcopy(state)))
         with torch.no_grad():
             for mine, then in zip(self._model.buffers(), own["buffers"]):
                 mine.copy_(then)
         if "random" in own:  # a newcomer has its own
-            torch.set_rng_state(own["random"])
+            self._place.draw_from(own["random"])
+
+
+def on_devices_of(now: Any, kept: Any) -> Any:
+    """What was kept, each tensor where the same one is now. Optimizers bring others to their parameters themselves."""
+    if isinstance(kept, torch.Tensor):
+        return kept.to(now.device) if isinstance(now, torch.Tensor) else kept
+    if isinstance(kept, dict):
+        there = now if isinstance(now, dict) else {}
+        return {key: on_devices_of(there.get(key), one) for key, one in kept.items()}
+    if type(kept) in (list, tuple):
+        those: Sequence[Any] = now if isinstance(now, (list, tuple)) and len(now) == len(kept) else [None] * len(kept)
+        return type(kept)(on_devices_of(*both) for both in zip(those, kept))
+    return kept
 
 
 def copied(one: Any, into: Any) -> Any:
-    """Of containers and tensors; all else is kept as it is, once its copy is."""
+    """On the CPU, of containers and tensors; all else is kept as it is, once its copy is."""
     if isinstance(one, torch.Tensor):
         fits = isinstance(into, torch.Tensor) and into.shape == one.shape and into.dtype == one.dtype
-        return into.copy_(one.detach()) if fits else one.detach().clone()
+        return into.copy_(one.detach()) if fits else one.detach().to("cpu", copy=True)
     if isinstance(one, dict):
         before = into if isinstance(into, dict) else {}
         return {key: copied(value, before.get(key)) for key, value in one.items()}

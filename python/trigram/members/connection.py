@@ -1,29 +1,82 @@
-"""The processes of an epoch, connected by torch.distributed: each time anew, over a file of the meeting folder."""
+"""How the processes of an epoch are connected, each time anew: by torch.distributed on CPUs, by NCCL on CUDA devices."""
 
+import json
 import os
-from typing import Optional
+import secrets
+from typing import TYPE_CHECKING, Optional, Union
 
 import torch.distributed as dist
 
-from .. import transport
+from .. import library, transport
 from .store import EpochStore
 
-kept: Optional[EpochStore] = None
-"""The present one, since torch keeps only the half of it that is C++."""
+if TYPE_CHECKING:
+    from ..job import Job
+
+SECRET_BYTES = 32
 
 
-def connect(store: EpochStore, rank: int, ranks: int, host: str, seconds: float, absence: float) -> None:
-    """`absence`: as transport.absence_may_take. Also sets what launchers set, for whoever reads it. Raises RuntimeError where somebody does not come."""
-    transport.cause_may_take = 0.0  # whoever is left finds out who is gone
-    transport.meeting_may_take = seconds  # all are there
-    transport.absence_may_take = absence
-    transport.waits_can_be_left = True  # whatever gloo forgets, others wait for whoever lives
+class ByGloo:
+    """Over a store of the meeting folder."""
+
+    def __init__(self, absence: float) -> None:
+        """`absence`: as transport.absence_may_take."""
+        self._absence = absence
+        self._store: Optional[EpochStore] = None  # since torch keeps only the half of it that is C++
+
+    def connect(self, store: EpochStore, rank: int, ranks: int, host: str, seconds: float) -> None:
+        """Raises RuntimeError where somebody does not come."""
+        transport.cause_may_take = 0.0  # whoever is left finds out who is gone
+        transport.meeting_may_take = seconds  # all are there
+        transport.absence_may_take = self._absence
+        transport.waits_can_be_left = True  # whatever gloo forgets, others wait for whoever lives
+        tell_the_script(rank, ranks, host)
+        self._store = store
+        dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks, timeout=transport.limit(seconds))
+
+    def disconnect(self) -> None:
+        """Also where they are not connected."""
+        if dist.is_initialized():
+            dist.destroy_process_group()
+
+    def give_up(self, _: "Job") -> None:
+        """All messages that are under way, from any thread."""
+        transport.give_up()
+
+
+class ByNccl:
+    """Its sessions have a communicator of NCCL for each epoch, and signs of life beside it, since NCCL notices no death of a peer."""
+
+    def __init__(self, silence: float) -> None:
+        """`silence`: seconds without a sign of life after which a member is lost."""
+        self._silence = silence
+
+    def connect(self, store: EpochStore, rank: int, ranks: int, host: str, seconds: float) -> None:
+        """Rank 0 listens for the signs, and all have taken their seats there when it returns; the session that comes next does the rest. As that of
+        ByGloo."""
+        tell_the_script(rank, ranks, host)
+        place = {"host": host, "port": 0, "secret": secrets.token_hex(SECRET_BYTES)} if rank == 0 else json.loads(store.get("seats"))
+        terms = place | {"rank": rank, "ranks": ranks, "patience": seconds, "silence": self._silence}
+        if rank == 0:
+            terms["host"] = transport.listening_place(host)
+        library.check(library.library().trigram_take_seat(json.dumps(terms).encode()))
+        if rank == 0:
+            store.set("seats", json.dumps(place | json.loads(library.reply())))
+        store.set(f"seat {rank}", "taken")
+        store.wait([f"seat {other}" for other in range(ranks)])
+
+    def disconnect(self) -> None:
+        """A session leaves by itself."""
+        library.library().trigram_leave_seat()
+
+    def give_up(self, job: "Job") -> None:
+        """Whatever waits in the job of the present epoch, from any thread."""
+        job.give_up("the others go on without this member")
+
+
+Connection = Union[ByGloo, ByNccl]
+
+
+def tell_the_script(rank: int, ranks: int, host: str) -> None:
+    """What launchers set, for whoever reads it."""
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(ranks), MASTER_ADDR=host)
-    global kept
-    kept = store
-    dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks, timeout=transport.limit(seconds))
-
-
-def disconnect() -> None:
-    if dist.is_initialized():
-        dist.destroy_process_group()

@@ -12,16 +12,15 @@ from typing import Any, NoReturn, Optional
 
 import torch
 
-from .. import transport
 from ..job import Job
 from .borders import Moment, ScriptState, Stateful
 from .checkpoints import Checkpoints
-from .connection import connect, disconnect
+from .connection import Connection
 from .decision import Told, rank_of
 from .folder import Folder
 from .holdings import Holdings
 from .lines import Answers, own_host
-from .meeting import NO_WISH, Rules
+from .meeting import NO_WISH, Admits, Rules
 from .overseer import Overseer
 from .place import Place
 from .plan import Plan, PlanByClock, plan_of
@@ -34,6 +33,7 @@ FAREWELL = 30.0
 """Seconds in which those who stay fetch what one who leaves has."""
 CONNECTING = 3.0
 """Seconds in which processes connect that are all there; twice as many with each time that they have not."""
+MOST_DOUBLINGS = 20
 SAME_AGAIN = 3
 """Cuts of one step without anybody lost, after which its error is the script's."""
 MakeJob = Callable[..., Job]
@@ -84,8 +84,8 @@ class Members:
     """Of this member, which stays while it trains, and nobody gets again."""
 
     def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], also: Sequence[Stateful], make_job: MakeJob,
-                 place: str, rules: Rules, plan: Optional[str]) -> None:
-        self._model, self._make_job, self._rules, self._plan_path = model, make_job, rules, plan
+                 connection: Connection, place: str, rules: Rules, plan: Optional[str]) -> None:
+        self._model, self._make_job, self._connection, self._rules, self._plan_path = model, make_job, connection, rules, plan
         folder = Folder(place)
         host = own_host(os.environ.get("TRIGRAM_HOST", ""))
         self._name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"
@@ -93,7 +93,7 @@ class Members:
         self._holdings = Holdings(ScriptState(model, optimizers, also), folder.secret, rules.silence, self._checkpoints.part)
         self._answers = Answers(host, folder.secret, self._answer)
         self._place = Place(folder, self._name, rules, self._checkpoints)
-        self._overseer = Overseer(transport.give_up)
+        self._overseer = Overseer(lambda: connection.give_up(self.job))
         self._plan: Plan = plan_of(plan, rules.begin_with, 0)
         self._spacing = Spacing(rules, lambda step: self._plan.border_behind(step))
         self._leaving = self._in_training = False
@@ -148,7 +148,7 @@ class Members:
             self.job.finish()
         except RuntimeError:
             self.job.abandon("the other members have ended")
-        disconnect()
+        self._connection.disconnect()
 
     def _reach_border(self) -> None:
         seconds, plan = self._spacing.border_begins(self.done), self._plan
@@ -186,8 +186,7 @@ class Members:
         count = len(own)
         said = torch.zeros(self.ranks, count)
         said[self.rank] = torch.tensor(own)
-        self.job.add_up(said)
-        votes: list[list[float]] = said.tolist()
+        votes: list[list[float]] = self.job.add_up(said).tolist()
         return votes
 
     def _settle(self) -> None:
@@ -196,7 +195,8 @@ class Members:
 
     def _go_on_after(self, error: BaseException) -> bool:
         """False for an error of the script's own."""
-        if not (isinstance(error, RuntimeError) and self.job.finished):
+        of_a_message = isinstance(error, RuntimeError) and self.job.finished
+        if not (of_a_message or isinstance(error, Exception) and self.job.is_cut_off):
             return False
         self._cuts += 1
         if self._cuts > SAME_AGAIN:
@@ -212,7 +212,7 @@ class Members:
             end_job()
         except RuntimeError:
             self.job.abandon("members change")
-        disconnect()
+        self._connection.disconnect()
         if not (goes_home and self._gone_home()):
             self._meet()
 
@@ -290,8 +290,9 @@ class Members:
         brought = self._holdings.brought()
         return own if brought is None else own | {"number": self.number, "brings": brought}
 
-    def _admits(self) -> Optional[int]:
-        return self._plan.joins(self.done, self._told["next"]) if self._plan.is_by_steps else None
+    def _admits(self) -> Optional[Admits]:
+        """After the steps to which all go back, which may be fewer than a member has ordered from its device."""
+        return (lambda steps: self._plan.joins(steps, self._told["next"])) if self._plan.is_by_steps else None
 
     def _join(self) -> None:
         """As a newcomer, whatever it was before."""
@@ -320,18 +321,25 @@ class Members:
         try:
             handed = self._holdings.take_over(told, rank)
             self._place.meeting.gather(told)
-            seconds = min(CONNECTING * 2**self._unopened, self._rules.patience)
+            seconds = min(CONNECTING * 2**min(self._unopened, MOST_DOUBLINGS), self._rules.patience)
             self._unopened += 1
-            connect(self._store(told), rank, ranks, self._answers.address.host, seconds, self._rules.absence)
+            self._connection.connect(self._store(told), rank, ranks, self._answers.address.host, seconds)
             self.job = self._make_job(handed)
             self._unopened = 0
-        except (RuntimeError, OSError, EOFError):
-            disconnect()
+        except (RuntimeError, OSError, EOFError) as error:
+            self._connection.disconnect()
+            self._tell_why_not(told["epoch"], error)
             return False
         finally:
             self._place.meeting.forget_signs()
         self.rank, self.ranks, self.epoch, self._told = rank, ranks, told["epoch"], told
         return self._began()
+
+    def _tell_why_not(self, epoch: int, error: BaseException) -> None:
+        """The second time, the fourth, the eighth and so on: that another one is lost meanwhile may be."""
+        times = self._unopened
+        if times > 1 and times & (times - 1) == 0:
+            print(f"trigram: epoch {epoch} has not begun, the {times}th in a row; members meet anew, since: {error}", file=sys.stderr, flush=True)
 
     def _store(self, told: Told) -> EpochStore:
         others = [one for one in told["members"] if one["name"] != self._name]
@@ -345,7 +353,7 @@ class Members:
             votes = self._vote(self.job.weights_in_short())
         except RuntimeError as error:
             self.job.abandon(str(error))
-            disconnect()
+            self._connection.disconnect()
             return False
         if self.job.replicas_are_equal and any(vote != votes[0] for vote in votes):
             raise RuntimeError(f"members of epoch {self._told['epoch']} begin with other weights than each other")

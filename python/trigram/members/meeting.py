@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Optional
 
 from .checkpoints import Checkpoints
-from .decision import Told, decision, rank_of, resumption, those_who_reach_each_other
+from .decision import Told, border_of, decision, rank_of, resumption, those_who_reach_each_other
 from .folder import Folder
 from .lines import Address, Sign
 from .waiting import Waiting
 
+Admits = Callable[[int], int]
 NO_WISH = 1 << 30
 """The number of a process that was started without one."""
 GATHERING = 30.0
@@ -59,9 +60,9 @@ class Meeting:
         self.is_short = False
         """Whether there were too few to decide anything, when that was tried last."""
 
-    def next(self, epoch: int, own: Told, admits: Optional[int], is_over: Callable[[], bool] = lambda: False) -> Optional[Told]:
+    def next(self, epoch: int, own: Told, admits: Optional[Admits], is_over: Callable[[], bool] = lambda: False) -> Optional[Told]:
         """What is decided for an epoch, of one that was a member of that before. `admits`: how many newcomers are taken in, and waited
-        for; None: all who wait by then. None where the job has finished meanwhile, or `is_over`."""
+        for, after so many steps; None: all who wait by then. None where the job has finished meanwhile, or `is_over`."""
         waiting = Waiting(f"member {own['number']}")
         has_come = self.is_short = False
         try:
@@ -135,7 +136,7 @@ class Meeting:
         self._folder.come(epoch, own | {"misses": [one["name"] for one, trouble in zip(others, troubles) if trouble is not None]})
         return ""
 
-    def _conclude(self, epoch: int, admits: Optional[int], waiting: Waiting) -> str:
+    def _conclude(self, epoch: int, admits: Optional[Admits], waiting: Waiting) -> str:
         """Decides, or says what is missing for that."""
         came, old = self._folder.those_who_came(epoch), self._folder.those_before(epoch)
         away = [one for one in old if one["name"] not in came]
@@ -151,9 +152,11 @@ class Meeting:
         newcomers = self._newcomers()
         if newcomers is None:
             return "a sign of life of a newcomer"
-        if admits is not None and len(newcomers) < admits:
-            return f"{admits - len(newcomers)} newcomers that are to join here"
-        return self._decide(decision(epoch, group, newcomers[:admits], self._folder.epoch, self._rules.bears_absence))
+        border = border_of(group, self._rules.bears_absence)
+        wanted = None if admits is None else admits(border.steps if border else 0)
+        if wanted is not None and len(newcomers) < wanted:
+            return f"{wanted - len(newcomers)} newcomers that are to join here"
+        return self._decide(decision(epoch, group, newcomers[:wanted], self._folder.epoch, self._rules.bears_absence))
 
     def _begin(self, last: int, waiting: Waiting) -> str:
         """Where no member is left, newcomers go on from a checkpoint, or begin anew."""

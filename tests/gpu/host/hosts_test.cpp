@@ -54,6 +54,18 @@ TEST(Devices, RanksThatShareOneAreNamed) {
   EXPECT_THAT(shared_devices({locations[0], locations[1]}), IsEmpty());
 }
 
+TEST(Devices, OfMembersThatComeAndGoAreTheirOwn) {
+  const std::vector<RankLocation> apart{location("a", "1", "GPU-0"), location("a", "1", "GPU-1")};
+  EXPECT_NO_THROW(require_devices_of_their_own(apart, 1));
+  const std::vector<RankLocation> shared{apart[0], apart[1], apart[0]};
+  const char* const why = "ranks 0, 2 share GPU-0 (NVIDIA H200) of a, and members that come and go need a GPU each";
+  for (const int goes_on : {0, 1}) {
+    EXPECT_THAT([&] { require_devices_of_their_own(shared, goes_on); }, ThrowsMessage<BackendError>(why));
+  }
+  EXPECT_THAT([&] { require_devices_of_their_own(shared, 2); },
+              ThrowsMessage<UsageError>(HasSubstr(why + std::string("; start this one with another"))));
+}
+
 TEST(Devices, AreCountedForPeople) {
   const auto location = [](const char* device, const char* name) {
     return RankLocation{"node0", "boot", device, name};

@@ -44,9 +44,20 @@ def end_at(step, told):
     if step == int(told.get("dies_at", -1)):
         time.sleep(1)
         os.kill(os.getpid(), signal.SIGKILL)
+    if step == int(told.get("freezes_at", -1)):
+        time.sleep(1)
+        os.kill(os.getpid(), signal.SIGSTOP)
     if step == int(told.get("stops_at", -1)):
         print(f"member {told['dies']} stands still", flush=True)
         time.sleep(3600)
+
+
+def find_no_number(members, step, told):
+    """Once: as a script that checks its loss, which came from a device when messages of its step had been given up."""
+    if step == int(told.get("gives_up_at", -1)) and members.epoch == 0:
+        members.job.give_up("this tries it")
+        time.sleep(1)
+        raise AssertionError("the loss is no number")
 
 
 def main(algorithm, out, told):
@@ -66,6 +77,7 @@ def main(algorithm, out, told):
                 signal.pause()
             if members.number == int(told.get("dies", -1)):
                 end_at(step.number, told)
+            find_no_number(members, step.number, told)
             time.sleep(float(told.get("step_s", 0)))
             optimizer.zero_grad()
             loss(model, (labelled if "teacher" in told else tuple)(data(step.rank, step.number))).backward()

@@ -22,24 +22,24 @@ FORKS.set_forkserver_preload(["member_script", "torch.distributed", "trigram.mem
 os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), str(HERE.parent), os.environ.get("PYTHONPATH", "")])  # where that process finds it
 
 
-def begin(mouth, variables, algorithm, out, told):
+def begin(mouth, variables, body, algorithm, out, told):
     """In a process of its own."""
     for stream in (1, 2):
         os.dup2(mouth.fileno(), stream)
     mouth.close()
     sys.stdout.reconfigure(line_buffering=True)
     os.environ |= variables
-    member_script.main(algorithm, out, told)
+    body(algorithm, out, told)
 
 
 class Member:
     """One process. What it says is heard by a thread."""
 
-    def __init__(self, number, variables, told, heard):
+    def __init__(self, number, variables, body, told, heard):
         self.number, self.said = number, []
         self._heard = heard
         ear, mouth = FORKS.Pipe(duplex=False)
-        self.process = FORKS.Process(target=begin, args=(mouth, variables, *told))
+        self.process = FORKS.Process(target=begin, args=(mouth, variables, body, *told))
         self.process.start()
         mouth.close()
         self._ear = threading.Thread(target=self._hear, args=(ear,), daemon=True)
@@ -73,18 +73,23 @@ class Member:
 class Members:
     """Those of one job, in a folder of its own."""
 
+    body = staticmethod(member_script.main)
+    variables = {}
+
     def __init__(self, folder, begin_with, algorithm, **told):
         self.out = pathlib.Path(folder)
         self.heard = queue.Queue()
         self.all = {}
         self._told = algorithm, self.out, {key: str(value) for key, value in told.items()}
-        self._variables = {"TRIGRAM_RENDEZVOUS": f"file:{self.out / 'meeting'}", "TRIGRAM_MEMBERS": str(begin_with)}
+        self._variables = self.variables | {"TRIGRAM_RENDEZVOUS": f"file:{self.out / 'meeting'}", "TRIGRAM_MEMBERS": str(begin_with)}
         for _ in range(begin_with):
             self.start()
 
-    def start(self):
-        number = len(self.all)
-        self.all[number] = Member(number, self._variables | {"TRIGRAM_MEMBER": str(number)}, self._told, self.heard)
+    def start(self, **told):
+        """One more, which is told this besides."""
+        number, (algorithm, out, of_all) = len(self.all), self._told
+        more = {key: str(value) for key, value in told.items()}
+        self.all[number] = Member(number, self._variables | {"TRIGRAM_MEMBER": str(number)}, self.body, (algorithm, out, of_all | more), self.heard)
         return self.all[number]
 
     def wait_for_step(self, step, number=None):

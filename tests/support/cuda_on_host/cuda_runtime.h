@@ -5,7 +5,7 @@
 //   filled with 0xDD and kept for a while: copies, messages and kernels that are given it are found, and who writes it.
 //   Under AddressSanitizer it is gone at once.
 //   With CUDA_ON_HOST_MEMORY=any in the environment the host's own memory is device memory too, for those who have no
-//   other, as tensors of a PyTorch for CPUs.
+//   other, as tensors of a PyTorch for CPUs. CUDA_ON_HOST_DEVICES says how many devices there are.
 // - A stream executes at once, in the caller, which waits where the stream does; or, when asked to (control.hpp),
 // later,
 //   in a thread of its own, so that a missing order between streams or a buffer freed too early shows. The default

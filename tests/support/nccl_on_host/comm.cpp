@@ -15,6 +15,9 @@ std::string gpu_here() {
   return std::string("CUDA device ") + std::to_string(device) + " of " + (host == nullptr ? "this host" : host);
 }
 
+/// Whether ranks are on hosts of their own. Those of one host share memory, in which NCCL sees no death of a peer.
+bool by_network() { return std::getenv("NCCL_HOSTID") != nullptr; }
+
 /// As if the last peer came so much later.
 void be_late() {
   const char* late = std::getenv("NCCL_ON_HOST_LATE_MS");
@@ -106,7 +109,11 @@ void ncclComm::run_one(const std::function<void()>& job) {
 
 void ncclComm::meet(const std::string& name, const std::string& gpu) {
   name_ = name;
-  mesh_ = std::make_unique<nccl_on_host::Mesh>(name_, rank_, ranks_, gpu, aborted_);
+  gpu_ = gpu;
+  const nccl_on_host::Lost lost = [this](const std::string& why) {
+    if (by_network()) fail(ncclRemoteError, why);
+  };
+  mesh_ = std::make_unique<nccl_on_host::Mesh>(name_, rank_, ranks_, gpu_, aborted_, lost);
 }
 
 ncclResult_t ncclComm::connect(const std::string& name, ncclComm_t* slot) {
@@ -158,7 +165,7 @@ void ncclComm::make_part(int color, int key, int number, ncclComm& part) {
   const auto place = std::find(members.begin(), members.end(), std::pair(key, rank_));
   part.rank_ = static_cast<int>(place - members.begin());
   part.ranks_ = static_cast<int>(members.size());
-  part.meet(name_ + "." + std::to_string(number) + "c" + std::to_string(color), gpu_here());
+  part.meet(name_ + "." + std::to_string(number) + "c" + std::to_string(color), gpu_);
 }
 
 ncclResult_t ncclComm::finalize() {

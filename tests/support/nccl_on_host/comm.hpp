@@ -66,6 +66,7 @@ struct ncclComm {
   void fail(ncclResult_t result, const std::string& why);
 
   std::string name_;
+  std::string gpu_;  ///< of the thread that made the group
   int rank_ = 0;
   int ranks_ = 1;
   bool blocking_ = false, shares_with_parts_ = false;

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace nccl_on_host {
 namespace {
@@ -43,8 +44,9 @@ bool would_block() { return errno == EAGAIN || errno == EINTR; }
 
 }  // namespace
 
-Mesh::Mesh(const std::string& name, int rank, int ranks, const std::string& gpu, const std::atomic<bool>& aborted)
-    : rank_(rank), aborted_(aborted), sockets_(static_cast<std::size_t>(ranks), -1) {
+Mesh::Mesh(const std::string& name, int rank, int ranks, const std::string& gpu, const std::atomic<bool>& aborted,
+           Lost lost)
+    : rank_(rank), aborted_(aborted), lost_(std::move(lost)), sockets_(static_cast<std::size_t>(ranks), -1) {
   const int listener = new_socket();
   const Address own = address_of(name, rank);
   if (bind(listener, reinterpret_cast<const sockaddr*>(&own.value), own.length) != 0 || listen(listener, ranks) != 0) {
@@ -108,30 +110,39 @@ void Mesh::meet(int socket, const std::string& gpu) {
   }
 }
 
+/// Sends or receives what it can. Whether the peer is still there.
+bool Mesh::advance(Message& message, int socket) {
+  const ssize_t moved = message.receive ? recv(socket, message.address, message.bytes, 0)
+                                        : send(socket, message.address, message.bytes, MSG_NOSIGNAL);
+  if ((moved == 0 && message.receive && message.bytes > 0) || (moved < 0 && !would_block())) return false;
+  if (moved > 0) {
+    message.address += moved;
+    message.bytes -= static_cast<std::size_t>(moved);
+  }
+  return true;
+}
+
 void Mesh::move(std::vector<Message> messages) {
   while (!messages.empty()) {
     check();
     std::vector<pollfd> waits;
+    bool is_whole = true;
     std::vector<char> first(2 * sockets_.size(), 1);  // only the first message of a pair and direction may move
     for (Message& message : messages) {
       const std::size_t lane = 2 * static_cast<std::size_t>(message.peer) + (message.receive ? 1 : 0);
       if (first[lane] == 0) continue;
       first[lane] = 0;
       const int socket = sockets_.at(static_cast<std::size_t>(message.peer));
-      const ssize_t moved = message.receive ? recv(socket, message.address, message.bytes, 0)
-                                            : send(socket, message.address, message.bytes, MSG_NOSIGNAL);
-      if ((moved == 0 && message.receive && message.bytes > 0) || (moved < 0 && !would_block())) {
-        throw std::runtime_error("peer " + std::to_string(message.peer) + " closed its connection");
-      }
-      if (moved > 0) {
-        message.address += moved;
-        message.bytes -= static_cast<std::size_t>(moved);
+      if (!advance(message, socket)) {
+        lost_("peer " + std::to_string(message.peer) + " closed its connection");
+        is_whole = false;  // and its bytes never come
+        continue;
       }
       waits.push_back({socket, static_cast<short>(message.receive ? POLLIN : POLLOUT), 0});
     }
     const std::size_t before = messages.size();
     std::erase_if(messages, [](const Message& message) { return message.bytes == 0; });
-    if (messages.size() == before) poll(waits.data(), waits.size(), tick);
+    if (messages.size() == before) poll(waits.data(), is_whole ? waits.size() : 0, tick);
   }
 }
 

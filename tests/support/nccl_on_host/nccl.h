@@ -2,7 +2,8 @@
 // folder: ranks are processes of one host, bytes travel by sockets between them. It has NCCL's habits that code must
 // cope with: calls that are in progress when they return, groups that take no call meanwhile, communicators that are
 // written where the caller said by another thread and as late as the last peer comes, also when the call failed; errors
-// that only ncclCommGetAsyncError tells, no comparison of sizes, and the refusal of two ranks of one host on one GPU.
+// that only ncclCommGetAsyncError tells, and only between hosts, so that what waits for a peer which is gone waits until
+// it is aborted; no comparison of sizes, and the refusal of two ranks of one host on one GPU.
 // What it does not take in a group of calls it refuses there, as NCCL refuses groups whose members block and do not. A
 // call on a group that does not block is in progress until its caller has asked often enough. NCCL_ON_HOST_LATE_MS
 // makes peers late. Small and slow; found before the real header by tests only.
