@@ -27,7 +27,7 @@ class EpochSeat {
   explicit EpochSeat(const Terms& terms);
 
   const Member& member() const { return member_; }
-  /// At which rank 0 listens.
+  /// At which rank 0 listens; before `meet`.
   int port() const { return store_->port(); }
   /// Returns when all are there; once. Throws as StoreRendezvous.
   std::unique_ptr<Rendezvous> meet();

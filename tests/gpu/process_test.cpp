@@ -11,6 +11,7 @@
 #include "backends/gpu/watchdog.hpp"
 #include "core/training/training.hpp"
 #include "core/values/error.hpp"
+#include "meeting/store/epoch_meeting.hpp"
 #include "ptx/runtime/control.hpp"
 #include "tests/gpu/host/ranks.hpp"
 #include "tests/support/run_ranks.hpp"
@@ -146,6 +147,14 @@ TEST(WatchdogDeathTest, LetsARankThatFailsEndByItself) {
     _exit(2);
   };
   EXPECT_EXIT(fail(), ::testing::ExitedWithCode(2), "^$");
+}
+
+TEST(GpuProcess, RefusesMembersCallsThatBlock) {
+  keep_seat(std::make_unique<EpochSeat>(
+      EpochSeat::Terms{.host = "127.0.0.1", .secret = "a secret of the tests", .patience = 20}));
+  EXPECT_THAT(
+      [] { Backends::make("gpu:blocking=on"); },
+      ThrowsMessage<UsageError>(HasSubstr("with blocking=on only the watchdog's abort ends what hangs in NCCL")));
 }
 
 TEST(GpuProcess, OpensItsWayOutInPlaceOfEnding) {

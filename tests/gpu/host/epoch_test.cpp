@@ -15,17 +15,23 @@ using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
 EpochSeat::Terms terms_of(int rank, int ranks, int port) {
-  return {.rank = rank, .ranks = ranks, .host = "127.0.0.1", .port = port, .secret = "of an epoch", .patience = 20};
+  return {.rank = rank,
+          .ranks = ranks,
+          .host = "127.0.0.1",
+          .port = port,
+          .secret = "a secret of the tests",
+          .patience = 20};
 }
 
 TEST(EpochSeats, MeetWhereRank0HasFoundAPort) {
   constexpr int ranks = 3;
-  std::promise<int> told;
-  const std::shared_future<int> port = told.get_future().share();
+  std::vector<std::unique_ptr<EpochSeat>> seats(ranks);
+  seats[0] = std::make_unique<EpochSeat>(terms_of(0, ranks, 0));
+  const int port = seats[0]->port();
   const auto errors = errors_of(ranks, [&](int rank) {
-    EpochSeat seat(terms_of(rank, ranks, rank == 0 ? 0 : port.get()));
-    if (rank == 0) told.set_value(seat.port());
-    const auto meeting = seat.meet();
+    auto& seat = seats[static_cast<std::size_t>(rank)];
+    if (rank != 0) seat = std::make_unique<EpochSeat>(terms_of(rank, ranks, port));
+    const auto meeting = seat->meet();
     const Rendezvous::Parts parts = meeting->all_gather(bytes_of(std::to_string(rank)), {20});
     ensure(text_of(parts.at(2)) == "2", "another rank's bytes");
     meeting->leave();
