@@ -5,11 +5,13 @@ import os
 import sys
 import time
 
-import torch
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before anything loads numpy: a fork would lose its threads
 
-import trigram
-from member_script import BATCH, SAMPLES, data, loss, make
-from trigram.optim import SGD
+import torch  # noqa: E402
+
+import trigram  # noqa: E402
+from member_script import BATCH, SAMPLES, data, loss, make  # noqa: E402
+from trigram.optim import SGD  # noqa: E402
 
 STEPS = 14
 PACE = 0.02
