@@ -27,13 +27,11 @@ from .plan import Plan, PlanByClock, plan_of
 from .sharing import batch_of, share_of
 from .spacing import Spacing
 from .store import EpochStore
+from .tries import Tries
 from .waiting import LOOK
 
 FAREWELL = 30.0
 """Seconds in which those who stay fetch what one who leaves has."""
-CONNECTING = 3.0
-"""Seconds in which processes connect that are all there; twice as many with each time that they have not."""
-MOST_DOUBLINGS = 20
 SAME_AGAIN = 3
 """Cuts of one step without anybody lost, after which its error is the script's."""
 MakeJob = Callable[..., Job]
@@ -97,7 +95,7 @@ class Members:
         self._plan: Plan = plan_of(plan, rules.begin_with, 0)
         self._spacing = Spacing(rules, lambda step: self._plan.border_behind(step))
         self._leaving = self._in_training = False
-        self._cuts = self._unopened = 0
+        self._cuts, self._tries = 0, Tries()
         self._told: Told = {}
         self._last: Optional[int] = None
         self.done = 0
@@ -313,7 +311,7 @@ class Members:
         return int(os.environ.get("TRIGRAM_MEMBER", NO_WISH))
 
     def _opened(self, told: Told) -> bool:
-        """Whether all members of that epoch were there."""
+        """Whether all members of that epoch were there. Raises ConnectionError where they are, again and again, and cannot connect."""
         rank = rank_of(told, self._name)
         assert rank is not None
         ranks = len(told["members"])
@@ -321,25 +319,18 @@ class Members:
         try:
             handed = self._holdings.take_over(told, rank)
             self._place.meeting.gather(told)
-            seconds = min(CONNECTING * 2**min(self._unopened, MOST_DOUBLINGS), self._rules.patience)
-            self._unopened += 1
+            seconds = self._tries.another(told, self._rules.patience)
             self._connection.connect(self._store(told), rank, ranks, self._answers.address.host, seconds)
             self.job = self._make_job(handed)
-            self._unopened = 0
+            self._tries.succeeded()
         except (RuntimeError, OSError, EOFError) as error:
             self._connection.disconnect()
-            self._tell_why_not(told["epoch"], error)
+            self._tries.failed(told["epoch"], error)
             return False
         finally:
             self._place.meeting.forget_signs()
         self.rank, self.ranks, self.epoch, self._told = rank, ranks, told["epoch"], told
         return self._began()
-
-    def _tell_why_not(self, epoch: int, error: BaseException) -> None:
-        """The second time, the fourth, the eighth and so on: that another one is lost meanwhile may be."""
-        times = self._unopened
-        if times > 1 and times & (times - 1) == 0:
-            print(f"trigram: epoch {epoch} has not begun, the {times}th in a row; members meet anew, since: {error}", file=sys.stderr, flush=True)
 
     def _store(self, told: Told) -> EpochStore:
         others = [one for one in told["members"] if one["name"] != self._name]

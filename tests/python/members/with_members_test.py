@@ -37,6 +37,12 @@ def simulated(algorithm, schedule, folder, ranks, **flags):
                             membership=path, bucket_size="128B", progress=False, **flags)
 
 
+class Unconnected(Members):
+    """By a network that is not there."""
+
+    variables = {"GLOO_SOCKET_IFNAME": "nowhere0"}
+
+
 class OneSchedule(Case):
     """For the simulator and for processes."""
 
@@ -156,6 +162,13 @@ class Lost(Case):
         self.assertEqual([code for code, _ in ends.values()], [0, -signal.SIGKILL, 0], ends)
         left = members.left()
         self.assertTrue(torch.equal(left[0]["weights"], left[2]["weights"]))
+
+    def test_who_can_never_connect_ends_with_the_reason(self):
+        members = Unconnected(self.folder, 1, "all_reduce", steps=STEPS)
+        self.addCleanup(members.kill)
+        code, said = members.all[0].end()
+        self.assertEqual(code, 1, said)
+        self.assertRegex(said, "ConnectionError: 1 members, all of which are there, have tried 10 times in a row to connect: .*nowhere0")
 
     def test_an_error_of_one_script_is_its_own(self):
         members = self.members(3, steps=10, fails_at=4)
