@@ -181,7 +181,8 @@ TEST_F(AbsenceByTheClock, WhoIsLostAtTheBorderIsMissedThere) {
   EXPECT_NEAR(training.epochs[1].begin_s, 6, instant);
 }
 
-// Member 3 dies at the border that it reached at 1.5 s: member 0 comes there at 2 s, and member 2, which is slow, at 2.5 s.
+// Member 3 dies at the border that it reached at 1.5 s: member 0 comes there at 2 s, and member 2, which is slow,
+// at 2.5 s.
 TEST_F(AbsenceByTheClock, WhoIsLostAtTheBorderIsNotCountedForOneWhoIsLate) {
   const MemberTraining training =
       train({.schedule = "at 0.5s lose 1\nat 1.8s lose 3", .backend = simulator(1) + ",slow=2:1.5"});
