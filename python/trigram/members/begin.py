@@ -7,20 +7,18 @@ from typing import Any, Optional
 
 import torch
 
-from .. import device, library
+from .. import library
 from ..algorithm import Make, made
 from ..job import Job
 from ..model import place_of_model
 from .borders import Stateful
-from .connection import ByGloo, ByNccl, Connection
+from .connection import CONNECTIONS
 from .course import Members
 from .kept import Kept
 from .meeting import Rules
 from .plan import is_by_steps
 
 PLACE, COUNT = "TRIGRAM_RENDEZVOUS", "TRIGRAM_MEMBERS"
-BACKENDS = {"cpu": "torch", "cuda": "gpu"}
-"""By the kind of place where the model lies: those whose ranks come and go."""
 
 
 def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], algorithm: "str | Make", also: Sequence[Stateful],
@@ -32,13 +30,14 @@ def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], a
         raise ValueError(f"nobody has said where members meet; set {PLACE}=file:/shared/job, a folder on a disk that all of them see, or give "
                          "rendezvous=")
     trains = place_of_model(model)
-    backend = BACKENDS[trains.kind]
-    if flags.setdefault("backend", f"{backend}:timeout={rules['patience']}s").split(":")[0] != backend:
+    connected = CONNECTIONS[trains.kind]
+    if flags.setdefault("backend", f"{connected.backend}:timeout={rules['patience']}s").split(":")[0] != connected.backend:
         raise ValueError(f"backend={flags['backend']} has members that stay, or a model elsewhere; members that come and go, with a model on {trains}, are "
-                         f"connected by backend {backend}: leave it out")
+                         f"connected by backend {connected.backend}: leave it out")
     count = counted(rules["begin_with"])
     planned = membership is not None and is_by_steps(str(membership), count)
-    rules |= {"begin_with": count, "planned": planned, "bears_absence": not planned and bears_absence(algorithm, flags, trains)}
+    rules |= {"begin_with": count, "planned": planned,
+              "bears_absence": not planned and connected.bears_absence and bears_absence(algorithm, flags)}
     if membership is not None and not planned:
         rules["border_every"] = rules["border_every"] or 1  # as in the simulator, whose members come and go by the clock after any step
 
@@ -50,13 +49,12 @@ def begin(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer], a
     if membership is not None and rules["checkpoint_every"]:
         raise ValueError("membership= has a job whose members come and go by steps, from the first one on; leave checkpoint_every out")
     settled = checked(Rules(**rules))
-    connection: Connection = ByNccl(settled.silence) if backend == "gpu" else ByGloo(settled.absence)
-    return Members(model, optimizers, also, make_job, connection, place, settled, None if membership is None else str(membership))
+    return Members(model, optimizers, also, make_job, connected(settled), place, settled, None if membership is None else str(membership))
 
 
-def bears_absence(algorithm: "str | Make", flags: dict[str, Any], trains: device.Place) -> bool:
-    """Of the job. Within a host of a hierarchy all wait for all, and NCCL ends no message but with its whole group."""
-    if flags.get("hierarchy", "none") != "none" or trains.kind == "cuda":
+def bears_absence(algorithm: "str | Make", flags: dict[str, Any]) -> bool:
+    """Of the job. Within a host of a hierarchy all wait for all."""
+    if flags.get("hierarchy", "none") != "none":
         return False
     return library.bears_absence(algorithm) if isinstance(algorithm, str) else made(algorithm).bears_absence
 

@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Optional, Union
 import torch.distributed as dist
 
 from .. import library, transport
+from .folder import SECRET_BYTES
+from .meeting import Rules
 from .store import EpochStore
 
 if TYPE_CHECKING:
     from ..job import Job
 
-SECRET_BYTES = 32
-
 
 class ByGloo:
     """Over a store of the meeting folder."""
 
-    def __init__(self, absence: float) -> None:
-        """`absence`: as transport.absence_may_take."""
-        self._absence = absence
+    backend = "torch"
+    bears_absence = True
+    """Whether an exchange can end without who is gone."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._absence = rules.absence
         self._store: Optional[EpochStore] = None  # since torch keeps only the half of it that is C++
 
     def connect(self, store: EpochStore, rank: int, ranks: int, host: str, seconds: float) -> None:
@@ -47,9 +50,11 @@ class ByGloo:
 class ByNccl:
     """Its sessions have a communicator of NCCL for each epoch, and signs of life beside it, since NCCL notices no death of a peer."""
 
-    def __init__(self, silence: float) -> None:
-        """`silence`: seconds without a sign of life after which a member is lost."""
-        self._silence = silence
+    backend = "gpu"
+    bears_absence = False  # NCCL ends no message but with its whole group
+
+    def __init__(self, rules: Rules) -> None:
+        self._silence = rules.silence
 
     def connect(self, store: EpochStore, rank: int, ranks: int, host: str, seconds: float) -> None:
         """Rank 0 listens for the signs, and all have taken their seats there when it returns; the session that comes next does the rest. As that of
@@ -75,6 +80,8 @@ class ByNccl:
 
 
 Connection = Union[ByGloo, ByNccl]
+CONNECTIONS: dict[str, Union[type[ByGloo], type[ByNccl]]] = {"cpu": ByGloo, "cuda": ByNccl}
+"""By the kind of place where the model lies."""
 
 
 def tell_the_script(rank: int, ranks: int, host: str) -> None:

@@ -89,7 +89,6 @@ class CutOff(OnGpus):
         self.assertIn("the job has finished, and needs nobody any more", said)
         self.same(members.left(), self.on_cpus("at 4 lose 1\n", 3, "bytegrad:error_feedback=on"))
 
-
     def test_what_a_script_finds_wrong_in_such_a_step_is_no_error_of_its_own(self):
         members = self.on_doubles(2, border_every=1, gives_up_at=4)
         ends = members.end()
