@@ -35,7 +35,11 @@ class ByGloo:
         transport.waits_can_be_left = True  # whatever gloo forgets, others wait for whoever lives
         tell_the_script(rank, ranks, host)
         self._store = store
-        dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks, timeout=transport.limit(seconds))
+        try:
+            dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks, timeout=transport.limit(seconds))
+        except RuntimeError:
+            forget_groups()
+            raise
 
     def disconnect(self) -> None:
         """Also where they are not connected."""
@@ -82,6 +86,14 @@ class ByNccl:
 Connection = Union[ByGloo, ByNccl]
 CONNECTIONS: dict[str, Union[type[ByGloo], type[ByNccl]]] = {"cpu": ByGloo, "cuda": ByNccl}
 """By the kind of place where the model lies."""
+
+
+def forget_groups() -> None:
+    """torch names each group of a process by how many there were before, those too that were never whole, until the first group of all ends. Who has failed to
+    connect more often than others would look for them under other names, and they for it."""
+    if not dist.is_initialized():
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    dist.destroy_process_group()
 
 
 def tell_the_script(rank: int, ranks: int, host: str) -> None:

@@ -39,4 +39,4 @@ class Tries:
         if self._alike >= MOST:
             raise ConnectionError(f"{len(self._members)} members, all of which are there, have tried {self._alike} times in a row to connect: {error}") from error
         if self._times > 1 and self._times & (self._times - 1) == 0:
-            print(f"trigram: epoch {epoch} has not begun, the {self._times}th in a row; members meet anew, since: {error}", file=sys.stderr, flush=True)
+            print(f"trigram: epoch {epoch} has not begun, after {self._times} tries; members meet anew, since: {error}", file=sys.stderr, flush=True)

@@ -21,13 +21,16 @@ if importlib.util.find_spec("torch") is None:
 from trigram import transport
 from trigram.members import folder as folders
 from trigram.members import store as stores
+from trigram.members.connection import ByGloo
 from trigram.members.decision import those_who_reach_each_other
 from trigram.members.folder import Folder
 from trigram.members.lines import Address, Answers, Sign, fetch
+from trigram.members.meeting import Rules
 from trigram.members.overseer import LATE, Overseer
 from trigram.members.store import ASK_EVERY, EpochStore
 
 from meeting_case import SILENCE, Process
+from members_case import FORKS
 
 SECRET = b"of these tests"
 
@@ -261,6 +264,29 @@ class Stores(unittest.TestCase):
         threading.Timer(3 * ASK_EVERY, self.over.append, ("member 1 is lost",)).start()
         with self.assertRaisesRegex(RuntimeError, "^member 1 is lost$"):
             self.store.wait(["address"], datetime.timedelta(seconds=600))
+
+
+class Connecting(unittest.TestCase):
+    def test_who_has_failed_to_connect_more_often_than_others_finds_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ranks = [FORKS.Process(target=connect, args=(folder, rank, failures)) for rank, failures in enumerate((0, 2))]
+            for one in ranks:
+                one.start()
+            for one in ranks:
+                one.join()
+            self.assertEqual([one.exitcode for one in ranks], [0, 0])
+
+
+def connect(place, rank, failures):
+    """A process of its own connects with another in epoch 9, after so many failures."""
+    folder, connection = Folder(place), ByGloo(Rules())
+    for epoch in range(failures):
+        with contextlib.suppress(RuntimeError):
+            connection.connect(EpochStore(folder.records(epoch), lambda: "the other one is lost"), rank, 2, "127.0.0.1", 3)
+        connection.disconnect()
+    with mock.patch.object(stores, "LONGEST", 10):
+        connection.connect(EpochStore(folder.records(9), lambda: None), rank, 2, "127.0.0.1", 3)
+    connection.disconnect()
 
 
 class Meetings(unittest.TestCase):
