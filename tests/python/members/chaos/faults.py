@@ -4,13 +4,18 @@ import random
 import signal
 from typing import NamedTuple
 
-from member import STEPS
+from member import HEARTBEAT, STEPS
 
 # How often each is drawn, with how long it lasts, in seconds; None: for good.
 KINDS = {"kill": (5, None), "stop": (3, (0.2, 12.0)), "end": (3, None), "join": (4, None), "cut": (3, (0.5, 14.0)), "part": (2, (2.0, 14.0)),
          "slow link": (1, (0.5, 3.0)), "full disk": (2, (0.3, 2.0)), "slow disk": (2, (0.5, 3.0)), "kill all": (1, None)}
 OF_THE_NETWORK = {"cut", "part", "slow link"}
+AT_NEWCOMERS = ["stop", "stop", "stop", "cut", "kill"]
 FAULTS, LATEST_S, DELAYS_MS = 3, 0.3, (2, 30)
+NEWCOMERS, CONNECTED_S, NEARLY_LOST_S = 2, 0.7, (1.7 * HEARTBEAT, 2.4 * HEARTBEAT)
+"""How many come; seconds by which one has connected with the others; and for which it stands still, so that some miss it and others do not."""
+NEWEST = 1.0
+"""Drawn, it hits the one that came last."""
 PLACES = 32
 """For members of one job, those that come later too."""
 
@@ -22,7 +27,7 @@ class Fault(NamedTuple):
     delay: float
     kind: str
     draw: float
-    """In [0, 1): whom it hits, and how hard."""
+    """In [0, 1): whom it hits, and how hard; or NEWEST."""
     lasts: float
     """Seconds; 0: for good."""
 
@@ -43,7 +48,22 @@ def drawn(seed, algorithm, with_network=True):
     begin_with, least, checkpoint_every = chance.choice([4, 4, 5, 5, 6, 7, 8]), chance.choice([1, 1, 2]), chance.choice([0, 4])
     faults = [one_fault(chance, step) for step in sorted(chance.sample(range(STEPS - 2), FAULTS))]
     border_every = random.Random(f"borders of {seed} {algorithm}").choice([0, 0, 1, 2])
-    return Draw(begin_with, least, checkpoint_every, border_every, [one for one in faults if with_network or one.kind not in OF_THE_NETWORK])
+    return Draw(begin_with, least, checkpoint_every, border_every, those_that_can_be(faults, with_network))
+
+
+def drawn_at_newcomers(seed, algorithm, with_network=True):
+    """Some come while others are lost, so that all meet, and each is struck while it connects with them."""
+    chance = random.Random(f"newcomers of {seed} {algorithm}")
+    faults = []
+    for step in sorted(chance.sample(range(1, STEPS - 4), NEWCOMERS)):
+        kind = chance.choice(AT_NEWCOMERS)
+        faults += [Fault(step, 0.0, "join", NEWEST, 0.0), Fault(step, 0.0, "kill", chance.random(), 0.0),
+                   Fault(step, chance.uniform(0, CONNECTED_S), kind, NEWEST, chance.uniform(*NEARLY_LOST_S))]
+    return Draw(5, 1, chance.choice([0, 4]), chance.choice([0, 1, 2]), those_that_can_be(faults, with_network))
+
+
+def those_that_can_be(faults, with_network):
+    return [one for one in faults if with_network or one.kind not in OF_THE_NETWORK]
 
 
 def one_fault(chance, step):
@@ -81,8 +101,9 @@ class Victims:
         return [[one for one in self.able if (one in self._other_side) == other] for other in (False, True)]
 
     def _drawn(self, fault, count):
-        chance = random.Random(fault.draw)
-        return chance.sample(self.able, count)
+        if fault.draw == NEWEST:
+            return self.able[len(self.able) - count:]
+        return random.Random(fault.draw).sample(self.able, count)
 
     def _ill_for(self, fault, undo):
         self._ill.append((self._job.now + fault.lasts, undo))

@@ -6,7 +6,7 @@ import signal
 
 import member
 from disk import Disk
-from faults import PLACES, Victims, drawn
+from faults import PLACES, Victims
 from nursery import Nursery
 
 DETECTION = 6.0 + 2 * member.HEARTBEAT
@@ -17,12 +17,12 @@ NO_HANG = DETECTION + RESUMED + LOADED
 
 
 class DisturbedJob(Nursery):
-    """In a folder of its own; `network`: None where members have none to themselves."""
+    """In a folder of its own; `network`: None where members have none to themselves. `draw`: of the faults, as drawn of faults.py."""
 
-    def __init__(self, folder, seed, algorithm, network):
+    def __init__(self, folder, draw, algorithm, network):
         super().__init__()
         self.folder, self.algorithm, self.network = pathlib.Path(folder), algorithm, network
-        self.draw = drawn(seed, algorithm, network is not None)
+        self.draw = draw
         self.disk = Disk(self.folder / "meeting")
         self.struck, self.stalls, self.hangs = [], [], []
         self.left, self._healed = 0, False

@@ -1,5 +1,5 @@
-"""Disturbs jobs of members by chance: run.py [--seeds 0-99] [--at-once 4] [--minutes M] [--report FILE] [METHODS…]. Each job has 4 to 8 processes, of which three
-draws kill, stop, end or cut off some, part them in two, start others, or fill or slow down the disk; then what is promised is held to what they did, and weights to
+"""Disturbs jobs of members by chance: run.py [--seeds 0-99] [--newcomers] [--at-once 4] [--minutes M] [--report FILE] [METHODS…]. Each job has 4 to 8 processes, of
+which three draws kill, stop, end or cut off some, part them in two, start others, or fill or slow down the disk, or of which two come and are struck while they connect; then what is promised is held to what they did, and weights to
 what the simulator makes of the same schedule. The same seed has the same faults. Ends with 1 where a promise broke."""
 
 import argparse
@@ -25,7 +25,7 @@ import member  # noqa: E402
 from history import schedule, simulated  # noqa: E402
 from job import DisturbedJob  # noqa: E402
 from network import Network, are_allowed, leave_the_hosts  # noqa: E402
-from faults import PLACES  # noqa: E402
+from faults import PLACES, drawn, drawn_at_newcomers  # noqa: E402
 from nursery import Nursery, die_with_parent  # noqa: E402
 from promises import Promises  # noqa: E402
 
@@ -56,10 +56,10 @@ def difference(algorithm, promises, folder):
     return True, [f"the simulator makes other weights of the same schedule ({apart}): {schedule(promises.links).splitlines()}"]
 
 
-def try_one(seed, algorithm, network):
+def try_one(seed, algorithm, network, draws):
     begun, used = time.monotonic(), sum(os.times()[:4])
     with tempfile.TemporaryDirectory(prefix="members-") as folder:
-        job = DisturbedJob(folder, seed, algorithm, network)
+        job = DisturbedJob(folder, draws(seed, algorithm, network is not None), algorithm, network)
         try:
             job.run()
             promises = Promises(job)
@@ -72,17 +72,17 @@ def try_one(seed, algorithm, network):
             "said": {one.number: one.said[-80:] for one in job.children.values()} if found + apart else {}, "wall_s": time.monotonic() - begun, "processor_s": sum(os.times()[:4]) - used}
 
 
-def work(jobs, mouth, until):
+def work(jobs, mouth, until, draws):
     """One after the other; each result is a line."""
     network = None
     if os.geteuid() == 0 and are_allowed():
         leave_the_hosts()
         network = Network(PLACES)
     for seed, algorithm in itertools.takewhile(lambda _: time.monotonic() < until, jobs):
-        os.write(mouth, json.dumps(try_one(seed, algorithm, network)).encode() + b"\n")
+        os.write(mouth, json.dumps(try_one(seed, algorithm, network, draws)).encode() + b"\n")
 
 
-def start_worker(jobs, until):
+def start_worker(jobs, until, draws):
     """Where its results come."""
     ear, mouth = os.pipe()
     if os.fork() == 0:
@@ -90,7 +90,7 @@ def start_worker(jobs, until):
         try:
             die_with_parent()
             os.close(ear)
-            work(jobs, mouth, until)
+            work(jobs, mouth, until, draws)
             code = 0
         except BaseException:
             traceback.print_exc()
@@ -101,9 +101,9 @@ def start_worker(jobs, until):
     return os.fdopen(ear)
 
 
-def try_all(jobs, at_once=1, show=lambda _: None, until=math.inf):
-    """A result for each that begins until then, by the clock that cannot go back."""
-    ears = [start_worker(jobs[index::at_once], until) for index in range(min(at_once, len(jobs)))]
+def try_all(jobs, at_once=1, show=lambda _: None, until=math.inf, draws=drawn):
+    """A result for each that begins until then, by the clock that cannot go back. `draws`: its faults."""
+    ears = [start_worker(jobs[index::at_once], until, draws) for index in range(min(at_once, len(jobs)))]
     results = []
     while ears:
         for ear in select.select(ears, [], [])[0]:
@@ -144,6 +144,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("methods", nargs="*", default=METHODS)
     parser.add_argument("--seeds", type=seeds_of, default=range(100))
+    parser.add_argument("--newcomers", action="store_const", dest="draws", const=drawn_at_newcomers, default=drawn, help="strike those who come while they connect")
     parser.add_argument("--at-once", type=int, default=4)
     parser.add_argument("--minutes", type=float, default=600, help="after which no job begins")
     parser.add_argument("--report", type=pathlib.Path, help="a line for each job; those that are there are not run again")
@@ -152,7 +153,7 @@ def main():
     jobs = [(seed, method) for seed in told.seeds for method in told.methods]
     results = [json.loads(line) for line in told.report.read_text("utf-8").splitlines()] if told.report and told.report.exists() else []
     known = {(one["seed"], one["algorithm"]) for one in results}
-    results += try_all([one for one in jobs if one not in known], told.at_once, functools.partial(tell, told.report), time.monotonic() + 60 * told.minutes)
+    results += try_all([one for one in jobs if one not in known], told.at_once, functools.partial(tell, told.report), time.monotonic() + 60 * told.minutes, told.draws)
     print("\n".join(summary(results, len(jobs))))
     return 1 if any(one["found"] for one in results) else 0
 
