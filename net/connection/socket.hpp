@@ -19,7 +19,9 @@ enum class Moved { some, nothing_yet, closed, timed_out, malformed };
 /// What the kernel knows of a connection.
 struct Measured {
   std::uint32_t round_trip_us = 0;
-  std::uint64_t acknowledged = 0;  ///< bytes
+  std::uint32_t least_round_trip_us = 0;  ///< lately, with the least before it in queues
+  std::uint64_t acknowledged = 0;         ///< bytes
+  std::uint64_t rate = 0;  ///< bytes per second that it delivered when it last had enough to send; 0: none yet
 };
 
 /// Owns a descriptor.
@@ -59,6 +61,8 @@ class Socket {
   Moved receive(std::span<iovec> parts, std::size_t& bytes) const;
 
   Measured measured() const;
+  /// Bytes that were written and are not acknowledged.
+  std::size_t unacknowledged() const;
   /// Both ends: "10.0.0.1 - 10.0.0.2".
   std::string ends() const;
 
