@@ -138,7 +138,9 @@ Measured Socket::measured() const {
   tcp_info info{};
   socklen_t length = sizeof info;
   if (getsockopt(descriptor_, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
-  return {info.tcpi_rtt, info.tcpi_min_rtt, info.tcpi_bytes_acked, info.tcpi_delivery_rate};
+  const auto rate =
+      info.tcpi_delivery_rate_app_limited ? std::nullopt : std::optional(static_cast<double>(info.tcpi_delivery_rate));
+  return {info.tcpi_rtt, info.tcpi_min_rtt, info.tcpi_bytes_acked, rate};
 }
 
 std::size_t Socket::unacknowledged() const {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,7 +22,9 @@ struct Measured {
   std::uint32_t round_trip_us = 0;
   std::uint32_t least_round_trip_us = 0;  ///< lately, with the least before it in queues
   std::uint64_t acknowledged = 0;         ///< bytes
-  std::uint64_t rate = 0;  ///< bytes per second that it delivered when it last had enough to send; 0: none yet
+  /// Bytes per second that it delivered lately; nothing where it had too little to send: what finds a shaper's bucket
+  /// full comes faster than anything that follows.
+  std::optional<double> rate;
 };
 
 /// Owns a descriptor.

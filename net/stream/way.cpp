@@ -23,11 +23,11 @@ bool leaves(std::span<const Way> ways, std::size_t own, double length, double qu
 }
 
 std::uint32_t chunk_over(std::uint64_t size, double fastest, std::uint32_t most) {
-  constexpr std::uint64_t parts = 16, smallest = 16 << 10;
+  constexpr std::uint64_t parts = 32, smallest = 8 << 10;
   if (fastest <= 0) return most;
   const auto worth = static_cast<std::uint64_t>(std::min(fastest * least_seconds, static_cast<double>(most)));
   const std::uint64_t least = std::max(smallest, std::bit_ceil(worth));
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, std::max(least, std::bit_ceil(size / parts))));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, std::max(least, std::bit_floor(size / parts))));
 }
 
 }  // namespace trigram::net

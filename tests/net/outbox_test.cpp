@@ -70,10 +70,10 @@ TEST(Chunks, OfSlowPathsAreSmallWhereAMessageIsShort) {
   outbox.add(bytes.data(), 256 * kib, 0, &request);
   outbox.add(bytes.data(), 2 * mib, 1, &request);
   outbox.credit(0, 1);
-  EXPECT_EQ(outbox.draw({})->frame().length, 16 * kib);
+  EXPECT_EQ(outbox.draw({})->frame().length, 8 * kib);
   outbox.credit(1, 1);
-  EXPECT_EQ(outbox.draw({}, [](std::uint64_t length, std::uint64_t) { return length > 16 * kib; })->frame().length,
-            128 * kib);
+  EXPECT_EQ(outbox.draw({}, [](std::uint64_t length, std::uint64_t) { return length > 8 * kib; })->frame().length,
+            64 * kib);
 }
 
 TEST(Chunks, OfSeveralPathsAreTheLeast) {

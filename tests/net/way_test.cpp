@@ -88,17 +88,18 @@ TEST(Ways, EndTogether) {
   }
 }
 
-TEST(Ways, HaveSixteenChunksOfAShortMessageOrMore) {
+TEST(Ways, HaveThirtyTwoChunksOfAShortMessageOrMore) {
   constexpr std::uint32_t most = 128 << 10;
   constexpr double slow = 12.5e6, fast = 1.25e9;
-  EXPECT_EQ(net::chunk_over(256 << 10, slow, most), 16U << 10);
-  EXPECT_EQ(net::chunk_over(40 << 10, slow, most), 16U << 10);
-  EXPECT_EQ(net::chunk_over(1 << 20, slow, most), 64U << 10);
+  EXPECT_EQ(net::chunk_over(256 << 10, slow, most), 8U << 10);
+  EXPECT_EQ(net::chunk_over(40 << 10, slow, most), 8U << 10);
+  EXPECT_EQ(net::chunk_over(1 << 20, slow, most), 32U << 10);
+  EXPECT_EQ(net::chunk_over((2 << 20) - 1, slow, most), 32U << 10);
   EXPECT_EQ(net::chunk_over(64 << 20, slow, most), most);
   EXPECT_EQ(net::chunk_over(256 << 10, fast, most), most) << "128 KiB take 105 us";
   EXPECT_EQ(net::chunk_over(256 << 10, fast / 4, most), 32U << 10);
   EXPECT_EQ(net::chunk_over(256 << 10, 0, most), most) << "nothing is known yet";
-  EXPECT_EQ(net::chunk_over(256 << 10, slow, 8 << 10), 8U << 10) << "asked for";
+  EXPECT_EQ(net::chunk_over(256 << 10, slow, 4 << 10), 4U << 10) << "asked for";
 }
 
 }  // namespace
