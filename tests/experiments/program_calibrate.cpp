@@ -116,6 +116,37 @@ TEST_F(Calibrated, AWindowOfOneConnection) {
   expect_within_a_percent(found, {{"nic_handshake", "20ms", Unit::seconds}});
 }
 
+// Up to 64 KiB a connection has the whole message and waits for its own window; beyond, four have a part each.
+TEST_F(Calibrated, ConnectionsOverWhichLongMessagesAreSpread) {
+  const std::string cluster =
+      "two_by_four:nodes=4,gpus_per_node=1,nic_bandwidth=100Mbps,nic_latency=10ms,nic_window=40kB,"
+      "nic_handshake=20ms,handshake_size=64KiB,connections=4,eager_size=64KiB";
+  const Settings found = calibrate(cluster);
+  EXPECT_EQ(found.at("connections"), "4");
+  EXPECT_EQ(found.at("eager_size"), found.at("handshake_size"));
+  expect_within_a_percent(found, {{"nic_bandwidth", "100Mbps", Unit::bytes_per_second},
+                                  {"nic_latency", "10ms", Unit::seconds},
+                                  {"nic_window", "40kB", Unit::bytes},
+                                  {"nic_handshake", "20ms", Unit::seconds}});
+  EXPECT_THAT(text_of(file()), HasSubstr("# Not identified: connection_cap, since"));
+}
+
+// The faster one carries all of two chunks, and the other one of five.
+TEST_F(Calibrated, TwoPathsThatDrawChunks) {
+  const Settings found =
+      calibrate("two_by_four:nodes=4,gpus_per_node=1,nics=100Mbps 25Mbps,nic_chunk=16KiB,nic_latency=200us");
+  EXPECT_FALSE(found.contains("nic_bandwidth"));
+  const std::string& nics = found.at("nics");
+  const auto rate = [](const std::string& text) { return parse_quantity(text, Unit::bytes_per_second); };
+  EXPECT_NEAR(rate(nics.substr(0, nics.find(' '))), 12.5e6, 0.125e6) << nics;
+  EXPECT_NEAR(rate(nics.substr(nics.find(' ') + 1)), 3.125e6, 0.04e6) << nics;
+  expect_within_a_percent(found, {{"nic_chunk", "16KiB", Unit::bytes}, {"nic_latency", "200us", Unit::seconds}});
+}
+
+TEST_F(Calibrated, NoPathsThatShareEveryByte) {
+  EXPECT_FALSE(calibrate("two_by_four:gpus_per_node=1,nics=100Mbps 25Mbps").contains("nics"));
+}
+
 TEST_F(Calibrated, NoWindowThatIsNeverFull) {
   EXPECT_FALSE(calibrate("two_by_four:gpus_per_node=2,nic_window=16MiB").contains("nic_window"));
 }
@@ -247,6 +278,26 @@ TEST(Line, OfAWindowIsNotSeenInOtherPoints) {
   const std::vector<TimedAmount> stepped = {{0, 4}, {10, 5}, {20, 6}, {60, 12}, {120, 18}, {240, 30}};
   EXPECT_TRUE(std::isinf(fit_windowed(stepped).window));
   EXPECT_NEAR(fit_windowed(stepped).step, 2, 1e-9);
+}
+
+// With two connections beyond 90: 4 + x/10 and 2·4 more for each window of 30, then 8 more once and windows of 60.
+TEST(Line, OfAWindowOfEachOfTwoConnections) {
+  const std::vector<TimedAmount> points = {{0, 4},    {10, 5},   {25, 6.5}, {45, 13.5}, {70, 21},
+                                           {110, 25}, {170, 33}, {200, 38}, {290, 49},  {350, 57}};
+  const AlphaBeta line = fit_windowed(points);
+  EXPECT_EQ(line.connections, 2);
+  EXPECT_NEAR(line.window, 30, 0.15);
+  EXPECT_NEAR(line.step, 8, 0.1);
+  for (const TimedAmount& point : points) EXPECT_NEAR(line.residual(point), 0, 0.01) << point.amount;
+}
+
+TEST(Line, OfTwoPathsIsNotSeenInOtherPoints) {
+  const std::vector<TimedAmount> noisy = {{0, 4.1},     {8192, 4.8},   {16384, 6.2},
+                                          {49152, 9.7}, {98304, 16.5}, {196608, 27.2}};
+  EXPECT_EQ(fit_two_paths(fit_windowed(noisy), noisy).chunk, 0);
+  const std::vector<TimedAmount> windowed = {{0, 4},      {8192, 5},   {16384, 6},  {36864, 13.5},
+                                             {49152, 15}, {90112, 30}, {196608, 63}};
+  EXPECT_EQ(fit_two_paths(fit_windowed(windowed), windowed).chunk, 0);
 }
 
 TEST(Median, IsTheMiddleOrTheMeanOfTheMiddleTwo) {
