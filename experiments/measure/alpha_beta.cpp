@@ -164,6 +164,77 @@ AlphaBeta fit_two_paths(const AlphaBeta& line, std::span<const TimedAmount> poin
   return simpler(line, best, points, std::min(left_over, by_chance(points, parameters)));
 }
 
+// Two pieces of which the second is steeper: alpha + at_once · x to a knee, and beta · (x − knee) more beyond.
+AlphaBeta fit_burst(const AlphaBeta& line, std::span<const TimedAmount> points) {
+  constexpr std::size_t below = 2, beyond = 4;
+  constexpr double parameters = 4, finer_knee = 1.02, much_faster = 2;
+  if (points.size() < below + beyond || is_straight(line, points)) return line;
+  AlphaBeta best = line;
+  for (double knee = points[below - 1].amount; knee < points[points.size() - beyond].amount; knee *= finer_knee) {
+    Eigen::MatrixXd terms(static_cast<Eigen::Index>(points.size()), 3);
+    for (Eigen::Index i = 0; i < terms.rows(); ++i) {
+      const TimedAmount& point = points[static_cast<std::size_t>(i)];
+      terms.row(i) << 1, std::min(point.amount, knee), std::max(0.0, point.amount - knee);
+      terms.row(i) /= point.seconds;
+    }
+    const Eigen::VectorXd found = terms.colPivHouseholderQr().solve(Eigen::VectorXd::Ones(terms.rows()));
+    AlphaBeta bursts{.alpha = found[0], .beta = found[2], .at_once = std::max(found[1], 0.0)};
+    if (bursts.alpha < 0 || bursts.beta <= much_faster * bursts.at_once) continue;
+    bursts.burst = knee * (1 - bursts.at_once / bursts.beta);
+    if (sum_of_squares(bursts, points) < sum_of_squares(best, points)) best = bursts;
+  }
+  return simpler(line, best, points, std::min(left_over, by_chance(points, parameters)));
+}
+
+namespace {
+
+/// `line` with the step before point `first` that leaves the least sum of squares.
+AlphaBeta with_step(AlphaBeta line, std::span<const TimedAmount> points, std::size_t first) {
+  double sum = 0, squares = 0;
+  for (const TimedAmount& point : points.subspan(first)) {
+    sum -= line.residual(point) / point.seconds;
+    squares += 1 / (point.seconds * point.seconds);
+  }
+  line.step = std::max(0.0, sum / squares);
+  line.step_after = std::sqrt(points[first - 1].amount * points[first].amount);
+  return line;
+}
+
+/// The best alpha and beta within a factor of two of those of `line`, with a step before point `first`, which is none
+/// at the end.
+AlphaBeta best_near(AlphaBeta line, std::span<const TimedAmount> points, std::size_t first) {
+  constexpr double near = 2, finer_step = 1.02;
+  const AlphaBeta own = line;
+  AlphaBeta best = line;
+  for (line.alpha = own.alpha / near; line.alpha < own.alpha * near; line.alpha *= finer_step) {
+    for (line.beta = own.beta / near; line.beta < own.beta * near; line.beta *= finer_step) {
+      const AlphaBeta one = first < points.size() ? with_step(line, points, first) : line;
+      if (sum_of_squares(one, points) < sum_of_squares(best, points)) best = one;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+AlphaBeta fit_burst_following(AlphaBeta line, std::span<const TimedAmount> points) {
+  line.follow = true;
+  const AlphaBeta plain = best_near(line, points, points.size());
+  AlphaBeta stepped = plain;
+  for (std::size_t first = 2; first + 2 <= points.size(); ++first) {
+    const AlphaBeta one = best_near(line, points, first);
+    if (sum_of_squares(one, points) < sum_of_squares(stepped, points)) stepped = one;
+  }
+  constexpr double parameters = 4;
+  return simpler(plain, stepped, points, by_chance(points, parameters));
+}
+
+AlphaBeta fit_pair(std::span<const TimedAmount> points) {
+  const AlphaBeta burst = fit_burst(fit_stepped(points), points);
+  const AlphaBeta other = fit_two_paths(fit_windowed(points), points);
+  return burst.burst > 0 && sum_of_squares(burst, points) < sum_of_squares(other, points) ? burst : other;
+}
+
 // beta = Σ v·(1 − alpha·u) / Σ v².
 AlphaBeta fit_beta(double alpha, std::span<const TimedAmount> points) {
   double sum = 0, vv = 0;

@@ -38,6 +38,15 @@ std::string path_keys(const AlphaBeta& line) {
          "\nnic_latency = " + format_quantity(line.alpha, Unit::seconds) + "\n";
 }
 
+/// What a shaper lets through at once, and how fast.
+std::string burst_keys(const AlphaBeta& line) {
+  if (line.burst == 0) return "";
+  AlphaBeta unshaped = line;
+  unshaped.beta = line.at_once;
+  return "nic_burst = " + format_quantity(line.burst, Unit::bytes) +
+         "\nnic_line_rate = " + rate(unshaped, Unit::bytes_per_second) + "\n";
+}
+
 /// Over which those of two ranks are spread.
 std::string connection_keys(const AlphaBeta& line) {
   if (line.connections == 1) return "";
@@ -74,6 +83,7 @@ std::string nic_keys(const MeasuredCluster& cluster, AlphaBeta line) {
   if (std::isfinite(line.window) && whole > 0) line.window *= line.alpha / whole;
   if (cluster.connection_cap > 0) line.beta = 1 / cluster.nic_bandwidth;
   std::string text = line.chunk > 0 ? path_keys(line) : link_keys("nic", line, Unit::bytes_per_second);
+  text += burst_keys(line);
   if (std::isfinite(line.window) && line.window > 0)
     text += "nic_window = " + format_quantity(line.window, Unit::bytes) + "\n" + connection_keys(line);
   if (costs) text += "message_overhead = " + format_quantity(cluster.message_overhead, Unit::seconds) + "\n";

@@ -147,6 +147,23 @@ TEST_F(Calibrated, NoPathsThatShareEveryByte) {
   EXPECT_FALSE(calibrate("two_by_four:gpus_per_node=1,nics=100Mbps 25Mbps").contains("nics"));
 }
 
+// What a pair sends finds a full bucket, whose bytes leave at line rate; where all send at once, a way earns less.
+TEST_F(Calibrated, AShaperThatLetsBurstsThrough) {
+  const Ended ended = program(
+      "calibrate --rounds 1 --min-size 1KiB --max-size 1MiB --cluster 'two_by_four:nodes=4,gpus_per_node=1,"
+      "nic_bandwidth=500Mbps,nic_latency=200us,nic_burst=15kB,nic_line_rate=4Gbps' --out " +
+      file().string());
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  const Settings found = read_settings(file());
+  for (const auto& [key, value, unit] :
+       {Quantity{"nic_bandwidth", "500Mbps", Unit::bytes_per_second}, Quantity{"nic_latency", "200us", Unit::seconds},
+        Quantity{"nic_burst", "15kB", Unit::bytes}, Quantity{"nic_line_rate", "4Gbps", Unit::bytes_per_second}}) {
+    ASSERT_TRUE(found.contains(key)) << key;
+    const double wanted = parse_quantity(value, unit);
+    EXPECT_NEAR(parse_quantity(found.at(key), unit), wanted, 0.05 * wanted) << key;
+  }
+}
+
 TEST_F(Calibrated, NoWindowThatIsNeverFull) {
   EXPECT_FALSE(calibrate("two_by_four:gpus_per_node=2,nic_window=16MiB").contains("nic_window"));
 }
@@ -288,6 +305,27 @@ TEST(Line, OfAWindowOfEachOfTwoConnections) {
   EXPECT_EQ(line.connections, 2);
   EXPECT_NEAR(line.window, 30, 0.15);
   EXPECT_NEAR(line.step, 8, 0.1);
+  for (const TimedAmount& point : points) EXPECT_NEAR(line.residual(point), 0, 0.01) << point.amount;
+}
+
+// 4 + x/100 up to a knee of 25, which is a burst of 22.5 and 0.1 · (x − 22.5) beyond.
+TEST(Line, OfABurst) {
+  const std::vector<TimedAmount> points = {{0, 4},     {5, 4.05},  {10, 4.1},    {20, 4.2},
+                                           {40, 5.75}, {80, 9.75}, {160, 17.75}, {320, 33.75}};
+  const AlphaBeta line = fit_pair(points);
+  EXPECT_NEAR(line.burst, 22.5, 0.3);
+  EXPECT_NEAR(line.beta, 0.1, 0.001);
+  for (const TimedAmount& point : points) EXPECT_NEAR(line.residual(point), 0, 0.01) << point.amount;
+  const std::vector<TimedAmount> straight = {{0, 4},  {5, 4.6},   {10, 4.9},   {20, 6.1},
+                                             {40, 8}, {80, 11.8}, {160, 20.2}, {320, 36}};
+  EXPECT_EQ(fit_pair(straight).burst, 0);
+}
+
+// Each earns in a way of 4 what 0.1 a unit lets through meanwhile: 40, more than the burst, or with a way of 2 only 20.
+TEST(Line, OfABurstThatIsEarnedOnTheWay) {
+  const AlphaBeta pair{.alpha = 3, .beta = 0.1, .burst = 22.5, .at_once = 0.01};
+  const std::vector<TimedAmount> points = {{0, 2}, {10, 2.1}, {40, 4}, {80, 8}, {160, 16}, {320, 32}};
+  const AlphaBeta line = fit_burst_following(pair, points);
   for (const TimedAmount& point : points) EXPECT_NEAR(line.residual(point), 0, 0.01) << point.amount;
 }
 
