@@ -107,6 +107,7 @@ Request* SendComm::isend(const void* data, std::size_t size, int tag) {
     request->sizes[0] = static_cast<int>(size);
     write_all(now);
   } else {
+    outbox_.carried_at(fastest_rate());
     outbox_.add(bytes, size, tag, request);
     if (!mover_sees_to_it()) progress(now);
   }
@@ -163,8 +164,29 @@ void SendComm::read(Outlet& outlet, Clock::time_point now) {
 }
 
 std::optional<Drawn> SendComm::draw(Outlet& outlet, Clock::time_point now) {
-  if (auto drawn = outbox_.draw(now)) return drawn;
+  const auto takes = [&](std::uint64_t length, std::uint64_t queued) { return !leaves(outlet, length, queued, now); };
+  if (auto drawn = outlets_.size() > 1 ? outbox_.draw(now, takes) : outbox_.draw(now)) return drawn;
   return repeat(outlet, now);
+}
+
+double SendComm::fastest_rate() const {
+  double fastest = 0;
+  for (const auto& outlet : outlets_) fastest = std::max(fastest, outlet.open() ? outlet.rate() : 0);
+  return fastest;
+}
+
+/// One that has carried nothing for a second takes a chunk all the same: it may have become faster.
+bool SendComm::leaves(Outlet& outlet, std::uint64_t length, std::uint64_t queued, Clock::time_point now) {
+  const auto bytes = static_cast<double>(length);
+  if (outlet.rate() * least_seconds >= bytes) return false;
+  if (outlet.under_way.empty() && !outlet.moved_since(now - 1s)) return false;
+  ways_.clear();
+  std::size_t own = 0;
+  for (auto& one : outlets_) {
+    if (&one == &outlet) own = ways_.size();
+    if (one.open()) ways_.push_back(one.way(now));
+  }
+  return trigram::net::leaves(ways_, own, bytes, static_cast<double>(queued));
 }
 
 /// Where nothing is left to draw, a stream that has nothing under way takes over what another one has had for long.

@@ -11,7 +11,8 @@
 
 namespace trigram::net {
 
-/// Streams over all paths to one peer draw chunks from one queue: a slow one draws few, one that stalls none.
+/// Streams over all paths to one peer draw chunks from one queue: a slow one draws few, and none that another is sooner
+/// done with; one that stalls draws none.
 class SendComm final : public Comm {
  public:
   /// Begins to connect. Throws Error where no interface can reach an address of the handle.
@@ -35,12 +36,14 @@ class SendComm final : public Comm {
                                        const Settings& settings);
 
   std::uint64_t carried() const;
+  double fastest_rate() const;
   void dial(Clock::time_point now);
   void looked(Clock::time_point now);
   void write_all(Clock::time_point now);
   void write(Outlet& outlet, Clock::time_point now);
   void read(Outlet& outlet, Clock::time_point now);
   std::optional<Drawn> draw(Outlet& outlet, Clock::time_point now);
+  bool leaves(Outlet& outlet, std::uint64_t length, std::uint64_t queued, Clock::time_point now);
   std::optional<Drawn> repeat(const Outlet& idle, Clock::time_point now);
   void arrived(const Drawn& drawn);
   void lose(Outlet& outlet, Clock::time_point now, const std::string& reason);
@@ -54,6 +57,7 @@ class SendComm final : public Comm {
   std::deque<Outlet> outlets_;
   Outbox outbox_;
   std::vector<Outlet*> fastest_first_;
+  std::vector<Way> ways_;  ///< of one question
   Clock::time_point begun_;
   Clock::time_point last_open_;
   Clock::time_point asked_{};

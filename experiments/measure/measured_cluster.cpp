@@ -22,10 +22,15 @@ std::vector<TimedAmount> medians(const MeasuredLine& fit) {
 
 /// Messages between nodes may be announced before they are sent, if they are large, and wait for windows. A pair shows
 /// these one by one, since each message finds the window open; where all send at once and again and again, windows are
-/// smaller, or the same as far as such times tell.
+/// smaller, or the same as far as such times tell. Two paths are found by either. A burst passes after a pause, which a
+/// pair has while it waits for an answer.
 AlphaBeta line_between_nodes(const Pattern& pattern, const std::vector<TimedAmount>& times, const AlphaBeta& pair) {
-  if (pattern.answers()) return fit_windowed(times);
-  if (!std::isfinite(pair.window)) return fit_stepped(times);
+  if (pattern.answers()) return fit_pair(times);
+  if (pair.burst > 0) return fit_burst_following(pair, times);
+  if (!std::isfinite(pair.window)) {
+    const AlphaBeta all = fit_two_paths(fit_stepped(times), times);
+    return all.chunk == 0 && pair.chunk > 0 ? fit_chunked(pair, times) : all;
+  }
   constexpr double alike = 0.1;
   AlphaBeta all = fit_following(pair, times);
   if (std::abs(all.window / pair.window - 1) < alike) all.window = pair.window;

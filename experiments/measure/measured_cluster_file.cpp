@@ -28,13 +28,39 @@ std::string link_keys(const std::string& prefix, const AlphaBeta& line, Unit uni
          "_latency = " + format_quantity(line.alpha, Unit::seconds) + "\n";
 }
 
+/// Two paths, of which short messages have the faster one.
+std::string path_keys(const AlphaBeta& line) {
+  AlphaBeta one = line, other = line;
+  one.beta = line.beta * (1 + line.slower);
+  other.beta = one.beta / line.slower;
+  return "nics = " + rate(one, Unit::bytes_per_second) + " " + rate(other, Unit::bytes_per_second) +
+         "\nnic_chunk = " + format_quantity(line.chunk, Unit::bytes) +
+         "\nnic_latency = " + format_quantity(line.alpha, Unit::seconds) + "\n";
+}
+
+/// What a shaper lets through at once, and how fast.
+std::string burst_keys(const AlphaBeta& line) {
+  if (line.burst == 0) return "";
+  AlphaBeta unshaped = line;
+  unshaped.beta = line.at_once;
+  return "nic_burst = " + format_quantity(line.burst, Unit::bytes) +
+         "\nnic_line_rate = " + rate(unshaped, Unit::bytes_per_second) + "\n";
+}
+
+/// Over which those of two ranks are spread.
+std::string connection_keys(const AlphaBeta& line) {
+  if (line.connections == 1) return "";
+  return "connections = " + std::to_string(line.connections) +
+         "\neager_size = " + format_quantity(line.step_after, Unit::bytes) + "\n";
+}
+
 /// What these ranks could not show.
 std::string unknown_connections(const MeasuredCluster& cluster) {
   if (cluster.connection_cap > 0) return "";
-  const bool windowed = std::isfinite(cluster.of(Pattern::Kind::nodes_at_once)->line.window);
+  const AlphaBeta& line = cluster.of(Pattern::Kind::nodes_at_once)->line;
   if (cluster.of(Pattern::Kind::all_ranks_at_once) == nullptr)
-    return std::string("# Not identified: connection_cap") + (windowed ? "" : ", nic_window") +
-           " and connections, since a node had one rank to connect.\n";
+    return std::string("# Not identified: connection_cap") + (std::isfinite(line.window) ? "" : ", nic_window") +
+           (line.connections > 1 ? "" : " and connections") + ", since a node had one rank to connect.\n";
   return cluster.nic_per_gpu
              ? "# Not identified: whether ranks of a node have a NIC each, as is written here, or share "
                "one that is\n# faster than all of their connections.\n"
@@ -56,9 +82,10 @@ std::string nic_keys(const MeasuredCluster& cluster, AlphaBeta line) {
   // What a window passes in a round trip, of which the overhead is no part.
   if (std::isfinite(line.window) && whole > 0) line.window *= line.alpha / whole;
   if (cluster.connection_cap > 0) line.beta = 1 / cluster.nic_bandwidth;
-  std::string text = link_keys("nic", line, Unit::bytes_per_second);
+  std::string text = line.chunk > 0 ? path_keys(line) : link_keys("nic", line, Unit::bytes_per_second);
+  text += burst_keys(line);
   if (std::isfinite(line.window) && line.window > 0)
-    text += "nic_window = " + format_quantity(line.window, Unit::bytes) + "\n";
+    text += "nic_window = " + format_quantity(line.window, Unit::bytes) + "\n" + connection_keys(line);
   if (costs) text += "message_overhead = " + format_quantity(cluster.message_overhead, Unit::seconds) + "\n";
   if (cluster.connection_cap > 0)
     text += "# Several connections carried more than one. For long messages a nic_window of " +

@@ -1,9 +1,11 @@
 #include "net/connection/socket.hpp"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -136,7 +138,14 @@ Measured Socket::measured() const {
   tcp_info info{};
   socklen_t length = sizeof info;
   if (getsockopt(descriptor_, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
-  return {info.tcpi_rtt, info.tcpi_bytes_acked};
+  const auto rate =
+      info.tcpi_delivery_rate_app_limited ? std::nullopt : std::optional(static_cast<double>(info.tcpi_delivery_rate));
+  return {info.tcpi_rtt, info.tcpi_min_rtt, info.tcpi_bytes_acked, rate};
+}
+
+std::size_t Socket::unacknowledged() const {
+  int bytes = 0;
+  return ioctl(descriptor_, SIOCOUTQ, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 std::string Socket::ends() const {

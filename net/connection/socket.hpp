@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,7 +20,11 @@ enum class Moved { some, nothing_yet, closed, timed_out, malformed };
 /// What the kernel knows of a connection.
 struct Measured {
   std::uint32_t round_trip_us = 0;
-  std::uint64_t acknowledged = 0;  ///< bytes
+  std::uint32_t least_round_trip_us = 0;  ///< lately, with the least before it in queues
+  std::uint64_t acknowledged = 0;         ///< bytes
+  /// Bytes per second that it delivered lately; nothing where it had too little to send: what finds a shaper's bucket
+  /// full comes faster than anything that follows.
+  std::optional<double> rate;
 };
 
 /// Owns a descriptor.
@@ -59,6 +64,8 @@ class Socket {
   Moved receive(std::span<iovec> parts, std::size_t& bytes) const;
 
   Measured measured() const;
+  /// Bytes that were written and are not acknowledged.
+  std::size_t unacknowledged() const;
   /// Both ends: "10.0.0.1 - 10.0.0.2".
   std::string ends() const;
 

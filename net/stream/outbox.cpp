@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "net/stream/way.hpp"
+
 namespace trigram::net {
 namespace {
 
@@ -21,7 +23,7 @@ Frame Drawn::frame() const {
 std::uint32_t Outbox::chunk_of(std::uint64_t size) const {
   constexpr std::uint64_t largest = 1 << 20;
   const std::uint64_t least = std::max<std::uint64_t>(chunk_, inline_bytes);
-  if (parts_ == 0) return static_cast<std::uint32_t>(least);
+  if (parts_ == 0) return chunk_over(size, fastest_, static_cast<std::uint32_t>(least));
   const std::uint64_t part = std::bit_ceil((size + parts_ - 1) / parts_);
   return static_cast<std::uint32_t>(std::clamp(part, least, std::max(least, largest)));
 }
@@ -58,7 +60,7 @@ void Outbox::add(const std::byte* bytes, std::uint64_t size, std::int32_t tag, R
 
 bool Outbox::may_go(const Message& message) const { return message.index < tags_.at(message.tag).posted; }
 
-std::optional<Drawn> Outbox::draw(Clock::time_point now) {
+std::optional<Drawn> Outbox::draw(Clock::time_point now, const Takes& takes) {
   if (!urgent_.empty()) {
     auto message = urgent_.front();
     urgent_.pop_front();
@@ -66,7 +68,12 @@ std::optional<Drawn> Outbox::draw(Clock::time_point now) {
     return Drawn{std::move(message), 0, now};
   }
   if (auto drawn = draw_again(now)) return drawn;
-  const auto next = std::find_if(queue_.begin(), queue_.end(), [this](const auto& one) { return may_go(*one); });
+  std::uint64_t queued = 0;
+  const auto next = std::find_if(queue_.begin(), queue_.end(), [&](const auto& one) {
+    if (!may_go(*one)) return false;
+    queued += one->waiting();
+    return !takes || takes(std::min<std::uint64_t>(one->chunk, one->waiting()), queued);
+  });
   if (next == queue_.end()) return std::nullopt;
   Drawn drawn{*next, (*next)->drawn++, now};
   if ((*next)->drawn == (*next)->chunks) queue_.erase(next);

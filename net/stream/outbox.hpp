@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +28,9 @@ struct Message {
   std::vector<bool> has_arrived;  ///< a chunk
   Request* request = nullptr;     ///< null: the caller was told that it is sent, and the bytes are a copy
   std::vector<std::byte> copy;
+
+  /// Bytes that no stream has drawn.
+  std::uint64_t waiting() const { return size - drawn * chunk; }
 };
 
 /// A chunk that a stream has drawn.
@@ -43,20 +47,25 @@ struct Drawn {
 
 class Outbox {
  public:
+  /// Whether a stream takes a chunk of `length` bytes, where so many wait up to the end of its message.
+  using Takes = std::function<bool(std::uint64_t length, std::uint64_t queued)>;
+
   /// Chunks have at least so many bytes. A message has so many of them, of at most what one can write at a time; 0: as
-  /// many as there are, for paths that may be unequal.
+  /// many as there are, for paths that may be unequal, and smaller ones where it is short.
   Outbox(std::size_t chunk, std::size_t parts) : chunk_(static_cast<std::uint32_t>(chunk)), parts_(parts) {}
 
   /// Whether another message, of at most `inline_bytes`, may be taken over.
   bool takes_inline() const { return inline_in_flight_ < max_unasked; }
   /// The bytes are copied.
   void add_inline(const std::byte* bytes, std::uint64_t size, std::int32_t tag);
+  /// The fastest of several paths carries so many bytes a second; 0: not known.
+  void carried_at(double fastest) { fastest_ = fastest; }
   /// The bytes stay where they are until the request is over.
   void add(const std::byte* bytes, std::uint64_t size, std::int32_t tag, Request* request);
 
   /// The next chunk for a stream that has room: small messages first, then what has to go again, then the first message
-  /// for which a receive is known.
-  std::optional<Drawn> draw(Clock::time_point now);
+  /// for which a receive is known and of which the stream takes a chunk.
+  std::optional<Drawn> draw(Clock::time_point now, const Takes& takes = nullptr);
   /// Something small waits.
   bool is_urgent() const { return !urgent_.empty(); }
   /// Takes chunks back that were drawn by a stream that is gone.
@@ -86,6 +95,7 @@ class Outbox {
 
   std::uint32_t chunk_;
   std::size_t parts_;
+  double fastest_ = 0;
   std::map<std::int32_t, Tag> tags_;
   std::deque<std::shared_ptr<Message>> urgent_;
   std::deque<std::shared_ptr<Message>> queue_;

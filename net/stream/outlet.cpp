@@ -32,6 +32,7 @@ void Outlet::opened(Socket socket, Clock::time_point now) {
   stream.start(std::move(socket));
   acknowledged_ = 0;
   moved_bytes_ = 0;
+  rate_ = 0;
   unsent_ = UnsentLimit(settings_.unsent);
   last_moved_ = measured_ = now;
   pause_ = 100ms;
@@ -73,6 +74,7 @@ Drawn* Outlet::oldest_before(Clock::time_point time) {
 void Outlet::measure(Clock::time_point now, Clock::duration gap) {
   const Measured measured = stream.socket().measured();
   round_trip_us_ = counters->round_trip_us = measured.round_trip_us;
+  rate_ = measured.rate.value_or(rate_);
   const std::uint64_t carried = measured.acknowledged - moved_bytes_;
   if (carried > 0) last_moved_ = now;
   if (now > measured_ && !under_way.empty() && unsent_.learn(carried, now - measured_, gap)) {
@@ -80,6 +82,15 @@ void Outlet::measure(Clock::time_point now, Clock::duration gap) {
   }
   moved_bytes_ = measured.acknowledged;
   measured_ = now;
+}
+
+Way Outlet::way(Clock::time_point now) {
+  const Measured measured = stream.socket().measured();
+  if (measured.acknowledged > moved_bytes_) last_moved_ = now;
+  const auto patience = 20ms + std::chrono::microseconds(2 * measured.round_trip_us);
+  rate_ = measured.rate.value_or(rate_);
+  return {stalled(now, patience) ? 0 : rate_, measured.least_round_trip_us / 2e6,
+          static_cast<double>(stream.unwritten() + stream.socket().unacknowledged())};
 }
 
 bool Outlet::stalled(Clock::time_point now, Clock::duration time) const {

@@ -10,6 +10,7 @@
 #include "net/stream/outbox.hpp"
 #include "net/stream/stream.hpp"
 #include "net/stream/unsent_limit.hpp"
+#include "net/stream/way.hpp"
 
 namespace trigram::net {
 
@@ -43,6 +44,10 @@ class Outlet {
   bool stalled(Clock::time_point now, Clock::duration time) const;
   bool moved_since(Clock::time_point time) const { return open() && last_moved_ >= time; }
   std::uint32_t round_trip_us() const { return round_trip_us_; }
+  /// Bytes a second, when it was last looked at; 0: not known.
+  double rate() const { return rate_; }
+  /// What others may count on; its rate is not known where something should have moved by now and has not.
+  Way way(Clock::time_point now);
   /// What a chunk takes from being drawn to its acknowledgement, smoothed.
   Clock::duration delivery() const { return delivery_; }
   std::string name() const { return path_.from.name + " " + path_.from.address.text() + " to " + path_.to.text(); }
@@ -73,6 +78,7 @@ class Outlet {
   Clock::time_point measured_{};
   Clock::time_point last_moved_{};
   std::uint32_t round_trip_us_ = 0;
+  double rate_ = 0;
   Clock::duration delivery_{};
 };
 

@@ -30,6 +30,8 @@ class Stream {
 
   /// Whether the last frame is written to its end, so that another may begin.
   bool idle() const { return head_.empty() && left_ == 0; }
+  /// Bytes of the last chunk that are not written.
+  std::size_t unwritten() const { return left_; }
   /// Begins a chunk whose bytes lie at `bytes` until it is written. Only when it is idle.
   void begin(const Frame& frame, const std::byte* bytes);
   /// What is left of the chunk goes as zeros: its bytes are about to be another's.

@@ -23,6 +23,9 @@ class MedianCluster(unittest.TestCase):
                  for call, element in ((230, 1.3), (210, 1.1), (220, 1.5))]
         self.assertEqual(self.keys(*rates), "qsgd/encode/220ns/1.3ns/1..4194304 qsgd/decode/5ns/0.1ns/1..4194304")
 
+    def test_takes_lists_field_by_field(self):
+        self.assertEqual(self.keys("93Mbps 23Mbps", "95Mbps 25Mbps", "94Mbps 21Mbps"), "94Mbps 23Mbps")
+
     def test_leaves_out_what_few_calibrations_found(self):
         text = median_cluster([{"nic_window": "64KiB"}, {}, {}], "three")
         self.assertNotIn("nic_window", text)

@@ -116,6 +116,54 @@ TEST_F(Calibrated, AWindowOfOneConnection) {
   expect_within_a_percent(found, {{"nic_handshake", "20ms", Unit::seconds}});
 }
 
+// Up to 64 KiB a connection has the whole message and waits for its own window; beyond, four have a part each.
+TEST_F(Calibrated, ConnectionsOverWhichLongMessagesAreSpread) {
+  const std::string cluster =
+      "two_by_four:nodes=4,gpus_per_node=1,nic_bandwidth=100Mbps,nic_latency=10ms,nic_window=40kB,"
+      "nic_handshake=20ms,handshake_size=64KiB,connections=4,eager_size=64KiB";
+  const Settings found = calibrate(cluster);
+  EXPECT_EQ(found.at("connections"), "4");
+  EXPECT_EQ(found.at("eager_size"), found.at("handshake_size"));
+  expect_within_a_percent(found, {{"nic_bandwidth", "100Mbps", Unit::bytes_per_second},
+                                  {"nic_latency", "10ms", Unit::seconds},
+                                  {"nic_window", "40kB", Unit::bytes},
+                                  {"nic_handshake", "20ms", Unit::seconds}});
+  EXPECT_THAT(text_of(file()), HasSubstr("# Not identified: connection_cap, since"));
+}
+
+// The faster one carries all of two chunks, and the other one of five.
+TEST_F(Calibrated, TwoPathsThatDrawChunks) {
+  const Settings found =
+      calibrate("two_by_four:nodes=4,gpus_per_node=1,nics=100Mbps 25Mbps,nic_chunk=16KiB,nic_latency=200us");
+  EXPECT_FALSE(found.contains("nic_bandwidth"));
+  const std::string& nics = found.at("nics");
+  const auto rate = [](const std::string& text) { return parse_quantity(text, Unit::bytes_per_second); };
+  EXPECT_NEAR(rate(nics.substr(0, nics.find(' '))), 12.5e6, 0.125e6) << nics;
+  EXPECT_NEAR(rate(nics.substr(nics.find(' ') + 1)), 3.125e6, 0.04e6) << nics;
+  expect_within_a_percent(found, {{"nic_chunk", "16KiB", Unit::bytes}, {"nic_latency", "200us", Unit::seconds}});
+}
+
+TEST_F(Calibrated, NoPathsThatShareEveryByte) {
+  EXPECT_FALSE(calibrate("two_by_four:gpus_per_node=1,nics=100Mbps 25Mbps").contains("nics"));
+}
+
+// What a pair sends finds a full bucket, whose bytes leave at line rate; where all send at once, a way earns less.
+TEST_F(Calibrated, AShaperThatLetsBurstsThrough) {
+  const Ended ended = program(
+      "calibrate --rounds 1 --min-size 1KiB --max-size 1MiB --cluster 'two_by_four:nodes=4,gpus_per_node=1,"
+      "nic_bandwidth=500Mbps,nic_latency=200us,nic_burst=15kB,nic_line_rate=4Gbps' --out " +
+      file().string());
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  const Settings found = read_settings(file());
+  for (const auto& [key, value, unit] :
+       {Quantity{"nic_bandwidth", "500Mbps", Unit::bytes_per_second}, Quantity{"nic_latency", "200us", Unit::seconds},
+        Quantity{"nic_burst", "15kB", Unit::bytes}, Quantity{"nic_line_rate", "4Gbps", Unit::bytes_per_second}}) {
+    ASSERT_TRUE(found.contains(key)) << key;
+    const double wanted = parse_quantity(value, unit);
+    EXPECT_NEAR(parse_quantity(found.at(key), unit), wanted, 0.05 * wanted) << key;
+  }
+}
+
 TEST_F(Calibrated, NoWindowThatIsNeverFull) {
   EXPECT_FALSE(calibrate("two_by_four:gpus_per_node=2,nic_window=16MiB").contains("nic_window"));
 }
@@ -247,6 +295,47 @@ TEST(Line, OfAWindowIsNotSeenInOtherPoints) {
   const std::vector<TimedAmount> stepped = {{0, 4}, {10, 5}, {20, 6}, {60, 12}, {120, 18}, {240, 30}};
   EXPECT_TRUE(std::isinf(fit_windowed(stepped).window));
   EXPECT_NEAR(fit_windowed(stepped).step, 2, 1e-9);
+}
+
+// With two connections beyond 90: 4 + x/10 and 2·4 more for each window of 30, then 8 more once and windows of 60.
+TEST(Line, OfAWindowOfEachOfTwoConnections) {
+  const std::vector<TimedAmount> points = {{0, 4},    {10, 5},   {25, 6.5}, {45, 13.5}, {70, 21},
+                                           {110, 25}, {170, 33}, {200, 38}, {290, 49},  {350, 57}};
+  const AlphaBeta line = fit_windowed(points);
+  EXPECT_EQ(line.connections, 2);
+  EXPECT_NEAR(line.window, 30, 0.15);
+  EXPECT_NEAR(line.step, 8, 0.1);
+  for (const TimedAmount& point : points) EXPECT_NEAR(line.residual(point), 0, 0.01) << point.amount;
+}
+
+// 4 + x/100 up to a knee of 25, which is a burst of 22.5 and 0.1 · (x − 22.5) beyond.
+TEST(Line, OfABurst) {
+  const std::vector<TimedAmount> points = {{0, 4},     {5, 4.05},  {10, 4.1},    {20, 4.2},
+                                           {40, 5.75}, {80, 9.75}, {160, 17.75}, {320, 33.75}};
+  const AlphaBeta line = fit_pair(points);
+  EXPECT_NEAR(line.burst, 22.5, 0.3);
+  EXPECT_NEAR(line.beta, 0.1, 0.001);
+  for (const TimedAmount& point : points) EXPECT_NEAR(line.residual(point), 0, 0.01) << point.amount;
+  const std::vector<TimedAmount> straight = {{0, 4},  {5, 4.6},   {10, 4.9},   {20, 6.1},
+                                             {40, 8}, {80, 11.8}, {160, 20.2}, {320, 36}};
+  EXPECT_EQ(fit_pair(straight).burst, 0);
+}
+
+// Each earns in a way of 4 what 0.1 a unit lets through meanwhile: 40, more than the burst, or with a way of 2 only 20.
+TEST(Line, OfABurstThatIsEarnedOnTheWay) {
+  const AlphaBeta pair{.alpha = 3, .beta = 0.1, .burst = 22.5, .at_once = 0.01};
+  const std::vector<TimedAmount> points = {{0, 2}, {10, 2.1}, {40, 4}, {80, 8}, {160, 16}, {320, 32}};
+  const AlphaBeta line = fit_burst_following(pair, points);
+  for (const TimedAmount& point : points) EXPECT_NEAR(line.residual(point), 0, 0.01) << point.amount;
+}
+
+TEST(Line, OfTwoPathsIsNotSeenInOtherPoints) {
+  const std::vector<TimedAmount> noisy = {{0, 4.1},     {8192, 4.8},   {16384, 6.2},
+                                          {49152, 9.7}, {98304, 16.5}, {196608, 27.2}};
+  EXPECT_EQ(fit_two_paths(fit_windowed(noisy), noisy).chunk, 0);
+  const std::vector<TimedAmount> windowed = {{0, 4},      {8192, 5},   {16384, 6},  {36864, 13.5},
+                                             {49152, 15}, {90112, 30}, {196608, 63}};
+  EXPECT_EQ(fit_two_paths(fit_windowed(windowed), windowed).chunk, 0);
 }
 
 TEST(Median, IsTheMiddleOrTheMeanOfTheMiddleTwo) {

@@ -14,7 +14,7 @@ CHEAP = {"steps": "2", "ranks": "2", "workload": "quadratic:dimension=16", "out"
 WITH_FLAG = {"label-skew": {"workload": "mlp:hidden=4"}, "validation": {"workload": "mlp:hidden=4"},
              "global-batch": {"workload": "mlp:hidden=4"}, "profile": {"workload": "mlp:hidden=4"}}
 WITH_PARAMETER = {"leaf_nodes": "topology=fat_tree", "oversubscription": "topology=fat_tree", "core_latency": "topology=fat_tree",
-                  "handshake_size": "nic_handshake=1us"}
+                  "handshake_size": "nic_handshake=1us", "eager_size": "connections=2", "nic_chunk": "nics=(1Gbps,2Gbps)"}
 NEEDED = {"file": "layers.csv"}
 WRITTEN = {"run": "out/made/run.json"}
 # With these a command that nobody could refuse may end with 1: runs are missing; more evaluations than anyone could know before.

@@ -78,6 +78,38 @@ TEST(Connections, OfAPairShareItsMessages) {
   expect_relative(duration(far(2, "nic_window=256KiB,connections=4"), 2, shift_of(bytes)), one, 1e-2);
 }
 
+// What is short goes over one of four, and what is longer over all.
+TEST(Connections, HaveAShortMessageEachAndShareALongOne) {
+  const std::string four = "nic_window=1MiB,connections=4,eager_size=8MiB";
+  for (const std::int64_t bytes : {1 << 20, 3 << 20, 8 << 20}) {
+    expect_relative(duration(far(2, four), 2, shift_of(bytes)), AcknowledgedStream().send(bytes), 0.01,
+                    std::to_string(bytes));
+  }
+  expect_relative(duration(far(2, four), 2, shift_of(1 << 26)),
+                  duration(far(2, "nic_window=1MiB,connections=4"), 2, shift_of(1 << 26)), 1e-9);
+}
+
+// Of messages that follow each other, each finds a window that nothing was sent into for longer than a round trip.
+TEST(Connections, TakeTurnsWithShortMessages) {
+  World world;
+  world.ranks = 2;
+  const std::vector<Operation> eight(8, shift_of(1 << 20));
+  const double open = latency + (1 << 20) * beta;
+  for (const double one : durations(far(2, "nic_window=1MiB,connections=4,eager_size=1MiB"), world, eight))
+    expect_relative(one, open, 1e-6);
+  EXPECT_GT(durations(far(2, "nic_window=1MiB,connections=1"), world, eight)[3], 1.5 * open);
+}
+
+// 16 rounds of chunks of four windows: three round trips where one connection has all of it to send
+TEST(Connections, TakeTurnsInRoundsOfARing) {
+  for (const char* fidelity : {"exact", "fluid"}) {
+    const std::string cluster =
+        far(9, std::string("nic_window=1MiB,connections=4,eager_size=4MiB,fidelity=") + fidelity);
+    const double one = latency + 3 * 2 * latency + (1 << 20) * beta;
+    expect_relative(duration(cluster, 9, all_reduce_of(std::int64_t{9} * (4 << 20))), 16 * one, 1e-6, fidelity);
+  }
+}
+
 // α + M/(k·cap), and never beyond the NIC
 TEST(Connections, ReachTheirCap) {
   const auto seconds = [](const std::string& more) { return duration(flat(2, more), 2, shift_of(25'000'000)); };
@@ -121,7 +153,8 @@ TEST(Connections, SlowEveryRoundOfARing) {
 TEST(Connections, LimitFluidCollectivesAsTheyLimitMessages) {
   for (const char* nodes : {"nodes=4,gpus_per_node=4", "gpus_per_node=2 4 3"}) {
     for (const char* limit : {"nic_window=512KiB", "connection_cap=1Gbps", "nic_window=128KiB,connections=3",
-                              "message_overhead=300us", "nic_window=512KiB,message_overhead=1ms"}) {
+                              "nic_window=128KiB,connections=3,eager_size=2MiB", "message_overhead=300us",
+                              "nic_window=512KiB,message_overhead=1ms"}) {
       expect_alike_in_both_fidelities(std::string("sim:nic_bandwidth=25Gbps,nic_latency=1ms,") + nodes + "," + limit,
                                       {all_to_all_of(4'000'000), by_leader_of(30'240'000), all_reduce_of(90'000'000)});
     }
@@ -131,6 +164,7 @@ TEST(Connections, LimitFluidCollectivesAsTheyLimitMessages) {
 TEST(Connections, AreRefusedWhereTheyLimitNothing) {
   EXPECT_THROW(Backends::make(flat(2, "nic_window=1MiB,connections=0")), UsageError);
   EXPECT_THROW(Backends::make(flat(2, "connection_cap=10")), UsageError);
+  EXPECT_THROW(Backends::make(flat(2, "nic_window=1MiB,eager_size=64KiB")), UsageError);
 }
 
 }  // namespace

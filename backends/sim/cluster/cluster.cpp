@@ -122,6 +122,7 @@ void Cluster::read_links(Params& params) {
       params.get("nic_cap", "0", Unit::bytes_per_second, "most that the protocol reaches on a NIC; 0: no cap");
   nic_bandwidth = paths.bandwidth(efficiency, cap);
   nic_data_sheet = paths.bandwidth(1, 0);
+  nic_paths = paths.chunked(efficiency, cap);
   nic_latency = params.get("nic_latency", "10us", Unit::seconds, "of a message between nodes, end to end");
   nic_handshake = params.get("nic_handshake", "0", Unit::seconds,
                              "added for a message larger than handshake_size, whose sender asks before it sends");
@@ -142,9 +143,9 @@ void Cluster::read_links(Params& params) {
                                    {1e-6, 1});
   node_latency = params.get("node_latency", "3us", Unit::seconds, "of a message inside a node, end to end");
   given_nic_keys_ =
-      given(params, {"nic_bandwidth", "nics", "nic_striping", "mtu", "nic_efficiency", "nic_cap", "nic_latency",
-                     "nic_handshake", "handshake_size", "nic_window", "connection_cap", "connections", "initial_window",
-                     "idle_restart", "nic_burst", "nic_line_rate", "nic"});
+      given(params, {"nic_bandwidth", "nics", "nic_striping", "nic_chunk", "mtu", "nic_efficiency", "nic_cap",
+                     "nic_latency", "nic_handshake", "handshake_size", "nic_window", "connection_cap", "connections",
+                     "eager_size", "initial_window", "idle_restart", "nic_burst", "nic_line_rate", "nic"});
   given_node_keys_ = given(params, {"node_bandwidth", "node_efficiency", "node_latency"});
   if (platform.empty()) return;
   refuse(given_nic_keys_, "a platform file");
@@ -186,6 +187,10 @@ void Cluster::read_connections(Params& params) {
                  "connections over which two ranks of different nodes spread a message; of influence where one is "
                  "limited, by nic_window, connection_cap or initial_window",
                  {1, 1024});
+  connections.eager = params.get("eager_size", "0", Unit::bytes,
+                                 "largest message between nodes that goes over one of several connections, in turn; 0: "
+                                 "all are spread over them");
+  if (connections.count == 1) refuse(given(params, {"eager_size"}), "a cluster of one connection between two ranks");
   require(connections.window == 0 || connections.window >= 1, place_of(params, "nic_window"), connections.window,
           " bytes let nothing through; give at least 1B, or 0 for no limit");
   require(connections.cap == 0 || rates.contains(connections.cap), place_of(params, "connection_cap"), connections.cap,

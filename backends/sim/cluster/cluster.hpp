@@ -10,6 +10,7 @@
 #include "backends/sim/cluster/expenses.hpp"
 #include "core/lane/all_reduce.hpp"
 #include "core/registry/params.hpp"
+#include "core/world/chunked_paths.hpp"
 
 namespace trigram::sim {
 
@@ -22,6 +23,7 @@ struct Cluster {
   bool nic_per_gpu = false;     ///< else one NIC, shared by the GPUs of a node
   double nic_bandwidth = 0;     ///< usable: min(bandwidth · efficiency, cap), of all its paths as messages use them
   double nic_data_sheet = 0;    ///< bandwidth without efficiency and cap
+  ChunkedPaths nic_paths;       ///< of a NIC, as single messages find them
   double nic_latency = 0;       ///< of a message between two nodes, end to end
   double nic_handshake = 0;     ///< added where the message is larger than handshake_size
   double handshake_size = 0;    ///< bytes

@@ -6,12 +6,14 @@
 
 namespace trigram::sim {
 
-/// Two ranks of different nodes talk over `count` connections, each with an even share of a message. A connection
+/// Two ranks of different nodes talk over `count` connections. Each has an even share of a message, or, where it has at
+/// most `eager` bytes, one of them has it, and the next one the next. A connection
 /// keeps at most `window` bytes in flight, which the other end has not acknowledged, and reaches at most `cap`. With
 /// `initial_window`, a new one, and one that was idle for longer than `idle`, begins with so many bytes in flight and
 /// twice as many each round trip (slow start, RFC 5681), until its window is open or the wire full.
 struct Connections {
   int count = 1;
+  double eager = 0;           ///< bytes; 0: all messages are shared
   double window = 0;          ///< bytes; 0: no limit
   double cap = 0;             ///< bytes per second; 0: no limit
   double initial_window = 0;  ///< bytes; 0: windows are open at once
@@ -21,6 +23,12 @@ struct Connections {
   bool starts_slowly() const { return initial_window > 0; }
   /// Whether what a message may do depends on those before it.
   bool remember() const { return window > 0 || starts_slowly(); }
+  /// How many have a window of their own, since messages may go over one of them.
+  int turns() const { return eager > 0 ? count : 1; }
+  /// One of them.
+  Connections one() const;
+  /// Those that a message of so many bytes goes over.
+  Connections of_message(double bytes) const { return bytes <= eager ? one() : *this; }
 
   /// Bytes per second on a wire that carries `wire`.
   double fastest(double wire) const { return cap > 0 ? std::min(wire, count * cap) : wire; }
@@ -31,6 +39,12 @@ struct Connections {
   /// `bytes` is left as what leaves after them, and `open` as wide as the message has made it.
   double slow_start(double& bytes, double round_trip, double wire, double& open) const;
 };
+
+inline Connections Connections::one() const {
+  Connections alone = *this;
+  alone.count = 1;
+  return alone;
+}
 
 inline double Connections::slow_start(double& bytes, double round_trip, double wire, double& open) const {
   const double full = std::min(window > 0 ? window : std::numeric_limits<double>::infinity(),

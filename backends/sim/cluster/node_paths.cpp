@@ -47,13 +47,25 @@ NodePaths::NodePaths(Params& params) {
   equal_shares_ = striping == "equal";
   require(wires_.size() > 1 || !params.has("nic_striping"), params.owner(),
           ": 'nic_striping' cannot influence one path; leave it out, or give 'nics'");
+  chunk_ =
+      params.get("nic_chunk", "0", Unit::bytes,
+                 "bytes that one of several nics draws of a message at once, where another is not sooner done with "
+                 "them: slow ones carry nothing of a short message; 0: nics share every byte");
+  require(chunk_ == 0 || (chunk_ >= 1 && wires_.size() > 1 && !equal_shares_), params.owner(), ": 'nic_chunk' is ",
+          chunk_,
+          " bytes, and needs several 'nics' that draw from one queue, and at least 1B; give these, or leave it out");
+}
+
+std::vector<double> NodePaths::usable(double share, double cap) const {
+  std::vector<double> rates;
+  for (const double wire : wires_) rates.push_back(cap > 0 ? std::min(wire * share, cap) : wire * share);
+  return rates;
 }
 
 double NodePaths::bandwidth(double share, double cap) const {
-  std::vector<double> usable;
-  for (const double wire : wires_) usable.push_back(cap > 0 ? std::min(wire * share, cap) : wire * share);
-  if (equal_shares_) return static_cast<double>(usable.size()) * std::ranges::min(usable);
-  return std::accumulate(usable.begin(), usable.end(), 0.0);
+  const std::vector<double> rates = usable(share, cap);
+  if (equal_shares_) return static_cast<double>(rates.size()) * std::ranges::min(rates);
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
 }  // namespace trigram::sim

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/registry/params.hpp"
+#include "core/world/chunked_paths.hpp"
 
 namespace trigram::sim {
 
@@ -16,10 +17,15 @@ class NodePaths {
   /// one common queue an idle path draws the next part, so that all are busy to the end; in equal shares each path has
   /// as much to carry as the slowest one.
   double bandwidth(double share, double cap) const;
+  /// The same paths as single messages find them.
+  ChunkedPaths chunked(double share, double cap) const { return {usable(share, cap), chunk_}; }
 
  private:
+  std::vector<double> usable(double share, double cap) const;
+
   std::vector<double> wires_;  ///< by path
   bool equal_shares_ = false;  ///< else one common queue
+  double chunk_ = 0;           ///< bytes that a path draws at once; 0: as few as it takes
 };
 
 }  // namespace trigram::sim

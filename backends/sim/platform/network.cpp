@@ -39,8 +39,9 @@ double TokenBucket::take(double bytes, int gaps, double gap) {
 Network::Network(const Cluster& cluster, const Platform& platform)
     : platform_(platform),
       connections_(cluster.connections),
+      paths_(cluster.nic_paths),
       wire_(std::max(cluster.nic_bandwidth, cluster.nic_line_rate)),
-      unlimited_(!connections_.limit() && cluster.nic_burst == 0),
+      unlimited_(!connections_.limit() && cluster.nic_burst == 0 && !paths_.limit()),
       each_takes_time_(cluster.message_overhead > 0 || cluster.nic_handshake > 0) {
   const TokenBucket::Shape shape{cluster.nic_burst, cluster.nic_bandwidth, cluster.nic_line_rate};
   if (cluster.nic_burst > 0) buckets_.assign(static_cast<std::size_t>(platform.nics()), TokenBucket(shape));
@@ -52,25 +53,35 @@ Terms Network::admit_limited(const Load& load) {
 }
 
 Terms Network::admit_between_nodes(const Load& load, double latency) {
-  return {static_cast<double>(load.bytes) - let_through(load, latency), seconds_of(load, latency)};
+  return {carried(load) - let_through(load, latency), seconds_of(load, latency)};
+}
+
+// A message has all paths until the last of its chunks is through: others whose chunks wait leave the same ones idle.
+double Network::carried(const Load& load) const {
+  const double messages = static_cast<double>(load.rounds) * load.together;
+  return paths_.limit() ? messages * paths_.occupied(static_cast<double>(load.bytes) / messages)
+                        : static_cast<double>(load.bytes);
 }
 
 // The first round meets the connections as they are, and each later one as those before have left them.
 double Network::seconds_of(const Load& load, double latency) {
   if (!connections_.limit()) return 0;
   const double bytes = static_cast<double>(load.bytes) / (load.rounds * load.together);
-  if (!connections_.remember()) return load.rounds * connections_.copying(bytes);
+  const Connections those = connections_.of_message(bytes);
+  if (!connections_.remember()) return load.rounds * those.copying(bytes);
   Opened& pair = opened(load);
   const double host = platform_.handshake(load.from, load.to, bytes) + platform_.message_overhead(load.from, load.to);
-  const double least = bytes / connections_.fastest(wire_);
+  const double least = bytes / those.fastest(wire_);
   double now = sg::Engine::get_clock() + host, seconds = 0, before = -1;
   bool limited = false;
+  int as_before = 0;  // rounds
   for (int left = load.rounds; left > 0; --left) {
     const double one = leaving(pair, bytes, now, 2 * latency), passes = std::max(one, least);
-    const bool settled = std::abs(one - before) <= rounding * latency;
+    as_before = std::abs(one - before) <= rounding * latency ? as_before + 1 : 0;
+    const bool settled = as_before >= connections_.turns();
     const int alike = settled ? left : 1;
     const double later = (alike - 1) * (passes + latency + host);
-    pair.in_flight.delay(later);
+    pair.delay(later);
     now += later + passes + latency + (left > alike ? host : 0);
     seconds += alike * passes;
     limited = limited || one > 0;
@@ -84,13 +95,30 @@ double Network::seconds_of(const Load& load, double latency) {
 
 /// Seconds for which one message of these bytes leaves at least.
 double Network::leaving(Opened& pair, double bytes, double begin, double round_trip) const {
+  const Connections those = connections_.of_message(bytes);
   double rest = bytes;
-  const double started =
-      connections_.starts_slowly() ? connections_.slow_start(rest, round_trip, wire_, pair.window) : 0;
-  const double open = connections_.window > 0
-                          ? pair.in_flight.send(rest, begin + started, connections_, round_trip, wire_)
-                          : connections_.copying(rest);
-  return started > 0 ? started + std::max(open, rest / connections_.fastest(wire_)) : open;
+  const double started = those.starts_slowly() ? those.slow_start(rest, round_trip, wire_, pair.window) : 0;
+  const double open =
+      those.window > 0 ? by_windows(pair, rest, begin + started, round_trip, those) : those.copying(rest);
+  return started > 0 ? started + std::max(open, rest / those.fastest(wire_)) : open;
+}
+
+// `those`: what the whole message goes over, of which slow start may have sent a part.
+double Network::by_windows(Opened& pair, double bytes, double begin, double round_trip,
+                           const Connections& those) const {
+  if (connections_.turns() == 1) return pair.in_flight.front().send(bytes, begin, those, round_trip, wire_);
+  if (those.count == 1) {
+    pair.turn = (pair.turn + 1) % pair.in_flight.size();
+    return pair.in_flight[pair.turn].send(bytes, begin, those, round_trip, wire_);
+  }
+  double longest = 0;
+  for (InFlight& each : pair.in_flight)
+    longest = std::max(longest, each.send(bytes / those.count, begin, those.one(), round_trip, wire_ / those.count));
+  return longest;
+}
+
+void Network::Opened::delay(double seconds) {
+  for (InFlight& one : in_flight) one.delay(seconds);
 }
 
 // Between rounds the wire is idle for a latency and a host's time, which bring tokens.
@@ -119,7 +147,7 @@ void Network::note_end(const Load& load, double when) {
   if (found == opened_.end()) return;
   Opened& pair = found->second;
   pair.last = std::max(pair.last, when);
-  if (when > pair.arrives) pair.in_flight.delay(when - pair.arrives);
+  if (when > pair.arrives) pair.delay(when - pair.arrives);
   pair.arrives = std::max(pair.arrives, when);
 }
 
@@ -127,6 +155,7 @@ Network::Opened& Network::opened(const Load& load) {
   Opened& pair = opened_[key_of(load)];
   const bool idle = sg::Engine::get_clock() > pair.last + connections_.idle;
   if (pair.window == 0 || idle) pair.window = connections_.initial_window;
+  pair.in_flight.resize(static_cast<std::size_t>(connections_.turns()));
   return pair;
 }
 

@@ -79,25 +79,31 @@ class Network {
   /// Whether what one flow does stands for others only where each of theirs is admitted too.
   bool remembers() const { return !buckets_.empty() || connections_.remember(); }
   /// Whether something beside links limits messages between nodes, one by one.
-  bool limits_messages() const { return connections_.limit() || each_takes_time_; }
+  bool limits_messages() const { return connections_.limit() || each_takes_time_ || paths_.limit(); }
 
  private:
   struct Opened {
-    double window = 0;   ///< bytes, of each connection in slow start
-    double last = 0;     ///< when they were in use
-    double arrives = 0;  ///< when the last byte does, if no link is shared
-    InFlight in_flight;
+    double window = 0;                ///< bytes, of each connection in slow start
+    double last = 0;                  ///< when they were in use
+    double arrives = 0;               ///< when the last byte does, if no link is shared
+    std::vector<InFlight> in_flight;  ///< of each connection, where messages may go over one; else of all
+    std::size_t turn = 0;             ///< whose the last such message was
+
+    void delay(double seconds);
   };
 
   Terms admit_limited(const Load& load);
+  double carried(const Load& load) const;
   double seconds_of(const Load& load, double latency);
   double leaving(Opened& pair, double bytes, double begin, double round_trip) const;
+  double by_windows(Opened& pair, double bytes, double begin, double round_trip, const Connections& those) const;
   double let_through(const Load& load, double latency);
   void note_end(const Load& load, double when);
   Opened& opened(const Load& load);
 
   const Platform& platform_;
   Connections connections_;
+  ChunkedPaths paths_;
   double wire_;  ///< the most that a NIC carries, in bytes a second
   bool unlimited_;
   bool each_takes_time_;

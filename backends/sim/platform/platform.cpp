@@ -62,7 +62,8 @@ Platform::Platform(const Cluster& cluster, int ranks)
     : node_of_rank(cluster.nodes_of(ranks)),
       nic_per_gpu_(cluster.nic_per_gpu),
       message_overhead_(cluster.message_overhead),
-      has_handshakes_(cluster.nic_handshake > 0) {
+      has_handshakes_(cluster.nic_handshake > 0),
+      nic_paths_(cluster.nic_paths) {
   if (cluster.platform.empty()) {
     build(cluster);
   } else {
@@ -124,7 +125,7 @@ void Platform::add_node(Zone* zone, const Cluster& cluster, int node) {
       add_pair(nic, nic_name, Quantity::nic_bandwidth, node, cluster.nic_bandwidth, cluster.nic_latency);
       for (auto link = nic.end() - 2; link != nic.end(); ++link) {
         state_of(*link).handshake = cluster.nic_handshake / 2;
-        state_of(*link).handshake_size = cluster.handshake_size;
+        state_of(*link).handshake_size = nic_paths_.occupied(cluster.handshake_size);
       }
     }
     sg::Host* host = add_host(zone, cluster, rank);
@@ -197,7 +198,7 @@ double Platform::handshake(int from, int to, double bytes) const {
   if (!has_handshakes_) return 0;
   std::vector<Link*> links;
   hosts[static_cast<std::size_t>(from)]->route_to(hosts[static_cast<std::size_t>(to)], links, nullptr);
-  return route_latency(links, bytes) - route_latency(links, 0);
+  return route_latency(links, nic_paths_.occupied(bytes)) - route_latency(links, 0);
 }
 
 double Platform::later_rounds(int from, int to, double bytes, int rounds) const {

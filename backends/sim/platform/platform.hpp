@@ -21,7 +21,7 @@ struct LinkState {
   double latency = 0;         ///< what a message pays on this link
   double bandwidth = 0;       ///< the present one, where it changes over time
   double handshake = 0;       ///< what a message of more than handshake_size bytes pays beside the latency
-  double handshake_size = 0;  ///< bytes
+  double handshake_size = 0;  ///< bytes that links carry of the largest message that pays none
 
   double latency_of(double bytes) const { return latency + (bytes > handshake_size ? handshake : 0); }
 };
@@ -87,6 +87,7 @@ class Platform {
   bool nic_per_gpu_ = false;
   double message_overhead_ = 0;
   bool has_handshakes_ = false;
+  ChunkedPaths nic_paths_;
   std::deque<LinkState> states_;
   std::vector<std::vector<Link*>> nic_links_;   ///< by node: up and down links
   std::vector<std::vector<Link*>> node_links_;  ///< by rank: up and down links

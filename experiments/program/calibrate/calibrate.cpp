@@ -95,6 +95,11 @@ CommandLine calibrate_command_line() {
 std::string step_text(const AlphaBeta& line) {
   std::string text;
   if (std::isfinite(line.window)) text += ", by windows of " + format_quantity(line.window, Unit::bytes);
+  if (line.connections > 1) text += " of " + std::to_string(line.connections) + " connections";
+  if (line.burst > 0) text += ", by bursts of " + format_quantity(line.burst, Unit::bytes);
+  if (line.chunk > 0)
+    text += ", by two paths of 1 : " + short_number(line.slower) + " in chunks of " +
+            format_quantity(line.chunk, Unit::bytes);
   if (line.step == 0) return text;
   return text + ", beyond " + format_quantity(line.step_after, Unit::bytes) + " " +
          format_quantity(line.step, Unit::seconds) + " more";

@@ -20,11 +20,10 @@ def magnitude(quantity):
 
 
 def middle(values):
-    """The median of quantities, the most frequent of words and of sizes from .. to, and of rates of codecs both, field by field."""
-    if any("/" in value and " " in value for value in values):
-        columns = zip(*(value.split() for value in values))
-        return " ".join("/".join(middle(fields) for fields in zip(*(entry.split("/") for entry in column)))
-                        for column in columns)
+    """The median of quantities, the most frequent of words and of sizes from .. to; of lists and of rates of codecs, field by field."""
+    for between in (" ", "/"):
+        if all(between in value for value in values) and len({value.count(between) for value in values}) == 1:
+            return between.join(map(middle, zip(*(value.split(between) for value in values))))
     if all(QUANTITY.fullmatch(value) for value in values):
         return sorted(values, key=magnitude)[len(values) // 2]
     return statistics.mode(values)
