@@ -1,6 +1,7 @@
 """Disturbs jobs of members by chance: run.py [--seeds 0-99] [--newcomers] [--at-once 4] [--minutes M] [--report FILE] [METHODS…]. Each job has 4 to 8 processes, of
-which three draws kill, stop, end or cut off some, part them in two, start others, or fill or slow down the disk, or of which two come and are struck while they connect; then what is promised is held to what they did, and weights to
-what the simulator makes of the same schedule. The same seed has the same faults. Ends with 1 where a promise broke."""
+which three draws kill, stop, end or cut off some, part them in two, start others, or fill or slow down the disk; with --newcomers two come, who are struck while
+they connect. Then what is promised is held to what they did, and weights to what the simulator makes of the same schedule. The same seed has the same faults. Ends
+with 1 where a promise broke."""
 
 import argparse
 import collections
