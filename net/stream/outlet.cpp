@@ -9,6 +9,12 @@ namespace trigram::net {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+double seconds_of(Clock::time_point time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
+
+}  // namespace
+
 bool Outlet::dial(Clock::time_point now) {
   if (open() || now < next_dial_) return false;
   if (!dial_) dial_.emplace(path_, hello_, answers_, now);
@@ -33,6 +39,7 @@ void Outlet::opened(Socket socket, Clock::time_point now) {
   acknowledged_ = 0;
   moved_bytes_ = 0;
   rate_ = 0;
+  backlog_ = {};
   unsent_ = UnsentLimit(settings_.unsent);
   last_moved_ = measured_ = now;
   pause_ = 100ms;
@@ -55,6 +62,7 @@ void Outlet::begin(Drawn drawn) {
   if (under_way.empty()) last_moved_ = drawn.at;
   const Frame frame = drawn.frame();
   stream.begin(frame, drawn.bytes());
+  backlog_.add(static_cast<double>(frame.length), rate_, seconds_of(drawn.at));
   counters->sent_bytes += frame.length;
   ++counters->chunks;
   if (drawn.repeated) ++counters->repeated;
@@ -89,8 +97,9 @@ Way Outlet::way(Clock::time_point now) {
   if (measured.acknowledged > moved_bytes_) last_moved_ = now;
   const auto patience = 20ms + std::chrono::microseconds(2 * measured.round_trip_us);
   rate_ = measured.rate.value_or(rate_);
+  const auto held = static_cast<double>(stream.unwritten() + stream.socket().unacknowledged());
   return {stalled(now, patience) ? 0 : rate_, measured.least_round_trip_us / 2e6,
-          static_cast<double>(stream.unwritten() + stream.socket().unacknowledged())};
+          std::min(held, backlog_.left(rate_, seconds_of(now)))};
 }
 
 bool Outlet::stalled(Clock::time_point now, Clock::duration time) const {

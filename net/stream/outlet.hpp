@@ -79,6 +79,7 @@ class Outlet {
   Clock::time_point last_moved_{};
   std::uint32_t round_trip_us_ = 0;
   double rate_ = 0;
+  Backlog backlog_;
   Clock::duration delivery_{};
 };
 

@@ -1,6 +1,7 @@
 // Which of several ways to a peer a chunk is for, and into how many chunks a message is cut for them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,10 +12,26 @@ namespace trigram::net {
 struct Way {
   double rate = 0;     ///< bytes per second, as measured; 0: not known
   double latency = 0;  ///< seconds that a byte takes which nothing waits before
-  double waiting = 0;  ///< bytes that were given to it and of which the peer has not said that they are there
+  double waiting = 0;  ///< bytes that were given to it and are not there yet, as far as is known
 
   /// Seconds until so many bytes are there that are given to it now.
   double done(double bytes) const;
+};
+
+/// What was given to a way and cannot be there yet at its rate. The kernel says less surely what is: a receiver that
+/// has nothing to send puts an acknowledgement off.
+class Backlog {
+ public:
+  /// So many bytes more at that time; rates are bytes per second, times seconds.
+  void add(double bytes, double rate, double now) {
+    bytes_ = left(rate, now) + bytes;
+    since_ = now;
+  }
+  double left(double rate, double now) const { return std::max(0.0, bytes_ - rate * (now - since_)); }
+
+ private:
+  double bytes_ = 0;
+  double since_ = 0;
 };
 
 /// A chunk that takes less is not worth a question: the answer would take as long.

@@ -50,6 +50,16 @@ TEST(Ways, AreDoneWithWhatWaitsThereFirst) {
   EXPECT_DOUBLE_EQ((Way{100, 2, 450}.done(25)), 2.75);
 }
 
+TEST(Ways, HaveCarriedWhatTheirRateLets) {
+  net::Backlog backlog;
+  backlog.add(100, 10, 2);
+  EXPECT_DOUBLE_EQ(backlog.left(10, 6), 60);
+  backlog.add(50, 10, 6);
+  EXPECT_DOUBLE_EQ(backlog.left(10, 7), 100);
+  EXPECT_DOUBLE_EQ(backlog.left(10, 99), 0);
+  EXPECT_DOUBLE_EQ(backlog.left(0, 99), 110) << "nothing is known of its rate";
+}
+
 // Of 100 and 25, a chunk takes 1.28 and 5.12 s.
 TEST(Ways, LeaveAChunkToTheOneThatIsSoonerDone) {
   const auto slow_leaves = [](double queued, double waits_at_fast) {
