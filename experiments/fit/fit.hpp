@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/fit/fit_parameter.hpp"
-#include "experiments/fit/search.hpp"
+#include "experiments/measure/search.hpp"
 
 namespace trigram {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/measure/fit_messages.hpp"
 #include "experiments/measure/median.hpp"
 
 namespace trigram {
@@ -14,40 +15,30 @@ MeasuredPoint point_of(const std::string& name, double amount, const std::vector
   return {name, {amount, middle}, (*longest - *shortest) / middle};
 }
 
-std::vector<TimedAmount> medians(const MeasuredLine& fit) {
+std::vector<TimedAmount> medians(const MeasuredPoints& measured) {
   std::vector<TimedAmount> all;
-  for (const MeasuredPoint& point : fit.points) all.push_back(point.median);
+  for (const MeasuredPoint& point : measured.points) all.push_back(point.median);
   return all;
 }
 
-/// Messages between nodes may be announced before they are sent, if they are large, and wait for windows. A pair shows
-/// these one by one, since each message finds the window open; where all send at once and again and again, windows are
-/// smaller, or the same as far as such times tell. Two paths are found by either. A burst passes after a pause, which a
-/// pair has while it waits for an answer.
-AlphaBeta line_between_nodes(const Pattern& pattern, const std::vector<TimedAmount>& times, const AlphaBeta& pair) {
-  if (pattern.answers()) return fit_pair(times);
-  if (pair.burst > 0) return fit_burst_following(pair, times);
-  if (!std::isfinite(pair.window)) {
-    const AlphaBeta all = fit_two_paths(fit_stepped(times), times);
-    return all.chunk == 0 && pair.chunk > 0 ? fit_chunked(pair, times) : all;
-  }
-  constexpr double alike = 0.1;
-  AlphaBeta all = fit_following(pair, times);
-  if (std::abs(all.window / pair.window - 1) < alike) all.window = pair.window;
-  return all;
+void fit(MeasuredLine& measured, const AlphaBeta& line) {
+  measured.line = line;
+  for (MeasuredPoint& point : measured.points) point.fitted = line.seconds(point.median.amount);
 }
 
-/// `pair`: what a pair of ranks on different nodes was found to take, unless this pattern is that.
-MeasuredLine fit_network(const ClusterSamples& samples, std::size_t pattern, const AlphaBeta& pair) {
-  MeasuredLine fit{samples.patterns[pattern].name, {}, {}};
-  for (std::size_t size = 0; size < samples.plan.sizes.size(); ++size) {
-    fit.points.push_back(point_of("", static_cast<double>(samples.plan.sizes[size]),
-                                  network_times(samples.network, samples.patterns, samples.plan, pattern, size)));
-  }
-  fit.line = samples.patterns[pattern].between_nodes()
-                 ? line_between_nodes(samples.patterns[pattern], medians(fit), pair)
-                 : fit_alpha_beta(medians(fit));
-  return fit;
+std::vector<MeasuredPoint> points_of_pattern(const ClusterSamples& samples, std::size_t pattern) {
+  std::vector<MeasuredPoint> points;
+  for (std::size_t size = 0; size < samples.plan.sizes.size(); ++size)
+    points.push_back(point_of("", static_cast<double>(samples.plan.sizes[size]),
+                              network_times(samples.network, samples.patterns, samples.plan, pattern, size)));
+  return points;
+}
+
+TimedMessages timed(const MeasuredPoints& measured, bool answers) {
+  TimedMessages messages{medians(measured), {}};
+  for (const TimedAmount& size : messages.sizes)
+    messages.trains.push_back({static_cast<int>(messages_in_a_row(static_cast<std::int64_t>(size.amount))), answers});
+  return messages;
 }
 
 /// Ranks compute side by side, so every one of them and every round counts alike.
@@ -68,17 +59,17 @@ std::vector<MeasuredPoint> device_points(const ClusterSamples& samples, DeviceLi
 /// The line of one operation of a codec, of every rank and every round.
 MeasuredLine fit_codec(const ClusterSamples& samples, std::size_t operation) {
   const CodecOperation& of = samples.operations[operation];
-  MeasuredLine fit{of.codec + "/" + of.step, {}, {}};
+  MeasuredLine measured{{of.codec + "/" + of.step, {}}, {}};
   const std::size_t sizes = codec_counts().size(), stride = samples.operations.size() * sizes;
   for (std::size_t size = 0; size < sizes; ++size) {
     std::vector<double> times;
     for (const std::vector<double>& rank : samples.codecs) {
       for (std::size_t at = operation * sizes + size; at < rank.size(); at += stride) times.push_back(rank[at]);
     }
-    fit.points.push_back(point_of(fit.name, static_cast<double>(codec_counts()[size]), times));
+    measured.points.push_back(point_of(measured.name, static_cast<double>(codec_counts()[size]), times));
   }
-  fit.line = fit_alpha_beta(medians(fit));
-  return fit;
+  fit(measured, fit_alpha_beta(medians(measured)));
+  return measured;
 }
 
 /// Median over rounds of what each message more takes the rank that takes longest.
@@ -123,26 +114,22 @@ double longest_of(const std::vector<std::vector<ContentionTimes>>& ranks, double
 
 }  // namespace
 
-double MeasuredLine::worst_residual() const {
+double MeasuredPoints::worst_residual() const {
   double worst = 0;
-  for (const MeasuredPoint& point : points) worst = std::max(worst, std::abs(line.residual(point.median)));
+  for (const MeasuredPoint& point : points) worst = std::max(worst, std::abs(point.residual()));
   return worst;
 }
 
 MeasuredCluster::MeasuredCluster(const ClusterSamples& samples) {
   ranks_of_node.resize(static_cast<std::size_t>(samples.node_of_rank.back()) + 1);
   for (const int node : samples.node_of_rank) ++ranks_of_node[static_cast<std::size_t>(node)];
-  for (std::size_t pattern = 0; pattern < samples.patterns.size(); ++pattern) {
-    const MeasuredLine* pair = of(Pattern::Kind::pair_between_nodes);
-    network.push_back(fit_network(samples, pattern, pair != nullptr ? pair->line : AlphaBeta()));
-    kinds_.push_back(samples.patterns[pattern].kind);
-  }
-  memory = {"device, limited by memory", device_points(samples, DeviceLimit::memory), {}};
-  memory.line = fit_alpha_beta(medians(memory));
-  arithmetic = {"device, limited by arithmetic", device_points(samples, DeviceLimit::arithmetic), {}};
-  arithmetic.line = fit_beta(memory.line.alpha, medians(arithmetic));
-  for (std::size_t i = 0; i < samples.operations.size(); ++i) codecs.push_back(fit_codec(samples, i));
   message_overhead = overhead_of(samples.posted);
+  fit_network(samples);
+  memory = {{"device, limited by memory", device_points(samples, DeviceLimit::memory)}, {}};
+  fit(memory, fit_alpha_beta(medians(memory)));
+  arithmetic = {{"device, limited by arithmetic", device_points(samples, DeviceLimit::arithmetic)}, {}};
+  fit(arithmetic, fit_beta(memory.line.alpha, medians(arithmetic)));
+  for (std::size_t i = 0; i < samples.operations.size(); ++i) codecs.push_back(fit_codec(samples, i));
   const auto& contention = samples.contention;
   using Times = ContentionTimes;
   beside_collectives = slowdown_of(contention, &Times::beside_collectives, &Times::collectives_outlasted);
@@ -152,24 +139,58 @@ MeasuredCluster::MeasuredCluster(const ClusterSamples& samples) {
   judge_connections();
 }
 
+// Between nodes the patterns are fitted together: what a pair of nodes takes, and all of them at once, have the same
+// mechanisms. The overhead of a message is part of what one message takes, where that shows.
+void MeasuredCluster::fit_network(const ClusterSamples& samples) {
+  constexpr double of_note = 0.01;
+  for (std::size_t pattern = 0; pattern < samples.patterns.size(); ++pattern) {
+    network.push_back({{samples.patterns[pattern].name, points_of_pattern(samples, pattern)}, {}});
+    kinds_.push_back(samples.patterns[pattern].kind);
+  }
+  FittedMessages between;
+  for (std::size_t pattern = 0; pattern < network.size(); ++pattern) {
+    MeasuredMessages& one = network[pattern];
+    const TimedMessages messages = timed(one, samples.patterns[pattern].answers());
+    switch (kinds_[pattern]) {
+      case Pattern::Kind::pair_between_nodes:
+        if (message_overhead <= of_note * messages.sizes.front().seconds) message_overhead = 0;
+        between = fit_messages(messages, timed(*of(Pattern::Kind::nodes_at_once), false), message_overhead);
+        one.terms = between.pair;
+        break;
+      case Pattern::Kind::nodes_at_once:
+        one.terms = between.all;
+        break;
+      case Pattern::Kind::all_ranks_at_once:
+        one.terms = fit_crowded(between.all, messages);
+        break;
+      case Pattern::Kind::pair_inside_node:
+      case Pattern::Kind::inside_nodes_at_once:
+        one.terms = fit_crowded({}, messages);
+        break;
+    }
+    for (std::size_t i = 0; i < one.points.size(); ++i)
+      one.points[i].fitted = seconds_of(one.terms, messages.sizes[i].amount, messages.trains[i]);
+  }
+}
+
 // k ranks of a node take k times as long through one NIC, and no longer through one each. In between, one NIC is shared
 // by connections of which one alone does not fill it. Where windows limit them, their times say nothing of the NIC.
 void MeasuredCluster::judge_connections() {
-  const MeasuredLine* one = of(Pattern::Kind::nodes_at_once);
-  const MeasuredLine* all = of(Pattern::Kind::all_ranks_at_once);
-  if (one == nullptr || one->line.beta <= 0) return;
-  nic_bandwidth = 1 / one->line.beta;
-  if (all == nullptr || std::isfinite(one->line.window)) return;
+  const MeasuredMessages* one = of(Pattern::Kind::nodes_at_once);
+  const MeasuredMessages* all = of(Pattern::Kind::all_ranks_at_once);
+  if (one == nullptr) return;
+  nic_bandwidth = one->terms.bandwidth;
+  if (all == nullptr || one->terms.window > 0 || !std::isfinite(nic_bandwidth)) return;
   constexpr double distinct = 1.15;
   const double fewest = *std::min_element(ranks_of_node.begin(), ranks_of_node.end());
-  const double longer = all->line.beta / one->line.beta;
+  const double longer = one->terms.bandwidth / all->terms.bandwidth;
   nic_per_gpu = longer < distinct;
   if (nic_per_gpu || longer * distinct > fewest) return;
   connection_cap = nic_bandwidth;
-  nic_bandwidth = fewest / all->line.beta;
+  nic_bandwidth = fewest * all->terms.bandwidth;
 }
 
-const MeasuredLine* MeasuredCluster::of(Pattern::Kind kind) const {
+const MeasuredMessages* MeasuredCluster::of(Pattern::Kind kind) const {
   const auto found = std::find(kinds_.begin(), kinds_.end(), kind);
   return found == kinds_.end() ? nullptr : &network[static_cast<std::size_t>(found - kinds_.begin())];
 }

@@ -11,11 +11,15 @@
 namespace trigram {
 namespace {
 
-/// 1/beta in units of something a second; a line without a slope has no limit that anybody saw.
-std::string rate(const AlphaBeta& line, Unit unit) {
+/// A line without a slope has no limit that anybody saw.
+std::string rate(double per_second, Unit unit) {
   constexpr double beyond_measure = 1e18;
-  const double per_second = line.beta > 0 ? 1 / line.beta : beyond_measure;
-  return unit == Unit::bytes ? format_quantity(per_second, unit) + "/s" : format_quantity(per_second, unit);
+  const double finite = std::min(per_second, beyond_measure);
+  return unit == Unit::bytes ? format_quantity(finite, unit) + "/s" : format_quantity(finite, unit);
+}
+
+std::string rate(const AlphaBeta& line, Unit unit) {
+  return rate(line.beta > 0 ? 1 / line.beta : std::numeric_limits<double>::infinity(), unit);
 }
 
 std::string whole_percent(double ratio) {
@@ -23,83 +27,74 @@ std::string whole_percent(double ratio) {
   return std::to_string(std::lround(hundred * ratio)) + " %";
 }
 
-std::string link_keys(const std::string& prefix, const AlphaBeta& line, Unit unit) {
-  return prefix + "_bandwidth = " + rate(line, unit) + "\n" + prefix +
-         "_latency = " + format_quantity(line.alpha, Unit::seconds) + "\n";
+std::string link_keys(const std::string& prefix, const MessageTerms& terms, double bandwidth, Unit unit) {
+  return prefix + "_bandwidth = " + rate(bandwidth, unit) + "\n" + prefix +
+         "_latency = " + format_quantity(terms.latency, Unit::seconds) + "\n";
 }
 
 /// Two paths, of which short messages have the faster one.
-std::string path_keys(const AlphaBeta& line) {
-  AlphaBeta one = line, other = line;
-  one.beta = line.beta * (1 + line.slower);
-  other.beta = one.beta / line.slower;
-  return "nics = " + rate(one, Unit::bytes_per_second) + " " + rate(other, Unit::bytes_per_second) +
-         "\nnic_chunk = " + format_quantity(line.chunk, Unit::bytes) +
-         "\nnic_latency = " + format_quantity(line.alpha, Unit::seconds) + "\n";
+std::string path_keys(const MessageTerms& terms) {
+  const double faster = terms.bandwidth / (1 + terms.slower);
+  return "nics = " + rate(faster, Unit::bytes_per_second) + " " + rate(faster * terms.slower, Unit::bytes_per_second) +
+         "\nnic_chunk = " + format_quantity(terms.chunk, Unit::bytes) +
+         "\nnic_latency = " + format_quantity(terms.latency, Unit::seconds) + "\n";
 }
 
 /// What a shaper lets through at once, and how fast.
-std::string burst_keys(const AlphaBeta& line) {
-  if (line.burst == 0) return "";
-  AlphaBeta unshaped = line;
-  unshaped.beta = line.at_once;
-  return "nic_burst = " + format_quantity(line.burst, Unit::bytes) +
-         "\nnic_line_rate = " + rate(unshaped, Unit::bytes_per_second) + "\n";
+std::string burst_keys(const MessageTerms& terms) {
+  if (terms.burst == 0) return "";
+  return "nic_burst = " + format_quantity(terms.burst, Unit::bytes) +
+         "\nnic_line_rate = " + rate(terms.line_rate, Unit::bytes_per_second) + "\n";
 }
 
-/// Over which those of two ranks are spread.
-std::string connection_keys(const AlphaBeta& line) {
-  if (line.connections == 1) return "";
-  return "connections = " + std::to_string(line.connections) +
-         "\neager_size = " + format_quantity(line.step_after, Unit::bytes) + "\n";
+/// What a connection has in flight, and how messages are spread over those of two ranks.
+std::string connection_keys(const MessageTerms& terms) {
+  if (terms.window == 0) return "";
+  std::string text = "nic_window = " + format_quantity(terms.window, Unit::bytes) + "\n";
+  if (terms.connections > 1) text += "connections = " + std::to_string(terms.connections) + "\n";
+  if (terms.eager && terms.handshake > 0)
+    text += "eager_size = " + format_quantity(terms.handshake_size, Unit::bytes) + "\n";
+  return text;
 }
 
 /// What these ranks could not show.
 std::string unknown_connections(const MeasuredCluster& cluster) {
   if (cluster.connection_cap > 0) return "";
-  const AlphaBeta& line = cluster.of(Pattern::Kind::nodes_at_once)->line;
+  const MessageTerms& terms = cluster.of(Pattern::Kind::nodes_at_once)->terms;
   if (cluster.of(Pattern::Kind::all_ranks_at_once) == nullptr)
-    return std::string("# Not identified: connection_cap") + (std::isfinite(line.window) ? "" : ", nic_window") +
-           (line.connections > 1 ? "" : " and connections") + ", since a node had one rank to connect.\n";
+    return std::string("# Not identified: connection_cap") + (terms.window > 0 ? "" : ", nic_window") +
+           (terms.connections > 1 ? "" : " and connections") + ", since a node had one rank to connect.\n";
   return cluster.nic_per_gpu
              ? "# Not identified: whether ranks of a node have a NIC each, as is written here, or share "
                "one that is\n# faster than all of their connections.\n"
              : "";
 }
 
-std::string handshake_keys(const AlphaBeta& line) {
-  if (line.step == 0) return "";
-  return "nic_handshake = " + format_quantity(line.step, Unit::seconds) +
-         "\nhandshake_size = " + format_quantity(line.step_after, Unit::bytes) + "\n";
+std::string handshake_keys(const MessageTerms& terms) {
+  if (terms.handshake == 0) return "";
+  return "nic_handshake = " + format_quantity(terms.handshake, Unit::seconds) +
+         "\nhandshake_size = " + format_quantity(terms.handshake_size, Unit::bytes) + "\n";
 }
 
-/// The overhead of a message is part of what one message takes.
-std::string nic_keys(const MeasuredCluster& cluster, AlphaBeta line) {
-  constexpr double of_note = 0.01;
-  const bool costs = cluster.message_overhead > of_note * line.alpha;
-  const double whole = line.alpha;
-  if (costs) line.alpha = std::max(0.0, line.alpha - cluster.message_overhead);
-  // What a window passes in a round trip, of which the overhead is no part.
-  if (std::isfinite(line.window) && whole > 0) line.window *= line.alpha / whole;
-  if (cluster.connection_cap > 0) line.beta = 1 / cluster.nic_bandwidth;
-  std::string text = line.chunk > 0 ? path_keys(line) : link_keys("nic", line, Unit::bytes_per_second);
-  text += burst_keys(line);
-  if (std::isfinite(line.window) && line.window > 0)
-    text += "nic_window = " + format_quantity(line.window, Unit::bytes) + "\n" + connection_keys(line);
-  if (costs) text += "message_overhead = " + format_quantity(cluster.message_overhead, Unit::seconds) + "\n";
+std::string nic_keys(const MeasuredCluster& cluster, const MessageTerms& terms) {
+  std::string text =
+      terms.chunk > 0 ? path_keys(terms) : link_keys("nic", terms, cluster.nic_bandwidth, Unit::bytes_per_second);
+  text += burst_keys(terms) + connection_keys(terms);
+  if (cluster.message_overhead > 0)
+    text += "message_overhead = " + format_quantity(cluster.message_overhead, Unit::seconds) + "\n";
   if (cluster.connection_cap > 0)
     text += "# Several connections carried more than one. For long messages a nic_window of " +
-            format_quantity(2 * line.alpha * cluster.connection_cap, Unit::bytes) +
+            format_quantity(2 * terms.latency * cluster.connection_cap, Unit::bytes) +
             " would do the same as this cap:\n# times on one network cannot tell them apart.\nconnection_cap = " +
             format_quantity(cluster.connection_cap, Unit::bytes_per_second) + "\n";
   return text + unknown_connections(cluster);
 }
 
 /// What the figures of a link are, beside those of one message alone.
-std::string link_comment(const MeasuredLine& fit, const MeasuredLine& alone, Unit unit) {
-  return "# All at once, each way; off by at most " + whole_percent(fit.worst_residual()) +
-         ". A pair alone: " + rate(alone.line, unit) + " after " + format_quantity(alone.line.alpha, Unit::seconds) +
-         ".\n";
+std::string link_comment(const MeasuredMessages& all, const MeasuredMessages& alone, Unit unit) {
+  return "# All at once, each way; off by at most " + whole_percent(all.worst_residual()) +
+         ". A pair alone: " + rate(alone.terms.bandwidth, unit) + " after " +
+         format_quantity(alone.terms.overhead + alone.terms.latency, Unit::seconds) + ".\n";
 }
 
 /// An element often takes less than the least unit.
@@ -170,14 +165,14 @@ std::string nodes_keys(const std::vector<int>& ranks) {
 std::string cluster_file(const MeasuredCluster& cluster, const std::string& origin) {
   using Kind = Pattern::Kind;
   std::string text = "# " + origin + "\n" + nodes_keys(cluster.ranks_of_node);
-  if (const MeasuredLine* nic = cluster.of(Kind::nodes_at_once)) {
+  if (const MeasuredMessages* nic = cluster.of(Kind::nodes_at_once)) {
     text += "\n" + link_comment(*nic, *cluster.of(Kind::pair_between_nodes), Unit::bytes_per_second);
-    text += std::string("nic = ") + (cluster.nic_per_gpu ? "gpu" : "node") + "\n" + nic_keys(cluster, nic->line) +
-            handshake_keys(nic->line);
+    text += std::string("nic = ") + (cluster.nic_per_gpu ? "gpu" : "node") + "\n" + nic_keys(cluster, nic->terms) +
+            handshake_keys(nic->terms);
   }
-  if (const MeasuredLine* node = cluster.of(Kind::inside_nodes_at_once)) {
+  if (const MeasuredMessages* node = cluster.of(Kind::inside_nodes_at_once)) {
     text += "\n" + link_comment(*node, *cluster.of(Kind::pair_inside_node), Unit::bytes) +
-            link_keys("node", node->line, Unit::bytes);
+            link_keys("node", node->terms, node->terms.bandwidth, Unit::bytes);
   }
   text += "\n# Operations of the Device on all ranks at once; off by at most " +
           whole_percent(cluster.memory.worst_residual()) + " (memory) and " +

@@ -1,6 +1,7 @@
 #include "experiments/measure/rank_samples.hpp"
 
 #include <cstdint>
+#include <utility>
 
 #include "core/values/packing.hpp"
 
@@ -64,6 +65,21 @@ void append(std::vector<std::vector<T>>& all, const std::vector<std::vector<T>>&
     all[rank].insert(all[rank].end(), more[rank].begin(), more[rank].end());
 }
 
+/// Rounds of one more set behind those that there are, size by size.
+void append_by_size(ClusterSamples& all, const ClusterSamples& set) {
+  const std::size_t sizes = all.plan.sizes.size();
+  for (std::size_t rank = 0; rank < all.network.size(); ++rank) {
+    const std::vector<double> before = std::exchange(all.network[rank], {});
+    for (std::size_t size = 0; size < sizes; ++size) {
+      for (const std::vector<double>* times : {&before, &set.network[rank]}) {
+        const auto rounds = static_cast<std::ptrdiff_t>(times->size() / sizes);
+        const auto first = times->begin() + static_cast<std::ptrdiff_t>(size) * rounds;
+        all.network[rank].insert(all.network[rank].end(), first, first + rounds);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 ClusterSamples pooled(const std::vector<ClusterSamples>& sets) {
@@ -71,7 +87,7 @@ ClusterSamples pooled(const std::vector<ClusterSamples>& sets) {
   for (std::size_t i = 1; i < sets.size(); ++i) {
     const ClusterSamples& set = sets[i];
     all.plan.rounds += set.plan.rounds;
-    append(all.network, set.network);
+    append_by_size(all, set);
     append(all.codecs, set.codecs);
     append(all.posted, set.posted);
     append(all.contention, set.contention);

@@ -1,5 +1,5 @@
 // Messages of few chunks over paths of unequal rate, against the paths' own clocks.
-#include "core/world/chunked_paths.hpp"
+#include "core/network/chunked_paths.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // What windows and caps of connections let through, against an acknowledged stream of segments.
-#include "backends/sim/cluster/connections.hpp"
+#include "core/network/connections.hpp"
 
 #include <deque>
 
@@ -78,7 +78,7 @@ TEST(Connections, OfAPairShareItsMessages) {
   expect_relative(duration(far(2, "nic_window=256KiB,connections=4"), 2, shift_of(bytes)), one, 1e-2);
 }
 
-// What is short goes over one of four, and what is longer over all.
+// What is short goes over one of four, and what is much longer evenly over all.
 TEST(Connections, HaveAShortMessageEachAndShareALongOne) {
   const std::string four = "nic_window=1MiB,connections=4,eager_size=8MiB";
   for (const std::int64_t bytes : {1 << 20, 3 << 20, 8 << 20}) {
@@ -87,6 +87,19 @@ TEST(Connections, HaveAShortMessageEachAndShareALongOne) {
   }
   expect_relative(duration(far(2, four), 2, shift_of(1 << 26)),
                   duration(far(2, "nic_window=1MiB,connections=4"), 2, shift_of(1 << 26)), 1e-9);
+}
+
+// Of 6 MiB the first two go with the question over one connection and wait a round trip; of the rest two connections
+// have a quarter each and a third one what is left, which waits again.
+TEST(Connections, SendWhatIsEagerWithTheQuestion) {
+  const std::string asked = "nic_window=1MiB,eager_size=2MiB,nic_handshake=10ms,handshake_size=2MiB";
+  const double first = 2 * latency + window * beta, handshake = 10e-3;
+  const double third = 2 * latency + window * 2 * beta;  // at half of the wire
+  expect_relative(duration(far(2, asked + ",connections=4"), 2, shift_of(6 << 20)), first + handshake + third + latency,
+                  1e-6);
+  expect_relative(duration(far(2, asked), 2, shift_of(6 << 20)),
+                  first + handshake + 3 * 2 * latency + window * beta + latency, 1e-6);
+  expect_relative(duration(far(2, asked), 2, shift_of(2 << 20)), first + latency, 1e-6, "nothing is asked");
 }
 
 // Of messages that follow each other, each finds a window that nothing was sent into for longer than a round trip.

@@ -188,9 +188,11 @@ void Cluster::read_connections(Params& params) {
                  "limited, by nic_window, connection_cap or initial_window",
                  {1, 1024});
   connections.eager = params.get("eager_size", "0", Unit::bytes,
-                                 "largest message between nodes that goes over one of several connections, in turn; 0: "
-                                 "all are spread over them");
-  if (connections.count == 1) refuse(given(params, {"eager_size"}), "a cluster of one connection between two ranks");
+                                 "largest message between nodes that goes over one of several connections, in turn, "
+                                 "and what a message that asks sends with its question; 0: all are spread, and a "
+                                 "question is empty");
+  if (connections.count == 1 && nic_handshake == 0)
+    refuse(given(params, {"eager_size"}), "a cluster of one connection between two ranks, without nic_handshake");
   require(connections.window == 0 || connections.window >= 1, place_of(params, "nic_window"), connections.window,
           " bytes let nothing through; give at least 1B, or 0 for no limit");
   require(connections.cap == 0 || rates.contains(connections.cap), place_of(params, "connection_cap"), connections.cap,

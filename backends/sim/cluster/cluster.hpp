@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "backends/sim/cluster/codec_rates.hpp"
-#include "backends/sim/cluster/connections.hpp"
 #include "backends/sim/cluster/events.hpp"
 #include "backends/sim/cluster/expenses.hpp"
 #include "core/lane/all_reduce.hpp"
+#include "core/network/chunked_paths.hpp"
+#include "core/network/connections.hpp"
 #include "core/registry/params.hpp"
-#include "core/world/chunked_paths.hpp"
 
 namespace trigram::sim {
 

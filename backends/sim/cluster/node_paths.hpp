@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "core/network/chunked_paths.hpp"
 #include "core/registry/params.hpp"
-#include "core/world/chunked_paths.hpp"
 
 namespace trigram::sim {
 

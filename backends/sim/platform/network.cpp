@@ -20,22 +20,6 @@ std::uint64_t key_of(const Load& load) {
 
 }  // namespace
 
-void TokenBucket::wait_until(double now) {
-  const double brought = shape_.bandwidth * (now - last_);
-  tokens_ = std::min(shape_.burst, tokens_ + std::max(0.0, brought - carrying_));
-  carrying_ = std::max(0.0, carrying_ - brought);
-  last_ = now;
-}
-
-double TokenBucket::take(double bytes, int gaps, double gap) {
-  const double in_gaps = gaps * std::min(shape_.burst, gap * shape_.bandwidth);
-  const double there = tokens_ + in_gaps;
-  const double taken = std::min(there, bytes * (1 - shape_.bandwidth / shape_.line_rate));
-  tokens_ = std::min(shape_.burst, there - taken);
-  carrying_ += bytes - taken + gaps * gap * shape_.bandwidth;
-  return taken;
-}
-
 Network::Network(const Cluster& cluster, const Platform& platform)
     : platform_(platform),
       connections_(cluster.connections),
@@ -70,18 +54,20 @@ double Network::seconds_of(const Load& load, double latency) {
   const Connections those = connections_.of_message(bytes);
   if (!connections_.remember()) return load.rounds * those.copying(bytes);
   Opened& pair = opened(load);
-  const double host = platform_.handshake(load.from, load.to, bytes) + platform_.message_overhead(load.from, load.to);
+  const double overhead = platform_.message_overhead(load.from, load.to);
+  const double handshake = platform_.handshake(load.from, load.to, bytes), host = handshake + overhead;
   const double least = bytes / those.fastest(wire_);
   double now = sg::Engine::get_clock() + host, seconds = 0, before = -1;
   bool limited = false;
   int as_before = 0;  // rounds
   for (int left = load.rounds; left > 0; --left) {
-    const double one = leaving(pair, bytes, now, 2 * latency), passes = std::max(one, least);
+    const double one = pair.connections.send(connections_, {bytes, now - handshake, 2 * latency, handshake, wire_});
+    const double passes = std::max(one, least);
     as_before = std::abs(one - before) <= rounding * latency ? as_before + 1 : 0;
     const bool settled = as_before >= connections_.turns();
     const int alike = settled ? left : 1;
     const double later = (alike - 1) * (passes + latency + host);
-    pair.delay(later);
+    pair.connections.delay(later);
     now += later + passes + latency + (left > alike ? host : 0);
     seconds += alike * passes;
     limited = limited || one > 0;
@@ -91,34 +77,6 @@ double Network::seconds_of(const Load& load, double latency) {
   pair.last = std::max(pair.last, now);
   pair.arrives = now;
   return limited ? seconds : 0;
-}
-
-/// Seconds for which one message of these bytes leaves at least.
-double Network::leaving(Opened& pair, double bytes, double begin, double round_trip) const {
-  const Connections those = connections_.of_message(bytes);
-  double rest = bytes;
-  const double started = those.starts_slowly() ? those.slow_start(rest, round_trip, wire_, pair.window) : 0;
-  const double open =
-      those.window > 0 ? by_windows(pair, rest, begin + started, round_trip, those) : those.copying(rest);
-  return started > 0 ? started + std::max(open, rest / those.fastest(wire_)) : open;
-}
-
-// `those`: what the whole message goes over, of which slow start may have sent a part.
-double Network::by_windows(Opened& pair, double bytes, double begin, double round_trip,
-                           const Connections& those) const {
-  if (connections_.turns() == 1) return pair.in_flight.front().send(bytes, begin, those, round_trip, wire_);
-  if (those.count == 1) {
-    pair.turn = (pair.turn + 1) % pair.in_flight.size();
-    return pair.in_flight[pair.turn].send(bytes, begin, those, round_trip, wire_);
-  }
-  double longest = 0;
-  for (InFlight& each : pair.in_flight)
-    longest = std::max(longest, each.send(bytes / those.count, begin, those.one(), round_trip, wire_ / those.count));
-  return longest;
-}
-
-void Network::Opened::delay(double seconds) {
-  for (InFlight& one : in_flight) one.delay(seconds);
 }
 
 // Between rounds the wire is idle for a latency and a host's time, which bring tokens.
@@ -147,15 +105,14 @@ void Network::note_end(const Load& load, double when) {
   if (found == opened_.end()) return;
   Opened& pair = found->second;
   pair.last = std::max(pair.last, when);
-  if (when > pair.arrives) pair.delay(when - pair.arrives);
+  if (when > pair.arrives) pair.connections.delay(when - pair.arrives);
   pair.arrives = std::max(pair.arrives, when);
 }
 
 Network::Opened& Network::opened(const Load& load) {
   Opened& pair = opened_[key_of(load)];
   const bool idle = sg::Engine::get_clock() > pair.last + connections_.idle;
-  if (pair.window == 0 || idle) pair.window = connections_.initial_window;
-  pair.in_flight.resize(static_cast<std::size_t>(connections_.turns()));
+  if (!pair.connections.started() || idle) pair.connections.restart(connections_);
   return pair;
 }
 

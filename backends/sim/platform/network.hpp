@@ -6,8 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/sim/platform/in_flight.hpp"
 #include "backends/sim/platform/platform.hpp"
+#include "core/network/pair_connections.hpp"
+#include "core/network/token_bucket.hpp"
 
 namespace trigram::sim {
 
@@ -36,32 +37,6 @@ struct Flow {
   double through = 0;  ///< the earliest end of a single message
 };
 
-/// A shaper of what leaves a NIC: a bucket of tokens, of which each byte takes one and which fills at the NIC's
-/// bandwidth. Bytes that find tokens leave at line rate. Links carry what remains: a message of M bytes that has c of
-/// its tokens there takes (M − c) / bandwidth, and as c ≤ M · (1 − bandwidth / line rate), never less than M / line
-/// rate.
-class TokenBucket {
- public:
-  struct Shape {
-    double burst = 0;      ///< tokens of a full bucket
-    double bandwidth = 0;  ///< bytes per second
-    double line_rate = 0;
-  };
-  explicit TokenBucket(const Shape& shape) : shape_(shape), tokens_(shape.burst) {}
-
-  /// Fills the bucket with the time in which what it has let through is gone.
-  void wait_until(double now);
-  /// The tokens that so many bytes find, and take. They leave in parts, with `gaps` of `gap` seconds between them that
-  /// bring tokens as well.
-  double take(double bytes, int gaps, double gap);
-
- private:
-  Shape shape_;
-  double tokens_;
-  double carrying_ = 0;  ///< bytes that links still have to carry
-  double last_ = 0;      ///< seconds
-};
-
 class Network {
  public:
   Network(const Cluster& cluster, const Platform& platform);
@@ -83,20 +58,14 @@ class Network {
 
  private:
   struct Opened {
-    double window = 0;                ///< bytes, of each connection in slow start
-    double last = 0;                  ///< when they were in use
-    double arrives = 0;               ///< when the last byte does, if no link is shared
-    std::vector<InFlight> in_flight;  ///< of each connection, where messages may go over one; else of all
-    std::size_t turn = 0;             ///< whose the last such message was
-
-    void delay(double seconds);
+    PairConnections connections;
+    double last = 0;     ///< when they were in use
+    double arrives = 0;  ///< when the last byte does, if no link is shared
   };
 
   Terms admit_limited(const Load& load);
   double carried(const Load& load) const;
   double seconds_of(const Load& load, double latency);
-  double leaving(Opened& pair, double bytes, double begin, double round_trip) const;
-  double by_windows(Opened& pair, double bytes, double begin, double round_trip, const Connections& those) const;
   double let_through(const Load& load, double latency);
   void note_end(const Load& load, double when);
   Opened& opened(const Load& load);

@@ -8,12 +8,6 @@ namespace {
 /// Pairs beyond these tell little more and cost as much.
 constexpr std::size_t most_pairs = 8;
 
-/// Messages follow each other, as in the rounds of a collective: what one leaves in queues delays the next. Short ones
-/// are repeated until about so much was sent, so that the clock's grain and the barrier do not show.
-constexpr std::int64_t bytes_of_sample = 256 * 1024;
-constexpr std::int64_t most_repetitions = 64;
-constexpr std::int64_t fewest_repetitions = 4;
-
 using Nodes = std::vector<std::vector<int>>;  ///< the ranks of each node
 
 Nodes ranks_of_nodes(const std::vector<int>& node_of_rank) {
@@ -78,8 +72,7 @@ class Probe {
     if (transfers.empty()) return 0;
     run(mine(messages, 0), answers);  // its ranks are here now
     comm_.device().synchronize();
-    const std::int64_t repetitions = std::clamp<std::int64_t>(bytes_of_sample / std::max<std::int64_t>(bytes, 1),
-                                                              fewest_repetitions, most_repetitions);
+    const std::int64_t repetitions = messages_in_a_row(bytes);
     const double begin = runtime_.now();
     for (std::int64_t i = 0; i < repetitions; ++i) run(transfers, answers);
     comm_.device().synchronize();
@@ -127,13 +120,22 @@ std::vector<Pattern> network_patterns(const std::vector<int>& node_of_rank) {
   return patterns;
 }
 
+// As in the rounds of a collective, what one leaves in queues delays the next. Short ones are repeated until about so
+// much was sent, so that the clock's grain and the barrier do not show.
+std::int64_t messages_in_a_row(std::int64_t bytes) {
+  constexpr std::int64_t bytes_of_sample = 256 * 1024;
+  constexpr std::int64_t most = 64, fewest = 4;
+  return std::clamp(bytes_of_sample / std::max<std::int64_t>(bytes, 1), fewest, most);
+}
+
+// By size, so that no message finds what longer ones have left: windows that have grown, paths whose rate is known.
 std::vector<double> probe_network(RankRuntime& runtime, const std::vector<Pattern>& patterns, const ProbePlan& plan) {
   Probe probe(runtime, plan);
   std::vector<double> seconds;
-  for (int round = plan.phantom ? 0 : -1; round < plan.rounds; ++round) {  // the first opens connections
-    for (const Pattern& pattern : patterns) {
-      for (const Pattern::Messages& messages : pattern.turns) {
-        for (const std::int64_t bytes : plan.sizes) {
+  for (const std::int64_t bytes : plan.sizes) {
+    for (int round = plan.phantom ? 0 : -1; round < plan.rounds; ++round) {  // the first opens connections
+      for (const Pattern& pattern : patterns) {
+        for (const Pattern::Messages& messages : pattern.turns) {
           const double one = probe.measure(messages, pattern.answers(), bytes);
           if (round >= 0) seconds.push_back(one);
         }
@@ -150,10 +152,11 @@ std::vector<double> network_times(const std::vector<std::vector<double>>& ranks,
     if (i < pattern) before += patterns[i].turns.size();
     turns += patterns[i].turns.size();
   }
+  const auto rounds = static_cast<std::size_t>(plan.rounds);
   std::vector<double> times;
-  for (std::size_t round = 0; round < static_cast<std::size_t>(plan.rounds); ++round) {
+  for (std::size_t round = 0; round < rounds; ++round) {
     for (std::size_t turn = 0; turn < patterns[pattern].turns.size(); ++turn) {
-      const std::size_t at = (round * turns + before + turn) * plan.sizes.size() + size;
+      const std::size_t at = (size * rounds + round) * turns + before + turn;
       double longest = 0;
       for (const std::vector<double>& rank : ranks) longest = std::max(longest, rank[at]);
       times.push_back(longest);

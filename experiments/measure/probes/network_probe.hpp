@@ -36,11 +36,14 @@ std::vector<Pattern> network_patterns(const std::vector<int>& node_of_rank);
 /// How long and how large to probe.
 struct ProbePlan {
   std::vector<std::int64_t> sizes;  ///< bytes of a message, ascending
-  int rounds = 1;                   ///< everything is measured so often, turn by turn
+  int rounds = 1;                   ///< each size is measured so often, turn by turn
   bool phantom = false;             ///< where time is a model's, no byte need move
 };
 
-/// Seconds of a message as this rank saw them, in the order round, pattern, turn, size; 0 where it took no part.
+/// How many messages of so many bytes follow each other in one sample.
+std::int64_t messages_in_a_row(std::int64_t bytes);
+
+/// Seconds of a message as this rank saw them, in the order size, round, pattern, turn; 0 where it took no part.
 std::vector<double> probe_network(RankRuntime& runtime, const std::vector<Pattern>& patterns, const ProbePlan& plan);
 
 /// Of one pattern and size: over rounds and turns, the time of the rank that took longest.

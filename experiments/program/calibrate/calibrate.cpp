@@ -52,12 +52,13 @@ std::vector<std::int64_t> message_sizes(double low, double high, double factor) 
 }
 
 CalibrateFlags::CalibrateFlags(Params& flags) : place(flags), apart(flags) {
-  const double low = flags.get("min-size", "24KiB", Unit::message_bytes,
+  const double low = flags.get("min-size", "16KiB", Unit::message_bytes,
                                "smallest message, beside the empty one; 8 is 8B and 8M is 8MiB");
-  const double high = flags.get("max-size", "6MiB", Unit::message_bytes, "largest message");
-  plan.sizes = message_sizes(low, high, flags.get("factor", 2.0, "from one size to the next"));
+  const double high = flags.get("max-size", "4MiB", Unit::message_bytes, "largest message");
+  plan.sizes = message_sizes(low, high,
+                             flags.get("factor", 2.0, "from one size to the next; 2: sizes as collectives send them"));
   plan.rounds =
-      flags.get("rounds", 7, "times that everything is measured, turn by turn; medians are taken", {1, 100'000});
+      flags.get("rounds", 7, "times that each size is measured, turn by turn; medians are taken", {1, 100'000});
   out = flags.get("out", "", "the cluster file; empty: on the screen only");
   codecs = flags.get("codecs", "all",
                      "codecs whose speed is measured, apart by blanks; all: those of the device; empty: none");
@@ -92,31 +93,40 @@ CommandLine calibrate_command_line() {
       "trigram calibrate --backend mpi --out mine.cfg", declared_flags<CalibrateFlags>("trigram calibrate")};
 }
 
-std::string step_text(const AlphaBeta& line) {
-  std::string text;
-  if (std::isfinite(line.window)) text += ", by windows of " + format_quantity(line.window, Unit::bytes);
-  if (line.connections > 1) text += " of " + std::to_string(line.connections) + " connections";
-  if (line.burst > 0) text += ", by bursts of " + format_quantity(line.burst, Unit::bytes);
-  if (line.chunk > 0)
-    text += ", by two paths of 1 : " + short_number(line.slower) + " in chunks of " +
-            format_quantity(line.chunk, Unit::bytes);
-  if (line.step == 0) return text;
-  return text + ", beyond " + format_quantity(line.step_after, Unit::bytes) + " " +
-         format_quantity(line.step, Unit::seconds) + " more";
+std::string table(const MeasuredPoints& measured, const std::string& amount) {
+  constexpr double microseconds = 1e6, hundred = 100;
+  std::vector<std::vector<std::string>> rows = {
+      {measured.name, amount, "time (us)", "spread (%)", "fitted (us)", "residual (%)"}};
+  for (const MeasuredPoint& point : measured.points) {
+    rows.push_back({point.name, short_number(point.median.amount), short_number(point.median.seconds * microseconds),
+                    short_number(hundred * point.spread), short_number(point.fitted * microseconds),
+                    short_number(hundred * point.residual())});
+  }
+  return aligned(rows);
 }
 
 std::string table(const MeasuredLine& fit, const std::string& amount, Unit unit) {
-  constexpr double microseconds = 1e6, hundred = 100;
-  std::vector<std::vector<std::string>> rows = {
-      {fit.name, amount, "time (us)", "spread (%)", "fitted (us)", "residual (%)"}};
-  for (const MeasuredPoint& point : fit.points) {
-    rows.push_back({point.name, short_number(point.median.amount), short_number(point.median.seconds * microseconds),
-                    short_number(hundred * point.spread),
-                    short_number(fit.line.seconds(point.median.amount) * microseconds),
-                    short_number(hundred * fit.line.residual(point.median))});
-  }
-  return aligned(rows) + "alpha " + format_quantity(fit.line.alpha, Unit::seconds) + step_text(fit.line) + ", 1/beta " +
+  return table(fit, amount) + "alpha " + format_quantity(fit.line.alpha, Unit::seconds) + ", 1/beta " +
          (fit.line.beta > 0 ? format_quantity(1 / fit.line.beta, unit) : "beyond measure") + "\n\n";
+}
+
+std::string words_of(const MessageTerms& terms) {
+  std::string text = "latency " + format_quantity(terms.latency, Unit::seconds);
+  if (terms.overhead > 0) text += " and " + format_quantity(terms.overhead, Unit::seconds) + " of the host";
+  text += ", bandwidth " + (std::isfinite(terms.bandwidth) ? format_quantity(terms.bandwidth, Unit::bytes_per_second)
+                                                           : "beyond measure");
+  if (terms.window > 0) text += ", by windows of " + format_quantity(terms.window, Unit::bytes);
+  if (terms.connections > 1) text += " of " + std::to_string(terms.connections) + " connections";
+  if (terms.burst > 0)
+    text += ", by bursts of " + format_quantity(terms.burst, Unit::bytes) + " at " +
+            format_quantity(terms.line_rate, Unit::bytes_per_second);
+  if (terms.chunk > 0)
+    text += ", by two paths of 1 : " + short_number(terms.slower) + " in chunks of " +
+            format_quantity(terms.chunk, Unit::bytes);
+  if (terms.handshake > 0)
+    text += ", beyond " + format_quantity(terms.handshake_size, Unit::bytes) + " " +
+            format_quantity(terms.handshake, Unit::seconds) + " more";
+  return text;
 }
 
 std::string codec_table(const std::vector<MeasuredLine>& codecs) {
@@ -131,8 +141,10 @@ std::string codec_table(const std::vector<MeasuredLine>& codecs) {
 
 std::string tables(const MeasuredCluster& cluster) {
   std::string text =
-      "seconds = alpha + beta x, by least squares of relative residuals; times are medians of all rounds\n\n";
-  for (const MeasuredLine& fit : cluster.network) text += table(fit, "size (B)", Unit::bytes_per_second);
+      "messages by the simulator's rules, others as seconds = alpha + beta x, by least squares of relative residuals; "
+      "times are medians of all rounds\n\n";
+  for (const MeasuredMessages& messages : cluster.network)
+    text += table(messages, "size (B)") + words_of(messages.terms) + "\n\n";
   return text + table(cluster.memory, "bytes", Unit::bytes_per_second) +
          table(cluster.arithmetic, "flops", Unit::flops) + codec_table(cluster.codecs);
 }

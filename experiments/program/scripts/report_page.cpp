@@ -1,4 +1,6 @@
 // trigram report: what a folder of results holds, as one page.
+#include <nlohmann/json.hpp>
+
 #include "core/values/error.hpp"
 #include "experiments/program/flags/command_line.hpp"
 #include "experiments/program/flags/subcommand.hpp"

@@ -3,9 +3,9 @@
 
 #include <deque>
 
-#include "backends/sim/cluster/connections.hpp"
+#include "core/network/connections.hpp"
 
-namespace trigram::sim {
+namespace trigram {
 
 /// The windows of one pair's connections, which messages fill that follow each other: what those before still have in
 /// flight is no room for the next.
@@ -33,4 +33,4 @@ class InFlight {
   double bytes_ = 0;        ///< of all parts
 };
 
-}  // namespace trigram::sim
+}  // namespace trigram

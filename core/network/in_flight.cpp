@@ -1,9 +1,9 @@
-#include "backends/sim/platform/in_flight.hpp"
+#include "core/network/in_flight.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace trigram::sim {
+namespace trigram {
 
 double InFlight::send(double bytes, double begin, const Connections& connections, double round_trip, double wire) {
   const double all = connections.count * connections.window;
@@ -54,4 +54,4 @@ void InFlight::take_back_oldest() {
   if (parts_.empty()) bytes_ = 0;  // without what rounding has left
 }
 
-}  // namespace trigram::sim
+}  // namespace trigram

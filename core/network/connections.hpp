@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <limits>
 
-namespace trigram::sim {
+namespace trigram {
 
-/// Two ranks of different nodes talk over `count` connections. Each has an even share of a message, or, where it has at
-/// most `eager` bytes, one of them has it, and the next one the next. A connection
-/// keeps at most `window` bytes in flight, which the other end has not acknowledged, and reaches at most `cap`. With
-/// `initial_window`, a new one, and one that was idle for longer than `idle`, begins with so many bytes in flight and
-/// twice as many each round trip (slow start, RFC 5681), until its window is open or the wire full.
+/// Two ranks of different nodes talk over `count` connections. Each has an even share of a message, until at most
+/// `eager` bytes are left: one of them has these, and of messages that are no longer the next one has the next. A
+/// connection keeps at most `window` bytes in flight, which the other end has not acknowledged, and reaches at most
+/// `cap`. With `initial_window`, a new one, and one that was idle for longer than `idle`, begins with so many bytes in
+/// flight and twice as many each round trip (slow start, RFC 5681), until its window is open or the wire full.
 struct Connections {
   int count = 1;
   double eager = 0;           ///< bytes; 0: all messages are shared
@@ -29,6 +29,9 @@ struct Connections {
   Connections one() const;
   /// Those that a message of so many bytes goes over.
   Connections of_message(double bytes) const { return bytes <= eager ? one() : *this; }
+
+  /// Bytes that the next connection has of a message of which so many are left (Open MPI's ob1 divides so).
+  double share(double bytes, double left) const { return left <= eager ? left : bytes / count; }
 
   /// Bytes per second on a wire that carries `wire`.
   double fastest(double wire) const { return cap > 0 ? std::min(wire, count * cap) : wire; }
@@ -59,4 +62,4 @@ inline double Connections::slow_start(double& bytes, double round_trip, double w
   return started;
 }
 
-}  // namespace trigram::sim
+}  // namespace trigram

@@ -1,5 +1,5 @@
 // Least squares by NLopt.
-#include "experiments/fit/search.hpp"
+#include "experiments/measure/search.hpp"
 
 #include <cmath>
 #include <exception>
@@ -79,7 +79,7 @@ void optimize_nearby(Objective& objective, const Place& from, double step) {
 }  // namespace
 
 Place search_everywhere(const Residuals& residuals, const Place& start) {
-  constexpr int most_of_each = 25;
+  constexpr int most_of_each = 100;
   constexpr double step = 0.1;
   Objective objective(residuals, start);
   objective.at(start);
