@@ -117,6 +117,7 @@ class Fit {
   FittedMessages found() {
     while (!straight() && add_one()) {
     }
+    prefer_middle();
     return best_.fitted;
   }
 
@@ -160,6 +161,18 @@ class Fit {
     if (worth_explaining(next) >= std::min(most_left, left_by_chance(next)) * worth_explaining(best_)) return false;
     best_ = next;
     return true;
+  }
+
+  /// Unless it shows where between two sizes the limit of announcements is, it is taken to be half way.
+  void prefer_middle() {
+    constexpr double hardly_more = 1.25;
+    MessageTerms terms = best_.fitted.pair;
+    if (terms.handshake == 0) return;
+    std::size_t above = 1;
+    while (pair_.sizes[above].amount <= terms.handshake_size) ++above;
+    terms.handshake_size = std::sqrt(pair_.sizes[above - 1].amount * pair_.sizes[above].amount);
+    const Tried middle = tried(terms, Where::nearby);
+    if (worth_explaining(middle) <= hardly_more * worth_explaining(best_)) best_ = middle;
   }
 
   /// What is left over, where half a percent each is as good as nothing.

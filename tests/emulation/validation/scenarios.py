@@ -7,7 +7,7 @@ OF_ALL = ("all_reduce", "all_to_all")
 # where latencies are long, exchange would measure the barrier.
 OPERATIONS = (*OF_ALL, "exchange")
 ALGORITHMS = ("all_reduce", "bytegrad", "qsgd", "decentralized", "low_precision_decentralized", "local_sgd")
-CALIBRATION = ("--min-size", "3KiB", "--max-size", "1536KiB", "--factor", "1.41421", "--codecs", "minmax_uint8 qsgd")
+CALIBRATION = ("--min-size", "1KiB", "--max-size", "2MiB", "--factor", "2", "--codecs", "minmax_uint8 qsgd")
 TRAINING = ("--workload", "mlp:hidden=512x512", "--global-batch", "64", "--steps", "20", "--bucket-size", "256KiB")
 CYCLE = 4  # steps after which local_sgd does the same again
 

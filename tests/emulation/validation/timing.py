@@ -7,7 +7,7 @@ import sys
 
 from validation.scenarios import ALGORITHMS, CYCLE, TRAINING, Case
 
-ITERATIONS = 5  # of a collective, one behind the other
+ITERATIONS = 15  # of a collective, one behind the other: the first ones meet windows that have not opened yet
 
 
 def run(program, *words, ranks=0):
