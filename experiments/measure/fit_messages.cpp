@@ -94,10 +94,10 @@ MessageTerms searched(const MessageTerms& terms, const std::vector<Searched>& nu
                                              : search_nearby(residuals, start, start));
 }
 
-/// Terms of both, and what they leave over.
+/// Terms of both.
 struct Tried {
   FittedMessages fitted;
-  double left = 0;
+  double left = 0;  ///< over: the geometric mean of both sums of squares, since each has noise of its own
 };
 
 /// A window that is never full is none.
@@ -139,8 +139,13 @@ class Fit {
     }
     return numbers;
   }
+  /// Half a percent each is as good as nothing.
   double left_by(const FittedMessages& fitted) const {
-    return sum_of_squares(fitted.pair, pair_) + sum_of_squares(fitted.all, all_);
+    constexpr double nothing = 0.005 * 0.005;
+    const auto left = [](const MessageTerms& terms, const TimedMessages& messages) {
+      return sum_of_squares(terms, messages) + nothing * static_cast<double>(messages.sizes.size());
+    };
+    return std::sqrt(left(fitted.pair, pair_) * left(fitted.all, all_));
   }
 
   bool straight() const {
@@ -158,7 +163,7 @@ class Fit {
     }
     const Tried better = tried(next.fitted.pair, Where::everywhere);
     if (better.left < next.left && possible(better.fitted.pair)) next = better;
-    if (worth_explaining(next) >= std::min(most_left, left_by_chance(next)) * worth_explaining(best_)) return false;
+    if (next.left >= std::min(most_left, left_by_chance(next)) * best_.left) return false;
     best_ = next;
     return true;
   }
@@ -172,24 +177,17 @@ class Fit {
     while (pair_.sizes[above].amount <= terms.handshake_size) ++above;
     terms.handshake_size = std::sqrt(pair_.sizes[above - 1].amount * pair_.sizes[above].amount);
     const Tried middle = tried(terms, Where::nearby);
-    if (worth_explaining(middle) <= hardly_more * worth_explaining(best_)) best_ = middle;
+    if (middle.left <= hardly_more * best_.left) best_ = middle;
   }
 
-  /// What is left over, where half a percent each is as good as nothing.
-  double worth_explaining(const Tried& one) const {
-    constexpr double nothing = 0.005;
-    return one.left + measurements() * nothing * nothing;
-  }
   /// Of two that explain as much the simpler one costs less.
   double cost(const Tried& one) const {
     const MessageTerms& terms = one.fitted.pair;
     const int mechanisms = static_cast<int>(terms.handshake > 0) + static_cast<int>(terms.window > 0) +
                            static_cast<int>(terms.burst > 0) + static_cast<int>(terms.chunk > 0) +
                            static_cast<int>(terms.connections > 1);
-    return worth_explaining(one) / std::pow(most_left, mechanisms);
+    return one.left / std::pow(most_left, mechanisms);
   }
-  double measurements() const { return static_cast<double>(pair_.sizes.size() + all_.sizes.size()); }
-
   /// The share of what is left over to which two parameters more bring it by chance in one of twenty cases, if there
   /// are so many then: an F test, 5 % ^ (2 / (measurements − parameters)).
   double left_by_chance(const Tried& one) const {
@@ -198,7 +196,7 @@ class Fit {
     const std::size_t sizes =
         (terms.handshake > 0 ? 1 : 0) + (terms.connections > 1 ? 1 : 0) + (terms.chunk > 0 ? 1 : 0);
     const std::size_t parameters = all_numbers(terms, pair_).size() + crowded_numbers(terms, all_).size() + sizes;
-    const double free = measurements() - static_cast<double>(parameters);
+    const double free = static_cast<double>(pair_.sizes.size() + all_.sizes.size()) - static_cast<double>(parameters);
     return free > 0 ? std::pow(by_chance, 2 / free) : 0;
   }
 

@@ -70,14 +70,17 @@ class Mechanisms {
     }
   }
 
-  /// Most of what was measured is longer than a burst.
+  /// Most of what was measured is longer than a burst. The wire may have been taken for faster by so much.
   void add_bursts() {
     constexpr double longer = 2, longest = 0.25;
     MessageTerms terms = terms_;
     for (terms.burst = sizes_[1].amount; terms.burst < longest * sizes_.back().amount; terms.burst *= longer) {
-      for (const double faster : {2.0, 10.0, 50.0}) {
-        terms.line_rate = faster * terms.bandwidth;
-        all_.push_back(terms);
+      for (const double slower : {1.0, 0.5}) {
+        terms.bandwidth = slower * terms_.bandwidth;
+        for (const double faster : {2.0, 10.0, 50.0}) {
+          terms.line_rate = faster * terms.bandwidth;
+          all_.push_back(terms);
+        }
       }
     }
   }

@@ -36,6 +36,15 @@ TEST(Bursts, GoAtLineRateUntilTheBucketIsEmpty) {
   }
 }
 
+// Of 60 MB, which are announced, links carry 24, as of a message that is not: M · r / P.
+TEST(Bursts, DoNotHideThatAMessageIsAnnounced) {
+  const double closed = alpha + 10e-3 + 60e6 / line_rate;
+  expect_relative(duration(shaping(2, ",nic_handshake=10ms,handshake_size=55MB"), 2, shift_of(60'000'000)), closed,
+                  1e-4);
+  expect_relative(duration(shaping(2, ",nic_handshake=10ms,handshake_size=60MB"), 2, shift_of(60'000'000)),
+                  closed - 10e-3, 1e-4, "none is");
+}
+
 TEST(Bursts, OfTwoMessagesAreTheNics) {
   const auto both = [](RankRuntime& runtime) {
     Communicator& comm = *runtime.lane(0).comm;

@@ -25,6 +25,7 @@ Network::Network(const Cluster& cluster, const Platform& platform)
       connections_(cluster.connections),
       paths_(cluster.nic_paths),
       wire_(std::max(cluster.nic_bandwidth, cluster.nic_line_rate)),
+      shaped_(cluster.nic_bandwidth),
       unlimited_(!connections_.limit() && cluster.nic_burst == 0 && !paths_.limit()),
       each_takes_time_(cluster.message_overhead > 0 || cluster.nic_handshake > 0) {
   const TokenBucket::Shape shape{cluster.nic_burst, cluster.nic_bandwidth, cluster.nic_line_rate};
@@ -36,8 +37,15 @@ Terms Network::admit_limited(const Load& load) {
   return admit_between_nodes(load, platform_.latency(load.from, load.to));
 }
 
+// Links tell announced messages by what they carry, which a burst may leave below the limit.
 Terms Network::admit_between_nodes(const Load& load, double latency) {
-  return {carried(load) - let_through(load, latency), seconds_of(load, latency)};
+  Terms terms{carried(load) - let_through(load, latency), seconds_of(load, latency)};
+  if (buckets_.empty()) return terms;
+  const double message = static_cast<double>(load.bytes) / (load.rounds * load.together);
+  const double not_paid =
+      platform_.handshake(load.from, load.to, message) - platform_.handshake(load.from, load.to, terms.bytes);
+  if (not_paid > 0) terms.seconds = std::max(terms.seconds, terms.bytes / shaped_) + not_paid;
+  return terms;
 }
 
 // A message has all paths until the last of its chunks is through: others whose chunks wait leave the same ones idle.

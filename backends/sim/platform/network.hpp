@@ -73,7 +73,8 @@ class Network {
   const Platform& platform_;
   Connections connections_;
   ChunkedPaths paths_;
-  double wire_;  ///< the most that a NIC carries, in bytes a second
+  double wire_;    ///< the most that a NIC carries, in bytes a second
+  double shaped_;  ///< what it carries for long, likewise
   bool unlimited_;
   bool each_takes_time_;
   std::vector<TokenBucket> buckets_;  ///< by NIC; none where nothing is shaped
