@@ -31,7 +31,7 @@ struct Connections {
   Connections of_message(double bytes) const { return bytes <= eager ? one() : *this; }
 
   /// Bytes that the next connection has of a message of which so many are left (Open MPI's ob1 divides so).
-  double share(double bytes, double left) const { return left <= eager ? left : bytes / count; }
+  double share(double bytes, double left) const { return left <= eager ? left : std::min(left, bytes / count); }
 
   /// Bytes per second on a wire that carries `wire`.
   double fastest(double wire) const { return cap > 0 ? std::min(wire, count * cap) : wire; }

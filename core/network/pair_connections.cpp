@@ -38,11 +38,12 @@ double PairConnections::send_part(const Connections& connections, const Leaving&
 double PairConnections::by_windows(const Connections& connections, const Leaving& part) {
   if (connections.turns() == 1)
     return in_flight_.front().send(part.bytes, part.begin, connections, part.round_trip, part.wire);
-  if (part.bytes <= connections.eager) turn_ = (turn_ + 1) % in_flight_.size();
-  std::size_t next = part.bytes <= connections.eager ? turn_ : 0;
+  const bool in_turn = part.bytes <= connections.eager;
+  if (in_turn) turn_ = (turn_ + 1) % in_flight_.size();
+  std::size_t next = in_turn ? turn_ : 0;
   double longest = 0;
   for (double left = part.bytes; left > 0; ++next) {
-    const double share = std::min(left, connections.share(part.bytes, left));
+    const double share = connections.share(part.bytes, left);
     const double wire = part.wire * share / part.bytes;
     longest = std::max(longest, in_flight_[next % in_flight_.size()].send(share, part.begin, connections.one(),
                                                                           part.round_trip, wire));

@@ -173,9 +173,7 @@ class Fit {
     constexpr double hardly_more = 1.25;
     MessageTerms terms = best_.fitted.pair;
     if (terms.handshake == 0) return;
-    std::size_t above = 1;
-    while (pair_.sizes[above].amount <= terms.handshake_size) ++above;
-    terms.handshake_size = std::sqrt(pair_.sizes[above - 1].amount * pair_.sizes[above].amount);
+    terms.handshake_size = half_way_to(first_announced(terms, pair_.sizes), pair_.sizes);
     const Tried middle = tried(terms, Where::nearby);
     if (middle.left <= hardly_more * best_.left) best_ = middle;
   }

@@ -31,11 +31,10 @@ class Mechanisms {
   static constexpr std::size_t fewest = 2;
   void add_handshake(MessageTerms terms, std::size_t first) {
     if (terms.handshake == 0) terms.handshake = 2 * terms.latency;
-    const double below = sizes_[first - 1].amount, above = sizes_[first].amount;
-    terms.handshake_size = std::sqrt(below * above);
+    terms.handshake_size = half_way_to(first, sizes_);
     all_.push_back(terms);
     if (!terms.eager) return;
-    for (const double limit : {below, above - 1}) {
+    for (const double limit : {sizes_[first - 1].amount, sizes_[first].amount - 1}) {
       terms.handshake_size = limit;
       all_.push_back(terms);
     }
@@ -44,8 +43,7 @@ class Mechanisms {
   /// What was found before, with less, may be two sizes off.
   void add_near_handshakes(const MessageTerms& terms) {
     constexpr std::size_t near = 2;
-    std::size_t found = 0;
-    while (found < sizes_.size() && sizes_[found].amount <= terms.handshake_size) ++found;
+    const std::size_t found = first_announced(terms, sizes_);
     for (std::size_t first = fewest; first + fewest <= sizes_.size(); ++first) {
       if (terms.handshake == 0 || (first + near >= found && first <= found + near)) add_handshake(terms, first);
     }
@@ -115,6 +113,15 @@ class Mechanisms {
 
 std::vector<MessageTerms> with_one_more(const MessageTerms& terms, std::span<const TimedAmount> sizes) {
   return Mechanisms(terms, sizes).all();
+}
+
+std::size_t first_announced(const MessageTerms& terms, std::span<const TimedAmount> sizes) {
+  const auto is_announced = [&](const TimedAmount& size) { return size.amount > terms.handshake_size; };
+  return static_cast<std::size_t>(std::ranges::find_if(sizes, is_announced) - sizes.begin());
+}
+
+double half_way_to(std::size_t first, std::span<const TimedAmount> sizes) {
+  return std::sqrt(sizes[first - 1].amount * sizes[first].amount);
 }
 
 }  // namespace trigram

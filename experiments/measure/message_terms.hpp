@@ -1,7 +1,6 @@
 // What limits a message between two hosts, and what it takes where messages follow each other.
 #pragma once
 
-#include <cstdint>
 #include <limits>
 
 namespace trigram {

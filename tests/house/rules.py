@@ -62,7 +62,7 @@ BORDERS = {
     "experiments/record": (("core", "processes", "experiments/workloads", "experiments/settings", "experiments/measure",
                             "experiments/record"),
                            r"nlohmann/.*|" + POSIX),
-    "experiments/measure": (("core", "experiments/measure"), r"Eigen/.*|nlopt\.hpp"),
+    "experiments/measure": (("core", "experiments/measure"), r"nlopt\.hpp"),
     "experiments/fit": (("core", "processes", "experiments/workloads", "experiments/settings", "experiments/measure",
                          "experiments/record", "experiments/fit"),
                         r"nlohmann/.*|Eigen/.*|nlopt\.hpp|boost/(math|random)/.*|" + POSIX),

@@ -18,6 +18,9 @@ std::uint64_t key_of(const Load& load) {
   return number(load.from) << 32U | number(load.to) << 1U | (load.together > 1 ? 1U : 0U);
 }
 
+/// Bytes of one of its messages.
+double message_of(const Load& load) { return static_cast<double>(load.bytes) / (load.rounds * load.together); }
+
 }  // namespace
 
 Network::Network(const Cluster& cluster, const Platform& platform)
@@ -41,7 +44,7 @@ Terms Network::admit_limited(const Load& load) {
 Terms Network::admit_between_nodes(const Load& load, double latency) {
   Terms terms{carried(load) - let_through(load, latency), seconds_of(load, latency)};
   if (buckets_.empty()) return terms;
-  const double message = static_cast<double>(load.bytes) / (load.rounds * load.together);
+  const double message = message_of(load);
   const double not_paid =
       platform_.handshake(load.from, load.to, message) - platform_.handshake(load.from, load.to, terms.bytes);
   if (not_paid > 0) terms.seconds = std::max(terms.seconds, terms.bytes / shaped_) + not_paid;
@@ -50,15 +53,14 @@ Terms Network::admit_between_nodes(const Load& load, double latency) {
 
 // A message has all paths until the last of its chunks is through: others whose chunks wait leave the same ones idle.
 double Network::carried(const Load& load) const {
-  const double messages = static_cast<double>(load.rounds) * load.together;
-  return paths_.limit() ? messages * paths_.occupied(static_cast<double>(load.bytes) / messages)
+  return paths_.limit() ? load.rounds * load.together * paths_.occupied(message_of(load))
                         : static_cast<double>(load.bytes);
 }
 
 // The first round meets the connections as they are, and each later one as those before have left them.
 double Network::seconds_of(const Load& load, double latency) {
   if (!connections_.limit()) return 0;
-  const double bytes = static_cast<double>(load.bytes) / (load.rounds * load.together);
+  const double bytes = message_of(load);
   const Connections those = connections_.of_message(bytes);
   if (!connections_.remember()) return load.rounds * those.copying(bytes);
   Opened& pair = opened(load);
